@@ -8,12 +8,12 @@
 //! `--orphans` only one universal rule counts: no result without its call.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
-use convo::check::{Api, Options, check};
-use convo::filter::truncate::{self, Cut};
+use convo::check::{Api, CheckOptions, check};
+use convo::filter::truncate::{self, CutPoint};
 use convo::filter::{Plan, Stamp};
 use convo::format::detect::{Hints, detect};
 use convo::format::report::Report;
-use convo::format::{self, Format, Sessions, Source, Stream, native, request};
+use convo::format::{self, DocumentSource, Format, Sessions, Stream, native, request};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::collections::{BTreeMap, HashSet};
@@ -76,7 +76,7 @@ fn sessions(file: &str) -> convo::Result<Vec<Session>> {
     let found = detect(head, head.len() == bytes.len(), Hints::default());
     let format = found.format.unwrap_or(Format::Native);
     if !format.is_lines() {
-        return format::convert(format, &Source::alone(&bytes), &mut report);
+        return format::convert(format, &DocumentSource::alone(&bytes), &mut report);
     }
     let reader = native::NativeReader::new(Vec::new(), bytes.as_slice());
     let mut sessions = Sessions::new(Stream::Records(Box::new(reader)));
@@ -93,7 +93,11 @@ fn of_file(measure: Measure, sessions: &[Session]) -> [usize; 4] {
     for session in sessions {
         let view = View::replay(session);
         let known = broken(measure, session);
-        let said = view.items.iter().filter(|item| !item.stays(session)).count();
+        let said = view
+            .items
+            .iter()
+            .filter(|item| !item.is_never_dropped(session))
+            .count();
         for keep in 1..said {
             counts[1] += 1;
             counts[2] += usize::from(is_worse(&broken(measure, &last(session, &view, keep)), &known));
@@ -116,9 +120,9 @@ fn broken(measure: Measure, session: &Session) -> BTreeMap<&'static str, usize> 
         .iter()
         .map(|element| element.raw.as_slice())
         .collect();
-    let options = Options {
+    let options = CheckOptions {
         open_end: true,
-        ..Options::default()
+        ..CheckOptions::default()
     };
     let mut rules = BTreeMap::new();
     for finding in check(api, &raws, &options)
@@ -153,10 +157,14 @@ fn last(session: &Session, view: &View, keep: usize) -> Session {
     if !session.is_empty() && session.record(0).event().is_some_and(|event| event.is_header()) {
         cut.push_new(session.record(0).body);
     }
-    let said = view.items.iter().filter(|item| !item.stays(session)).count();
+    let said = view
+        .items
+        .iter()
+        .filter(|item| !item.is_never_dropped(session))
+        .count();
     let mut seen = 0;
     for item in &view.items {
-        let stays = item.stays(session);
+        let stays = item.is_never_dropped(session);
         seen += usize::from(!stays);
         if stays || seen > said - keep {
             cut.push_new(item.body(session));
@@ -174,7 +182,7 @@ fn truncated(session: &Session, keep: usize) -> Session {
         })
     };
     let mut cut = session.clone();
-    if let Ok(Plan::Lines(lines, _)) = truncate::plan(session, &Cut::LastMessages(keep), stamp) {
+    if let Ok(Plan::Lines(lines, _)) = truncate::plan(session, &CutPoint::LastMessages(keep), stamp) {
         lines.iter().for_each(|line| cut.push_new(line));
     }
     cut

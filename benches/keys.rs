@@ -7,7 +7,7 @@
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use convo::model::key::id_for_key;
-use convo::model::scope::{Asked, Form, Settings};
+use convo::model::scope::{KeyForm, KeyRequest, ScopeSettings};
 use convo::store::Store;
 use std::hint::black_box;
 use std::io::Write;
@@ -111,12 +111,12 @@ fn keys() {
             )
         })
         .collect();
-    let settings = Settings::default();
-    for form in [Form::Convo, Form::Picoclaw] {
+    let settings = ScopeSettings::default();
+    for form in [KeyForm::Convo, KeyForm::Picoclaw] {
         let began = Instant::now();
         for message in &messages {
-            let asked = Asked::read(message.as_bytes()).unwrap();
-            black_box(asked.key(form, &settings).unwrap());
+            let requested = KeyRequest::read(message.as_bytes()).unwrap();
+            black_box(requested.key(form, &settings).unwrap());
         }
         let second = MESSAGES as f64 / began.elapsed().as_secs_f64();
         println!("keys of the form {} made here\t{second:.0} a second", form.name());

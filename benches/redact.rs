@@ -6,7 +6,7 @@
 //! source code of this program.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
-use convo::filter::redact::{Options, Redactor};
+use convo::filter::redact::{Redactor, RedactorOptions};
 use std::path::Path;
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ fn measure(what: &str, log: &[u8]) {
     let mut best = f64::MAX;
     let mut findings = 0;
     for _ in 0..5 {
-        let mut redactor = Redactor::new(Options::default());
+        let mut redactor = Redactor::new(RedactorOptions::default());
         let began = Instant::now();
         let lines = log.split(|byte| *byte == b'\n');
         findings = lines.map(|line| redactor.redact(line).findings.len()).sum();

@@ -9,9 +9,9 @@
 
 use std::fmt;
 
-/// The kind of an error. Each variant has its own status; the table of the manual is generated from [`Kind::ALL`].
+/// The kind of an error. Each variant has its own status; the table of the manual is generated from [`ErrorKind::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ErrorKind {
     /// A negative result: nothing matched, nothing to undo, a check found something.
     No,
     /// Usage error.
@@ -36,62 +36,62 @@ pub enum Kind {
     Config,
 }
 
-impl Kind {
+impl ErrorKind {
     /// Every kind, in the order of their statuses.
-    pub const ALL: [Kind; 11] = [
-        Kind::No,
-        Kind::Usage,
-        Kind::Data,
-        Kind::NotFound,
-        Kind::Unavailable,
-        Kind::Exists,
-        Kind::InputOutput,
-        Kind::Locked,
-        Kind::Unsure,
-        Kind::Unsafe,
-        Kind::Config,
+    pub const ALL: [ErrorKind; 11] = [
+        ErrorKind::No,
+        ErrorKind::Usage,
+        ErrorKind::Data,
+        ErrorKind::NotFound,
+        ErrorKind::Unavailable,
+        ErrorKind::Exists,
+        ErrorKind::InputOutput,
+        ErrorKind::Locked,
+        ErrorKind::Unsure,
+        ErrorKind::Unsafe,
+        ErrorKind::Config,
     ];
 
     /// The exit status: 1 and 2 by convention, the rest as in BSD's `sysexits.h`.
     pub const fn status(self) -> u8 {
         match self {
-            Kind::No => 1,
-            Kind::Usage => 2,
-            Kind::Data => 65,
-            Kind::NotFound => 66,
-            Kind::Unavailable => 69,
-            Kind::Exists => 73,
-            Kind::InputOutput => 74,
-            Kind::Locked => 75,
-            Kind::Unsure => 76,
-            Kind::Unsafe => 77,
-            Kind::Config => 78,
+            ErrorKind::No => 1,
+            ErrorKind::Usage => 2,
+            ErrorKind::Data => 65,
+            ErrorKind::NotFound => 66,
+            ErrorKind::Unavailable => 69,
+            ErrorKind::Exists => 73,
+            ErrorKind::InputOutput => 74,
+            ErrorKind::Locked => 75,
+            ErrorKind::Unsure => 76,
+            ErrorKind::Unsafe => 77,
+            ErrorKind::Config => 78,
         }
     }
 
     /// The meaning of the status, as in the manual.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Kind::No => {
+            ErrorKind::No => {
                 "negative result: nothing matched, nothing to undo, violations or problems found, budget not reached"
             }
-            Kind::Usage => "usage error",
-            Kind::Data => "completed, but damaged lines were found and kept (--strict: stopped)",
-            Kind::NotFound => "no such session, alias or file",
-            Kind::Unavailable => "summarizer, plugin or tokenizer failed; nothing changed",
-            Kind::Exists => "already exists, or name conflict",
-            Kind::InputOutput => "input/output error; nothing changed",
-            Kind::Locked => "locked or modified concurrently; nothing changed, retry",
-            Kind::Unsure => "written, but durability unknown: check before retrying",
-            Kind::Unsafe => "refused as unsafe: id, path, symlink, device, permissions",
-            Kind::Config => "configuration error",
+            ErrorKind::Usage => "usage error",
+            ErrorKind::Data => "completed, but damaged lines were found and kept (--strict: stopped)",
+            ErrorKind::NotFound => "no such session, alias or file",
+            ErrorKind::Unavailable => "summarizer, plugin or tokenizer failed; nothing changed",
+            ErrorKind::Exists => "already exists, or name conflict",
+            ErrorKind::InputOutput => "input/output error; nothing changed",
+            ErrorKind::Locked => "locked or modified concurrently; nothing changed, retry",
+            ErrorKind::Unsure => "written, but durability unknown: check before retrying",
+            ErrorKind::Unsafe => "refused as unsafe: id, path, symlink, device, permissions",
+            ErrorKind::Config => "configuration error",
         }
     }
 }
 
 /// A position in an input: line numbers count from 1, byte offsets from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// Line number from 1; 0 for the input as a whole.
     pub line: u64,
     /// Offset in bytes from the start of the input.
@@ -102,11 +102,11 @@ pub struct Place {
 #[derive(Debug)]
 pub struct Error {
     /// The kind, which decides the exit status.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The problem, without the position.
     pub message: String,
     /// The input as the user named it, and the position in it.
-    pub at: Option<(String, Place)>,
+    pub at: Option<(String, Position)>,
     /// What to do about it, printed on a separate line.
     pub hint: Option<String>,
     /// The underlying error, if any.
@@ -118,7 +118,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// Creates an error of this kind.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error {
             kind,
             message: message.into(),
@@ -128,12 +128,12 @@ impl Error {
         }
     }
 
-    /// Creates an error for a failed read or write of `what`; a missing file becomes [`Kind::NotFound`].
+    /// Creates an error for a failed read or write of `what`; a missing file becomes [`ErrorKind::NotFound`].
     pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
         use std::io::ErrorKind as Io;
         let kind = match source.kind() {
-            Io::NotFound => Kind::NotFound,
-            _ => Kind::InputOutput,
+            Io::NotFound => ErrorKind::NotFound,
+            _ => ErrorKind::InputOutput,
         };
         Error {
             kind,
@@ -145,7 +145,7 @@ impl Error {
     }
 
     /// Adds the position.
-    pub fn at(mut self, input: impl Into<String>, place: Place) -> Self {
+    pub fn at(mut self, input: impl Into<String>, place: Position) -> Self {
         self.at = Some((input.into(), place));
         self
     }
@@ -157,7 +157,7 @@ impl Error {
     }
 
     /// Replaces the kind.
-    pub fn kind(mut self, kind: Kind) -> Self {
+    pub fn kind(mut self, kind: ErrorKind) -> Self {
         self.kind = kind;
         self
     }

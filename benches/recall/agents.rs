@@ -180,9 +180,9 @@ impl Maker {
             let nth = self.chance.below(self.read.len());
             self.read[nth].clone()
         } else {
-            let made = self.reading();
-            self.read.push(made.clone());
-            made
+            let built = self.reading();
+            self.read.push(built.clone());
+            built
         };
         let id = self.made.lines.len();
         let sentences = self.chance.below(3);
@@ -194,12 +194,12 @@ impl Maker {
         let mut members = vec![("content", raw(&text)), ("tool_calls", calls)];
         if self.kind == Kind::Reasoning {
             let sentences = 4 + self.chance.below(8);
-            let thought: Vec<String> = (0..sentences).map(|_| self.sentence(9)).collect();
+            let reasoning: Vec<String> = (0..sentences).map(|_| self.sentence(9)).collect();
             members.push((
                 "reasoning",
                 format!(
                     r#"[{{"type":"thinking","thinking":{},"signature":"c2ln"}}]"#,
-                    raw(&thought.join(" "))
+                    raw(&reasoning.join(" "))
                 ),
             ));
         }

@@ -2,7 +2,7 @@
 
 use super::dialogue::{Dialogue, Kept};
 use super::methods::Method;
-use convo::filter::compact::{Choice, Level, Options, Steps, plan};
+use convo::filter::compact::{AtomLevel, CompactOptions, LevelAlgorithm, Steps, plan};
 use convo::filter::{Plan, Stamp};
 use convo::model::json;
 use convo::model::session::Session;
@@ -31,17 +31,17 @@ impl Strategy {
         }
     }
 
-    fn options(self, budget: u64) -> Options {
-        let mut options = Options {
+    fn options(self, budget: u64) -> CompactOptions {
+        let mut options = CompactOptions {
             budget: Some(budget),
             best_effort: true,
-            ..Options::default()
+            ..CompactOptions::default()
         };
         match self {
-            Strategy::Tiered => options.choice = Choice::Tiered,
-            Strategy::Optimize => options.choice = Choice::Optimize,
+            Strategy::Tiered => options.choice = LevelAlgorithm::Tiered,
+            Strategy::Optimize => options.choice = LevelAlgorithm::Optimize,
             Strategy::KeepLast => {
-                options.choice = Choice::Tiered;
+                options.choice = LevelAlgorithm::Tiered;
                 options.steps = Steps {
                     drop: true,
                     ..Steps::NONE
@@ -110,7 +110,7 @@ pub fn compacted(lines: &[Vec<u8>], strategy: Strategy, budget: u64) -> Left {
     }
     let mut levels = BTreeMap::new();
     for atom in &outcome.report.atoms {
-        let quoted = atom.level == Level::Dropped && atom.reason == "summary";
+        let quoted = atom.level == AtomLevel::Dropped && atom.reason == "summary";
         *levels
             .entry(if quoted { "summed up" } else { atom.level.name() })
             .or_default() += 1;
@@ -162,7 +162,7 @@ fn unmarked(summary: &str) -> String {
     let mut rest = summary;
     while let Some((before, marked)) = rest.split_once(" [=") {
         out.push_str(before);
-        rest = marked.split_once(']').map_or("", |(_, behind)| behind);
+        rest = marked.split_once(']').map_or("", |(_, after)| after);
     }
     out.push_str(rest);
     out.replace("\n  ", "\n")

@@ -69,13 +69,13 @@ impl Dialogue {
             time: turn.time.clone(),
             ..*turn
         };
-        let (before, behind) = self.turns.split_at(at.min(self.turns.len()));
+        let (before, after) = self.turns.split_at(at.min(self.turns.len()));
         Dialogue {
             turns: before
                 .iter()
                 .map(copy)
                 .chain(planted)
-                .chain(behind.iter().map(copy))
+                .chain(after.iter().map(copy))
                 .collect(),
             questions: Vec::new(),
         }

@@ -18,7 +18,7 @@ const FEELINGS: [&str; 8] = [
 /// and looks like the others.
 pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
     let mut chance = Chance::new(seed);
-    let mut made = Vec::new();
+    let mut built = Vec::new();
     let mut questions = Vec::new();
     for index in 0..turns {
         let role = if index % 2 == 0 {
@@ -37,10 +37,10 @@ pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
         };
         let day = 1 + index * 28 / turns;
         let time = format!("2026-05-{day:02}T{:02}:00:00Z", 8 + index % 12);
-        made.push(Turn::new(format!("t{index}"), role, role.name(), text, time));
+        built.push(Turn::new(format!("t{index}"), role, role.name(), text, time));
     }
     Dialogue {
-        turns: made,
+        turns: built,
         questions,
     }
 }

@@ -72,10 +72,10 @@ fn ids(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('D') {
         let rest = text[at + 1..].strip_prefix(':').unwrap_or(&text[at + 1..]);
-        let Some((session, behind)) = rest.split_at_checked(digits(rest)) else {
+        let Some((session, after)) = rest.split_at_checked(digits(rest)) else {
             continue;
         };
-        let Some(turn) = behind.strip_prefix(':') else {
+        let Some(turn) = after.strip_prefix(':') else {
             continue;
         };
         if let (Ok(session), Ok(turn)) = (session.parse::<u32>(), turn[..digits(turn)].parse::<u32>()) {

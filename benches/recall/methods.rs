@@ -2,7 +2,9 @@
 
 use super::compacted::{Compacted, STRATEGIES};
 use super::dialogue::{Dialogue, Kept, count};
-use convo::filter::summarize::{Candidate, Dates, Instructions, Options, Prior, Source, choose, extract};
+use convo::filter::summarize::{
+    Dates, ExtractOptions, Instructions, Prior, SummarySource, UnitCandidate, choose, extract,
+};
 
 /// A method of shortening a conversation. It does not know the questions.
 pub trait Method {
@@ -93,7 +95,7 @@ impl Method for Coverage {
             if self.whole {
                 prior = prior.role(Some(turn.role)).recency(index, dialogue.turns.len());
             }
-            Candidate {
+            UnitCandidate {
                 text: &turn.text,
                 prior: prior.product(),
                 tokens: turn.tokens,
@@ -116,10 +118,10 @@ impl Method for Extract {
     }
 
     fn keep(&self, dialogue: &Dialogue, budget: u64) -> Kept {
-        let sources: Vec<Source<'_>> = dialogue
+        let sources: Vec<SummarySource<'_>> = dialogue
             .turns
             .iter()
-            .map(|turn| Source {
+            .map(|turn| SummarySource {
                 id: turn.id.as_str().into(),
                 role: turn.role,
                 tool: None,
@@ -128,7 +130,7 @@ impl Method for Extract {
                 tokens: None,
             })
             .collect();
-        let mut options = Options::new(budget);
+        let mut options = ExtractOptions::new(budget);
         options.style.dates = self.dates;
         if !self.rules {
             options.style.instructions = Instructions::Off;

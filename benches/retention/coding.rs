@@ -4,84 +4,84 @@ use crate::chance::word;
 use crate::session::{Kind, Made};
 
 pub fn session(seed: u64, turns: usize) -> Made {
-    let mut made = Made::new(seed ^ 0xc0de, turns);
-    while !made.is_full() {
-        let what = made.words(4);
-        let ask = made.chance.one(&[
+    let mut built = Made::new(seed ^ 0xc0de, turns);
+    while !built.is_full() {
+        let what = built.words(4);
+        let ask = built.chance.one(&[
             "Why does it fail at",
             "Can you look into",
             "What uses",
             "How do we test",
         ]);
-        made.say("user", &format!("{ask} {what}?"));
-        for _ in 0..1 + made.chance.below(3) {
-            call(&mut made);
+        built.say("user", &format!("{ask} {what}?"));
+        for _ in 0..1 + built.chance.below(3) {
+            call(&mut built);
         }
-        let answer = answer(&mut made);
-        made.say("assistant", &answer);
+        let answer = answer(&mut built);
+        built.say("assistant", &answer);
     }
-    made
+    built
 }
 
-fn path(made: &mut Made) -> String {
-    let folder = made.chance.one(&["src", "tests", "lib/core", "crates/io/src"]);
-    let name = word(&mut made.chance, 4);
-    let end = made.chance.one(&["rs", "py", "toml", "ts"]);
+fn path(built: &mut Made) -> String {
+    let folder = built.chance.one(&["src", "tests", "lib/core", "crates/io/src"]);
+    let name = word(&mut built.chance, 4);
+    let end = built.chance.one(&["rs", "py", "toml", "ts"]);
     format!("{folder}/{name}.{end}")
 }
 
-fn call(made: &mut Made) {
-    let path = path(made);
-    let lines = 6 + made.chance.below(25);
+fn call(built: &mut Made) {
+    let path = path(built);
+    let lines = 6 + built.chance.below(25);
     let mut result = String::new();
     for line in 0..lines {
-        let words = made.words(3);
+        let words = built.words(3);
         result.push_str(&format!("{:>4}  {words}\n", line + 1));
     }
-    match made.chance.below(3) {
-        0 => made.call("read_file", &format!(r#"{{"path":"{path}"}}"#), &result),
+    match built.chance.below(3) {
+        0 => built.call("read_file", &format!(r#"{{"path":"{path}"}}"#), &result),
         1 => {
             let text = format!(
                 "{} passed, {} failed",
-                10 + made.chance.below(400),
-                made.chance.below(9)
+                10 + built.chance.below(400),
+                built.chance.below(9)
             );
             result.push_str(&text);
-            made.fact(Kind::Number, text);
-            made.call("run", &format!(r#"{{"command":"test {path}"}}"#), &result);
+            built.fact(Kind::Number, text);
+            built.call("run", &format!(r#"{{"command":"test {path}"}}"#), &result);
         }
         _ => {
-            let text = format!("{path}:{}", 1 + made.chance.below(900));
+            let text = format!("{path}:{}", 1 + built.chance.below(900));
             result.insert_str(0, &format!("{text}: error here\n"));
-            made.fact(Kind::Path, text);
-            made.call("grep", r#"{"pattern":"error"}"#, &result);
+            built.fact(Kind::Path, text);
+            built.call("grep", r#"{"pattern":"error"}"#, &result);
         }
     }
 }
 
-fn answer(made: &mut Made) -> String {
-    let around = made.words(4);
-    match made.chance.below(5) {
+fn answer(built: &mut Made) -> String {
+    let around = built.words(4);
+    match built.chance.below(5) {
         0 => {
-            let path = path(made);
-            made.fact(Kind::Path, path.clone());
+            let path = path(built);
+            built.fact(Kind::Path, path.clone());
             format!("The cause is in {path}, where {around} is wrong.")
         }
         1 => {
-            let number = 200 + made.chance.below(60_000);
+            let number = 200 + built.chance.below(60_000);
             let text = format!("port {number}");
-            made.fact(Kind::Number, text.clone());
+            built.fact(Kind::Number, text.clone());
             format!("It listens on {text} because of {around}.")
         }
         2 => {
             let text = format!("we keep {around}");
-            made.fact(Kind::Decision, text.clone());
+            built.fact(Kind::Decision, text.clone());
             format!("Decided: {text} and drop the other way.")
         }
         3 => {
-            let name = made.name();
+            let name = built.name();
             let text = format!("{name} owns it");
-            made.fact(Kind::Name, text.clone());
+            built.fact(Kind::Name, text.clone());
             format!("As for {around}, {text}.")
         }
         _ => format!("It is a matter of {around}, nothing more."),

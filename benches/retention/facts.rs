@@ -35,10 +35,10 @@ pub fn print() {
             println!("{:>11}", "all");
             for way in Way::ALL {
                 let mut found = [(0usize, 0usize); Kind::ALL.len()];
-                for made in &all {
-                    let session = made.session(usize::MAX, &[]);
+                for built in &all {
+                    let session = built.session(usize::MAX, &[]);
                     let left = left(&session, way, budget);
-                    for fact in &made.facts {
+                    for fact in &built.facts {
                         let of = &mut found[fact.kind as usize];
                         of.0 += usize::from(is_left(fact, &left));
                         of.1 += 1;

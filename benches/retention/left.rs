@@ -1,7 +1,7 @@
 //! The methods of shortening a session, and their results.
 
-use convo::filter::compact::{self, Choice, Level};
-use convo::filter::cover::{self, Asked};
+use convo::filter::compact::{self, AtomLevel, LevelAlgorithm};
+use convo::filter::summarize_range::{self, SummaryRequest};
 use convo::filter::{Plan, Stamp};
 use convo::model::session::Session;
 use convo::model::view::View;
@@ -91,8 +91,8 @@ pub fn left(session: &Session, way: Way, percent: u64) -> Left {
     match way {
         Way::KeepLast => newest(session, budget),
         Way::Extract => extracted(session, budget),
-        Way::Tiered => compacted(session, Choice::Tiered, budget),
-        Way::Optimize => compacted(session, Choice::Optimize, budget),
+        Way::Tiered => compacted(session, LevelAlgorithm::Tiered, budget),
+        Way::Optimize => compacted(session, LevelAlgorithm::Optimize, budget),
     }
 }
 
@@ -121,36 +121,36 @@ fn text(message: &convo::model::message::Message<'_>) -> String {
 }
 
 fn extracted(session: &Session, budget: u64) -> Left {
-    let options = cover::Options {
+    let options = summarize_range::SummaryOptions {
         keep_last: 1,
         summary_budget: Some(budget.max(1)),
         min_gain: 0,
-        ..cover::Options::default()
+        ..summarize_range::SummaryOptions::default()
     };
-    let asked = cover::ask(session, counter(session), &options).expect("a span");
-    let plan = cover::extract(session, counter(session), &options, stamp).expect("a summary");
+    let requested = summarize_range::build_request(session, counter(session), &options).expect("a span");
+    let plan = summarize_range::extract(session, counter(session), &options, stamp).expect("a summary");
     let mut left = shown(session, &plan);
-    if let (Asked::Request(request), Plan::Lines(..)) = (asked, plan) {
+    if let (SummaryRequest::Request(request), Plan::Lines(..)) = (requested, plan) {
         left.covered.extend(request.ids);
     }
     left
 }
 
-fn compacted(session: &Session, choice: Choice, budget: u64) -> Left {
-    let options = compact::Options {
+fn compacted(session: &Session, choice: LevelAlgorithm, budget: u64) -> Left {
+    let options = compact::CompactOptions {
         budget: Some(budget),
         best_effort: true,
         choice,
-        ..compact::Options::default()
+        ..compact::CompactOptions::default()
     };
     let outcome = compact::plan(session, counter(session), &options, stamp).expect("a compaction");
     let mut left = shown(session, &outcome.plan);
     left.covered.extend(outcome.report.summarized);
     for atom in &outcome.report.atoms {
         match atom.level {
-            Level::Digest => left.digested.extend(atom.ids.clone()),
-            Level::HeadTail | Level::Masked => left.shortened.extend(atom.ids.clone()),
-            Level::Full | Level::Dropped => {}
+            AtomLevel::Digest => left.digested.extend(atom.ids.clone()),
+            AtomLevel::HeadTail | AtomLevel::Masked => left.shortened.extend(atom.ids.clone()),
+            AtomLevel::Full | AtomLevel::Dropped => {}
         }
     }
     left

@@ -3,85 +3,85 @@
 use crate::session::{Kind, Made};
 
 pub fn session(seed: u64, turns: usize) -> Made {
-    let mut made = Made::new(seed ^ 0x91a7, turns);
-    while !made.is_full() {
-        let ask = made.words(4);
-        let question = made.chance.one(&[
+    let mut built = Made::new(seed ^ 0x91a7, turns);
+    while !built.is_full() {
+        let ask = built.words(4);
+        let question = built.chance.one(&[
             "What about",
             "Have you looked at",
             "Where do we stand with",
             "Who has",
         ]);
-        made.say("user", &format!("{question} {ask}?"));
+        built.say("user", &format!("{question} {ask}?"));
         let mut said = Vec::new();
-        for _ in 0..1 + made.chance.below(3) {
-            let sentence = match made.chance.below(3) {
-                0 => plan(&mut made),
-                _ => remark(&mut made),
+        for _ in 0..1 + built.chance.below(3) {
+            let sentence = match built.chance.below(3) {
+                0 => plan(&mut built),
+                _ => remark(&mut built),
             };
             said.push(sentence);
         }
-        made.say("assistant", &said.join(" "));
+        built.say("assistant", &said.join(" "));
     }
-    made
+    built
 }
 
-fn remark(made: &mut Made) -> String {
-    let start = made.chance.one(&[
+fn remark(built: &mut Made) -> String {
+    let start = built.chance.one(&[
         "There is still",
         "It depends on",
         "That belongs to",
         "I would look at",
     ]);
-    let words = 4 + made.chance.below(6);
-    format!("{start} {}.", made.words(words))
+    let words = 4 + built.chance.below(6);
+    format!("{start} {}.", built.words(words))
 }
 
-fn plan(made: &mut Made) -> String {
-    let what = made.words(3);
-    let number = 100 + made.chance.below(90_000);
-    match made.chance.below(6) {
+fn plan(built: &mut Made) -> String {
+    let what = built.words(3);
+    let number = 100 + built.chance.below(90_000);
+    match built.chance.below(6) {
         0 => {
             let text = format!(
                 "2026-{:02}-{:02}",
-                6 + made.chance.below(6),
-                1 + made.chance.below(28)
+                6 + built.chance.below(6),
+                1 + built.chance.below(28)
             );
-            made.fact(Kind::Date, text.clone());
+            built.fact(Kind::Date, text.clone());
             format!("The deadline for {what} is {text}.")
         }
         1 => {
-            let day = 1 + made.chance.below(28);
-            let month = made.chance.one(&["June", "August", "September", "November"]);
+            let day = 1 + built.chance.below(28);
+            let month = built.chance.one(&["June", "August", "September", "November"]);
             let text = format!("{month} {day}");
-            made.fact(Kind::Date, format!("{text} for {what}"));
+            built.fact(Kind::Date, format!("{text} for {what}"));
             format!("We meet on {text} for {what}.")
         }
         2 => {
-            let days = 2 + made.chance.below(9) as i64;
-            let (phrase, days) = match made.chance.below(4) {
+            let days = 2 + built.chance.below(9) as i64;
+            let (phrase, days) = match built.chance.below(4) {
                 0 => (format!("the hall with {what} is free tomorrow"), 1),
                 1 => (format!("the permit for {what} came yesterday"), -1),
                 2 => (format!("the invoice for {what} is due in {days} days"), days),
                 _ => (format!("{what} was paid {days} days ago"), -days),
             };
-            made.relative(&phrase, days);
+            built.relative(&phrase, days);
             format!("Note that {phrase}.")
         }
         3 => {
-            let name = made.name();
+            let name = built.name();
             let text = format!("{name} takes over {what}");
-            made.fact(Kind::Name, text.clone());
+            built.fact(Kind::Name, text.clone());
             format!("So {text}.")
         }
         4 => {
             let text = format!("{number} euros");
-            made.fact(Kind::Number, text.clone());
+            built.fact(Kind::Number, text.clone());
             format!("The estimate for {what} is {text}.")
         }
         _ => {
             let text = format!("we go with {what}");
-            made.fact(Kind::Decision, text.clone());
+            built.fact(Kind::Decision, text.clone());
             format!("After all that {text}, and not with the other offer.")
         }
     }

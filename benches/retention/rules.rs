@@ -111,13 +111,13 @@ sentences that are none;\n{} conversations of {} turns by place, and as many of 
     println!();
 }
 
-fn one(made: &Made, rules: &[String], others: &[String], (way, budget): (Way, u64), sums: &mut Sums) {
+fn one(built: &Made, rules: &[String], others: &[String], (way, budget): (Way, u64), sums: &mut Sums) {
     // The other sentences are inserted throughout, independent of the rules.
-    let turns = made.lines.len();
+    let turns = built.lines.len();
     for (place, at) in [0, turns / 2, turns.saturating_sub(8)].into_iter().enumerate() {
-        let at = made.place(at);
+        let at = built.place(at);
         let planted: Vec<String> = rules.iter().chain(others).cloned().collect();
-        let session = made.session(at, &planted);
+        let session = built.session(at, &planted);
         let left = left(&session, way, budget);
         let column = if turns < LENGTHS[0] { 3 } else { place };
         sums.kept[column].0 += rules.iter().filter(|rule| left.says(rule)).count();

@@ -196,7 +196,7 @@ impl Made {
     pub fn place(&self, at: usize) -> usize {
         let is_user = |line: &&String| line.starts_with(r#"{"role":"user""#);
         let rest = self.lines[at..].iter().position(|line| is_user(&line));
-        rest.map_or(0, |behind| at + behind)
+        rest.map_or(0, |after| at + after)
     }
 }
 

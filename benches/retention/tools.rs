@@ -30,26 +30,26 @@ pub fn print() {
     println!("Exchanges with tools, %, by what is left of them\n");
     for budget in BUDGETS {
         print!("{:30}", format!("{budget} %"));
-        FATES.iter().for_each(|fate| print!("{fate:>11}"));
+        FATES.iter().for_each(|change| print!("{change:>11}"));
         println!();
         for way in Way::ALL {
-            let mut fates = [0usize; FATES.len()];
+            let mut changes = [0usize; FATES.len()];
             for (turns, seed) in TURNS
                 .iter()
                 .flat_map(|turns| (0..SEEDS).map(move |seed| (*turns, seed)))
             {
-                let made = coding::session(seed, turns);
-                let session = made.session(usize::MAX, &[]);
+                let built = coding::session(seed, turns);
+                let session = built.session(usize::MAX, &[]);
                 let left = left(&session, way, budget);
-                for call in &made.calls {
-                    fates[fate(call, &left, &made.told(call))] += 1;
+                for call in &built.calls {
+                    changes[fate(call, &left, &built.told(call))] += 1;
                 }
             }
-            let all: usize = fates.iter().sum();
+            let all: usize = changes.iter().sum();
             print!("{:30}", way.name());
-            fates
+            changes
                 .iter()
-                .for_each(|fate| print!("{:>11.1}", 100.0 * *fate as f64 / all.max(1) as f64));
+                .for_each(|change| print!("{:>11.1}", 100.0 * *change as f64 / all.max(1) as f64));
             println!();
         }
         println!();

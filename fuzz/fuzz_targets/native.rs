@@ -2,11 +2,11 @@
 //! replayed and settled.
 #![no_main]
 
-use convo::filter::settle::settle;
+use convo::filter::materialize::materialize;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::format::{Reader, Sessions, Stream, packed};
-use convo::error::Place;
+use convo::error::Position;
 use convo::model::record::Record;
 use convo::model::stats::Stats;
 use convo::model::view::View;
@@ -22,7 +22,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             Err(_) => break false, // a newer version
         }
     };
-    let place = Place { line: 1, offset: 1 };
+    let place = Position { line: 1, offset: 1 };
     let is_packed = |line: &[u8]| packed::unpack(&Record::parse(line, place)).is_some();
     let packed = bytes.split_inclusive(|byte| *byte == b'\n').any(is_packed);
     assert!(!whole || packed || back == bytes);
@@ -30,6 +30,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     while let Ok(Some(session)) = sessions.next(&mut report) {
         let view = View::replay(&session);
         Stats::of(&session);
-        assert!(settle(&session, &view, &mut Vec::new()).is_ok());
+        assert!(materialize(&session, &view, &mut Vec::new()).is_ok());
     }
 });

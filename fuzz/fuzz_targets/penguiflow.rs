@@ -2,11 +2,11 @@
 #![no_main]
 
 use convo::format::report::Report;
-use convo::format::{Format, Purpose, Source, convert, write};
+use convo::format::{Format, Purpose, DocumentSource, convert, write};
 use convo::model::view::View;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let source = Source::alone(bytes);
+    let source = DocumentSource::alone(bytes);
     for session in convert(Format::Penguiflow, &source, &mut Report::default()).unwrap_or_default() {
         assert!((0..session.len()).all(|index| session.full(index).ends_with(b"\n")));
         let view = View::replay(&session);
@@ -14,7 +14,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         if write(Format::Penguiflow, &session, &view, Purpose::Return, &mut once, &mut Report::default()).is_err() {
             continue; // its configuration is invalid
         }
-        let again = convert(Format::Penguiflow, &Source::alone(&once), &mut Report::default()).unwrap();
+        let again = convert(Format::Penguiflow, &DocumentSource::alone(&once), &mut Report::default()).unwrap();
         let mut twice = Vec::new();
         let view = View::replay(&again[0]);
         write(Format::Penguiflow, &again[0], &view, Purpose::Return, &mut twice, &mut Report::default()).unwrap();

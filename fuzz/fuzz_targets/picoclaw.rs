@@ -2,13 +2,13 @@
 #![no_main]
 
 use convo::format::report::Report;
-use convo::format::{Format, Source, convert};
+use convo::format::{Format, DocumentSource, convert};
 use convo::model::view::View;
 
 libfuzzer_sys::fuzz_target!(|input: (&[u8], Option<&[u8]>)| {
     let (bytes, beside) = input;
     let neighbour = |_: &str| Ok(beside.map(<[u8]>::to_vec));
-    let source = Source { name: Some("x.jsonl"), bytes, neighbour: &neighbour };
+    let source = DocumentSource { name: Some("x.jsonl"), bytes, neighbour: &neighbour };
     for session in convert(Format::Picoclaw, &source, &mut Report::default()).unwrap_or_default() {
         View::replay(&session);
         assert!((0..session.len()).all(|index| session.full(index).ends_with(b"\n")));

@@ -3,7 +3,7 @@
 
 use convo::format::report::Report;
 use convo::format::request::{Api, elements, read};
-use convo::format::{Format, Purpose, Source, convert, write};
+use convo::format::{Format, Purpose, DocumentSource, convert, write};
 use convo::model::view::View;
 
 libfuzzer_sys::fuzz_target!(|input: (u8, &[u8])| {
@@ -14,7 +14,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, &[u8])| {
         assert!(unit.elements.end <= 2);
     }
     let mut report = Report::default();
-    for session in convert(format, &Source::alone(bytes), &mut report).unwrap_or_default() {
+    for session in convert(format, &DocumentSource::alone(bytes), &mut report).unwrap_or_default() {
         assert!((0..session.len()).all(|index| session.full(index).ends_with(b"\n")));
         let view = View::replay(&session);
         for api in Api::ALL {

@@ -1,16 +1,16 @@
 //! Violations that a check finds, and options for their repair.
 
-use super::options::Options;
-use super::rules::{Level, Rule};
+use super::options::CheckOptions;
+use super::rules::{HistoryRule, Severity};
 use crate::format::request::Api;
 
 /// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct ApiViolation {
     /// The rule.
-    pub rule: &'static Rule,
+    pub rule: &'static HistoryRule,
     /// Its level under the options of the check.
-    pub level: Level,
+    pub level: Severity,
     /// The API of the rule; `None`: it applies to every history.
     pub api: Option<Api>,
     /// Index of the element; for a violation of the session structure, the index of the view item.
@@ -23,7 +23,7 @@ pub struct Finding {
     pub(super) open: bool,
 }
 
-impl Finding {
+impl ApiViolation {
     /// Index of the call, result or part inside the element.
     pub fn part(&self) -> usize {
         self.part
@@ -31,7 +31,7 @@ impl Finding {
 
     /// Whether the provider would reject the history.
     pub fn is_error(&self) -> bool {
-        self.level == Level::Error
+        self.level == Severity::Error
     }
 }
 
@@ -74,13 +74,13 @@ pub struct Repair<'a> {
 /// Violations found so far.
 pub(super) struct Findings<'o> {
     api: Api,
-    pub(super) options: &'o Options,
-    list: Vec<Finding>,
+    pub(super) options: &'o CheckOptions,
+    list: Vec<ApiViolation>,
 }
 
 impl<'o> Findings<'o> {
     /// Without violations, for the rules of an API.
-    pub(super) fn new(api: Api, options: &'o Options) -> Findings<'o> {
+    pub(super) fn new(api: Api, options: &'o CheckOptions) -> Findings<'o> {
         Findings {
             api,
             options,
@@ -89,7 +89,7 @@ impl<'o> Findings<'o> {
     }
 
     /// All violations, sorted by element.
-    pub(super) fn sorted(mut self) -> Vec<Finding> {
+    pub(super) fn sorted(mut self) -> Vec<ApiViolation> {
         self.list.sort_by_key(|finding| finding.index);
         self.list
     }
@@ -118,13 +118,13 @@ impl<'o> Findings<'o> {
         message: impl FnOnce() -> String,
     ) {
         // A test ensures that every id is in the table.
-        let Some(rule) = Rule::of(id) else { return };
+        let Some(rule) = HistoryRule::of(id) else { return };
         let mut level = self.options.level(rule);
         if open {
-            level = level.min(Level::Warn);
+            level = level.min(Severity::Warn);
         }
-        if level > Level::Off {
-            self.list.push(Finding {
+        if level > Severity::Off {
+            self.list.push(ApiViolation {
                 rule,
                 level,
                 api: Some(self.api),

@@ -1,11 +1,11 @@
 //! A history under repair: elements with their origins, and the loop that repairs one rule after another until no
 //! repairable violation is left.
 
-use super::finding::{Finding, Findings, Repair};
-use super::ids::Ids;
-use super::options::Options;
+use super::finding::{ApiViolation, Findings, Repair};
+use super::ids::IdGenerator;
+use super::options::CheckOptions;
 use super::raw::merged;
-use super::rules::{ALTERNATE, Level, Rule};
+use super::rules::{ALTERNATE, HistoryRule, Severity};
 use crate::format::request::Api;
 use std::borrow::Cow;
 
@@ -37,13 +37,13 @@ pub(super) trait Provider: Sized {
         "text"
     }
     /// Checks the rules.
-    fn look(elements: &[&Self::Facts], findings: &mut Findings<'_>);
+    fn find_violations(elements: &[&Self::Facts], findings: &mut Findings<'_>);
     /// Repairs the violations of one rule.
-    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Self>, findings: &[&Finding]);
+    fn repair(rule: &'static HistoryRule, history: &mut History<'_, '_, Self>, findings: &[&ApiViolation]);
 }
 
 /// An original or changed element.
-pub(super) struct Piece<'a, F> {
+pub(super) struct HistoryElement<'a, F> {
     pub(super) raw: Cow<'a, [u8]>,
     pub(super) facts: F,
     /// Indexes of its original elements; empty if it was inserted.
@@ -53,9 +53,9 @@ pub(super) struct Piece<'a, F> {
     changed: bool,
 }
 
-impl<'a, F> Piece<'a, F> {
+impl<'a, F> HistoryElement<'a, F> {
     fn new<P: Provider<Facts = F>>(raw: &'a [u8], index: usize) -> Self {
-        Piece {
+        HistoryElement {
             raw: Cow::Borrowed(raw),
             facts: P::facts(raw),
             from: vec![index],
@@ -68,7 +68,7 @@ impl<'a, F> Piece<'a, F> {
 
 /// An element after a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mended {
+pub struct RepairedElement {
     /// Its JSON.
     pub raw: Vec<u8>,
     /// Indexes of its original elements, in order; empty if it was inserted.
@@ -83,9 +83,9 @@ pub struct Mended {
 
 /// A change by a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct RepairChange {
     /// The violated rule.
-    pub rule: &'static Rule,
+    pub rule: &'static HistoryRule,
     /// Index of the element in the original history; for an inserted one, of the element before.
     pub index: usize,
     /// Description of the change.
@@ -96,39 +96,39 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
     /// The elements.
-    pub elements: Vec<Mended>,
+    pub elements: Vec<RepairedElement>,
     /// Instructions that were moved out of the history, as JSON.
     pub system: Vec<Vec<u8>>,
     /// The changes; empty if there was nothing to repair.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RepairChange>,
     /// The remaining violations.
-    pub left: Vec<Finding>,
+    pub left: Vec<ApiViolation>,
     /// Number of rounds.
     pub passes: usize,
 }
 
 impl Fixed {
     /// The errors that could not be repaired.
-    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
+    pub fn errors(&self) -> impl Iterator<Item = &ApiViolation> {
         self.left.iter().filter(|finding| finding.is_error())
     }
 }
 
 /// The elements, and pending changes.
 pub(super) struct History<'a, 'o, P: Provider> {
-    pub(super) pieces: Vec<Piece<'a, P::Facts>>,
+    pub(super) pieces: Vec<HistoryElement<'a, P::Facts>>,
     pub(super) how: &'o Repair<'o>,
-    pub(super) ids: Ids,
+    pub(super) ids: IdGenerator,
     /// Instructions that were moved out of the history.
     pub(super) system: Vec<Vec<u8>>,
     gone: Vec<bool>,
-    inserted: Vec<(usize, Piece<'a, P::Facts>)>,
-    changes: Vec<Change>,
+    inserted: Vec<(usize, HistoryElement<'a, P::Facts>)>,
+    changes: Vec<RepairChange>,
 }
 
 impl<'a, P: Provider> History<'a, '_, P> {
     /// The violations in the history.
-    fn look(&self, options: &Options) -> Vec<Finding> {
+    fn find_violations(&self, options: &CheckOptions) -> Vec<ApiViolation> {
         findings::<P>(&self.facts(0).collect::<Vec<_>>(), options)
     }
 
@@ -138,10 +138,15 @@ impl<'a, P: Provider> History<'a, '_, P> {
     }
 
     /// Records a change.
-    pub(super) fn tell(&mut self, rule: &'static Rule, index: usize, what: impl Into<String>) {
+    pub(super) fn record_change(
+        &mut self,
+        rule: &'static HistoryRule,
+        index: usize,
+        what: impl Into<String>,
+    ) {
         let before = self.pieces[..self.pieces.len().min(index + 1)].iter().rev();
         let from = before.filter_map(|piece| piece.from.first()).next();
-        self.changes.push(Change {
+        self.changes.push(RepairChange {
             rule,
             index: from.copied().unwrap_or_default(),
             what: what.into(),
@@ -168,7 +173,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
 
     /// Inserts an element before another; the number of elements is the end.
     pub(super) fn insert(&mut self, before: usize, raw: Vec<u8>, id: String) {
-        let piece = Piece {
+        let piece = HistoryElement {
             facts: P::facts(&raw),
             raw: Cow::Owned(raw),
             from: Vec::new(),
@@ -181,7 +186,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
 
     /// Moves an element before another, with new bytes.
     pub(super) fn shift(&mut self, index: usize, before: usize, raw: Vec<u8>) {
-        let piece = Piece {
+        let piece = HistoryElement {
             facts: P::facts(&raw),
             raw: Cow::Owned(raw),
             from: self.pieces[index].from.clone(),
@@ -221,19 +226,19 @@ impl<'a, P: Provider> History<'a, '_, P> {
     }
 
     /// The range of adjacent elements with the same sender as this one.
-    pub(super) fn voice(&self, index: usize) -> std::ops::Range<usize> {
+    pub(super) fn turn_range(&self, index: usize) -> std::ops::Range<usize> {
         self.neighbours(index, P::speaker)
     }
 
     fn neighbours(&self, index: usize, speaker: impl Fn(&P::Facts) -> Option<u8>) -> std::ops::Range<usize> {
         let own = speaker(&self.pieces[index].facts);
-        let same = |piece: &&Piece<'_, P::Facts>| own.is_some() && speaker(&piece.facts) == own;
+        let same = |piece: &&HistoryElement<'_, P::Facts>| own.is_some() && speaker(&piece.facts) == own;
         let before = self.pieces[..index].iter().rev().take_while(same).count();
-        let behind = self.pieces[index..].iter().take_while(same).count().max(1);
-        index - before..index + behind
+        let after = self.pieces[index..].iter().take_while(same).count().max(1);
+        index - before..index + after
     }
 
-    fn alternate(&mut self, rule: &'static Rule, findings: &[&Finding]) {
+    fn alternate(&mut self, rule: &'static HistoryRule, findings: &[&ApiViolation]) {
         let mut done = 0;
         for finding in findings.iter().filter(|finding| finding.index > 0) {
             if finding.index < done {
@@ -241,18 +246,18 @@ impl<'a, P: Provider> History<'a, '_, P> {
             }
             let range = self.neighbours(finding.index, P::turn);
             done = range.end;
-            self.merge_voice(rule, range);
+            self.merge_turn(rule, range);
         }
     }
 
     /// Merges the elements of a range, and records the change.
-    pub(super) fn merge_voice(&mut self, rule: &'static Rule, range: std::ops::Range<usize>) {
+    pub(super) fn merge_turn(&mut self, rule: &'static HistoryRule, range: std::ops::Range<usize>) {
         let raws: Vec<&[u8]> = self.pieces[range.clone()]
             .iter()
             .map(|piece| piece.raw.as_ref())
             .collect();
         let raw = merged(&raws, P::CONTENT, P::text_type(&self.pieces[range.start].facts));
-        self.tell(
+        self.record_change(
             rule,
             range.start,
             format!("merged {} of one role", raws_in(&range)),
@@ -265,11 +270,11 @@ impl<'a, P: Provider> History<'a, '_, P> {
         let pieces = std::mem::take(&mut self.pieces);
         self.inserted.sort_by_key(|(before, _)| *before);
         let mut inserted = std::mem::take(&mut self.inserted).into_iter().peekable();
-        for (index, (piece, gone)) in pieces.into_iter().zip(std::mem::take(&mut self.gone)).enumerate() {
+        for (index, (piece, removed)) in pieces.into_iter().zip(std::mem::take(&mut self.gone)).enumerate() {
             while let Some((_, piece)) = inserted.next_if(|(before, _)| *before <= index) {
                 self.pieces.push(piece);
             }
-            if !gone {
+            if !removed {
                 self.pieces.push(piece);
             }
         }
@@ -284,23 +289,27 @@ fn raws_in(range: &std::ops::Range<usize>) -> String {
 
 /// Repairs rule by rule. After each rule, all elements are checked again, because a repair may resolve other
 /// violations.
-pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repair<'_>) -> Fixed {
-    let pieces = pieces::<P>(elements);
+pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &CheckOptions, how: &Repair<'_>) -> Fixed {
+    let pieces = history_elements::<P>(elements);
     let mut history: History<'_, '_, P> = History {
         gone: vec![false; pieces.len()],
         pieces,
         how,
-        ids: Ids::new(how.session),
+        ids: IdGenerator::new(how.session),
         system: Vec::new(),
         inserted: Vec::new(),
         changes: Vec::new(),
     };
-    let least = if how.warnings { Level::Warn } else { Level::Error };
+    let least = if how.warnings {
+        Severity::Warn
+    } else {
+        Severity::Error
+    };
     // Rules without any repairable violation.
     let mut left: Vec<&str> = Vec::new();
     let mut passes = 0;
     for _ in 0..ROUNDS {
-        let findings = history.look(options);
+        let findings = history.find_violations(options);
         passes += 1;
         let wanted = |id: &str| {
             let of = findings.iter().filter(|finding| finding.rule.id == id);
@@ -326,8 +335,8 @@ pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repa
             history.settle();
         }
     }
-    let left = history.look(options);
-    let mended = |piece: Piece<'_, P::Facts>| Mended {
+    let left = history.find_violations(options);
+    let repaired = |piece: HistoryElement<'_, P::Facts>| RepairedElement {
         raw: piece.raw.into_owned(),
         changed: piece.changed,
         notes: piece.notes,
@@ -336,7 +345,7 @@ pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repa
         from: piece.from,
     };
     Fixed {
-        elements: history.pieces.into_iter().map(mended).collect(),
+        elements: history.pieces.into_iter().map(repaired).collect(),
         system: history.system,
         changes: history.changes,
         left,
@@ -345,9 +354,9 @@ pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repa
 }
 
 /// The violations of the rules of an API.
-fn findings<P: Provider>(elements: &[&P::Facts], options: &Options) -> Vec<Finding> {
+fn findings<P: Provider>(elements: &[&P::Facts], options: &CheckOptions) -> Vec<ApiViolation> {
     let mut findings = Findings::new(P::API, options);
-    P::look(elements, &mut findings);
+    P::find_violations(elements, &mut findings);
     if options.alternate {
         alternate::<P>(elements, &mut findings);
     }
@@ -368,12 +377,14 @@ fn alternate<P: Provider>(elements: &[&P::Facts], findings: &mut Findings<'_>) {
 }
 
 /// The violations of the rules of an API.
-pub(super) fn check<P: Provider>(elements: &[&[u8]], options: &Options) -> Vec<Finding> {
+pub(super) fn check<P: Provider>(elements: &[&[u8]], options: &CheckOptions) -> Vec<ApiViolation> {
     let facts: Vec<P::Facts> = elements.iter().map(|raw| P::facts(raw)).collect();
     findings::<P>(&facts.iter().collect::<Vec<_>>(), options)
 }
 
-fn pieces<'a, P: Provider>(elements: &[&'a [u8]]) -> Vec<Piece<'a, P::Facts>> {
+fn history_elements<'a, P: Provider>(elements: &[&'a [u8]]) -> Vec<HistoryElement<'a, P::Facts>> {
     let numbered = elements.iter().enumerate();
-    numbered.map(|(index, raw)| Piece::new::<P>(raw, index)).collect()
+    numbered
+        .map(|(index, raw)| HistoryElement::new::<P>(raw, index))
+        .collect()
 }

@@ -5,13 +5,13 @@ use uuid::Uuid;
 
 /// Generates ids for one session: UUID version 5 (RFC 9562) of the session's id, the subject and the rule.
 #[derive(Debug)]
-pub(super) struct Ids {
+pub(super) struct IdGenerator {
     session: Uuid,
 }
 
-impl Ids {
-    pub(super) fn new(session: &str) -> Ids {
-        Ids {
+impl IdGenerator {
+    pub(super) fn new(session: &str) -> IdGenerator {
+        IdGenerator {
             session: Uuid::new_v5(&Uuid::NAMESPACE_OID, session.as_bytes()),
         }
     }
@@ -52,11 +52,14 @@ mod tests {
 
     #[test]
     fn ids_are_derived() {
-        let ids = Ids::new("s");
+        let ids = IdGenerator::new("s");
         // Computed with Python: uuid5(uuid5(NAMESPACE_OID, "s"), "c1\nOC02\n0").
         assert_eq!(ids.digits("c1", "OC02", 0), "aaad5da38d6454ca95d9a9bffc21d351");
         assert_ne!(ids.digits("c1", "OC02", 0), ids.digits("c1", "OC02", 1));
-        assert_ne!(ids.digits("c1", "OC02", 0), Ids::new("t").digits("c1", "OC02", 0));
+        assert_ne!(
+            ids.digits("c1", "OC02", 0),
+            IdGenerator::new("t").digits("c1", "OC02", 0)
+        );
         let (mut nth, mut taken) = (0, HashSet::from([format!("x{}", ids.digits("c1", "OC03", 0))]));
         let id = ids.fresh("x", "c1", "OC03", &mut nth, &mut taken);
         assert_eq!((id, nth), (format!("x{}", ids.digits("c1", "OC03", 1)), 2));

@@ -26,18 +26,18 @@ mod structure;
 pub(crate) mod tests;
 
 pub use crate::format::request::Api;
-pub use finding::{Finding, Mode, Repair};
-pub use history::{Change, Fixed, Mended};
-pub use options::Options;
-pub use rules::{ALTERNATE, Level, RULES, Rule, STRUCTURE};
+pub use finding::{ApiViolation, Mode, Repair};
+pub use history::{Fixed, RepairChange, RepairedElement};
+pub use options::CheckOptions;
+pub use rules::{ALTERNATE, HistoryRule, RULES, STRUCTURE, Severity};
 pub use structure::structure;
 
 use history::Provider;
 
 /// The rules of an API and their repairs.
 struct Checker {
-    check: fn(&[&[u8]], &Options) -> Vec<Finding>,
-    fix: fn(&[&[u8]], &Options, &Repair<'_>) -> Fixed,
+    check: fn(&[&[u8]], &CheckOptions) -> Vec<ApiViolation>,
+    fix: fn(&[&[u8]], &CheckOptions, &Repair<'_>) -> Fixed,
 }
 
 impl Checker {
@@ -59,12 +59,12 @@ impl Checker {
 }
 
 /// Checks elements against the rules of an API.
-pub fn check<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &Options) -> Vec<Finding> {
+pub fn check<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &CheckOptions) -> Vec<ApiViolation> {
     (Checker::of_api(api).check)(&slices(elements), options)
 }
 
 /// Repairs a history until no repairable violation is left. Other elements keep their bytes.
-pub fn fix<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &Options, repair: &Repair<'_>) -> Fixed {
+pub fn fix<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &CheckOptions, repair: &Repair<'_>) -> Fixed {
     (Checker::of_api(api).fix)(&slices(elements), options, repair)
 }
 
@@ -75,5 +75,5 @@ fn slices<T: AsRef<[u8]>>(elements: &[T]) -> Vec<&[u8]> {
 /// An id for a message that a repair inserts, derived from the session's id and the subject, so that the same history
 /// gets the same ids. `nth` distinguishes subjects with the same name.
 pub fn message_id(session: &str, about: &str, nth: usize) -> String {
-    ids::Ids::new(session).message(about, "", nth)
+    ids::IdGenerator::new(session).message(about, "", nth)
 }

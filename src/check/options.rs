@@ -1,10 +1,10 @@
 //! Properties of the request that determine which rules apply, and levels of rules.
 
-use super::rules::{Level, Rule};
+use super::rules::{HistoryRule, Severity};
 
 /// Options of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct CheckOptions {
     /// The provider stores no state (`store` is false).
     pub stateless: bool,
     /// Calls may be in a previous response, which the request names.
@@ -26,12 +26,12 @@ pub struct Options {
     /// Number of `cache_control` marks in the rest of the request.
     pub marks: usize,
     /// Levels that override those of the table; the last one of a rule applies.
-    pub levels: Vec<(&'static Rule, Level)>,
+    pub levels: Vec<(&'static HistoryRule, Severity)>,
 }
 
-impl Default for Options {
+impl Default for CheckOptions {
     fn default() -> Self {
-        Options {
+        CheckOptions {
             stateless: false,
             previous_response: false,
             thinking: false,
@@ -47,9 +47,9 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl CheckOptions {
     /// The level of a rule under these options.
-    pub fn level(&self, rule: &Rule) -> Level {
+    pub fn level(&self, rule: &HistoryRule) -> Severity {
         let own = self.levels.iter().rev().find(|(other, _)| *other == rule);
         own.map_or(rule.level, |(_, level)| *level)
     }

@@ -112,7 +112,7 @@ pub(super) fn mark(part: &[u8]) -> String {
 }
 
 /// An id for messages, truncated to fit on a line.
-pub(super) fn shown(id: &str) -> String {
+pub(super) fn short_id(id: &str) -> String {
     match id.char_indices().nth(60) {
         Some((at, _)) => format!("{}...", &id[..at]),
         None if id.is_empty() => "without an id".to_string(),

@@ -4,7 +4,7 @@ use crate::format::request::Api;
 
 /// The level of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum Severity {
     /// Not checked.
     Off,
     /// Accepted by the provider, but not portable.
@@ -13,19 +13,19 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl Severity {
     /// Name on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Level::Off => "off",
-            Level::Warn => "warn",
-            Level::Error => "error",
+            Severity::Off => "off",
+            Severity::Warn => "warn",
+            Severity::Error => "error",
         }
     }
 
     /// The level with this name.
-    pub fn from_name(name: &str) -> Option<Level> {
-        [Level::Off, Level::Warn, Level::Error]
+    pub fn from_name(name: &str) -> Option<Severity> {
+        [Severity::Off, Severity::Warn, Severity::Error]
             .into_iter()
             .find(|level| level.name() == name)
     }
@@ -33,22 +33,22 @@ impl Level {
 
 /// A rule for histories.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct HistoryRule {
     /// Two letters for the API, and a number.
     pub id: &'static str,
     /// The API; `None`: the rule applies to all.
     pub api: Option<Api>,
     /// The default level.
-    pub level: Level,
+    pub level: Severity,
     /// The requirement.
     pub text: &'static str,
     /// The repair.
     pub fix: &'static str,
 }
 
-impl Rule {
+impl HistoryRule {
     /// The rule with this id, ignoring case.
-    pub fn of(id: &str) -> Option<&'static Rule> {
+    pub fn of(id: &str) -> Option<&'static HistoryRule> {
         RULES
             .iter()
             .chain(&STRUCTURE)
@@ -58,7 +58,7 @@ impl Rule {
 }
 
 /// The 43 rules, in the order of the manual.
-pub static RULES: [Rule; 43] = [
+pub static RULES: [HistoryRule; 43] = [
     chat(
         "OC01",
         "a tool message answers a call of the assistant message before its run",
@@ -269,7 +269,7 @@ pub static RULES: [Rule; 43] = [
 ];
 
 /// Rules for every history, regardless of the provider.
-pub static STRUCTURE: [Rule; 8] = [
+pub static STRUCTURE: [HistoryRule; 8] = [
     structure("ST01", "a result answers a call before it", UNREPAIRED),
     structure(
         "ST02",
@@ -291,54 +291,54 @@ pub static STRUCTURE: [Rule; 8] = [
 /// The repair of structure rules.
 const UNREPAIRED: &str = "none; repair for an API with: --for API --fix";
 
-const fn structure(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
-    Rule {
+const fn structure(id: &'static str, text: &'static str, fix: &'static str) -> HistoryRule {
+    HistoryRule {
         id,
         api: None,
-        level: Level::Error,
+        level: Severity::Error,
         text,
         fix,
     }
 }
 
 /// Only checked on request: a requirement of open models' chat templates.
-pub static ALTERNATE: Rule = Rule {
+pub static ALTERNATE: HistoryRule = HistoryRule {
     id: "ALT",
     api: None,
-    level: Level::Error,
+    level: Severity::Error,
     text: "adjacent messages have different roles (except results)",
     fix: "merge the messages",
 };
 
-const fn rule(api: Api, id: &'static str, text: &'static str, fix: &'static str) -> Rule {
-    Rule {
+const fn rule(api: Api, id: &'static str, text: &'static str, fix: &'static str) -> HistoryRule {
+    HistoryRule {
         id,
         api: Some(api),
-        level: Level::Error,
+        level: Severity::Error,
         text,
         fix,
     }
 }
 
-const fn chat(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
+const fn chat(id: &'static str, text: &'static str, fix: &'static str) -> HistoryRule {
     rule(Api::OpenaiChat, id, text, fix)
 }
 
-const fn responses(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
+const fn responses(id: &'static str, text: &'static str, fix: &'static str) -> HistoryRule {
     rule(Api::OpenaiResponses, id, text, fix)
 }
 
-const fn anthropic(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
+const fn anthropic(id: &'static str, text: &'static str, fix: &'static str) -> HistoryRule {
     rule(Api::Anthropic, id, text, fix)
 }
 
-const fn gemini(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
+const fn gemini(id: &'static str, text: &'static str, fix: &'static str) -> HistoryRule {
     rule(Api::Gemini, id, text, fix)
 }
 
-const fn warn(rule: Rule) -> Rule {
-    Rule {
-        level: Level::Warn,
+const fn warn(rule: HistoryRule) -> HistoryRule {
+    HistoryRule {
+        level: Severity::Warn,
         ..rule
     }
 }

@@ -1,9 +1,9 @@
 //! Checks the structure of a session regardless of the provider: calls and results, ids, roles and times.
 
-use super::finding::Finding;
-use super::options::Options;
-use super::raw::shown;
-use super::rules::{Level, Rule};
+use super::finding::ApiViolation;
+use super::options::CheckOptions;
+use super::raw::short_id;
+use super::rules::{HistoryRule, Severity};
 use crate::format::{Format, native};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role, ToolCall};
@@ -13,7 +13,7 @@ use crate::model::view::View;
 use std::collections::{HashMap, HashSet};
 
 /// A call that a result may answer.
-struct Call {
+struct PendingCall {
     item: usize,
     nth: usize,
     id: String,
@@ -21,7 +21,7 @@ struct Call {
 }
 
 /// The violations of structure rules in the view of a session, by item.
-pub fn structure(session: &Session, view: &View, options: &Options) -> Vec<Finding> {
+pub fn structure(session: &Session, view: &View, options: &CheckOptions) -> Vec<ApiViolation> {
     let mut look = Structure {
         options,
         findings: Vec::new(),
@@ -43,9 +43,9 @@ pub fn structure(session: &Session, view: &View, options: &Options) -> Vec<Findi
 }
 
 struct Structure<'o> {
-    options: &'o Options,
-    findings: Vec<Finding>,
-    calls: Vec<Call>,
+    options: &'o CheckOptions,
+    findings: Vec<ApiViolation>,
+    calls: Vec<PendingCall>,
     /// The calls that may be unanswered, by id, oldest first.
     by_id: HashMap<String, Vec<usize>>,
     /// The first call of the latest message with calls.
@@ -58,14 +58,14 @@ struct Structure<'o> {
 
 impl Structure<'_> {
     fn add(&mut self, id: &str, (index, part): (usize, usize), message: String) {
-        self.note(id, (index, part), Level::Error, message);
+        self.note(id, (index, part), Severity::Error, message);
     }
 
-    fn note(&mut self, id: &str, (index, part): (usize, usize), most: Level, message: String) {
-        let Some(rule) = Rule::of(id) else { return };
+    fn note(&mut self, id: &str, (index, part): (usize, usize), most: Severity, message: String) {
+        let Some(rule) = HistoryRule::of(id) else { return };
         let level = self.options.level(rule).min(most);
-        if level > Level::Off {
-            self.findings.push(Finding {
+        if level > Severity::Off {
+            self.findings.push(ApiViolation {
                 rule,
                 level,
                 api: None,
@@ -86,14 +86,14 @@ impl Structure<'_> {
             let role = if role.is_empty() {
                 "empty role".to_string()
             } else {
-                format!("unknown role {}", shown(&role))
+                format!("unknown role {}", short_id(&role))
             };
             self.add("ST06", (item, 0), role);
         }
         if let Some(id) = message.id()
             && !self.ids.insert(id.to_string())
         {
-            self.add("ST05", (item, 0), format!("duplicate message {}", shown(&id)));
+            self.add("ST05", (item, 0), format!("duplicate message {}", short_id(&id)));
         }
         if let Some(at) = message.timestamp().and_then(|text| time::milliseconds(&text)) {
             if self.time.is_some_and(|before| at < before) {
@@ -117,16 +117,20 @@ impl Structure<'_> {
         let mut seen = HashSet::new();
         for (nth, call) in calls.into_iter().enumerate() {
             if !call.id.is_empty() && !seen.insert(call.id.to_string()) {
-                self.add("ST03", (item, nth), format!("duplicate call {}", shown(&call.id)));
+                self.add(
+                    "ST03",
+                    (item, nth),
+                    format!("duplicate call {}", short_id(&call.id)),
+                );
             }
             let arguments = call.arguments.as_bytes();
             if !arguments.is_empty() && !is_json(arguments) {
-                let what = format!("the arguments of {} are not valid JSON", shown(&call.name));
+                let what = format!("the arguments of {} are not valid JSON", short_id(&call.name));
                 self.add("ST07", (item, nth), what);
             }
             let number = self.calls.len();
             self.by_id.entry(call.id.to_string()).or_default().push(number);
-            self.calls.push(Call {
+            self.calls.push(PendingCall {
                 item,
                 nth,
                 id: call.id.into_owned(),
@@ -148,7 +152,7 @@ impl Structure<'_> {
                 let what = if id.is_empty() {
                     "result without call id".to_string()
                 } else {
-                    format!("the result for {} has no call before it", shown(id))
+                    format!("the result for {} has no call before it", short_id(id))
                 };
                 self.add("ST01", (item, 0), what);
             }
@@ -156,7 +160,7 @@ impl Structure<'_> {
                 let what = if id.is_empty() {
                     "more results than calls".to_string()
                 } else {
-                    format!("duplicate result for {}", shown(id))
+                    format!("duplicate result for {}", short_id(id))
                 };
                 self.add("ST04", (item, 0), what);
             }
@@ -198,16 +202,16 @@ impl Structure<'_> {
                 "none of the {} calls has a result, as usual in this format",
                 calls.len()
             );
-            return self.note("ST02", (first.item, first.nth), Level::Warn, what);
+            return self.note("ST02", (first.item, first.nth), Severity::Warn, what);
         }
         for call in calls {
             if !call.answered {
                 let most = if call.item >= end {
-                    Level::Warn
+                    Severity::Warn
                 } else {
-                    Level::Error
+                    Severity::Error
                 };
-                let what = format!("the call {} has no result", shown(&call.id));
+                let what = format!("the call {} has no result", short_id(&call.id));
                 self.note("ST02", (call.item, call.nth), most, what);
             }
         }

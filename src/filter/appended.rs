@@ -1,6 +1,6 @@
 //! Undoes appends: hides the newest appended messages from the view; the log keeps them.
 
-use super::compact::event::{About, Fate, Reshaping};
+use super::compact::event::{CompactionInfo, ItemChange, ViewEdit};
 use super::{Plan, Stamp};
 use crate::error::Result;
 use crate::model::chain;
@@ -28,16 +28,19 @@ pub struct Appended {
 /// Finds the newest appended messages after line `behind`: with `exchange` the last exchange, else the last message
 /// and its message group. Returns none when the last message is an initial instruction or a copy from another
 /// session.
-pub fn newest(session: &Session, behind: Option<usize>, exchange: bool) -> Option<Appended> {
+pub fn newest(session: &Session, after: Option<usize>, exchange: bool) -> Option<Appended> {
     let view = View::replay(session);
     let is_copy = |item: &Item| {
         let message = item.message(session);
         message.is_some_and(|message| chain::copied_from(&message).is_some())
     };
-    let first = view.items.iter().position(|item| !item.stays(session))?;
+    let first = view
+        .items
+        .iter()
+        .position(|item| !item.is_never_dropped(session))?;
     let mut items = first..view.items.len();
     let last = items.rfind(|at| view.items[*at].line().is_some())?;
-    if view.items[last].line() < behind || is_copy(&view.items[last]) {
+    if view.items[last].line() < after || is_copy(&view.items[last]) {
         return None;
     }
     let cuts = Cuts::of(session, &view);
@@ -55,9 +58,11 @@ pub fn newest(session: &Session, behind: Option<usize>, exchange: bool) -> Optio
 impl Appended {
     /// Plans the event that hides these messages.
     pub fn undo(&self, session: &Session, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
-        let mut reshaping = Reshaping::of(&self.view);
-        self.items.iter().for_each(|at| reshaping.fates[*at] = Fate::Goes);
-        let about = About {
+        let mut reshaping = ViewEdit::of(&self.view);
+        self.items
+            .iter()
+            .for_each(|at| reshaping.fates[*at] = ItemChange::Goes);
+        let about = CompactionInfo {
             strategy: STRATEGY.to_string(),
             sizes: None,
         };
@@ -72,7 +77,7 @@ impl Appended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::restore::{self, Target};
+    use crate::filter::restore::{self, UndoTarget};
 
     const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"c1"}"#;
 
@@ -84,8 +89,8 @@ mod tests {
 
     fn undo(session: &mut Session, exchange: bool) -> Result<()> {
         let target = match exchange {
-            true => Target::Exchange,
-            false => Target::ChangeOrAppend,
+            true => UndoTarget::Exchange,
+            false => UndoTarget::ChangeOrAppend,
         };
         let id = format!("e{}", session.len());
         let stamp = |_: &str| Ok(Stamp { id, at: "x".into() });

@@ -1,6 +1,6 @@
 //! Reconstructs a branch as a complete session, including the messages before its branch point.
 
-use crate::model::lineage::{Aside, Lineage};
+use crate::model::lineage::{Lineage, SideBranch};
 use crate::model::message::Message;
 use crate::model::session::{Class, Session};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// Completes a branch: its header, the lines of its ancestors up to the branch point, and its own lines. `before` are
 /// the sessions before the branch in its input, starting with the main one; message ids are looked up in them. A
 /// session that is not a branch, or whose branch point is unknown, is returned unchanged.
-pub fn whole(before: &[Session], branch: Session) -> Session {
+pub fn complete_branch(before: &[Session], branch: Session) -> Session {
     // Prefer the first occurrence: if a branch repeats an id of the main session, the id refers to the main session.
     let mut places: HashMap<String, (usize, usize)> = HashMap::new();
     for (nth, session) in before.iter().enumerate() {
@@ -20,14 +20,14 @@ pub fn whole(before: &[Session], branch: Session) -> Session {
     }
     // Walk from the branch to the root; each step leads to an earlier session.
     let mut pieces: Vec<(usize, usize)> = Vec::new();
-    let mut from = begins_behind(&branch);
+    let mut from = branch_point(&branch);
     let mut limit = before.len();
     while let Some((nth, line)) = from.and_then(|id| places.get(&id).copied()) {
         if nth >= limit {
             break;
         }
         pieces.push((nth, line));
-        from = begins_behind(&before[nth]);
+        from = branch_point(&before[nth]);
         limit = nth;
     }
     if pieces.is_empty() {
@@ -48,16 +48,16 @@ pub fn whole(before: &[Session], branch: Session) -> Session {
 }
 
 /// The id of the branch point; none when the session is not a branch.
-fn begins_behind(session: &Session) -> Option<String> {
+fn branch_point(session: &Session) -> Option<String> {
     let lineage = Lineage::of(session)?;
-    (lineage.aside() == Some(Aside::Branch))
+    (lineage.aside() == Some(SideBranch::Branch))
         .then_some(lineage.at)
         .flatten()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::complete_branch;
     use crate::model::session::Session;
 
     fn session(lines: &[&str]) -> Session {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_of_a_branch_has_all_that_is_ahead() {
+    fn a_nested_branch_includes_all_earlier_messages() {
         let main = session(&[
             r#"{"type":"session","version":1,"id":"m"}"#,
             r#"{"role":"user","content":"a","id":"a"}"#,
@@ -85,7 +85,7 @@ mod tests {
             r#"{"role":"assistant","content":"b","id":"b"}"#,
         ]);
         let before = [main, branch("m.1", "a", "c"), branch("m.2", "c", "d")];
-        let last = whole(&before, branch("m.3", "d", "e"));
+        let last = complete_branch(&before, branch("m.3", "d", "e"));
         let text = last.text();
         let order: Vec<&str> = text.lines().skip(1).map(|line| &line[line.len() - 3..]).collect();
         assert_eq!(order, ["a\"}", "c\"}", "d\"}", "e\"}"]);
@@ -94,16 +94,16 @@ mod tests {
                 .starts_with(r#"{"type":"session","version":1,"id":"m.3""#)
         );
         // The messages in between come from the main session.
-        let second = whole(&before[..1], branch("m.1", "b", "c"));
+        let second = complete_branch(&before[..1], branch("m.1", "b", "c"));
         assert!(second.text().contains("foreign"));
     }
 
     #[test]
-    fn what_begins_nowhere_or_in_a_circle_ends() {
+    fn unknown_or_circular_branch_points_terminate() {
         let before = [branch("m.1", "d", "c"), branch("m.2", "c", "d")];
         let lost = branch("m.3", "nowhere", "e");
-        assert_eq!(whole(&before, lost.clone()).text(), lost.text());
-        let round = whole(&before, branch("m.3", "d", "e")).text();
+        assert_eq!(complete_branch(&before, lost.clone()).text(), lost.text());
+        let round = complete_branch(&before, branch("m.3", "d", "e")).text();
         assert_eq!(round.lines().count(), 4, "{round}");
     }
 }

@@ -1,9 +1,9 @@
 //! Drops selected messages, or all others, from the view; the log keeps them.
 
-use super::compact::event::{About, Fate, Reshaping};
+use super::compact::event::{CompactionInfo, ItemChange, ViewEdit};
 use super::select::Selection;
 use super::{Plan, Stamp};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::exchange::Cuts;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 
 /// The messages to drop or to keep.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct DropSelection {
     /// Conditions that a message must all meet.
     pub selection: Selection,
     /// Exchange numbers in the view, from 1; empty means all. Messages before the first exchange belong to it.
@@ -23,11 +23,11 @@ pub struct Choice {
     pub keeps: bool,
 }
 
-impl Choice {
+impl DropSelection {
     /// Whether each item of a view is selected.
     ///
     /// # Errors
-    /// [`crate::error::Kind::No`] if none is.
+    /// [`crate::error::ErrorKind::No`] if none is.
     fn chosen(&self, session: &Session, view: &View) -> Result<Vec<bool>> {
         let mut chosen = self.selection.chosen(session, &view.items);
         if !self.planned.is_empty() {
@@ -49,7 +49,7 @@ impl Choice {
             (true, _) => Ok(chosen),
             (false, true) => Err(Selection::nothing(session, &view.items)),
             (false, false) => {
-                let error = Error::new(Kind::No, "no message matches");
+                let error = Error::new(ErrorKind::No, "no message matches");
                 Err(error.hint("list exchanges with: convo count --by exchange"))
             }
         }
@@ -58,7 +58,7 @@ impl Choice {
     /// Whether the plan names each item of a view.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Usage`] for an id that is not in the view.
+    /// [`crate::error::ErrorKind::Usage`] for an id that is not in the view.
     fn planned(&self, session: &Session, view: &View) -> Result<Vec<bool>> {
         let mut planned = vec![false; view.items.len()];
         let mut places: HashMap<usize, usize> = HashMap::new();
@@ -74,7 +74,7 @@ impl Choice {
                 .and_then(|lines| lines.iter().find_map(|line| places.get(line)));
             let Some(place) = found else {
                 let what = format!("line {number} of the plan: no such message in the view: {id}");
-                let error = Error::new(Kind::Usage, what);
+                let error = Error::new(ErrorKind::Usage, what);
                 return Err(error.hint("list the ids of messages with: convo context INPUT | jq -r .id"));
             };
             planned[*place] = true;
@@ -91,30 +91,34 @@ impl Choice {
 }
 
 /// Plans the change: one `compact` event. System messages are kept unless a role or an id names them.
-pub fn plan(session: &Session, choice: &Choice, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
+pub fn plan(
+    session: &Session,
+    choice: &DropSelection,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Plan> {
     let view = View::replay(session);
     let chosen = choice.chosen(session, &view)?;
-    let mut reshaping = Reshaping::of(&view);
+    let mut reshaping = ViewEdit::of(&view);
     let (mut dropped, mut messages) = (0, 0);
-    for ((item, fate), is_chosen) in view.items.iter().zip(&mut reshaping.fates).zip(chosen) {
+    for ((item, change), is_chosen) in view.items.iter().zip(&mut reshaping.fates).zip(chosen) {
         if matches!(item, Item::Summary(_)) {
             continue;
         }
         messages += 1;
-        let is_safe = item.stays(session) && (choice.keeps || !choice.names_system());
+        let is_safe = item.is_never_dropped(session) && (choice.keeps || !choice.names_system());
         if is_chosen != choice.keeps && !is_safe {
-            *fate = Fate::Goes;
+            *change = ItemChange::Goes;
             dropped += 1;
         }
     }
     if dropped == 0 {
         return Ok(Plan::Nothing("nothing to drop".to_string()));
     }
-    let about = About {
+    let about = CompactionInfo {
         strategy: "drop".to_string(),
         sizes: None,
     };
-    let goes = |fate: &&Fate| **fate == Fate::Goes;
+    let goes = |change: &&ItemChange| **change == ItemChange::Goes;
     let stamp = stamp(&format!("{}", reshaping.fates.iter().filter(goes).count()))?;
     let event = reshaping.event(session, &view, &about, &stamp)?;
     Ok(Plan::Lines(

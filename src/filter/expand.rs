@@ -1,9 +1,9 @@
 //! Finds the log lines that a placeholder, digest, summary or event removed from the view.
 
-use crate::error::{Error, Kind, Result};
-use crate::filter::compact::mark;
+use crate::error::{Error, ErrorKind, Result};
+use crate::filter::compact::placeholders;
 use crate::format::slim::placeholder::{self, Placeholder};
-use crate::model::event::{Action, Compact, Event, Span, Target};
+use crate::model::event::{Action, Compact, Event, MessageRange, MessageTarget};
 use crate::model::json::{self, Dialect};
 use crate::model::session::{Class, Session};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -12,14 +12,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// it hid or changed.
 ///
 /// # Errors
-/// [`Kind::No`] when the id is unknown, or refers to a placeholder whose original is not in this log.
+/// [`ErrorKind::No`] when the id is unknown, or refers to a placeholder whose original is not in this log.
 pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
     let own = session.all_of(id);
     if !own.is_empty() {
         return match own.iter().find(|index| is_elided(session, **index, id)) {
             None => Ok(own),
             Some(_) => {
-                let error = Error::new(Kind::No, format!("{id}: the original is not in this log"));
+                let error = Error::new(ErrorKind::No, format!("{id}: the original is not in this log"));
                 Err(match packed(session) {
                     Some(gc) => error.hint(format!(
                         "restore the archived lines with: convo restore NAME {gc}"
@@ -47,13 +47,13 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
             Some(lines) if !lines.is_empty() => return Ok(lines),
             Some(_) => {
                 return Err(Error::new(
-                    Kind::No,
+                    ErrorKind::No,
                     format!("{id}: removed no message that is in this log"),
                 ));
             }
         }
     }
-    let error = Error::new(Kind::No, format!("no such message or event: {id}"));
+    let error = Error::new(ErrorKind::No, format!("no such message or event: {id}"));
     Err(match packed(session) {
         Some(gc) => error.hint(format!(
             "restore the archived lines with: convo restore NAME {gc}"
@@ -84,8 +84,8 @@ pub fn image(session: &Session, file_name: &str) -> Option<Placeholder> {
 /// Whether a message contains the placeholder of its own content.
 fn is_elided(session: &Session, index: usize, id: &str) -> bool {
     let record = session.record(index);
-    let text = record.message().and_then(mark::content);
-    text.is_some_and(|text| mark::is_mark(&text) && text.ends_with(&format!(", id {id}]")))
+    let text = record.message().and_then(placeholders::content);
+    text.is_some_and(|text| placeholders::is_mark(&text) && text.ends_with(&format!(", id {id}]")))
 }
 
 fn packed(session: &Session) -> Option<String> {
@@ -99,12 +99,12 @@ fn packed(session: &Session) -> Option<String> {
 
 /// The lines that a compaction hid or edited.
 fn changed(session: &Session, event: &Event<'_>, compact: &Compact<'_>) -> Vec<usize> {
-    let mut targets: Vec<&Target<'_>> = compact.edit.iter().map(|edit| &edit.of).collect();
+    let mut targets: Vec<&MessageTarget<'_>> = compact.edit.iter().map(|edit| &edit.of).collect();
     let mut lines = BTreeSet::new();
     for span in &compact.drop {
         match span {
-            Span::One(target) => targets.push(target),
-            Span::Range([first, last]) => lines.extend(between(session, [first, last], [1, 1])),
+            MessageRange::One(target) => targets.push(target),
+            MessageRange::Range([first, last]) => lines.extend(between(session, [first, last], [1, 1])),
         }
     }
     let ids: HashSet<String> = targets.iter().map(|target| target.id.to_string()).collect();

@@ -2,7 +2,7 @@
 
 use super::copies::derived_id;
 use super::split;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::exchange::Cuts;
 use crate::model::json;
 use crate::model::key;
@@ -45,7 +45,7 @@ impl<'s> Fork<'s> {
     /// Finds the end of the fork in the view. A tool call keeps its results.
     ///
     /// # Errors
-    /// [`Kind::No`] if the view has no such message or exchange.
+    /// [`ErrorKind::No`] if the view has no such message or exchange.
     pub fn plan(session: &'s Session, end: &End) -> Result<Fork<'s>> {
         let view = View::replay(session);
         let cuts = Cuts::of(session, &view);
@@ -53,26 +53,26 @@ impl<'s> Fork<'s> {
             let lines = session.all_of(id);
             let item = |line: usize| view.items.iter().position(|item| item.line() == Some(line));
             lines.into_iter().find_map(item).ok_or_else(|| {
-                let error = Error::new(Kind::No, format!("no such message in the view: {id}"));
+                let error = Error::new(ErrorKind::No, format!("no such message in the view: {id}"));
                 error.hint("list the ids of messages with: convo context INPUT | jq -r .id")
             })
         };
-        let (asked, mut end) = match end {
+        let (requested, mut end) = match end {
             End::Whole => (view.items.len(), view.items.len()),
             End::At(id) => {
-                let asked = place(id)? + 1;
-                let whole = (asked..).find(|cut| cuts.is_whole(*cut));
-                (asked, whole.unwrap_or(asked))
+                let requested = place(id)? + 1;
+                let whole = (requested..).find(|cut| cuts.is_whole(*cut));
+                (requested, whole.unwrap_or(requested))
             }
             End::Before(id) => {
-                let asked = place(id)?;
-                let whole = (0..=asked).rev().find(|cut| cuts.is_whole(*cut));
-                (asked, whole.unwrap_or(asked))
+                let requested = place(id)?;
+                let whole = (0..=requested).rev().find(|cut| cuts.is_whole(*cut));
+                (requested, whole.unwrap_or(requested))
             }
             End::Exchange(number) => {
                 let starts = cuts.exchange_starts();
                 if *number == 0 || *number > starts.len() {
-                    let error = Error::new(Kind::No, format!("no exchange {number} in the view"));
+                    let error = Error::new(ErrorKind::No, format!("no exchange {number} in the view"));
                     return Err(error.hint("list exchanges with: convo count --by exchange"));
                 }
                 let end = starts.get(*number).copied().unwrap_or(view.items.len());
@@ -89,7 +89,7 @@ impl<'s> Fork<'s> {
             let derived = || session.derived_ids().find(|(index, _)| *index == line);
             session.id(line).or_else(|| derived().map(|(_, id)| id))
         });
-        let note = (asked != end).then(|| {
+        let note = (requested != end).then(|| {
             let last = at.as_deref().unwrap_or("the beginning");
             format!("moved the end to {last}, so that no tool call is separated from its result")
         });
@@ -119,7 +119,7 @@ impl<'s> Fork<'s> {
         let session = self.session;
         let end = self.view.items[self.end..].iter().find_map(Item::line);
         let about = (id, self.at.as_deref(), created_at);
-        let mut made = split::beginning(session, self.view, self.end, about)?;
+        let mut built = split::beginning(session, self.view, self.end, about)?;
         let later = session.live_events().into_iter();
         for index in later.filter(|index| end.is_some_and(|end| *index > end)) {
             let record = session.record(index);
@@ -127,13 +127,13 @@ impl<'s> Fork<'s> {
                 continue;
             };
             let of = json::member_text(event.raw, "of");
-            if of.is_none_or(|of| !made.all_of(&of).is_empty()) {
-                made.push_from(session, index);
+            if of.is_none_or(|of| !built.all_of(&of).is_empty()) {
+                built.push_from(session, index);
             }
         }
         match session.header_text("id").filter(|parent| !parent.is_empty()) {
-            Some(parent) => Ok(with_id(&made, &parent, id)),
-            None => Ok(made),
+            Some(parent) => Ok(with_id(&built, &parent, id)),
+            None => Ok(built),
         }
     }
 }
@@ -161,7 +161,7 @@ fn with_id(session: &Session, parent: &str, id: &str) -> Session {
         out.extend_from_slice(&raw[last..]);
         out
     };
-    let mut made = Session::default();
+    let mut built = Session::default();
     for index in 0..session.len() {
         let body = session.record(index).body;
         let changed: Vec<(&str, Vec<u8>)> = ["metadata", "raw"]
@@ -184,11 +184,11 @@ fn with_id(session: &Session, parent: &str, id: &str) -> Session {
             .map(|(name, raw)| (*name, Some(raw.as_slice())))
             .collect();
         match json::with_members(body, &members) {
-            Ok(line) if !members.is_empty() => made.push_new(&line),
-            _ => made.push_from(session, index),
+            Ok(line) if !members.is_empty() => built.push_new(&line),
+            _ => built.push_from(session, index),
         }
     }
-    made
+    built
 }
 
 #[cfg(test)]
@@ -211,17 +211,17 @@ mod tests {
         LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
         let fork = Fork::plan(&session, &end)?;
         let note = fork.note.clone();
-        let made = fork.make("f", Some("2026-02-02T00:00:00Z"))?;
-        let shown = View::replay(&made).shown(&made);
+        let built = fork.make("f", Some("2026-02-02T00:00:00Z"))?;
+        let shown = View::replay(&built).shown(&built);
         let whole = View::replay(&session).shown(&session);
         // The view of a fork is a prefix of the original view.
-        assert_eq!(shown[..], whole[..shown.len()], "{}", made.text());
-        let ids = made.messages().filter_map(|(line, _)| made.id(line));
+        assert_eq!(shown[..], whole[..shown.len()], "{}", built.text());
+        let ids = built.messages().filter_map(|(line, _)| built.id(line));
         Ok((ids.collect::<Vec<_>>().join(" "), note))
     }
 
     #[test]
-    fn ends_where_no_call_loses_its_result() {
+    fn a_fork_ends_where_no_call_loses_its_result() {
         let at = |id: &str| fork(End::At(id.to_string())).unwrap();
         let before = |id: &str| fork(End::Before(id.to_string())).unwrap();
         // The log of the fork includes the hidden messages.
@@ -236,17 +236,17 @@ mod tests {
         assert_eq!(fork(End::Whole).unwrap().0, "u1 c1 t1 a1 u2");
         assert_eq!(fork(End::Exchange(1)).unwrap().0, "u1 c1 t1 a1");
         for missing in [End::At("u1".into()), End::Exchange(3), End::Exchange(0)] {
-            assert_eq!(fork(missing).unwrap_err().kind, Kind::No);
+            assert_eq!(fork(missing).unwrap_err().kind, ErrorKind::No);
         }
     }
 
     #[test]
-    fn the_header_names_the_origin_and_no_neighbor() {
+    fn the_header_names_the_origin_and_no_linked_session() {
         let mut session = Session::default();
         LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
         let fork = Fork::plan(&session, &End::At("a1".into())).unwrap();
-        let made = fork.make("f", Some("2026-02-02T00:00:00Z")).unwrap();
-        let header = String::from_utf8_lossy(made.record(0).body).into_owned();
+        let built = fork.make("f", Some("2026-02-02T00:00:00Z")).unwrap();
+        let header = String::from_utf8_lossy(built.record(0).body).into_owned();
         let expected = r#"{"type":"session","version":1,"id":"f","created_at":"2026-02-02T00:00:00Z","title":"T","metadata":{"cwd":"/w","lineage":{"kind":"fork","parent":"s","at":"a1"}}}"#;
         assert_eq!(header, expected);
     }

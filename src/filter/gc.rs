@@ -1,19 +1,19 @@
 //! Makes cuts permanent: removes from the log the lines that no view needs.
 
-use super::settle::pieces;
-use crate::error::{Error, Kind, Result};
+use super::materialize::remaining_lines;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::{Action, Event};
 use crate::model::health::Health;
 use crate::model::json;
-use crate::model::session::{Class, Piece, Session};
+use crate::model::session::{Class, DerivedLine, Session};
 use crate::model::time;
 use crate::model::view::View;
 use std::collections::{HashMap, HashSet};
 
 /// Returns the remaining lines of the log; none when every line is needed. Lines of the session may be reduced.
 /// Events after `until` (seconds since 1970) are preserved, so each can still be undone.
-pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>> {
-    let settled = settled(session, until);
+pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<DerivedLine>>> {
+    let settled = permanent_events(session, until);
     let live: HashSet<usize> = session.live_events().into_iter().collect();
     let mut moving: Vec<usize> = settled.iter().copied().collect();
     moving.retain(|index| live.contains(index) && View::is_moved_by(session, *index));
@@ -37,15 +37,17 @@ pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>>
             live.contains(&index) && !moves && kept
         }
     };
-    let pieces = pieces(session, &view, stays);
+    let pieces = remaining_lines(session, &view, stays);
     // Dropping only repairs would not shrink the log, because gc appends a line too.
     let repairs = (0..session.len())
         .filter(|index| name(session, *index) == "repair")
         .count();
-    if pieces.len() + repairs >= session.len() && pieces.iter().all(|piece| matches!(piece, Piece::Line(_))) {
+    if pieces.len() + repairs >= session.len()
+        && pieces.iter().all(|piece| matches!(piece, DerivedLine::Line(_)))
+    {
         return Ok(None);
     }
-    hold_view(session, &pieces)?;
+    check_view(session, &pieces)?;
     Ok(Some(pieces))
 }
 
@@ -58,7 +60,7 @@ fn name(session: &Session, index: usize) -> String {
 }
 
 /// The events that may become permanent: those that are old enough together with everything that undoes them.
-fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
+fn permanent_events(session: &Session, until: Option<i64>) -> HashSet<usize> {
     let is_young = |index: usize| {
         let Some(until) = until else { return false };
         let record = session.record(index);
@@ -105,33 +107,33 @@ fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
 }
 
 /// Fails if the new lines would show another view than the session.
-fn hold_view(session: &Session, pieces: &[Piece]) -> Result<()> {
+fn check_view(session: &Session, pieces: &[DerivedLine]) -> Result<()> {
     let mut new = session.like();
     for piece in pieces {
         match piece {
-            Piece::Line(index) => new.push_from(session, *index),
-            Piece::Edited(_, body) | Piece::Made(body) => new.push_new(body),
+            DerivedLine::Line(index) => new.push_from(session, *index),
+            DerivedLine::Edited(_, body) | DerivedLine::Made(body) => new.push_new(body),
         }
     }
-    let stays = |(new_index, piece): (usize, &Piece),
+    let stays = |(new_index, piece): (usize, &DerivedLine),
                  old: &HashMap<usize, String>,
                  ids: &HashMap<usize, String>| {
-        !matches!(piece, Piece::Line(index) if old.get(index) != ids.get(&new_index))
+        !matches!(piece, DerivedLine::Line(index) if old.get(index) != ids.get(&new_index))
     };
     // A message without an id is identified by its bytes and the number of equal messages before it.
     let (old, ids) = (session.derived_ids().collect(), new.derived_ids().collect());
     let same = pieces.iter().enumerate().all(|piece| stays(piece, &old, &ids));
-    if same && histories(session, &new) && unfounded(&new).is_subset(&unfounded(session)) {
+    if same && histories(session, &new) && dangling_events(&new).is_subset(&dangling_events(session)) {
         return Ok(());
     }
     Err(Error::new(
-        Kind::No,
+        ErrorKind::No,
         "unchanged: newer changes refer to the hidden messages, or messages without ids would get different ones",
     ))
 }
 
 /// Ids of events that refer to missing messages, undone events included because they may become active again.
-fn unfounded(session: &Session) -> HashSet<String> {
+fn dangling_events(session: &Session) -> HashSet<String> {
     let events = (0..session.len()).filter(|index| View::is_moved_by(session, *index));
     let dangling = View::after(session, events.collect()).dangling.into_iter();
     dangling

@@ -2,7 +2,7 @@
 
 use super::overview::{TAGS, tags_of};
 use super::{Plan, Stamp};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::{Action, Event};
 use crate::model::json::{self, Dialect, ObjectBuilder, push_text};
 use crate::model::note::{NOTE, is_note};
@@ -111,7 +111,7 @@ pub fn set_tags(
 /// Plans to add a note to the session, or to the message with the id `of`.
 ///
 /// # Errors
-/// [`Kind::Usage`] if the text is blank, [`Kind::No`] if there is no such message.
+/// [`ErrorKind::Usage`] if the text is blank, [`ErrorKind::No`] if there is no such message.
 pub fn add_note(
     session: &Session,
     text: &str,
@@ -120,10 +120,10 @@ pub fn add_note(
 ) -> Result<Plan> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Error::new(Kind::Usage, "empty note"));
+        return Err(Error::new(ErrorKind::Usage, "empty note"));
     }
     if let Some(id) = of.filter(|id| session.all_of(id).is_empty()) {
-        let error = Error::new(Kind::No, format!("no such message: {id}"));
+        let error = Error::new(ErrorKind::No, format!("no such message: {id}"));
         return Err(error.hint("list the ids of messages with: convo context INPUT | jq -r .id"));
     }
     let stamp = stamp(text)?;
@@ -152,7 +152,7 @@ fn change(
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Plan> {
     if !(0..session.len()).any(|index| session.class(index) == Class::Header) {
-        let error = Error::new(Kind::No, format!("no header for a {name}"));
+        let error = Error::new(ErrorKind::No, format!("no header for a {name}"));
         return Err(error.hint("import the session first: convo migrate FILE"));
     }
     let stamp = stamp(&what)?;

@@ -1,7 +1,7 @@
 //! Matches whole words in a text.
 
 /// Whether a lower-case text contains these words as whole words.
-pub(super) fn holds(lower: &str, words: &str) -> bool {
+pub(super) fn contains_words(lower: &str, words: &str) -> bool {
     let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     lower.match_indices(words).any(|(at, _)| {
         ends(lower[..at].chars().next_back()) && ends(lower[at + words.len()..].chars().next())

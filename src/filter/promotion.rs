@@ -1,9 +1,9 @@
 //! Promotes the history of a session under an old key to an empty session under a new key.
 
 use super::Stamp;
-use super::settle::pieces;
+use super::materialize::remaining_lines;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::session::{Piece, Session};
+use crate::model::session::{DerivedLine, Session};
 use crate::model::view::View;
 use crate::tokens::counter;
 
@@ -54,10 +54,10 @@ pub fn has_history(session: &Session, view: &View) -> bool {
 pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) -> Vec<Vec<u8>> {
     let alike = counter::named_by(source) == counter::named_by(target);
     let mut lines = vec![event];
-    for piece in pieces(source, view, |_| false) {
+    for piece in remaining_lines(source, view, |_| false) {
         let line = match piece {
-            Piece::Line(index) => source.record(index).body.to_vec(),
-            Piece::Edited(_, line) | Piece::Made(line) => line,
+            DerivedLine::Line(index) => source.record(index).body.to_vec(),
+            DerivedLine::Edited(_, line) | DerivedLine::Made(line) => line,
         };
         let uncounted = (!alike).then(|| json::with_members(&line, &[("tokens", None)]));
         lines.push(match uncounted {
@@ -69,7 +69,7 @@ pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) ->
 }
 
 /// The event in the session that receives a history.
-pub fn taken(stamp: &Stamp, source: &str, name: &str) -> Vec<u8> {
+pub fn adoption_event(stamp: &Stamp, source: &str, name: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "link")
@@ -81,7 +81,7 @@ pub fn taken(stamp: &Stamp, source: &str, name: &str) -> Vec<u8> {
 }
 
 /// The event in the session whose history is copied. It is written first, so that no history is copied twice.
-pub fn given(stamp: &Stamp, target: &str) -> Vec<u8> {
+pub fn reservation_event(stamp: &Stamp, target: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "link")
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_view_goes_along_and_nothing_else() {
+    fn promotion_copies_only_the_view() {
         let source = session(&[
             r#"{"type":"session","version":1,"id":"old","tokenizer":"o200k_base"}"#,
             r#"{"role":"user","content":"gone","id":"m1"}"#,
@@ -120,7 +120,12 @@ mod tests {
         ]);
         let view = View::replay(&source);
         let same = session(&[r#"{"type":"session","id":"new","tokenizer":"o200k_base"}"#]);
-        let taken = lines(&source, &view, &same, taken(&stamp(), "old", "agent:a:b"));
+        let taken = lines(
+            &source,
+            &view,
+            &same,
+            adoption_event(&stamp(), "old", "agent:a:b"),
+        );
         let text: Vec<_> = taken
             .iter()
             .map(|line| std::str::from_utf8(line).unwrap())
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_summary_is_no_history() {
+    fn a_blank_summary_is_not_a_history() {
         let history = |lines: &[&str]| {
             let session = session(lines);
             has_history(&session, &View::replay(&session))
@@ -160,8 +165,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_was_never_said() {
-        let to = String::from_utf8(given(&stamp(), "new")).unwrap();
+    fn an_undone_promotion_does_not_count() {
+        let to = String::from_utf8(reservation_event(&stamp(), "new")).unwrap();
         let back = r#"{"type":"restore","id":"evt_2","of":"evt_1"}"#;
         assert_eq!(
             Promoted::of(&session(&[&to])).to,

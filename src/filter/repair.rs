@@ -2,31 +2,31 @@
 //! as one `compact` event.
 
 mod align;
-mod between;
+mod call_ids;
+mod edit_script;
 mod groups;
-mod names;
 #[cfg(test)]
 mod tests;
 
-use super::compact::event::{About, Fate, Reshaping};
+use super::compact::event::{CompactionInfo, ItemChange, ViewEdit};
 use super::{Plan, Stamp};
-use crate::check::{self, Api, Fixed, Mode, Options, Repair, message_id};
-use crate::error::{Error, Kind, Result};
+use crate::check::{self, Api, CheckOptions, Fixed, Mode, Repair, message_id};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
-use crate::format::request::{self, Request};
+use crate::format::request::{self, ProviderRequest};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
-use align::{Made, Step};
+use align::{AlignStep, RepairedMessage};
 use std::collections::{HashMap, HashSet};
 
 /// Options of a repair.
 #[derive(Clone, Copy, Debug)]
-pub struct How<'a> {
+pub struct RepairOptions<'a> {
     /// The API.
     pub api: Api,
     /// Properties of the request.
-    pub options: &'a Options,
+    pub options: &'a CheckOptions,
     /// Repair mode; none selects the first that the rule table lists.
     pub mode: Option<Mode>,
     /// Whether to repair warnings too.
@@ -43,13 +43,13 @@ pub struct Repaired {
 }
 
 /// Options for a session's own request: cache markers on its instructions count too.
-pub fn options_for(request: &Request, options: &Options) -> Options {
+pub fn options_for(request: &ProviderRequest, options: &CheckOptions) -> CheckOptions {
     let blocks = request
         .system
         .as_deref()
         .and_then(|raw| json::elements(raw, json::Dialect::Python));
     let marked = blocks.unwrap_or_default().into_iter();
-    Options {
+    CheckOptions {
         marks: options.marks
             + marked
                 .filter(|block| json::member(block, "cache_control").is_some())
@@ -63,7 +63,11 @@ pub fn options_for(request: &Request, options: &Options) -> Options {
 const ROUNDS: usize = 8;
 
 /// Plans the repair of a session's view as one event, however many passes it takes.
-pub fn plan(session: &Session, how: &How<'_>, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Repaired> {
+pub fn plan(
+    session: &Session,
+    how: &RepairOptions<'_>,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Repaired> {
     let view = View::replay(session);
     let id = session.header_text("id").unwrap_or_default();
     let (mut reshaping, mut fixed) = once(session, &view, how, &id)?;
@@ -71,9 +75,9 @@ pub fn plan(session: &Session, how: &How<'_>, stamp: impl FnOnce(&str) -> Result
         let plan = Plan::Nothing("nothing to repair".to_string());
         return Ok(Repaired { plan, fixed });
     }
-    let about = About {
+    let about = CompactionInfo {
         strategy: "check".to_string(),
-        ..About::default()
+        ..CompactionInfo::default()
     };
     for _ in 1..ROUNDS {
         let between = Stamp {
@@ -96,22 +100,22 @@ pub fn plan(session: &Session, how: &How<'_>, stamp: impl FnOnce(&str) -> Result
         let line = more.event(&after, &shown, &about, &again)?;
         after.push_new(&line);
         let shown = View::replay(&after);
-        reshaping = between::reshaping((session, &view), (&after, &shown));
+        reshaping = edit_script::reshaping((session, &view), (&after, &shown));
     }
-    let told = told(&fixed);
+    let reported = describe_repairs(&fixed);
     if reshaping.is_empty() {
         return Err(Error::new(
-            Kind::No,
-            format!("the session cannot represent this repair: {told}"),
+            ErrorKind::No,
+            format!("the session cannot represent this repair: {reported}"),
         ));
     }
-    let event = reshaping.event(session, &view, &about, &stamp(&told)?)?;
-    let plan = Plan::Lines(vec![event], told);
+    let event = reshaping.event(session, &view, &about, &stamp(&reported)?)?;
+    let plan = Plan::Lines(vec![event], reported);
     Ok(Repaired { plan, fixed })
 }
 
 /// Makes one pass over a view.
-fn once(session: &Session, view: &View, how: &How<'_>, id: &str) -> Result<(Reshaping, Fixed)> {
+fn once(session: &Session, view: &View, how: &RepairOptions<'_>, id: &str) -> Result<(ViewEdit, Fixed)> {
     let request = request::elements(how.api, session, view, &mut Report::default())?;
     let raws: Vec<&[u8]> = request
         .elements
@@ -125,11 +129,11 @@ fn once(session: &Session, view: &View, how: &How<'_>, id: &str) -> Result<(Resh
     };
     let fixed = check::fix(how.api, &raws, &options_for(&request, how.options), &repair);
     if fixed.changes.is_empty() {
-        return Ok((Reshaping::of(view), fixed));
+        return Ok((ViewEdit::of(view), fixed));
     }
     if fixed.elements.is_empty() {
         let error = Error::new(
-            Kind::No,
+            ErrorKind::No,
             "the repair would drop every message; nothing was changed",
         );
         return Err(error.hint("insert the missing parts with --fix=stub"));
@@ -139,7 +143,7 @@ fn once(session: &Session, view: &View, how: &How<'_>, id: &str) -> Result<(Resh
 }
 
 /// Describes how often each rule was repaired.
-fn told(fixed: &Fixed) -> String {
+fn describe_repairs(fixed: &Fixed) -> String {
     let mut rules: Vec<(&str, usize)> = Vec::new();
     for change in &fixed.changes {
         match rules.iter_mut().find(|(id, _)| *id == change.rule.id) {
@@ -161,38 +165,38 @@ fn reshaping(
     api: Api,
     session: &Session,
     view: &View,
-    request: &Request,
+    request: &ProviderRequest,
     fixed: &Fixed,
     id: &str,
-) -> Reshaping {
-    let mut reshaping = Reshaping::of(view);
+) -> ViewEdit {
+    let mut reshaping = ViewEdit::of(view);
     let behind = request
         .system_items
         .iter()
         .map(|item| item + 1)
         .max()
         .unwrap_or(0);
-    let mut puts: Vec<(usize, Made)> = Vec::new();
+    let mut puts: Vec<(usize, RepairedMessage)> = Vec::new();
     for raw in &fixed.system {
-        puts.push((behind, Made::from(request::system_record(api, raw))));
+        puts.push((behind, RepairedMessage::from(request::system_record(api, raw))));
     }
     for group in groups::of(api, (session, view), request, fixed) {
         for step in align::steps(group) {
             match step {
-                Step::Goes(item) => reshaping.fates[item] = Fate::Goes,
-                Step::Becomes(item, before, after) => {
-                    let body = became(view.items[item].body(session), &before, &after.body);
-                    reshaping.fates[item] = Fate::Becomes(noted(body, &after.notes));
+                AlignStep::Goes(item) => reshaping.fates[item] = ItemChange::Goes,
+                AlignStep::Becomes(item, before, after) => {
+                    let body = repaired_body(view.items[item].body(session), &before, &after.body);
+                    reshaping.fates[item] = ItemChange::Becomes(noted(body, &after.notes));
                 }
-                Step::New(place, made) => puts.push((place.unwrap_or(behind), made)),
+                AlignStep::New(place, built) => puts.push((place.unwrap_or(behind), built)),
             }
         }
     }
     puts.sort_by_key(|(place, _)| *place);
     let mut taken = None;
-    for (place, made) in puts {
+    for (place, built) in puts {
         let taken = taken.get_or_insert_with(|| ids(session, view));
-        let body = named(noted(made.body, &made.notes), made.id, id, taken);
+        let body = named(noted(built.body, &built.notes), built.id, id, taken);
         reshaping.inserts.push((place, body));
     }
     reshaping
@@ -229,7 +233,7 @@ fn named(body: Vec<u8>, wanted: Option<String>, session: &str, taken: &mut HashS
 }
 
 /// Applies to a message the members that a repair changed in its encoding; the id, time and other members are kept.
-fn became(body: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
+fn repaired_body(body: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
     let old = members(before);
     let new = members(after);
     let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
@@ -238,13 +242,16 @@ fn became(body: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
             Some(known) if known == value => {}
             known if name == "metadata" => {
                 let own = json::member(body, "metadata").unwrap_or(b"{}");
-                changes.push(("metadata", Some(became(own, known.unwrap_or(&&b"{}"[..]), value))));
+                changes.push((
+                    "metadata",
+                    Some(repaired_body(own, known.unwrap_or(&&b"{}"[..]), value)),
+                ));
             }
             _ => changes.push((name, Some(value.to_vec()))),
         }
     }
-    let gone = old.keys().filter(|name| !new.contains_key(*name));
-    changes.extend(gone.map(|name| (name.as_str(), None)));
+    let removed = old.keys().filter(|name| !new.contains_key(*name));
+    changes.extend(removed.map(|name| (name.as_str(), None)));
     // The stored token count and the category derived from the role are now wrong.
     changes.push(("tokens", None));
     if old.get("role") != new.get("role") {

@@ -1,16 +1,16 @@
 //! Parses and validates the reply of a program that was asked to continue a session.
 
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::message::{Category, Message, Part, Role};
-use crate::model::record::{Kind as Line, Record};
+use crate::model::message::{Category, Message, MessagePart, Role};
+use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashSet;
 
 /// A call without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Open {
+pub struct OpenCall {
     /// The call's id.
     pub id: String,
     /// The tool's name.
@@ -19,20 +19,20 @@ pub struct Open {
 
 /// A complete reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct CompleteReply {
     /// Its messages, one per line, unchanged.
     pub lines: Vec<Vec<u8>>,
     /// The text of its assistant messages.
     pub text: String,
     /// The unanswered calls of its last message.
-    pub open: Vec<Open>,
+    pub open: Vec<OpenCall>,
 }
 
 /// The type of lines that show a partial reply; they are not part of the reply.
 const PARTIAL: &str = "partial";
 
 /// The place of a single record.
-const ALONE: Place = Place { line: 1, offset: 1 };
+const ALONE: Position = Position { line: 1, offset: 1 };
 
 /// The text of a partial reply line; none for any other line.
 pub fn partial(line: &[u8]) -> Option<String> {
@@ -49,13 +49,13 @@ pub fn is_text(answer: &[u8]) -> Option<bool> {
 
 /// Parses an answer: one message per line, or else a text; always a text with `plain`. An error describes the
 /// problem.
-pub fn read(answer: &[u8], plain: bool) -> Result<Reply, String> {
+pub fn read(answer: &[u8], plain: bool) -> Result<CompleteReply, String> {
     if plain || is_text(answer) != Some(false) {
         return text(answer);
     }
     let mut lines = Vec::new();
     for (nth, line) in answer.split(|byte| *byte == b'\n').enumerate() {
-        let place = Place {
+        let place = Position {
             line: nth as u64 + 1,
             offset: 1,
         };
@@ -72,11 +72,11 @@ pub fn read(answer: &[u8], plain: bool) -> Result<Reply, String> {
         };
         return Err(format!("line {} of the output is {what}", nth + 1));
     }
-    whole(lines)
+    check_reply(lines)
 }
 
 /// Converts a plain text to a message.
-fn text(answer: &[u8]) -> Result<Reply, String> {
+fn text(answer: &[u8]) -> Result<CompleteReply, String> {
     let text = std::str::from_utf8(answer)
         .map_err(|error| format!("the output is not UTF-8 (byte {})", error.valid_up_to()))?;
     let text = text.trim_end();
@@ -85,7 +85,7 @@ fn text(answer: &[u8]) -> Result<Reply, String> {
     }
     let mut message = ObjectBuilder::default();
     message.text("role", "assistant").text("content", text);
-    Ok(Reply {
+    Ok(CompleteReply {
         lines: vec![message.finish()],
         text: text.to_string(),
         open: Vec::new(),
@@ -93,8 +93,8 @@ fn text(answer: &[u8]) -> Result<Reply, String> {
 }
 
 /// Checks that the messages form a reply: assistant messages, each followed by the results of its calls.
-fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
-    let mut calls = Calls::default();
+fn check_reply(lines: Vec<Vec<u8>>) -> Result<CompleteReply, String> {
+    let mut calls = OpenCalls::default();
     let mut texts = Vec::new();
     let mut ids = HashSet::new();
     for line in &lines {
@@ -116,7 +116,7 @@ fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
                 if is_blank(message, line) {
                     return Err("a message of the output is blank".to_string());
                 }
-                calls.made(message);
+                calls.open_calls(message);
                 let text = message.text();
                 if !text.trim().is_empty() {
                     texts.push(text.into_owned());
@@ -140,7 +140,7 @@ fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
     if lines.is_empty() {
         return Err("the output has no message".to_string());
     }
-    Ok(Reply {
+    Ok(CompleteReply {
         lines,
         text: texts.join("\n"),
         open: calls.open,
@@ -149,9 +149,9 @@ fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
 
 /// Whether an assistant message has no content, not even a refusal.
 fn is_blank(message: &Message<'_>, line: &[u8]) -> bool {
-    let says = |part: &Part<'_>| match part {
-        Part::Text(text) => !text.trim().is_empty(),
-        Part::Other(..) => true,
+    let says = |part: &MessagePart<'_>| match part {
+        MessagePart::Text(text) => !text.trim().is_empty(),
+        MessagePart::Other(..) => true,
     };
     let refusal = json::member(line, "refusal").and_then(json::text);
     let refuses = refusal.is_some_and(|text| !text.trim().is_empty());
@@ -160,15 +160,15 @@ fn is_blank(message: &Message<'_>, line: &[u8]) -> bool {
 
 /// The calls that wait for results.
 #[derive(Default)]
-struct Calls {
-    open: Vec<Open>,
+struct OpenCalls {
+    open: Vec<OpenCall>,
 }
 
-impl Calls {
+impl OpenCalls {
     /// Opens the calls of an assistant message and closes all others.
-    fn made(&mut self, message: &Message<'_>) {
+    fn open_calls(&mut self, message: &Message<'_>) {
         let calls = message.tool_calls();
-        let open = |call: &crate::model::message::ToolCall<'_>| Open {
+        let open = |call: &crate::model::message::ToolCall<'_>| OpenCall {
             id: call.id.to_string(),
             name: call.name.to_string(),
         };
@@ -187,14 +187,14 @@ impl Calls {
 }
 
 /// The unanswered calls at the end of a view; only their results may follow.
-pub fn open(session: &Session, view: &View) -> Vec<Open> {
-    let mut calls = Calls::default();
+pub fn open(session: &Session, view: &View) -> Vec<OpenCall> {
+    let mut calls = OpenCalls::default();
     for message in view.messages(session) {
         match message.role() {
             Role::Tool => {
                 calls.answered(&message);
             }
-            Role::Assistant => calls.made(&message),
+            Role::Assistant => calls.open_calls(&message),
             // Context messages close no call.
             _ if message.category() == Category::Context => {}
             _ => calls.open.clear(),
@@ -235,7 +235,7 @@ mod tests {
     const RESULT: &str = r#"{"role":"tool","tool_call_id":"c1","content":"22 C"}"#;
     const SAYS: &str = r#"{"role":"assistant","content":"22 C."}"#;
 
-    fn of(lines: &[&str]) -> Result<Reply, String> {
+    fn of(lines: &[&str]) -> Result<CompleteReply, String> {
         read(lines.join("\n").as_bytes(), false)
     }
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reply_is_refused() {
+    fn invalid_replies_are_refused() {
         let twice = r#"{"role":"assistant","content":"a","id":"m1"}"#;
         for (lines, why) in [
             (&[""][..], "blank"),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_behind_an_open_call() {
+    fn a_message_after_an_open_call_is_refused() {
         let user = r#"{"role":"user","content":"Weather?","id":"m1"}"#;
         let event = r#"{"role":"user","content":"It rains.","category":"context"}"#;
         let why = |lines: &[&str]| refusal(&session(lines), &[]);

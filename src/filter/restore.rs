@@ -1,7 +1,7 @@
 //! Undoes an event, as if it had never been written.
 
 use super::{Plan, Stamp, appended, metadata};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::{Action, Event};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 /// The change to undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target<'a> {
+pub enum UndoTarget<'a> {
     /// The event with this id.
     Event(&'a str),
     /// The newest active cut, compaction, summary, title, tags or note.
@@ -23,16 +23,16 @@ pub enum Target<'a> {
 /// Plans to undo a change. Appended messages are undone by an event that drops them.
 pub fn plan(
     session: &Session,
-    target: Target<'_>,
+    target: UndoTarget<'_>,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Plan> {
     let newest = match target {
-        Target::Event(_) | Target::Exchange => None,
-        Target::Change | Target::ChangeOrAppend => newest(session),
+        UndoTarget::Event(_) | UndoTarget::Exchange => None,
+        UndoTarget::Change | UndoTarget::ChangeOrAppend => newest(session),
     };
     let appended = match target {
-        Target::Event(_) | Target::Change => None,
-        Target::ChangeOrAppend => {
+        UndoTarget::Event(_) | UndoTarget::Change => None,
+        UndoTarget::ChangeOrAppend => {
             let change = newest.as_ref().map(|(index, ..)| *index);
             appended::newest(
                 session,
@@ -40,22 +40,24 @@ pub fn plan(
                 false,
             )
         }
-        Target::Exchange => appended::newest(session, None, true),
+        UndoTarget::Exchange => appended::newest(session, None, true),
     };
     if let Some(appended) = appended {
         return appended.undo(session, stamp);
     }
     let (id, kind) = match (target, newest) {
-        (Target::Event(id), _) => (id.to_string(), named(session, id)?),
+        (UndoTarget::Event(id), _) => (id.to_string(), named(session, id)?),
         (_, Some((_, id, kind))) => (id, kind),
         (_, None) => {
-            let error = Error::new(Kind::No, "nothing to undo");
+            let error = Error::new(ErrorKind::No, "nothing to undo");
             return Err(match packed(session) {
                 Some((_, gc)) => error.hint(format!(
                     "older changes are archived; undo the gc first with: convo restore NAME {gc}"
                 )),
                 None => match appended::newest(session, None, false) {
-                    Some(_) if target == Target::Change => error.hint("undo an append with: convo undo NAME"),
+                    Some(_) if target == UndoTarget::Change => {
+                        error.hint("undo an append with: convo undo NAME")
+                    }
                     _ => error,
                 },
             });
@@ -73,7 +75,7 @@ pub fn plan(
 
 /// An event in the list of changes that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct UndoableChange {
     /// Its id.
     pub id: String,
     /// Its time, as written.
@@ -87,7 +89,7 @@ pub struct Change {
 }
 
 /// Every event that can be undone, oldest first.
-pub fn events(session: &Session) -> Vec<Change> {
+pub fn events(session: &Session) -> Vec<UndoableChange> {
     let live = session.live_events();
     // A restore is active as long as no other restore undoes it.
     let destroyed = session.destroyed();
@@ -102,7 +104,7 @@ pub fn events(session: &Session) -> Vec<Change> {
             continue;
         };
         if matches!(&*kind, "repair" | "redact")
-            || kind == "gc" && (!is_kept_gc(event) || destroyed.contains(id.as_ref()))
+            || kind == "gc" && (!is_archived_gc(event) || destroyed.contains(id.as_ref()))
         {
             continue;
         }
@@ -115,7 +117,7 @@ pub fn events(session: &Session) -> Vec<Change> {
             }
         }
         let text = |name| json::member(record.body, name).and_then(json::text);
-        changes.push(Change {
+        changes.push(UndoableChange {
             what: words(&action, record.body),
             at: text("at").unwrap_or_default().into_owned(),
             id: id.into_owned(),
@@ -212,7 +214,7 @@ fn packed(session: &Session) -> Option<(usize, String)> {
     let destroyed = session.destroyed();
     session.live_events().into_iter().rev().find_map(|index| {
         let record = session.record(index);
-        let event = record.event().filter(|event| is_kept_gc(event))?;
+        let event = record.event().filter(|event| is_archived_gc(event))?;
         let id = event.id()?.into_owned();
         (!destroyed.contains(&id)).then_some((index, id))
     })
@@ -231,7 +233,7 @@ fn named(session: &Session, id: &str) -> Result<String> {
         .filter(|index| session.class(*index) == Class::Event)
         .collect();
     let Some(index) = all.into_iter().rev().find(has_id) else {
-        return Err(Error::new(Kind::No, format!("no such event: {id}")));
+        return Err(Error::new(ErrorKind::No, format!("no such event: {id}")));
     };
     let record = session.record(index);
     let kind = record
@@ -243,10 +245,10 @@ fn named(session: &Session, id: &str) -> Result<String> {
             "gc" => "only stored sessions have an archive".to_string(),
             kind => format!("a {kind} event cannot be undone"),
         };
-        return Err(Error::new(Kind::No, why));
+        return Err(Error::new(ErrorKind::No, why));
     }
     if record.event().is_some_and(is_final) {
-        let error = Error::new(Kind::No, "the summarized messages are not in the log");
+        let error = Error::new(ErrorKind::No, "the summarized messages are not in the log");
         return Err(match packed(session) {
             Some((_, gc)) => error.hint(format!("undo the gc first with: convo restore NAME {gc}")),
             None => error,
@@ -257,12 +259,12 @@ fn named(session: &Session, id: &str) -> Result<String> {
         && is_gc(session, &restore.of)
     {
         return Err(Error::new(
-            Kind::No,
+            ErrorKind::No,
             "this event restored archived lines; archive them again with: convo gc",
         ));
     }
     if kind != "restore" && !session.live_events().contains(&index) {
-        return Err(Error::new(Kind::No, format!("{id}: already undone")));
+        return Err(Error::new(ErrorKind::No, format!("{id}: already undone")));
     }
     Ok(kind)
 }
@@ -273,7 +275,7 @@ fn is_final(event: &Event<'_>) -> bool {
 }
 
 /// Whether the lines that a gc removed are in an archive.
-fn is_kept_gc(event: &Event<'_>) -> bool {
+fn is_archived_gc(event: &Event<'_>) -> bool {
     event.name() == "gc" && json::member(event.raw, "discarded") != Some(b"true")
 }
 
@@ -304,7 +306,7 @@ mod tests {
                 at: "2026-01-01T00:00:00Z".into(),
             })
         };
-        let target = id.map_or(Target::Change, Target::Event);
+        let target = id.map_or(UndoTarget::Change, UndoTarget::Event);
         let Plan::Lines(lines, _) = plan(session, target, stamp)? else {
             return Ok(());
         };
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn undoes_the_newest_change_then_the_one_before() {
+    fn the_newest_change_is_undone_first() {
         let mut session = session(&[
             r#"{"role":"user","content":"1","id":"a"}"#,
             r#"{"role":"user","content":"2","id":"b"}"#,
@@ -326,7 +328,7 @@ mod tests {
         assert_eq!(seen(&session), 1);
         undo(&mut session, None, "r2").unwrap();
         assert_eq!(seen(&session), 2);
-        assert_eq!(undo(&mut session, None, "r3").unwrap_err().kind, Kind::No);
+        assert_eq!(undo(&mut session, None, "r3").unwrap_err().kind, ErrorKind::No);
         assert!(undo(&mut session, Some("e1"), "r3").is_err());
         // Undoing the undo reapplies the change.
         undo(&mut session, Some("r2"), "r3").unwrap();

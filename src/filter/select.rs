@@ -1,11 +1,11 @@
 //! Selects messages by exchange, role, category, tool, text or id. A tool call and its results are selected together.
 
-use super::settle::pieces;
-use crate::error::{Error, Kind, Place, Result};
+use super::materialize::remaining_lines;
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::exchange::Cuts;
 use crate::model::message::{Category, Message, Role};
 use crate::model::record::Record;
-use crate::model::session::{Class, Piece, Session};
+use crate::model::session::{Class, DerivedLine, Session};
 use crate::model::view::{Item, View};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -37,7 +37,7 @@ pub enum Exchanges {
 }
 
 /// The facts about a message that the selection uses.
-struct Candidate {
+struct MessageFacts {
     role: String,
     category: Category,
     /// Whether it calls tools, and the ids and tools of its calls.
@@ -48,23 +48,23 @@ struct Candidate {
     matches: bool,
 }
 
-impl Candidate {
-    fn of(session: &Session, item: &Item, selection: &Selection) -> Option<Candidate> {
+impl MessageFacts {
+    fn of(session: &Session, item: &Item, selection: &Selection) -> Option<MessageFacts> {
         if let Some(line) = item.summary_message(session) {
-            let record = Record::parse(&line, Place { line: 1, offset: 1 });
+            let record = Record::parse(&line, Position { line: 1, offset: 1 });
             return record
                 .message()
-                .map(|message| Candidate::read(message, None, selection));
+                .map(|message| MessageFacts::read(message, None, selection));
         }
         let message = item.message(session)?;
         let id = match item.line() {
             Some(line) if !selection.ids.is_empty() => session.id(line),
             _ => message.id().map(|id| id.into_owned()),
         };
-        Some(Candidate::read(&message, id, selection))
+        Some(MessageFacts::read(&message, id, selection))
     }
 
-    fn read(message: &Message<'_>, own: Option<String>, selection: &Selection) -> Candidate {
+    fn read(message: &Message<'_>, own: Option<String>, selection: &Selection) -> MessageFacts {
         let ids = || {
             let calls = message.tool_calls().into_iter();
             calls
@@ -76,7 +76,7 @@ impl Candidate {
         let has_id = || selection.ids.is_empty() || own.is_some_and(|own| selection.ids.contains(&own));
         let text = selection.text.as_ref().map(|text| text.to_lowercase());
         let has_text = || text.is_none_or(|text| contains(message, &text));
-        Candidate {
+        MessageFacts {
             role: message.role_name().into_owned(),
             category: message.category(),
             matches: has_id() && has_text(),
@@ -112,8 +112,8 @@ impl Selection {
         self.choose(&self.candidates(session, items), &self.range(session, items))
     }
 
-    fn candidates(&self, session: &Session, items: &[Item]) -> Vec<Option<Candidate>> {
-        let read = |item| Candidate::of(session, item, self);
+    fn candidates(&self, session: &Session, items: &[Item]) -> Vec<Option<MessageFacts>> {
+        let read = |item| MessageFacts::of(session, item, self);
         items.iter().map(read).collect()
     }
 
@@ -137,7 +137,7 @@ impl Selection {
         }
     }
 
-    fn matches(&self, candidate: &Candidate, tool: Option<&str>) -> bool {
+    fn matches(&self, candidate: &MessageFacts, tool: Option<&str>) -> bool {
         let calls = || tool.is_some_and(|tool| self.tools.iter().any(|own| own == tool));
         let calls_one = || {
             candidate
@@ -150,9 +150,9 @@ impl Selection {
             && (self.tools.is_empty() || calls() || calls_one())
     }
 
-    fn choose(&self, candidates: &[Option<Candidate>], range: &Range<usize>) -> Vec<bool> {
+    fn choose(&self, candidates: &[Option<MessageFacts>], range: &Range<usize>) -> Vec<bool> {
         let callers = callers(candidates);
-        let matches = |(index, candidate): (usize, &Option<Candidate>)| {
+        let matches = |(index, candidate): (usize, &Option<MessageFacts>)| {
             // A result refers to its call, and the call to its tool.
             let tool = || {
                 let id = candidate.as_ref()?.answers.as_ref()?.as_ref()?;
@@ -161,7 +161,7 @@ impl Selection {
                     .iter()
                     .find_map(|(own, tool)| (own == id).then_some(tool.as_str()))
             };
-            let is_match = |own: &Candidate| self.matches(own, tool());
+            let is_match = |own: &MessageFacts| self.matches(own, tool());
             range.contains(&index) && candidate.as_ref().is_some_and(is_match)
         };
         let own: Vec<bool> = candidates.iter().enumerate().map(matches).collect();
@@ -182,13 +182,13 @@ impl Selection {
     /// are kept.
     ///
     /// # Errors
-    /// [`Kind::No`] when no message is selected; the hint lists the names that occur.
+    /// [`ErrorKind::No`] when no message is selected; the hint lists the names that occur.
     pub fn narrowed(&self, session: &Session) -> Result<Session> {
         let mut view = View::replay(session);
         let candidates = self.candidates(session, &view.items);
         let chosen = self.choose(&candidates, &self.range(session, &view.items));
         if !chosen.contains(&true) {
-            return Err(nothing(&candidates));
+            return Err(no_match(&candidates));
         }
         let mut is_chosen = chosen.iter();
         view.items.retain(|_| is_chosen.next() == Some(&true));
@@ -199,10 +199,10 @@ impl Selection {
             _ => false,
         };
         let mut narrowed = Session::default();
-        for piece in pieces(session, &view, is_kept) {
+        for piece in remaining_lines(session, &view, is_kept) {
             match piece {
-                Piece::Line(index) => narrowed.push_from(session, index),
-                Piece::Edited(_, body) | Piece::Made(body) => narrowed.push_new(&body),
+                DerivedLine::Line(index) => narrowed.push_from(session, index),
+                DerivedLine::Edited(_, body) | DerivedLine::Made(body) => narrowed.push_new(&body),
             }
         }
         if let Some(origin) = session.origin() {
@@ -213,7 +213,7 @@ impl Selection {
 
     /// The error for a selection without matches.
     pub fn nothing(session: &Session, items: &[Item]) -> Error {
-        nothing(&Selection::default().candidates(session, items))
+        no_match(&Selection::default().candidates(session, items))
     }
 }
 
@@ -249,7 +249,7 @@ pub fn original(session: &Session) -> Session {
     original
 }
 
-fn nothing(candidates: &[Option<Candidate>]) -> Error {
+fn no_match(candidates: &[Option<MessageFacts>]) -> Error {
     let mut roles: BTreeMap<&str, usize> = BTreeMap::new();
     let mut categories: BTreeMap<&str, usize> = BTreeMap::new();
     let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
@@ -266,7 +266,7 @@ fn nothing(candidates: &[Option<Candidate>]) -> Error {
             .map(|(name, count)| format!("{} ({count})", name.escape_debug()));
         each.collect::<Vec<_>>().join(", ")
     };
-    let error = Error::new(Kind::No, "no message matches");
+    let error = Error::new(ErrorKind::No, "no message matches");
     match roles.is_empty() {
         true => error.hint("the view has no messages"),
         false => {
@@ -281,7 +281,7 @@ fn nothing(candidates: &[Option<Candidate>]) -> Error {
 }
 
 /// For each call and result, the calling message: the nearest earlier one with its id, or without an id the last one.
-fn callers(candidates: &[Option<Candidate>]) -> Vec<Option<usize>> {
+fn callers(candidates: &[Option<MessageFacts>]) -> Vec<Option<usize>> {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     let mut last = None;
     let mut callers = vec![None; candidates.len()];
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_the_header_and_the_chosen_messages() {
+    fn a_selection_keeps_the_header_and_the_selected_messages() {
         let mut session = Session::default();
         session.push_new(br#"{"type":"session","version":1,"id":"s"}"#);
         let messages = self::session();
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(lines(&narrowed, 1, 4), lines(&session, 3, 6));
         assert_eq!(narrowed.messages().count(), 3);
         let error = selection("nobody").narrowed(&session).unwrap_err();
-        assert_eq!(error.kind, Kind::No);
+        assert_eq!(error.kind, ErrorKind::No);
         let hint = "roles in view: assistant (2), system (1), tool (2), user (2); \
                     categories: context (2), dialog (3), system (1), system_output (1); tools: f (2)";
         assert_eq!(error.hint.as_deref(), Some(hint));

@@ -1,6 +1,6 @@
 //! Selects sessions for a data set, and reports why others are rejected.
 
-use super::diff::Entry;
+use super::diff::DiffEntry;
 use super::rules::Subject;
 use crate::model::exchange::Cuts;
 use crate::model::key::sha256;
@@ -91,21 +91,21 @@ fn share(session: &Session, view: &View) -> f64 {
 
 /// Keys that are equal for equal sessions: roles, contents and calls, without ids and layout.
 pub fn keys(session: &Session, view: &View) -> Vec<u64> {
-    Entry::all(session, view).iter().map(Entry::key).collect()
+    DiffEntry::all(session, view).iter().map(DiffEntry::key).collect()
 }
 
 /// The same keys as one SHA-256.
 pub fn fingerprint(session: &Session, view: &View) -> String {
-    let hashes = Entry::all(session, view)
+    let hashes = DiffEntry::all(session, view)
         .iter()
-        .map(Entry::sha256)
+        .map(DiffEntry::sha256)
         .collect::<String>();
     sha256(hashes.as_bytes())
 }
 
 /// The tool calls of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
+pub struct ViewCalls {
     /// Number of calls.
     pub all: u64,
     /// Calls whose result is an error.
@@ -115,10 +115,10 @@ pub struct Calls {
 }
 
 /// Counts the tool calls of a view.
-pub fn calls(session: &Session, view: &View) -> Calls {
+pub fn calls(session: &Session, view: &View) -> ViewCalls {
     let calls = Subject::of(session, view).calls;
     let count = |failed| calls.iter().filter(|call| call.failed == failed).count() as u64;
-    Calls {
+    ViewCalls {
         all: calls.len() as u64,
         failed: count(Some(true)),
         open: count(None),
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_beginnings_and_repetitions_one_is_kept() {
+    fn prefixes_and_repetitions_are_reduced_to_one() {
         let keys = [
             vec![1, 2],
             vec![1, 2, 3],

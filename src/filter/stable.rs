@@ -47,7 +47,7 @@ static PIECES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Replaces ids, times and paths with numbers, equal ones with equal numbers. Lines that are not JSON are kept.
 pub fn stable(session: &Session) -> Session {
-    let mut numbers = Numbers::default();
+    let mut numbers = StableNumbers::default();
     let lines = || (0..session.len()).map(|index| session.record(index).body);
     lines().for_each(|line| collect("", line, &mut numbers.known, 0));
     let mut stable = Session::default();
@@ -92,7 +92,7 @@ fn collect(name: &str, raw: &[u8], known: &mut HashSet<String>, depth: usize) {
 
 /// Assigns numbers in order of appearance.
 #[derive(Default)]
-struct Numbers {
+struct StableNumbers {
     known: HashSet<String>,
     ids: HashMap<String, usize>,
     times: HashMap<String, usize>,
@@ -104,7 +104,7 @@ fn number(numbers: &mut HashMap<String, usize>, text: &str) -> usize {
     *numbers.entry(text.to_string()).or_insert(next)
 }
 
-impl Numbers {
+impl StableNumbers {
     fn value(&mut self, name: &str, raw: &[u8], out: &mut Vec<u8>, depth: usize) {
         match raw.first() {
             Some(b'{') if depth < DEPTH => {

@@ -1,7 +1,7 @@
 //! Truncates the view: hides the messages before a cut; the log keeps them.
 
 use super::{Plan, Stamp};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::exchange::Cuts;
 use crate::model::json::ObjectBuilder;
 use crate::model::session::Session;
@@ -9,7 +9,7 @@ use crate::model::view::{Item, View};
 
 /// Where to cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum CutPoint {
     /// Keep this many of the newest exchanges.
     LastExchanges(usize),
     /// Keep at least this many of the newest messages; the cut moves outward so that calls keep their results.
@@ -19,7 +19,7 @@ pub enum Cut {
 }
 
 /// Plans the cut: one `truncate` event with the id from `stamp`.
-pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
+pub fn plan(session: &Session, cut: &CutPoint, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
     let view = View::replay(session);
     let going = |kept: usize| {
         view.items[..kept]
@@ -29,10 +29,10 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
     };
     let all = view.items.len();
     let kept = match cut {
-        Cut::LastExchanges(0) | Cut::LastMessages(0) => (going(all) > 0).then_some(all),
-        Cut::LastExchanges(keep) => Cuts::of(session, &view).last_exchanges(*keep),
-        Cut::LastMessages(keep) => Cuts::of(session, &view).last_messages(*keep),
-        Cut::Before(id) => before(session, &view, id)?,
+        CutPoint::LastExchanges(0) | CutPoint::LastMessages(0) => (going(all) > 0).then_some(all),
+        CutPoint::LastExchanges(keep) => Cuts::of(session, &view).last_exchanges(*keep),
+        CutPoint::LastMessages(keep) => Cuts::of(session, &view).last_messages(*keep),
+        CutPoint::Before(id) => before(session, &view, id)?,
     };
     // A message that a compaction inserted before another has no line of its own and is kept with that message.
     let bound = |mut kept: usize| {
@@ -73,8 +73,8 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         .iter()
         .filter(|item| !matches!(item, Item::Summary(_)))
         .count();
-    let told = format!("dropped {} of {count} messages", going(kept));
-    Ok(Plan::Lines(vec![event.finish()], told))
+    let reported = format!("dropped {} of {count} messages", going(kept));
+    Ok(Plan::Lines(vec![event.finish()], reported))
 }
 
 /// The item of this message, moved outward to a valid cut.
@@ -86,14 +86,17 @@ fn before(session: &Session, view: &View, id: &str) -> Result<Option<usize>> {
     };
     match view.items.iter().position(is) {
         Some(item) => Ok(Cuts::of(session, view).outward(item)),
-        None => Err(Error::new(Kind::No, format!("no such message in the view: {id}"))),
+        None => Err(Error::new(
+            ErrorKind::No,
+            format!("no such message in the view: {id}"),
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::settle::settle;
+    use crate::filter::materialize::materialize;
     use crate::model::record::Record;
     use proptest::prelude::*;
 
@@ -119,7 +122,7 @@ mod tests {
         session
     }
 
-    fn kept(roles: &str, cut: &Cut) -> String {
+    fn kept(roles: &str, cut: &CutPoint) -> String {
         let mut session = session(roles);
         if let Plan::Lines(lines, _) = plan(&session, cut, stamp).unwrap() {
             session.push_new(&lines[0]);
@@ -136,34 +139,34 @@ mod tests {
 
     #[test]
     fn cuts_between_exchanges() {
-        assert_eq!(kept("suauctaua", &Cut::LastExchanges(1)), "sua");
-        assert_eq!(kept("suauctaua", &Cut::LastExchanges(2)), "suctaua");
-        assert_eq!(kept("suauctaua", &Cut::LastExchanges(0)), "s");
-        assert_eq!(kept("suauctaua", &Cut::LastExchanges(3)), "suauctaua");
-        assert_eq!(kept("suauctaua", &Cut::LastMessages(4)), "suctaua");
-        assert_eq!(kept("suauctaua", &Cut::LastMessages(0)), "s");
-        assert_eq!(kept("sua", &Cut::LastExchanges(9)), "sua");
+        assert_eq!(kept("suauctaua", &CutPoint::LastExchanges(1)), "sua");
+        assert_eq!(kept("suauctaua", &CutPoint::LastExchanges(2)), "suctaua");
+        assert_eq!(kept("suauctaua", &CutPoint::LastExchanges(0)), "s");
+        assert_eq!(kept("suauctaua", &CutPoint::LastExchanges(3)), "suauctaua");
+        assert_eq!(kept("suauctaua", &CutPoint::LastMessages(4)), "suctaua");
+        assert_eq!(kept("suauctaua", &CutPoint::LastMessages(0)), "s");
+        assert_eq!(kept("sua", &CutPoint::LastExchanges(9)), "sua");
     }
 
     #[test]
-    fn a_cut_at_a_result_moves_out_to_the_question() {
+    fn a_cut_at_a_result_moves_to_the_question() {
         let session = session("uauct");
-        let cut = Cut::Before(session.id(4).unwrap());
+        let cut = CutPoint::Before(session.id(4).unwrap());
         assert_eq!(kept("uauct", &cut), "uct");
-        assert!(plan(&session, &Cut::Before("nobody".into()), stamp).is_err());
+        assert!(plan(&session, &CutPoint::Before("nobody".into()), stamp).is_err());
     }
 
     proptest! {
         #[test]
-        fn kept_lines_are_the_lines_they_were(roles in "[suactx]{0,30}", keep in 0usize..6, messages: bool) {
-            let cut = if messages { Cut::LastMessages(keep) } else { Cut::LastExchanges(keep) };
+        fn kept_lines_are_unchanged(roles in "[suactx]{0,30}", keep in 0usize..6, messages: bool) {
+            let cut = if messages { CutPoint::LastMessages(keep) } else { CutPoint::LastExchanges(keep) };
             let before = session(&roles);
             let mut after = before.clone();
             if let Plan::Lines(lines, _) = plan(&before, &cut, stamp).unwrap() {
                 after.push_new(&lines[0]);
             }
             let mut out = Vec::new();
-            settle(&after, &View::replay(&after), &mut out).unwrap();
+            materialize(&after, &View::replay(&after), &mut out).unwrap();
             // The result is the remaining lines in order; damaged lines and instructions are always present.
             let mut rest = (0..before.len()).map(|index| before.full(index));
             for line in out.split_inclusive(|byte| *byte == b'\n') {
@@ -175,7 +178,7 @@ mod tests {
             // A repeated cut changes nothing.
             let mut again = Session::default();
             for line in out.split_inclusive(|byte| *byte == b'\n') {
-                again.push(&Record::parse(line, crate::error::Place { line: 1, offset: 9 }));
+                again.push(&Record::parse(line, crate::error::Position { line: 1, offset: 9 }));
             }
             prop_assert!(matches!(plan(&again, &cut, stamp).unwrap(), Plan::Nothing(_)));
         }

@@ -5,7 +5,7 @@ const URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /// The style of an encoding, so that changed data is encoded alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Style {
+pub struct Base64Style {
     /// Whether it uses `-` and `_` in place of `+` and `/`.
     url: bool,
     /// Whether it is padded with `=`.
@@ -18,9 +18,9 @@ pub struct Style {
     ended: bool,
 }
 
-impl Style {
+impl Base64Style {
     /// The standard alphabet on one line, with padding.
-    pub const PLAIN: Style = Style {
+    pub const PLAIN: Base64Style = Base64Style {
         url: false,
         padded: true,
         width: None,
@@ -47,7 +47,7 @@ pub fn is_likely(head: &[u8]) -> bool {
 }
 
 /// Decodes Base64 data; `None` if invalid.
-pub fn decode(text: &[u8]) -> Option<(Style, Vec<u8>)> {
+pub fn decode(text: &[u8]) -> Option<(Base64Style, Vec<u8>)> {
     let ended = text.ends_with(b"\n");
     let newline: &[u8] = if memchr::memmem::find(text, b"\r\n").is_some() {
         b"\r\n"
@@ -80,7 +80,7 @@ pub fn decode(text: &[u8]) -> Option<(Style, Vec<u8>)> {
             << (6 * (4 - group.len()));
         out.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
     }
-    let style = Style {
+    let style = Base64Style {
         url,
         padded: padding > 0 || missing == 0,
         width,
@@ -91,7 +91,7 @@ pub fn decode(text: &[u8]) -> Option<(Style, Vec<u8>)> {
 }
 
 /// Encodes in a style.
-pub fn encode(bytes: &[u8], style: &Style) -> Vec<u8> {
+pub fn encode(bytes: &[u8], style: &Base64Style) -> Vec<u8> {
     let alphabet = if style.url { URL } else { STANDARD };
     let mut digits = Vec::with_capacity(bytes.len() / 3 * 4 + 4);
     for group in bytes.chunks(3) {
@@ -124,7 +124,7 @@ mod tests {
 
     /// The test vectors of RFC 4648, also without padding.
     #[test]
-    fn as_the_standard_has_it() {
+    fn vectors_of_the_standard_are_encoded() {
         for (text, coded) in [
             ("f", "Zg=="),
             ("fo", "Zm8="),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_written_alike() {
+    fn encoded_data_is_restored_in_its_style() {
         let bytes: Vec<u8> = (0..=255).collect();
         for url in [false, true] {
             for padded in [false, true] {
@@ -153,7 +153,7 @@ mod tests {
                     (Some(64), b"\r\n", false),
                     (Some(1), b"\n", true),
                 ] {
-                    let style = Style {
+                    let style = Base64Style {
                         url,
                         padded,
                         width,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_something_else_is_none() {
+    fn text_that_is_not_base64_is_rejected() {
         for text in [
             "", "=", "A", "AAAAA", "Zg=", "Zg===", "Z g=", "Z=g=", "+-AA", "{\"a\"}", "Zg==Zg==",
         ] {

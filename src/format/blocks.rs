@@ -3,15 +3,15 @@
 use super::Purpose;
 use super::report::Report;
 use super::request::Api;
-use super::request::draft::Draft;
-use super::request::piece::{Piece, Said, Writing};
+use super::request::draft::AnnotatedDraft;
+use super::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The native messages of an object with `role` and `content`; ignores its other members.
-pub fn drafts(message: &[u8]) -> Vec<Draft> {
+pub fn drafts(message: &[u8]) -> Vec<AnnotatedDraft> {
     let mut drafts = Api::Anthropic.interface().decoder().drafts(&[message]);
     for draft in &mut drafts {
         draft.move_notes(Api::Anthropic, "members");
@@ -36,7 +36,7 @@ pub fn is_within(content: &[u8], tag: &str) -> bool {
 }
 
 /// The body, with any role other than user, assistant or tool replaced by user.
-pub fn placed<'b>(said: &Said<'b>) -> Cow<'b, [u8]> {
+pub fn with_known_role<'b>(said: &AnnotatedMessage<'b>) -> Cow<'b, [u8]> {
     if matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool) {
         return Cow::Borrowed(said.body);
     }
@@ -48,8 +48,10 @@ pub fn placed<'b>(said: &Said<'b>) -> Cow<'b, [u8]> {
 /// from a file.
 pub fn encoded(bodies: &[Cow<'_, [u8]>], is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let pieces = bodies.iter().enumerate();
-    let pieces: Vec<Piece<'_>> = pieces.map(|(nth, body)| Piece::Message(nth, body)).collect();
-    let mut writing = Writing {
+    let pieces: Vec<RequestPart<'_>> = pieces
+        .map(|(nth, body)| RequestPart::Message(nth, body))
+        .collect();
+    let mut writing = WriteSettings {
         api: Api::Anthropic,
         purpose: if is_new { Purpose::Context } else { Purpose::Return },
         own: !is_new,
@@ -57,6 +59,6 @@ pub fn encoded(bodies: &[Cow<'_, [u8]>], is_new: bool, report: &mut Report) -> V
         calls: &HashMap::new(),
         report,
     };
-    let made = Api::Anthropic.interface().write(&pieces, &mut writing).elements;
-    made.into_iter().map(|made| made.raw).collect()
+    let built = Api::Anthropic.interface().write(&pieces, &mut writing).elements;
+    built.into_iter().map(|built| built.raw).collect()
 }

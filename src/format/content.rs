@@ -1,7 +1,7 @@
 //! Detects message content that no known format has, so that it is reported as damage instead of being read as an empty
 //! message.
 
-use crate::model::json::{self, Dialect, Elements, Members};
+use crate::model::json::{self, ArrayElements, Dialect, Members};
 
 /// Part types of all formats.
 const TYPES: [&str; 61] = [
@@ -102,7 +102,7 @@ pub fn unknown_kind(content: &[u8]) -> Option<String> {
     if content.first() != Some(&b'[') {
         return None;
     }
-    let mut elements = Elements::new(content, Dialect::Python).ok()?;
+    let mut elements = ArrayElements::new(content, Dialect::Python).ok()?;
     let mut first = None;
     // A part that cannot be parsed may be anything.
     while let Some((_, part)) = elements.next().ok()? {
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_known_part_is_enough() {
+    fn one_known_part_makes_content_known() {
         let kind = |content: &str| unknown_kind(content.as_bytes());
         for known in [
             r#""text""#,

@@ -82,7 +82,7 @@ pub fn continued_metadata(metadata: &[u8], dated: Option<(Option<&str>, u64)>) -
     if inner != b"{}" {
         own.raw("metadata", inner);
     }
-    with_own(metadata, own)
+    with_members(metadata, own)
 }
 
 /// The metadata of a joined session: that of the first one, with the record lists of all.
@@ -105,7 +105,7 @@ pub fn joined_metadata(all: &[Vec<u8>]) -> Option<Vec<u8>> {
             own.raw(name, [b"[", records.join(&b","[..]).as_slice(), b"]"].concat());
         }
     }
-    with_own(first, own)
+    with_members(first, own)
 }
 
 /// The members of Penguin's session metadata that belong to the conversation.
@@ -115,7 +115,7 @@ fn conversation_members(metadata: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Metadata without members of a single session, and with these Penguin members; `None` if nothing remains.
-fn with_own(metadata: &[u8], own: ObjectBuilder) -> Option<Vec<u8>> {
+fn with_members(metadata: &[u8], own: ObjectBuilder) -> Option<Vec<u8>> {
     let kept = without(metadata, &["lineage", "joined", "response", "penguin"])?;
     if own.is_empty() {
         return (kept != b"{}").then_some(kept);

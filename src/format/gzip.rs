@@ -1,12 +1,12 @@
 //! gzip: decompression up to a size limit, and deterministic compression.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use flate2::bufread::MultiGzDecoder;
 use flate2::{Compression, GzBuilder};
 use std::io::{Read, Write};
 
 /// Maximum decompressed size in bytes, because a few kilobytes can expand to gigabytes.
-pub const MOST: u64 = 256 << 20;
+pub const MAXIMUM: u64 = 256 << 20;
 
 /// The operating system in the header: unknown.
 const UNKNOWN: u8 = 255;
@@ -19,9 +19,9 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
 /// Decompresses all members.
 ///
 /// # Errors
-/// [`Kind::Data`] if the data is damaged, truncated, followed by other data, or larger than [`MOST`] when decompressed.
+/// [`ErrorKind::Data`] if the data is damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
 pub fn unpack(bytes: &[u8]) -> Result<Vec<u8>> {
-    unpack_within(bytes, MOST)
+    unpack_within(bytes, MAXIMUM)
 }
 
 fn unpack_within(bytes: &[u8], most: u64) -> Result<Vec<u8>> {
@@ -29,10 +29,10 @@ fn unpack_within(bytes: &[u8], most: u64) -> Result<Vec<u8>> {
     MultiGzDecoder::new(bytes)
         .take(most + 1)
         .read_to_end(&mut out)
-        .map_err(|error| Error::new(Kind::Data, format!("damaged gzip data: {error}")))?;
+        .map_err(|error| Error::new(ErrorKind::Data, format!("damaged gzip data: {error}")))?;
     if out.len() as u64 > most {
         let what = format!("larger than {} MiB decompressed", most >> 20);
-        return Err(Error::new(Kind::Data, what).hint("decompress it first: gunzip -c FILE | convo ..."));
+        return Err(Error::new(ErrorKind::Data, what).hint("decompress it first: gunzip -c FILE | convo ..."));
     }
     Ok(out)
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_unpacked_and_always_packed_alike() {
+    fn compression_is_reversible_and_deterministic() {
         for bytes in [Vec::new(), b"x".to_vec(), vec![7; 300_000]] {
             let packed = pack(&bytes);
             assert!(is_gzip(&packed));
@@ -67,12 +67,12 @@ mod tests {
     }
 
     #[test]
-    fn damage_and_bombs_are_refused() {
+    fn damaged_data_and_decompression_bombs_are_refused() {
         let packed = pack(b"a state of some length, so that there is something to cut");
         for length in 2..packed.len() {
             assert_eq!(
                 unpack(&packed[..length]).unwrap_err().kind,
-                Kind::Data,
+                ErrorKind::Data,
                 "{length}"
             );
         }

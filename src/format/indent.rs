@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_laid_out_as_in_go() {
+    fn a_value_is_indented_as_in_go() {
         let raw = br#"{"a": [1, {"b:,":"{[\"" }],"c":{},"d":[ ],"e":1e400}"#;
         let laid = "{\n    \"a\": [\n      1,\n      {\n        \"b:,\": \"{[\\\"\"\n      }\n    ],\n    \"c\": {},\n    \"d\": [],\n    \"e\": 1e400\n  }";
         assert_eq!(String::from_utf8(indented(raw, 1)).unwrap(), laid);

@@ -1,23 +1,23 @@
 //! Bare messages, one per line: the view without header and events. Messages keep all their members.
 
 use super::report::{Loss, Report};
-use super::{Form, Holds, Purpose, Reading, written};
+use super::{FormatSpec, Purpose, ReadFn, SessionCount, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
 
 /// Bare messages, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "jsonl",
     about: "Bare messages, one JSON object per line",
     ending: ".jsonl",
-    read: Reading::Records,
-    holds: Holds::Many,
+    read: ReadFn::Records,
+    holds: SessionCount::Many,
     write: Some(write),
     joins: true,
     loses: &[Loss::Summary, Loss::Event, Loss::Header, Loss::Unreadable],
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// Writes one session's view.
@@ -29,13 +29,13 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     if purpose == Purpose::Export {
-        report.lose_lines(session);
+        report.count_line_losses(session);
     }
     for item in &view.items {
         match item.summary_message(session) {
             Some(message) => {
                 if purpose == Purpose::Export {
-                    report.lose(Loss::Summary, 1);
+                    report.count_loss(Loss::Summary, 1);
                 }
                 written(out.write_all(&message))?;
             }

@@ -2,7 +2,7 @@
 
 /// The members that identify the lines of a format.
 #[derive(Clone, Copy, Debug)]
-pub struct Keyed {
+pub struct LineKeys {
     /// Member with the id of a line.
     pub id: &'static str,
     /// Member with the id of the session, in the first line or in every line.

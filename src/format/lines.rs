@@ -1,34 +1,34 @@
 //! Reads lines of any length without copying them.
 
-use super::window::Window;
-use crate::error::Place;
+use super::read_window::Window;
+use crate::error::Position;
 use std::io::{self, Read};
 
 /// A reader of complete lines.
-pub struct Lines<R> {
+pub struct ByteLines<R> {
     window: Window<R>,
-    place: Place,
+    place: Position,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> ByteLines<R> {
     /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
-        Lines {
+        ByteLines {
             window: Window::new(head, input),
-            place: Place { line: 0, offset: 0 },
+            place: Position { line: 0, offset: 0 },
         }
     }
 
     /// Reads an input from the end of a line, whose number and end offset are `place`.
-    pub fn behind(place: Place, input: R) -> Self {
-        Lines {
+    pub fn behind(place: Position, input: R) -> Self {
+        ByteLines {
             place,
-            ..Lines::new(Vec::new(), input)
+            ..ByteLines::new(Vec::new(), input)
         }
     }
 
     /// The next line with its newline (which the last one may lack), and its position.
-    pub fn next_line(&mut self) -> io::Result<Option<(&[u8], Place)>> {
+    pub fn next_line(&mut self) -> io::Result<Option<(&[u8], Position)>> {
         let mut searched = 0;
         let length = loop {
             let bytes = self.window.bytes();
@@ -44,11 +44,11 @@ impl<R: Read> Lines<R> {
         if length == 0 {
             return Ok(None);
         }
-        let place = Place {
+        let place = Position {
             line: self.place.line + 1,
             offset: self.place.offset,
         };
-        self.place = Place {
+        self.place = Position {
             line: place.line,
             offset: place.offset + length as u64,
         };
@@ -58,7 +58,7 @@ impl<R: Read> Lines<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::window::BLOCK;
+    use super::super::read_window::BLOCK;
     use super::*;
 
     struct Dribble<'a>(&'a [u8], usize);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_whole_however_the_bytes_come() {
+    fn lines_are_complete_for_any_chunk_size() {
         let long = "x".repeat(3 * BLOCK);
         let text = format!("a\n\n{long}\nlast");
         for step in [1, 2, 7, 4096, BLOCK, 10 * BLOCK] {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn collect(bytes: &[u8], step: usize) -> Vec<String> {
-        let mut lines = Lines::new(Vec::new(), Dribble(bytes, step));
+        let mut lines = ByteLines::new(Vec::new(), Dribble(bytes, step));
         let (mut all, mut offset) = (Vec::new(), 0);
         while let Some((line, place)) = lines.next_line().unwrap() {
             assert_eq!((place.line, place.offset), (all.len() as u64 + 1, offset));

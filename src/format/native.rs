@@ -1,32 +1,32 @@
 //! The native format: a stream of records, one per line, which are passed on unchanged.
 
-use super::lines::Lines;
+use super::lines::ByteLines;
 use super::packed;
 use super::report::Report;
-use super::{Form, Holds, Reader, Reading};
-use crate::error::{Error, Kind, Place, Result};
+use super::{FormatSpec, ReadFn, Reader, SessionCount};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::event;
 use crate::model::json;
 use crate::model::key;
-use crate::model::record::{Kind as Line, Record};
+use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
 use std::io::Read;
 
 /// The description of the format. It has no writer, because its sessions are written from their lines.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "native",
     about: "Record stream, see convo-format(5)",
     ending: ".jsonl",
-    read: Reading::Records,
-    holds: Holds::Many,
+    read: ReadFn::Records,
+    holds: SessionCount::Many,
     joins: true,
     note: "See convo-format(5). Packed sessions (--pack) are read too.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// Reads lines as records, and expands packed sessions.
 pub struct NativeReader<R> {
-    lines: Lines<R>,
+    lines: ByteLines<R>,
     packed: Packed,
 }
 
@@ -34,7 +34,7 @@ impl<R: Read> NativeReader<R> {
     /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         NativeReader {
-            lines: Lines::new(head, input),
+            lines: ByteLines::new(head, input),
             packed: Packed::default(),
         }
     }
@@ -58,7 +58,7 @@ impl<R: Read> Reader for NativeReader<R> {
                 lines,
                 at: 0,
                 // A byte order mark is only valid at the start of an input.
-                place: Place {
+                place: Position {
                     offset: place.offset.max(1),
                     ..place
                 },
@@ -75,7 +75,7 @@ impl<R: Read> Reader for NativeReader<R> {
 struct Packed {
     lines: Vec<u8>,
     at: usize,
-    place: Place,
+    place: Position,
 }
 
 impl Packed {
@@ -109,7 +109,7 @@ pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
                 );
                 return Err(Error {
                     at: Some((String::new(), record.place)),
-                    ..Error::new(Kind::Data, message)
+                    ..Error::new(ErrorKind::Data, message)
                 }
                 .hint("update convo"));
             }
@@ -155,7 +155,7 @@ impl HeaderBuilder {
     pub fn named(
         &mut self,
         format: super::Format,
-        source: &super::Source<'_>,
+        source: &super::DocumentSource<'_>,
         own: Option<&str>,
         nth: usize,
     ) -> String {
@@ -206,7 +206,7 @@ pub fn program(session: &Session) -> Option<&'static str> {
 
 /// The `source` member of a converted session: its origin, and the SHA-256 of the source, by which a second migration
 /// recognizes it.
-pub fn source_member(format: super::Format, source: &super::Source<'_>, others: &[&[u8]]) -> Vec<u8> {
+pub fn source_member(format: super::Format, source: &super::DocumentSource<'_>, others: &[&[u8]]) -> Vec<u8> {
     use sha2::{Digest, Sha256};
     let mut hash = Sha256::new();
     hash.update(source.bytes);

@@ -1,20 +1,20 @@
 //! JSON objects whose members are parsed once.
 
-use crate::model::json::{self, Dialect, Fault, Members, ObjectBuilder};
+use crate::model::json::{self, Dialect, JsonError, Members, ObjectBuilder};
 use std::borrow::Cow;
 
 /// Members: name and value, in order.
-pub type Found<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+pub type FoundMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
 /// The members of an object in UTF-8, or the reason why it is not one.
-pub fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
+pub fn members(body: &[u8]) -> Result<FoundMembers<'_>, JsonError> {
     if let Err(error) = std::str::from_utf8(body) {
-        return Err(Fault {
+        return Err(JsonError {
             offset: error.valid_up_to(),
             what: "not UTF-8",
         });
     }
-    let mut scan = Members::new(body, Dialect::Strict).map_err(|fault| Fault {
+    let mut scan = Members::new(body, Dialect::Strict).map_err(|fault| JsonError {
         what: "not a JSON object",
         ..fault
     })?;
@@ -27,7 +27,7 @@ pub fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
 
 /// The raw members of an object, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Object<'a>(Found<'a>);
+pub struct Object<'a>(FoundMembers<'a>);
 
 impl<'a> Object<'a> {
     /// From its bytes; `None` if they are not an object.
@@ -77,7 +77,7 @@ impl<'a> Object<'a> {
     }
 
     /// An object of all members except these; `None` if there are none. Null and empty values are omitted.
-    pub fn rest(&self, known: &[&str]) -> Option<Vec<u8>> {
+    pub fn extra_members(&self, known: &[&str]) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         for (name, value) in self.members() {
             if !known.contains(&name) && !is_nothing(value) {

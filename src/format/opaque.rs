@@ -3,14 +3,14 @@
 use super::Format;
 use super::report::{Loss, Report};
 use super::request::Api;
-use super::request::piece::{array, quoted, wrapped};
+use super::request::request_part::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
 /// The member that holds the encrypted item in an event.
-const OWN: &str = Api::OpenaiResponses.name();
+const ITEM_MEMBER: &str = Api::OpenaiResponses.name();
 
 /// Whether an item or part is an encrypted OpenAI summary.
 pub fn is_compaction(raw: &[u8]) -> bool {
@@ -23,7 +23,7 @@ pub fn is_compaction(raw: &[u8]) -> bool {
 
 /// The encrypted summary in an event.
 pub fn of_event(event: &[u8]) -> Option<&[u8]> {
-    let own = json::member(json::member(event, "metadata")?, OWN)?;
+    let own = json::member(json::member(event, "metadata")?, ITEM_MEMBER)?;
     json::member(own, "compaction")
 }
 
@@ -39,9 +39,9 @@ pub fn event(raw: &[u8], covered: Option<(&String, &String)>) -> Vec<u8> {
         Some((first, last)) => event.raw("covers", array([quoted(first), quoted(last)])),
         None => event.raw("here", "true"),
     };
-    event.text("by", OWN);
+    event.text("by", ITEM_MEMBER);
     let own = wrapped("compaction", raw);
-    event.raw("metadata", wrapped(OWN, &own));
+    event.raw("metadata", wrapped(ITEM_MEMBER, &own));
     event.finish()
 }
 
@@ -79,7 +79,7 @@ pub fn readable(format: Format, session: &Session, view: &View, report: &mut Rep
     for item in &view.items {
         let body = item.body(session);
         if matches!(item, Item::Summary(_)) && of_event(body).is_some() {
-            report.lose(Loss::Summary, 1);
+            report.count_loss(Loss::Summary, 1);
             changed = true;
             continue;
         }
@@ -87,7 +87,7 @@ pub fn readable(format: Format, session: &Session, view: &View, report: &mut Rep
             items.push(item.clone());
             continue;
         };
-        report.lose(Loss::Part, 1);
+        report.count_loss(Loss::Part, 1);
         changed = true;
         items.extend(left.map(|body| match item.line() {
             Some(line) => Item::Edited(line, body),
@@ -113,6 +113,6 @@ fn without(body: &[u8]) -> Option<Option<Vec<u8>>> {
         return None;
     }
     let says = !left.is_empty() || json::member(body, "tool_calls").is_some();
-    let made = says.then(|| json::with_members(body, &[("content", Some(&array(&left)))]).ok());
-    Some(made.flatten())
+    let built = says.then(|| json::with_members(body, &[("content", Some(&array(&left)))]).ok());
+    Some(built.flatten())
 }

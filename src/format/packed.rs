@@ -3,10 +3,10 @@
 //! Each record is an element, with the bytes of its line. An unparsable line becomes a string; one that is not UTF-8
 //! becomes an array with one Base64 string. Line endings and empty lines are not preserved.
 
-use super::base64::{self, Style};
-use crate::error::Place;
+use super::base64::{self, Base64Style};
+use crate::error::Position;
 use crate::model::json::{self, Dialect};
-use crate::model::record::{Kind, Record};
+use crate::model::record::{Record, RecordKind};
 use std::io::{self, Write};
 
 /// The type of such a line.
@@ -61,11 +61,11 @@ impl<'w> Packer<'w> {
     }
 
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
-        let record = Record::parse(line, Place { line: 1, offset: 1 });
+        let record = Record::parse(line, Position { line: 1, offset: 1 });
         let separator = if self.records.is_empty() { b'[' } else { b',' };
         match record.kind {
-            Kind::Blank => return Ok(()),
-            Kind::Event(event) if event.is_header() => {
+            RecordKind::Blank => return Ok(()),
+            RecordKind::Event(event) if event.is_header() => {
                 self.session()?;
                 self.id = json::member(event.raw, "id")
                     .and_then(json::text)
@@ -73,16 +73,16 @@ impl<'w> Packer<'w> {
                 self.records.push(b'[');
                 self.records.extend_from_slice(record.body);
             }
-            Kind::Message(_) | Kind::Event(_) => {
+            RecordKind::Message(_) | RecordKind::Event(_) => {
                 self.records.push(separator);
                 self.records.extend_from_slice(record.body);
             }
-            Kind::Unreadable(_) => {
+            RecordKind::Unreadable(_) => {
                 self.records.push(separator);
                 match std::str::from_utf8(record.body) {
                     Ok(text) => json::push_text(&mut self.records, text),
                     Err(_) => {
-                        let encoded = base64::encode(record.body, &Style::PLAIN);
+                        let encoded = base64::encode(record.body, &Base64Style::PLAIN);
                         self.records.push(b'[');
                         json::push_text(&mut self.records, &String::from_utf8_lossy(&encoded));
                         self.records.push(b']');
@@ -178,12 +178,12 @@ impl Write for Objects<'_> {
 /// # Errors
 /// Write errors.
 pub fn write_object(line: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let record = Record::parse(line, Place { line: 1, offset: 0 });
+    let record = Record::parse(line, Position { line: 1, offset: 0 });
     let is_object =
         || std::str::from_utf8(record.body).is_ok() && json::members(record.body, Dialect::Strict).is_some();
     match record.kind {
-        Kind::Blank => Ok(()),
-        Kind::Unreadable(_) if !is_object() => {
+        RecordKind::Blank => Ok(()),
+        RecordKind::Unreadable(_) if !is_object() => {
             let mut packer = Packer::new(out);
             packer.write_all(line)?;
             packer.finish()
@@ -241,14 +241,14 @@ mod tests {
 
     fn unpacked(lines: &[u8]) -> Vec<u8> {
         let lines = lines.split_inclusive(|byte| *byte == b'\n');
-        let place = Place { line: 1, offset: 0 };
+        let place = Position { line: 1, offset: 0 };
         lines
             .flat_map(|line| unpack(&Record::parse(line, place)).unwrap())
             .collect()
     }
 
     #[test]
-    fn lines_that_are_no_objects_become_packed_ones_and_are_read_back() {
+    fn lines_that_are_not_objects_are_packed_and_unpacked() {
         let stream =
             b"\xef\xbb\xbf{\"role\":\"user\"}\r\n \n[1]\n{\"role\":7}\n\xff\n{\"a\":\n{\"type\":\"x\"}";
         let mut out = Vec::new();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn each_session_is_a_line_and_becomes_its_lines_again() {
+    fn each_session_is_packed_into_a_line_and_unpacked() {
         let stream = b"{\"role\":\"user\",\"content\":1e2}\n{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n[1]\n\xff\xfe\n{\"role\":\"user\",\"content\":\"\\ud800\"}\n{\"type\":\"session\",\"version\":1,\"id\":\"b\"}\n";
         let lines = packed(stream);
         let text = String::from_utf8(lines.clone()).unwrap();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_stays_what_it_is() {
+    fn malformed_packed_lines_are_not_unpacked() {
         for line in [
             r#"{"type":"packed"}"#,
             r#"{"type":"packed","records":[]}"#,
@@ -309,19 +309,19 @@ mod tests {
             r#"{"type":"packed","records":[["?"]]}"#,
             r#"{"type":"other","records":[{}]}"#,
         ] {
-            let place = Place { line: 1, offset: 0 };
+            let place = Position { line: 1, offset: 0 };
             assert_eq!(unpack(&Record::parse(line.as_bytes(), place)), None, "{line}");
         }
     }
 
     proptest! {
         #[test]
-        fn whatever_lines_there_are_come_back(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>().prop_filter("one line", |byte| *byte != b'\n' && *byte != b'\r'), 1..12), 1..6)) {
+        fn arbitrary_lines_are_restored(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>().prop_filter("one line", |byte| *byte != b'\n' && *byte != b'\r'), 1..12), 1..6)) {
             let mut stream = lines.join(&b'\n');
             stream.push(b'\n');
             // Blank lines are dropped.
             let is_blank = |line: &&Vec<u8>| {
-                matches!(Record::parse(line, Place { line: 1, offset: 0 }).kind, Kind::Blank)
+                matches!(Record::parse(line, Position { line: 1, offset: 0 }).kind, RecordKind::Blank)
             };
             let mut expected = Vec::new();
             for line in lines.iter().filter(|line| !is_blank(line)) {

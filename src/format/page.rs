@@ -10,7 +10,7 @@ pub struct PageOptions {
     /// Include hidden messages, marked, and events.
     pub hidden: bool,
     /// How reasoning is shown.
-    pub thinking: Thinking,
+    pub thinking: PageThinking,
     /// Maximum size of an image in bytes; 0: no images. A page has at most 8 MiB of images.
     pub largest_image: usize,
     /// Maximum lines of a tool result.
@@ -27,7 +27,7 @@ pub struct PageOptions {
 
 /// How a page shows reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thinking {
+pub enum PageThinking {
     /// Collapsed.
     Fold,
     /// Expanded.
@@ -52,7 +52,7 @@ impl Default for PageOptions {
         PageOptions {
             remote_images: false,
             hidden: false,
-            thinking: Thinking::Fold,
+            thinking: PageThinking::Fold,
             largest_image: 256 << 10,
             tool_lines: 400,
             messages: 1000,

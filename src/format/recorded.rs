@@ -1,6 +1,6 @@
 //! Model requests recorded in a log, without duplicates, with their token usage.
 
-use super::request::figures::Figures;
+use super::request::token_figures::Figures;
 use super::{claude_code, codex, native};
 use crate::model::header::member;
 use crate::model::json;
@@ -9,7 +9,7 @@ use crate::model::session::Session;
 
 /// A request.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
+pub struct RecordedRequest {
     /// Identifies copies of the request in any log.
     pub key: String,
     /// RFC 3339.
@@ -35,10 +35,10 @@ const UNIQUE: usize = 16;
 const SYNTHETIC: &str = "<synthetic>";
 
 /// The requests of a session, in order, including those of hidden messages.
-pub fn requests(session: &Session) -> Vec<Request> {
+pub fn requests(session: &Session) -> Vec<RecordedRequest> {
     let id = session.header_text("id").unwrap_or_default();
     let mut found = Vec::new();
-    let mut own = Own { session: &id, nth: 0 };
+    let mut own = RequestKey { session: &id, nth: 0 };
     for (index, _) in session.messages() {
         let record = session.record(index);
         let Some(message) = record.message() else { continue };
@@ -51,7 +51,7 @@ pub fn requests(session: &Session) -> Vec<Request> {
         let time = message.timestamp().map(String::from);
         let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
         let request = own.request(key, time, text(json::member(record.body, "model")), usage);
-        found.extend(request.map(|request| Request {
+        found.extend(request.map(|request| RecordedRequest {
             line: index,
             ..request
         }));
@@ -67,7 +67,7 @@ pub fn requests(session: &Session) -> Vec<Request> {
 
 /// Estimated requests of a session that records none: one for each assistant message, with all previous messages as
 /// input. `tokens` counts the tokens of a message.
-pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec<Request> {
+pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec<RecordedRequest> {
     let id = session.header_text("id").unwrap_or_default();
     let model = {
         let header = session.header();
@@ -82,7 +82,7 @@ pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec
         let tokens = tokens(message);
         if message.role() == Role::Assistant {
             let own = json::member_text(record.body, "model").map(|text| text.into_owned());
-            found.push(Request {
+            found.push(RecordedRequest {
                 key: match message.id().filter(|id| id.len() >= UNIQUE) {
                     Some(id) => id.into_owned(),
                     None => format!("{id} {}", found.len()),
@@ -96,7 +96,7 @@ pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec
                 },
                 line,
                 estimated: true,
-                ..Request::default()
+                ..RecordedRequest::default()
             });
         }
         before += tokens;
@@ -105,19 +105,19 @@ pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec
 }
 
 /// Identifies requests without globally unique ids.
-struct Own<'s> {
+struct RequestKey<'s> {
     session: &'s str,
     nth: usize,
 }
 
-impl Own<'_> {
+impl RequestKey<'_> {
     fn request(
         &mut self,
         key: Option<String>,
         time: Option<String>,
         model: String,
         usage: &[u8],
-    ) -> Option<Request> {
+    ) -> Option<RecordedRequest> {
         let figures = Figures::of(usage)?;
         self.nth += 1;
         if model == SYNTHETIC {
@@ -128,7 +128,7 @@ impl Own<'_> {
         let number = |raw: &[u8]| -> Option<f64> { std::str::from_utf8(raw).ok()?.parse().ok() };
         let written = json::member(usage, "cache_creation");
         let written = written.and_then(|raw| json::member(raw, "ephemeral_1h_input_tokens"));
-        Some(Request {
+        Some(RecordedRequest {
             key: key.unwrap_or_else(|| format!("{} {} {figures:?}", self.session, self.nth)),
             time,
             model,
@@ -137,7 +137,7 @@ impl Own<'_> {
             cost: cost
                 .and_then(number)
                 .filter(|cost| cost.is_finite() && *cost > 0.0),
-            ..Request::default()
+            ..RecordedRequest::default()
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The report of reading and writing: damage, notes, and losses.
 
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::session::{Class, Session};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -113,9 +113,9 @@ pub fn describe_losses(losses: &BTreeMap<Loss, u64>, format: Option<&str>) -> Op
 
 /// A message about a position in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct ReadFinding {
     /// The position; line 0 for the input as a whole.
-    pub place: Place,
+    pub place: Position,
     /// The message.
     pub what: Cow<'static, str>,
     /// Whether it is damage (status 65) or only a note.
@@ -126,7 +126,7 @@ pub struct Finding {
 #[derive(Debug, Default)]
 pub struct Report {
     /// Findings in input order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReadFinding>,
     /// Number of losses of each kind.
     pub losses: BTreeMap<Loss, u64>,
     /// The target format, if one is written.
@@ -146,8 +146,8 @@ impl Report {
     }
 
     /// Reports damage; the line or document was read as far as possible.
-    pub fn damage(&mut self, place: Place, what: impl Into<Cow<'static, str>>) {
-        self.findings.push(Finding {
+    pub fn damage(&mut self, place: Position, what: impl Into<Cow<'static, str>>) {
+        self.findings.push(ReadFinding {
             place,
             what: what.into(),
             damage: true,
@@ -155,8 +155,8 @@ impl Report {
     }
 
     /// Reports a note.
-    pub fn note(&mut self, place: Place, what: impl Into<Cow<'static, str>>) {
-        self.findings.push(Finding {
+    pub fn note(&mut self, place: Position, what: impl Into<Cow<'static, str>>) {
+        self.findings.push(ReadFinding {
             place,
             what: what.into(),
             damage: false,
@@ -165,7 +165,7 @@ impl Report {
 
     /// Reports objects that are not records of this format. They share one finding, because a whole log of another
     /// format may follow.
-    pub fn strange(&mut self, mut places: impl Iterator<Item = Place>, what: &str) {
+    pub fn report_unrecognized(&mut self, mut places: impl Iterator<Item = Position>, what: &str) {
         let Some(first) = places.next() else { return };
         let more = match places.count() {
             0 => String::new(),
@@ -176,19 +176,19 @@ impl Report {
     }
 
     /// Counts a loss.
-    pub fn lose(&mut self, loss: Loss, times: u64) {
+    pub fn count_loss(&mut self, loss: Loss, times: u64) {
         if times > 0 {
             *self.losses.entry(loss).or_default() += times;
         }
     }
 
     /// Counts the lines of a session that a format of bare messages cannot represent.
-    pub fn lose_lines(&mut self, session: &Session) {
+    pub fn count_line_losses(&mut self, session: &Session) {
         for index in 0..session.len() {
             match session.class(index) {
-                Class::Event => self.lose(Loss::Event, 1),
-                Class::Header => self.lose(Loss::Header, 1),
-                Class::Unreadable => self.lose(Loss::Unreadable, 1),
+                Class::Event => self.count_loss(Loss::Event, 1),
+                Class::Header => self.count_loss(Loss::Header, 1),
+                Class::Unreadable => self.count_loss(Loss::Unreadable, 1),
                 Class::Message(_) | Class::Blank => {}
             }
         }

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use crate::error::{Error, Result};
-use crate::model::record::{Kind, Record};
+use crate::model::record::{Record, RecordKind};
 use crate::model::session::Session;
 use std::io::{self, Read};
 
@@ -152,7 +152,7 @@ impl<'r> Sessions<'r> {
                 return Ok(Some(session));
             }
             // Blank lines before a header do not start a session.
-            begun |= !matches!(record.kind, Kind::Blank);
+            begun |= !matches!(record.kind, RecordKind::Blank);
             session.push_read(&record);
         }
         Ok(begun.then_some(session))

@@ -1,26 +1,26 @@
 //! The table of formats, and reading and writing in any of them. The only file that knows all formats.
 
-use super::form::{Form, Purpose, Reading, Source};
 use super::id::Format;
 use super::page::PageOptions;
 use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
+use super::spec::{DocumentSource, FormatSpec, Purpose, ReadFn};
 use super::{
     aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
     continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl, kimi,
     langchain, markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi,
     picoclaw, qwen_code, sharegpt, sts, training, vercel_ui,
 };
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::{self, Write};
 
 impl Format {
     /// The format's description.
-    pub fn form(self) -> &'static Form {
+    pub fn form(self) -> &'static FormatSpec {
         match self {
             Format::Native => &native::FORM,
             Format::Jsonl => &jsonl::FORM,
@@ -95,7 +95,7 @@ impl Format {
 
     /// Whether sessions can be read in it.
     pub fn is_read(self) -> bool {
-        !matches!(self.form().read, Reading::None)
+        !matches!(self.form().read, ReadFn::None)
     }
 
     /// The API whose requests it contains.
@@ -121,7 +121,7 @@ impl Format {
     /// Reads an input session by session; returns the input unchanged if the format is read in another way.
     pub fn sessions(self, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
         match (self.form().read, self.form().many) {
-            (Reading::Sessions(open), _) => open(input).map(Ok),
+            (ReadFn::Sessions(open), _) => open(input).map(Ok),
             (_, Some(many)) => many(input),
             _ => Ok(Err(input)),
         }
@@ -129,15 +129,15 @@ impl Format {
 
     /// Whether its lines are records, so that it is read line by line.
     pub fn is_lines(self) -> bool {
-        matches!(self.form().read, Reading::Records)
+        matches!(self.form().read, ReadFn::Records)
     }
 }
 
 /// Converts a document of a format that is not read line by line.
-pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let usage = |what: &str| Err(Error::new(Kind::Usage, format!("{}: {what}", format.name())));
+pub fn convert(format: Format, source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let usage = |what: &str| Err(Error::new(ErrorKind::Usage, format!("{}: {what}", format.name())));
     let form = format.form();
-    if let (Reading::Document(convert), None) = (form.read, form.many) {
+    if let (ReadFn::Document(convert), None) = (form.read, form.many) {
         return convert(source, report);
     }
     let input = Input {
@@ -149,8 +149,8 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
     };
     let mut reader = match (form.read, format.sessions(input)?) {
         (_, Ok(reader)) => reader,
-        (Reading::Document(convert), _) => return convert(source, report),
-        (Reading::None, _) => return usage("write-only format"),
+        (ReadFn::Document(convert), _) => return convert(source, report),
+        (ReadFn::None, _) => return usage("write-only format"),
         _ => return usage("read line by line"),
     };
     let mut sessions = Vec::new();
@@ -185,11 +185,11 @@ pub fn write_page(
     let vercel = [Format::VercelUi, Format::VercelUiV4].contains(&format);
     if purpose == Purpose::Export && !vercel && native::source_format(session).as_deref() == Some("vercel-ui")
     {
-        report.lose(Loss::Part, vercel_ui::differing_contents(session, view));
+        report.count_loss(Loss::Part, vercel_ui::differing_contents(session, view));
     }
     let Some(write) = format.form().write else {
         let what = format!("cannot write sessions as {}", format.name());
-        return Err(Error::new(Kind::Usage, what));
+        return Err(Error::new(ErrorKind::Usage, what));
     };
     let readable = opaque::readable(format, session, view, report);
     let view = readable.as_ref().unwrap_or(view);
@@ -197,8 +197,8 @@ pub fn write_page(
         Format::Html => html::write_page(session, view, (purpose, options), out, report),
         Format::OpenaiFinetune | Format::Trl => {
             let kind = match format {
-                Format::Trl => training::Kind::Trl,
-                _ => training::Kind::Finetune,
+                Format::Trl => training::TrainingKind::Trl,
+                _ => training::TrainingKind::Finetune,
             };
             training::write(kind, session, view, (purpose, &options.training), out, report)
         }

@@ -36,7 +36,7 @@ fn session(text: &str) -> Session {
     let mut session = Session::default();
     let mut offset = 0;
     for (nth, line) in text.split_inclusive('\n').enumerate() {
-        let place = crate::error::Place {
+        let place = crate::error::Position {
             line: nth as u64 + 1,
             offset,
         };
@@ -47,7 +47,7 @@ fn session(text: &str) -> Session {
 }
 
 #[test]
-fn what_is_lost_is_what_the_table_says() {
+fn reported_losses_match_the_table() {
     let rich = session(RICH);
     let view = View::replay(&rich);
     let mut wrong = Vec::new();
@@ -57,11 +57,11 @@ fn what_is_lost_is_what_the_table_says() {
         };
         let mut report = Report::default();
         write(&rich, &view, Purpose::Export, &mut Vec::new(), &mut report).unwrap();
-        let told: BTreeSet<_> = report.losses.keys().copied().collect();
+        let reported: BTreeSet<_> = report.losses.keys().copied().collect();
         let said: BTreeSet<_> = format.form().loses.iter().copied().collect();
-        if told != said {
+        if reported != said {
             wrong.push(format!(
-                "{}: {told:?}, and the table says {said:?}",
+                "{}: {reported:?}, and the table says {said:?}",
                 format.name()
             ));
         }

@@ -1,7 +1,7 @@
 //! The working directory, Git branch and model of a session. They are members of the header's metadata that every
 //! format reads and writes, so that conversions preserve them.
 
-use super::request::piece::rest;
+use super::request::request_part::extra_members;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -69,7 +69,7 @@ impl Workspace {
         };
         let own = |name| json::member(&metadata, name);
         let mut workspace = Workspace::new(own("cwd"), own("git_branch"), own("model"));
-        for (_, object) in rest(&metadata, &["lineage"]) {
+        for (_, object) in extra_members(&metadata, &["lineage"]) {
             let member = |name| filled(json::member(object, name));
             workspace.cwd = workspace.cwd.or_else(|| member("cwd"));
             workspace.branch = workspace.branch.or_else(|| member("gitBranch"));
@@ -107,7 +107,7 @@ pub fn unplaced<'m>(
         .map(|(name, _)| *name)
         .chain([own])
         .collect();
-    rest(metadata, &known).map(|(name, _)| name)
+    extra_members(metadata, &known).map(|(name, _)| name)
 }
 
 fn filled(raw: Option<&[u8]>) -> Option<Vec<u8>> {

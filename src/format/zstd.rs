@@ -1,7 +1,7 @@
 //! Zstandard: decompression up to a size limit, and compression. Codex compresses older sessions with it.
 
-use super::gzip::MOST;
-use crate::error::{Error, Kind, Result};
+use super::gzip::MAXIMUM;
+use crate::error::{Error, ErrorKind, Result};
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::Read;
@@ -14,21 +14,23 @@ pub fn is_zstd(bytes: &[u8]) -> bool {
 /// Decompresses all frames.
 ///
 /// # Errors
-/// [`Kind::Data`] if they are damaged, truncated, followed by other data, or larger than [`MOST`] when decompressed.
+/// [`ErrorKind::Data`] if they are damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
 pub fn unpack(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let damaged = |error: String| {
-        let error = Error::new(Kind::Data, format!("damaged zstd data: {error}"));
+        let error = Error::new(ErrorKind::Data, format!("damaged zstd data: {error}"));
         error.hint("check the file with: zstd -t FILE")
     };
     let mut out = Vec::new();
     while !bytes.is_empty() {
         let decoder = StreamingDecoder::new(&mut bytes).map_err(|error| damaged(error.to_string()))?;
-        let left = (MOST + 1).saturating_sub(out.len() as u64);
+        let left = (MAXIMUM + 1).saturating_sub(out.len() as u64);
         let read = decoder.take(left).read_to_end(&mut out);
         read.map_err(|error| damaged(error.to_string()))?;
-        if out.len() as u64 > MOST {
-            let what = format!("larger than {} MiB decompressed", MOST >> 20);
-            return Err(Error::new(Kind::Data, what).hint("decompress it first: zstd -dc FILE | convo ..."));
+        if out.len() as u64 > MAXIMUM {
+            let what = format!("larger than {} MiB decompressed", MAXIMUM >> 20);
+            return Err(
+                Error::new(ErrorKind::Data, what).hint("decompress it first: zstd -dc FILE | convo ...")
+            );
         }
     }
     Ok(out)
@@ -44,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_unpacked() {
+    fn compression_is_reversible() {
         for bytes in [Vec::new(), b"x".to_vec(), b"{\"role\":\"user\"}\n".repeat(20_000)] {
             let packed = pack(&bytes);
             assert!(is_zstd(&packed));
@@ -58,7 +60,7 @@ mod tests {
     fn damaged_data_is_refused() {
         let packed = pack(&b"{\"role\":\"user\"}\n".repeat(200));
         for end in 1..packed.len() {
-            assert_eq!(unpack(&packed[..end]).unwrap_err().kind, Kind::Data, "{end}");
+            assert_eq!(unpack(&packed[..end]).unwrap_err().kind, ErrorKind::Data, "{end}");
         }
         let error = unpack(&[&packed[..], b"words"].concat()).unwrap_err();
         assert!(

@@ -1,10 +1,10 @@
 //! Groups of files: those of a session, and those that all sessions of a home share.
 
-use super::files::{Directories, Files, Transcript, matching};
+use super::files::{Directories, HomeFiles, Transcript, matching};
 use super::opencode;
 use super::places::{Home, is_absent, reason};
-use super::sidecars::{Found, orphans};
-use super::table::Kind;
+use super::sidecars::{FoundFiles, orphans};
+use super::table::FileKind;
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -16,12 +16,12 @@ pub struct Bundle {
     /// The id of the session; `None` for shared files.
     pub id: Option<String>,
     /// The files by their paths relative to the base of the home.
-    pub files: BTreeMap<PathBuf, Piece>,
+    pub files: BTreeMap<PathBuf, BundleFile>,
 }
 
 /// A file of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct BundleFile {
     /// `transcript`, `sidecar` or `shared`.
     pub kind: &'static str,
     /// Size of the file.
@@ -62,18 +62,18 @@ impl Home {
 
     /// Returns all files of the sessions of the home.
     pub fn bundles(&self) -> Bundles {
-        let Files {
+        let HomeFiles {
             transcripts,
             mut problems,
         } = self.files();
-        let mut groups: BTreeMap<Option<String>, BTreeMap<PathBuf, Piece>> = BTreeMap::new();
+        let mut groups: BTreeMap<Option<String>, BTreeMap<PathBuf, BundleFile>> = BTreeMap::new();
         let mut databases = Vec::new();
         let mut directories = Directories::default();
         let mut add = |id: Option<&str>, kind: &'static str, files: Vec<(PathBuf, Metadata)>| {
             let group = groups.entry(id.map(str::to_string)).or_default();
             for (path, about) in files {
                 if let Ok(path) = path.strip_prefix(self.base()) {
-                    let piece = Piece {
+                    let piece = BundleFile {
                         kind,
                         bytes: about.len(),
                         modified: (about.mtime(), about.mtime_nsec()),
@@ -83,14 +83,14 @@ impl Home {
             }
         };
         for transcript in &transcripts {
-            if transcript.kind == Kind::Database {
+            if transcript.kind == FileKind::Database {
                 databases.push(transcript.clone());
                 continue;
             }
             let name = transcript.path.file_name().unwrap_or_default().to_string_lossy();
             let own = transcript.id.as_deref().unwrap_or(&name);
             let id = transcript.parent.as_deref().unwrap_or(own);
-            let mut found = Found::default();
+            let mut found = FoundFiles::default();
             match std::fs::metadata(&transcript.path) {
                 Ok(about) => add(Some(id), "transcript", vec![(transcript.path.clone(), about)]),
                 Err(error) if is_absent(&error) => {}
@@ -99,23 +99,23 @@ impl Home {
             opencode::records(self, own)
                 .iter()
                 .for_each(|path| found.add(path, 0));
-            if transcript.kind != Kind::Subagent {
-                let beside = Found::of(self, transcript, own, &mut directories);
-                found.files.extend(beside.files);
-                found.problems.extend(beside.problems);
+            if transcript.kind != FileKind::Subagent {
+                let extra = FoundFiles::of(self, transcript, own, &mut directories);
+                found.files.extend(extra.files);
+                found.problems.extend(extra.problems);
             }
             add(Some(id), "sidecar", found.files);
             problems.extend(found.problems);
         }
         for folder in orphans(self, &transcripts) {
-            let mut found = Found::default();
+            let mut found = FoundFiles::default();
             found.add(&folder, 16);
             let id = folder.file_name().unwrap_or_default().to_string_lossy();
             add(Some(&id), "sidecar", found.files);
             problems.extend(found.problems);
         }
         for pattern in self.program.shared {
-            let mut found = Found::default();
+            let mut found = FoundFiles::default();
             for path in matching(self.base(), pattern, &mut problems) {
                 found.add(&path, 1);
             }

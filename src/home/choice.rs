@@ -2,13 +2,13 @@
 
 use super::claude_code::read;
 use super::places::Environment;
-use super::table::Program;
+use super::table::HomeProgram;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The configured provider and model of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct ModelChoice {
     /// The provider.
     pub provider: Option<String>,
     /// The model.
@@ -17,7 +17,7 @@ pub struct Choice {
 
 impl Environment<'_> {
     /// Returns the provider and the model that a program uses in this project, if its settings contain them.
-    pub fn choice(&self, program: &Program, project: &Path) -> Choice {
+    pub fn choice(&self, program: &HomeProgram, project: &Path) -> ModelChoice {
         let found = match program.name {
             "codex" => self.root(program).and_then(|root| codex(&root)),
             "opencode" => self.opencode(project),
@@ -27,7 +27,7 @@ impl Environment<'_> {
     }
 
     /// The setting of the project, or of the user, or the most recently used model.
-    fn opencode(&self, project: &Path) -> Option<Choice> {
+    fn opencode(&self, project: &Path) -> Option<ModelChoice> {
         let named = self.directory("OPENCODE_CONFIG");
         let folder = |name: &str, below: &str| {
             let folder = self.directory(name).or_else(|| Some(self.home()?.join(below)));
@@ -46,7 +46,7 @@ impl Environment<'_> {
             let state = read(&folder("XDG_STATE_HOME", ".local/state")?.join("model.json"))?;
             let last = state.get("recent")?.get(0)?;
             let text = |name: &str| last.get(name).and_then(Value::as_str).map(str::to_string);
-            Some(Choice {
+            Some(ModelChoice {
                 provider: Some(text("providerID")?),
                 model: Some(text("modelID")?),
             })
@@ -55,23 +55,23 @@ impl Environment<'_> {
 }
 
 /// Splits a model with a provider prefix: `anthropic/claude-sonnet-4-5`.
-pub fn split(text: &str) -> Option<Choice> {
+pub fn split(text: &str) -> Option<ModelChoice> {
     let (provider, model) = text.split_once('/')?;
     let is_some = !provider.is_empty() && !model.is_empty();
-    is_some.then(|| Choice {
+    is_some.then(|| ModelChoice {
         provider: Some(provider.to_string()),
         model: Some(model.to_string()),
     })
 }
 
 /// Returns the provider in `config.toml`; the active profile takes precedence.
-fn codex(root: &Path) -> Option<Choice> {
+fn codex(root: &Path) -> Option<ModelChoice> {
     let text = std::fs::read_to_string(root.join("config.toml")).ok()?;
     let config: toml::Table = toml::from_str(&text).ok()?;
     let profile = config.get("profile").and_then(toml::Value::as_str);
     let profile = profile.and_then(|name| config.get("profiles")?.get(name)?.as_table());
     let provider = |table: &toml::Table| Some(table.get("model_provider")?.as_str()?.to_string());
-    Some(Choice {
+    Some(ModelChoice {
         provider: profile.and_then(provider).or_else(|| provider(&config)),
         model: None,
     })

@@ -1,7 +1,7 @@
 //! Finds the session files in a home.
 
 use super::places::{Home, is_absent, reason};
-use super::table::{Id, Kind, Program};
+use super::table::{FileKind, HomeProgram, Id};
 use crate::format::Format;
 use crate::model::json;
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +18,7 @@ pub struct Transcript {
     /// The path of the file.
     pub path: PathBuf,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// The id of its session; `None` if it is only in a record, or if the file has many sessions.
     pub id: Option<String>,
     /// The session that started a subagent.
@@ -36,7 +36,7 @@ pub(super) const IRREGULAR: &str = "not a regular file";
 
 /// The contents of a home.
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct HomeFiles {
     /// Files of sessions, sorted by path.
     pub transcripts: Vec<Transcript>,
     /// Paths that cannot be read, and the reasons.
@@ -45,12 +45,12 @@ pub struct Files {
 
 impl Home {
     /// Returns the session files.
-    pub fn files(&self) -> Files {
+    pub fn files(&self) -> HomeFiles {
         let mut problems = Vec::new();
         let mut found = BTreeMap::new();
         for (kind, pattern) in self.program.layout {
             let paths = match &self.database {
-                Some(database) if *kind == Kind::Database => vec![database.clone()],
+                Some(database) if *kind == FileKind::Database => vec![database.clone()],
                 _ => matching(&self.root, pattern, &mut problems),
             };
             for path in paths {
@@ -80,22 +80,22 @@ impl Home {
         problems.sort();
         // Errors below an unreadable path are redundant.
         problems.dedup_by(|(path, _), (above, _)| path.starts_with(above));
-        Files {
+        HomeFiles {
             transcripts,
             problems,
         }
     }
 
-    fn id(&self, path: &Path, kind: Kind) -> Option<String> {
+    fn id(&self, path: &Path, kind: FileKind) -> Option<String> {
         let stem = stem(path);
         match (self.program.id, kind) {
-            (_, Kind::Database) | (Id::Time, _) => None,
+            (_, FileKind::Database) | (Id::Time, _) => None,
             (Id::Folder(nth), kind) => {
-                let nth = if kind == Kind::Subagent { 1 } else { nth };
+                let nth = if kind == FileKind::Subagent { 1 } else { nth };
                 let folder = path.ancestors().nth(nth)?.file_name()?;
                 Some(folder.to_string_lossy().into_owned())
             }
-            (Id::Stem, _) | (_, Kind::Subagent) => Some(stem),
+            (Id::Stem, _) | (_, FileKind::Subagent) => Some(stem),
             (Id::AfterUnderscore, _) => Some(stem.rsplit('_').next().unwrap_or_default().to_string()),
             (Id::Uuid, _) => Some(
                 stem.get(stem.len().saturating_sub(36)..)
@@ -111,7 +111,7 @@ impl Home {
     }
 }
 
-impl Program {
+impl HomeProgram {
     /// Returns the format of one of its session files; `None` if it cannot be read.
     pub fn format_of(&self, path: &Path) -> Option<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -133,8 +133,8 @@ fn stem(path: &Path) -> String {
 }
 
 /// Returns the session of a subagent, whose directory is named after it.
-fn parent(path: &Path, kind: Kind) -> Option<String> {
-    if kind != Kind::Subagent {
+fn parent(path: &Path, kind: FileKind) -> Option<String> {
+    if kind != FileKind::Subagent {
         return None;
     }
     let folder = path.parent()?;
@@ -323,7 +323,7 @@ mod tests {
                 database: None,
                 problem: None,
             };
-            home.id(Path::new(path), Kind::Session)
+            home.id(Path::new(path), FileKind::Session)
         };
         let uuid = "019e8304-dff2-79e4-8df0-a7a2fd64797d";
         let rollout = format!("/h/rollout-2026-06-01T11-49-57-{uuid}.jsonl.zst");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_is_listed_once_and_what_cannot_be_read_is_named() {
+    fn files_are_listed_once_and_unreadable_ones_reported() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("projects");
         let project = root.join(OsStr::from_bytes(b"-src-a b#\xff"));
@@ -369,9 +369,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                (Kind::Subagent, "agent-7", None),
-                (Kind::Subagent, "agent-9", Some("s1")),
-                (Kind::Session, "s1", None),
+                (FileKind::Subagent, "agent-7", None),
+                (FileKind::Subagent, "agent-9", Some("s1")),
+                (FileKind::Session, "s1", None),
             ]
         );
         let problems: Vec<&str> = files.problems.iter().map(|(_, why)| why.as_str()).collect();

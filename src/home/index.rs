@@ -124,11 +124,11 @@ pub fn plain_project(project: &str) -> String {
 /// Joins a title to one line and shortens it for a list.
 pub fn folded(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(MOST).collect()
+    words.join(" ").chars().take(MAXIMUM).collect()
 }
 
 /// Maximum number of characters of a title.
-const MOST: usize = 240;
+const MAXIMUM: usize = 240;
 
 #[cfg(test)]
 mod tests {
@@ -139,6 +139,6 @@ mod tests {
         assert_eq!(plain_project("file:///src/a%20b%"), "/src/a b%");
         assert_eq!(plain_project("/src/a%20b"), "/src/a%20b");
         assert_eq!(folded(" one\n\ttwo  "), "one two");
-        assert_eq!(folded(&"é".repeat(900)).chars().count(), MOST);
+        assert_eq!(folded(&"é".repeat(900)).chars().count(), MAXIMUM);
     }
 }

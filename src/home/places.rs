@@ -1,6 +1,6 @@
 //! Finds the homes that exist, by environment and file system.
 
-use super::table::{Base, PROGRAMS, Place, Program};
+use super::table::{Base, HomePath, HomeProgram, PROGRAMS};
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io;
@@ -21,7 +21,7 @@ pub struct Environment<'e> {
 #[derive(Clone, Debug)]
 pub struct Home {
     /// The program.
-    pub program: &'static Program,
+    pub program: &'static HomeProgram,
     /// The directory, file or database.
     pub root: PathBuf,
     /// The database that a variable names; those in the root do not apply.
@@ -52,7 +52,7 @@ pub fn homes(environment: &Environment<'_>) -> Vec<Home> {
 }
 
 /// Returns the home at a location; `None` if nothing exists there.
-fn home(program: &'static Program, root: PathBuf, database: Option<PathBuf>) -> Option<Home> {
+fn home(program: &'static HomeProgram, root: PathBuf, database: Option<PathBuf>) -> Option<Home> {
     let is_file = program.layout.iter().all(|(_, path)| path.is_empty());
     let problem = match std::fs::metadata(&root) {
         Err(error) if is_absent(&error) => match &database {
@@ -137,15 +137,15 @@ impl Environment<'_> {
     }
 
     /// Returns the database that a variable names.
-    fn database(&self, program: &Program, root: &Path) -> Option<PathBuf> {
+    fn database(&self, program: &HomeProgram, root: &Path) -> Option<PathBuf> {
         let value = (self.variable)(program.database?).filter(|value| !value.is_empty())?;
         Some(root.join(value))
     }
 
     /// Returns the possible locations of a program's home.
-    pub(super) fn roots(&self, program: &Program) -> Vec<PathBuf> {
+    pub(super) fn roots(&self, program: &HomeProgram) -> Vec<PathBuf> {
         let mut roots = Vec::new();
-        for Place(base, below) in program.places {
+        for HomePath(base, below) in program.places {
             let bases = self.bases(*base);
             let is_moved = matches!(base, Base::Variable(_)) && !bases.is_empty();
             roots.extend(bases.iter().map(|base| joined(base, below)));

@@ -13,7 +13,7 @@ const RECENT: Duration = Duration::from_secs(120);
 
 /// The reason to consider a session running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum RunningSign {
     /// A running process.
     Process,
     /// A lock that a process holds.
@@ -22,20 +22,20 @@ pub enum Mark {
     Recent,
 }
 
-impl Mark {
+impl RunningSign {
     /// Returns a description of the mark.
     pub const fn name(self) -> &'static str {
         match self {
-            Mark::Process => "a living process",
-            Mark::Lock => "a lock that its program holds",
-            Mark::Recent => "a change in the last 2 minutes",
+            RunningSign::Process => "a living process",
+            RunningSign::Lock => "a lock that its program holds",
+            RunningSign::Recent => "a change in the last 2 minutes",
         }
     }
 }
 
 /// The markers of running processes in a home.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningMarkers {
     now: SystemTime,
     /// The directory of lock files, which are named after sessions.
     locks: Option<PathBuf>,
@@ -43,16 +43,16 @@ pub struct Running {
     marks: Vec<(Option<String>, Option<String>)>,
 }
 
-impl Running {
+impl RunningMarkers {
     /// Reads the markers in a home at this time.
-    pub fn of(home: &Home, now: SystemTime) -> Running {
+    pub fn of(home: &Home, now: SystemTime) -> RunningMarkers {
         let marks = match (home.program.name, home.root.parent()) {
             ("claude-code", Some(config)) => claude_code::marks(config),
             _ => Vec::new(),
         };
         let living = marks.into_iter().filter(|(pid, ..)| is_alive(*pid));
         let locks = (home.program.name == "codex").then(|| home.root.join("thread-writer-locks"));
-        Running {
+        RunningMarkers {
             now,
             locks,
             marks: living
@@ -63,27 +63,27 @@ impl Running {
 
     /// Returns the reason to consider a session running; `None` if there is none. A marker without a session applies to
     /// its directory.
-    pub fn mark(&self, transcript: &Transcript, id: &str, project: Option<&str>) -> Option<Mark> {
+    pub fn mark(&self, transcript: &Transcript, id: &str, project: Option<&str>) -> Option<RunningSign> {
         let is_marked = self.marks.iter().any(|(session, directory)| match session {
             Some(session) => session == id,
             None => directory.is_some() && directory.as_deref() == project,
         });
         if is_marked {
-            return Some(Mark::Process);
+            return Some(RunningSign::Process);
         }
         if self
             .locks
             .as_ref()
             .is_some_and(|locks| is_locked(&locks.join(format!("{id}.lock"))))
         {
-            return Some(Mark::Lock);
+            return Some(RunningSign::Lock);
         }
         // While a program has its database open, a log is next to the database.
         if transcript.is_in_database && !has_log(&transcript.path).unwrap_or(true) {
             return None;
         }
         let age = self.now.duration_since(transcript.modified);
-        age.is_ok_and(|age| age < RECENT).then_some(Mark::Recent)
+        age.is_ok_and(|age| age < RECENT).then_some(RunningSign::Recent)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::files::{Directories, IRREGULAR, Transcript, names};
 use super::places::{Home, is_absent, reason};
-use super::table::{Beside, Kind};
+use super::table::{CompanionFiles, FileKind};
 use crate::model::key;
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -23,7 +23,7 @@ const DEEPEST: usize = 16;
 impl Sidecars {
     /// Counts the sidecars of a session with this id.
     pub fn of(home: &Home, transcript: &Transcript, id: &str, directories: &mut Directories) -> Sidecars {
-        let found = Found::of(home, transcript, id, directories);
+        let found = FoundFiles::of(home, transcript, id, directories);
         Sidecars {
             files: found.files.len() as u64,
             bytes: found.files.iter().map(|(_, about)| about.len()).sum(),
@@ -33,23 +33,23 @@ impl Sidecars {
 
 /// Files, and paths that cannot be read.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundFiles {
     pub files: Vec<(PathBuf, Metadata)>,
     /// Paths that cannot be read, and the reasons.
     pub problems: Vec<(PathBuf, String)>,
 }
 
-impl Found {
+impl FoundFiles {
     /// Finds the sidecars of a session with this id.
-    pub fn of(home: &Home, transcript: &Transcript, id: &str, directories: &mut Directories) -> Found {
-        let mut found = Found::default();
+    pub fn of(home: &Home, transcript: &Transcript, id: &str, directories: &mut Directories) -> FoundFiles {
+        let mut found = FoundFiles::default();
         if id.is_empty() || id.contains(['/', '\0']) || matches!(id, "." | "..") {
             return found;
         }
-        for beside in home.program.sidecars {
-            let (base, below) = match beside {
-                Beside::Session(below) => (transcript.path.parent(), below),
-                Beside::Parent(below) => (home.root.parent(), below),
+        for extra in home.program.sidecars {
+            let (base, below) = match extra {
+                CompanionFiles::Session(below) => (transcript.path.parent(), below),
+                CompanionFiles::Parent(below) => (home.root.parent(), below),
             };
             let Some(base) = base else { continue };
             let below = below.replace("{id}", id);
@@ -95,14 +95,14 @@ pub fn orphans(home: &Home, transcripts: &[Transcript]) -> Vec<PathBuf> {
         .program
         .sidecars
         .iter()
-        .any(|beside| matches!(beside, Beside::Session("{id}")));
+        .any(|extra| matches!(extra, CompanionFiles::Session("{id}")));
     if !is_named {
         return Vec::new();
     }
     let sessions = || {
         transcripts
             .iter()
-            .filter(|transcript| transcript.kind != Kind::Subagent)
+            .filter(|transcript| transcript.kind != FileKind::Subagent)
     };
     let known: BTreeSet<PathBuf> = sessions()
         .filter_map(|session| Some(session.path.parent()?.join(session.id.as_deref()?)))

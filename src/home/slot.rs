@@ -2,15 +2,15 @@
 
 use super::claude_code::read;
 use super::places::Environment;
-use super::table::Program;
+use super::table::HomeProgram;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// How a program accepts a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum AcceptMode {
     /// As a file at this path.
-    File(Slot),
+    File(SessionSlot),
     /// With its own import command, whose argument is a file.
     Import(&'static [&'static str]),
     /// Not supported, and the reason.
@@ -19,7 +19,7 @@ pub enum Takes {
 
 /// The location of a new session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct SessionSlot {
     /// The file.
     pub path: PathBuf,
     /// Files next to it that the program needs; written if they are missing.
@@ -43,7 +43,7 @@ pub struct Index {
 
 /// Metadata of a new session.
 #[derive(Clone, Copy, Debug)]
-pub struct Newcomer<'n> {
+pub struct NewSessionInfo<'n> {
     /// Its id.
     pub id: &'n str,
     /// Its project.
@@ -56,32 +56,32 @@ pub struct Newcomer<'n> {
 
 impl Environment<'_> {
     /// Returns the existing or default home of a program.
-    pub fn root(&self, program: &Program) -> Option<PathBuf> {
+    pub fn root(&self, program: &HomeProgram) -> Option<PathBuf> {
         let roots = self.roots(program);
         let there = roots.iter().find(|root| root.exists());
         there.or(roots.first()).cloned()
     }
 
     /// Returns how a program accepts a new session.
-    pub fn takes(&self, program: &Program, new: Newcomer<'_>) -> Takes {
+    pub fn accept_mode(&self, program: &HomeProgram, new: NewSessionInfo<'_>) -> AcceptMode {
         match program.name {
-            "opencode" => return Takes::Import(&["opencode", "import"]),
-            "goose" => return Takes::Import(&["goose", "session", "import"]),
-            "aider" => return Takes::Nothing("it reads all sessions of its history file"),
+            "opencode" => return AcceptMode::Import(&["opencode", "import"]),
+            "goose" => return AcceptMode::Import(&["goose", "session", "import"]),
+            "aider" => return AcceptMode::Nothing("it reads all sessions of its history file"),
             "claude-code" | "codex" | "gemini-cli" | "pi" | "qwen-code" | "aichat" | "continue" => {}
-            _ => return Takes::Nothing("its index is written by the program alone"),
+            _ => return AcceptMode::Nothing("its index is written by the program alone"),
         }
         let Some(root) = self.root(program) else {
-            return Takes::Nothing("no home directory");
+            return AcceptMode::Nothing("no home directory");
         };
-        let plain = |path: PathBuf| Slot {
+        let plain = |path: PathBuf| SessionSlot {
             path,
             beside: Vec::new(),
             index: None,
         };
         let (utc, local) = new.now;
         let id = new.id;
-        Takes::File(match program.name {
+        AcceptMode::File(match program.name {
             "claude-code" => {
                 let named = (self.variable)("CLAUDE_CODE_PROJECT_DIR_NAME");
                 let folder = match named.and_then(|name| name.into_string().ok()) {
@@ -89,7 +89,9 @@ impl Environment<'_> {
                     _ => claude_slug(new.project),
                 };
                 if folder.len() > LONGEST {
-                    return Takes::Nothing("the name of the directory of such a long project is not known");
+                    return AcceptMode::Nothing(
+                        "the name of the directory of such a long project is not known",
+                    );
                 }
                 plain(root.join(folder).join(format!("{id}.jsonl")))
             }
@@ -137,7 +139,7 @@ pub fn pi_slug(project: &str) -> String {
     format!("--{}--", below.replace(['/', '\\', ':'], "-"))
 }
 
-fn gemini(root: &Path, new: Newcomer<'_>) -> Slot {
+fn gemini(root: &Path, new: NewSessionInfo<'_>) -> SessionSlot {
     let registry = root.parent().unwrap_or(root).join("projects.json");
     let old = std::fs::read(&registry).ok();
     let mut value = read(&registry).unwrap_or_else(|| json!({"projects": {}}));
@@ -181,14 +183,14 @@ fn gemini(root: &Path, new: Newcomer<'_>) -> Slot {
     let (utc, _) = new.now;
     let minute = stamp(utc).get(..16).unwrap_or_default().to_string();
     let first = new.id.get(..8).unwrap_or(new.id);
-    Slot {
+    SessionSlot {
         path: folder.join(format!("chats/session-{minute}-{first}.jsonl")),
         beside: vec![(folder.join(".project_root"), new.project.as_bytes().to_vec())],
         index,
     }
 }
 
-fn continue_ide(root: &Path, new: Newcomer<'_>) -> Slot {
+fn continue_ide(root: &Path, new: NewSessionInfo<'_>) -> SessionSlot {
     let path = root.join("sessions.json");
     let old = std::fs::read(&path).ok();
     let milliseconds = crate::model::time::milliseconds(new.now.0).unwrap_or_default();
@@ -211,14 +213,14 @@ fn continue_ide(root: &Path, new: Newcomer<'_>) -> Slot {
             lock: None,
         }
     });
-    Slot {
+    SessionSlot {
         path: root.join(format!("{}.json", new.id)),
         beside: Vec::new(),
         index,
     }
 }
 
-impl Program {
+impl HomeProgram {
     /// Returns the shell command that resumes a session; `None` if it needs a project and there is none, or if the id
     /// contains characters that are special to a shell.
     pub fn resume_line(&self, id: &str, project: Option<&str>) -> Option<String> {
@@ -248,19 +250,19 @@ mod tests {
     use super::super::program;
     use super::*;
 
-    fn slot(home: &Path, name: &str, project: &str) -> Slot {
+    fn slot(home: &Path, name: &str, project: &str) -> SessionSlot {
         let environment = Environment {
             variable: &|name| (name == "HOME").then(|| home.into()),
             directory: None,
         };
-        let new = Newcomer {
+        let new = NewSessionInfo {
             id: "5d1f0a4e-0000-4000-8000-000000000001",
             project,
             title: "Trip",
             now: ("2026-11-20T18:02:03Z", "2026-11-20T19:02:03+01:00"),
         };
-        match environment.takes(program(name).unwrap(), new) {
-            Takes::File(slot) => slot,
+        match environment.accept_mode(program(name).unwrap(), new) {
+            AcceptMode::File(slot) => slot,
             other => panic!("{other:?}"),
         }
     }
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_keep_what_they_have() {
+    fn indexes_keep_their_entries() {
         let folder = tempfile::tempdir().unwrap();
         let gemini = folder.path().join(".gemini");
         std::fs::create_dir_all(gemini.join("tmp/api")).unwrap();

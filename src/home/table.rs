@@ -4,7 +4,7 @@ use crate::format::Format;
 
 /// A program that stores sessions.
 #[derive(Debug)]
-pub struct Program {
+pub struct HomeProgram {
     /// The name on the command line and in reports.
     pub name: &'static str,
     /// A short form of the name.
@@ -16,15 +16,15 @@ pub struct Program {
     /// A member by which the first record of an older file is recognized, and the format of such files.
     pub(super) older: Option<(&'static str, Format)>,
     /// Possible locations of its home, in order of precedence.
-    pub(super) places: &'static [Place],
+    pub(super) places: &'static [HomePath],
     /// The variable that names its database: a path, or a name in the home.
     pub(super) database: Option<&'static str>,
     /// Patterns of session files, relative to the home.
-    pub(super) layout: &'static [(Kind, &'static str)],
+    pub(super) layout: &'static [(FileKind, &'static str)],
     /// The source of a session's id.
     pub(super) id: Id,
     /// The sidecars of a session.
-    pub(super) sidecars: &'static [Beside],
+    pub(super) sidecars: &'static [CompanionFiles],
     /// Whether some session files are next to the home.
     pub(super) is_wide: bool,
     /// Histories, indexes and settings, relative to the base of the home.
@@ -35,7 +35,7 @@ pub struct Program {
 
 /// A path relative to a base directory.
 #[derive(Debug)]
-pub(super) struct Place(pub Base, pub &'static str);
+pub(super) struct HomePath(pub Base, pub &'static str);
 
 /// A base directory, from the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) enum Base {
 
 /// The kind of a file in a home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A session.
     Session,
     /// A session that the program has archived.
@@ -90,7 +90,7 @@ pub(super) enum Id {
 
 /// Files that belong to a session. `{id}` is its id.
 #[derive(Debug)]
-pub(super) enum Beside {
+pub(super) enum CompanionFiles {
     /// A path relative to the directory of the session.
     Session(&'static str),
     /// A path relative to the parent of the home.
@@ -98,10 +98,10 @@ pub(super) enum Beside {
 }
 
 use Base::{Config, Data, Editor, Editors, Here, Home, Variable};
-use Kind::{Archived, Database, Session, Subagent};
+use FileKind::{Archived, Database, Session, Subagent};
 
 /// A program without locations, as a base for struct update syntax.
-const BLANK: Program = Program {
+const BLANK: HomeProgram = HomeProgram {
     name: "",
     short: None,
     format: None,
@@ -118,14 +118,14 @@ const BLANK: Program = Program {
 };
 
 /// Every program, in the order of the manual.
-pub const PROGRAMS: &[Program] = &[
-    Program {
+pub const PROGRAMS: &[HomeProgram] = &[
+    HomeProgram {
         name: "claude-code",
         short: Some("claude"),
         format: Some(Format::ClaudeCode),
         places: &[
-            Place(Variable("CLAUDE_CONFIG_DIR"), "projects"),
-            Place(Home, ".claude/projects"),
+            HomePath(Variable("CLAUDE_CONFIG_DIR"), "projects"),
+            HomePath(Home, ".claude/projects"),
         ],
         layout: &[
             (Subagent, "*/agent-*.jsonl"),
@@ -133,12 +133,12 @@ pub const PROGRAMS: &[Program] = &[
             (Subagent, "*/*/subagents/agent-*.jsonl"),
         ],
         sidecars: &[
-            Beside::Session("{id}"),
-            Beside::Parent("file-history/{id}"),
-            Beside::Parent("todos/{id}-*.json"),
-            Beside::Parent("tasks/{id}"),
-            Beside::Parent("session-env/{id}"),
-            Beside::Parent("debug/{id}.txt"),
+            CompanionFiles::Session("{id}"),
+            CompanionFiles::Parent("file-history/{id}"),
+            CompanionFiles::Parent("todos/{id}-*.json"),
+            CompanionFiles::Parent("tasks/{id}"),
+            CompanionFiles::Parent("session-env/{id}"),
+            CompanionFiles::Parent("debug/{id}.txt"),
         ],
         is_wide: true,
         shared: &[
@@ -152,10 +152,10 @@ pub const PROGRAMS: &[Program] = &[
         resume: "cd {dir} && claude --resume {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "codex",
         format: Some(Format::Codex),
-        places: &[Place(Variable("CODEX_HOME"), ""), Place(Home, ".codex")],
+        places: &[HomePath(Variable("CODEX_HOME"), ""), HomePath(Home, ".codex")],
         layout: &[
             (Session, "sessions/*/*/*/rollout-*.jsonl"),
             (Session, "sessions/*/*/*/rollout-*.jsonl.zst"),
@@ -167,13 +167,13 @@ pub const PROGRAMS: &[Program] = &[
         resume: "codex resume {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "gemini-cli",
         short: Some("gemini"),
         format: Some(Format::GeminiCli),
         places: &[
-            Place(Variable("GEMINI_CLI_HOME"), ".gemini/tmp"),
-            Place(Home, ".gemini/tmp"),
+            HomePath(Variable("GEMINI_CLI_HOME"), ".gemini/tmp"),
+            HomePath(Home, ".gemini/tmp"),
         ],
         layout: &[
             (Session, "*/chats/session-*.jsonl"),
@@ -181,7 +181,7 @@ pub const PROGRAMS: &[Program] = &[
             (Subagent, "*/chats/*/*.jsonl"),
         ],
         id: Id::Record,
-        sidecars: &[Beside::Session("{id}")],
+        sidecars: &[CompanionFiles::Session("{id}")],
         is_wide: true,
         shared: &[
             "projects.json",
@@ -192,10 +192,10 @@ pub const PROGRAMS: &[Program] = &[
         resume: "cd {dir} && gemini --resume {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "opencode",
         format: Some(Format::Opencode),
-        places: &[Place(Data, "opencode")],
+        places: &[HomePath(Data, "opencode")],
         database: Some("OPENCODE_DB"),
         layout: &[(Database, "opencode*.db"), (Session, "storage/session/*/*.json")],
         id: Id::Record,
@@ -203,40 +203,40 @@ pub const PROGRAMS: &[Program] = &[
         resume: "cd {dir} && opencode -s {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "goose",
         format: Some(Format::Goose),
         places: &[
-            Place(Variable("GOOSE_PATH_ROOT"), "data/sessions"),
-            Place(Data, "goose/sessions"),
+            HomePath(Variable("GOOSE_PATH_ROOT"), "data/sessions"),
+            HomePath(Data, "goose/sessions"),
         ],
         layout: &[(Database, "sessions.db"), (Session, "*.jsonl")],
         resume: "goose session --resume --session-id {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "pi",
         format: Some(Format::Pi),
         places: &[
-            Place(Variable("PI_CODING_AGENT_SESSION_DIR"), ""),
-            Place(Variable("PI_CODING_AGENT_DIR"), "sessions"),
-            Place(Home, ".pi/agent/sessions"),
+            HomePath(Variable("PI_CODING_AGENT_SESSION_DIR"), ""),
+            HomePath(Variable("PI_CODING_AGENT_DIR"), "sessions"),
+            HomePath(Home, ".pi/agent/sessions"),
         ],
         layout: &[(Session, "*/*_*.jsonl"), (Session, "*_*.jsonl")],
         id: Id::AfterUnderscore,
         resume: "cd {dir} && pi --session {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "cline",
         format: Some(Format::ClineRoo),
         others: &[(".messages.json", Format::Cline)],
         places: &[
-            Place(Editors, "saoudrizwan.claude-dev"),
-            Place(Variable("CLINE_SESSION_DATA_DIR"), ""),
-            Place(Variable("CLINE_DATA_DIR"), "sessions"),
-            Place(Variable("CLINE_DIR"), "data/sessions"),
-            Place(Home, ".cline/data/sessions"),
+            HomePath(Editors, "saoudrizwan.claude-dev"),
+            HomePath(Variable("CLINE_SESSION_DATA_DIR"), ""),
+            HomePath(Variable("CLINE_DATA_DIR"), "sessions"),
+            HomePath(Variable("CLINE_DIR"), "data/sessions"),
+            HomePath(Home, ".cline/data/sessions"),
         ],
         layout: &[
             (Session, "tasks/*/api_conversation_history.json"),
@@ -244,89 +244,89 @@ pub const PROGRAMS: &[Program] = &[
             (Session, "*/*.messages.json"),
         ],
         id: Id::Directory,
-        sidecars: &[Beside::Session("")],
+        sidecars: &[CompanionFiles::Session("")],
         shared: &["state/taskHistory.json"],
         resume: "cline --id {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "roo-code",
         short: Some("roo"),
         format: Some(Format::ClineRoo),
-        places: &[Place(Editors, "rooveterinaryinc.roo-cline")],
+        places: &[HomePath(Editors, "rooveterinaryinc.roo-cline")],
         layout: &[(Session, "tasks/*/api_conversation_history.json")],
         id: Id::Directory,
-        sidecars: &[Beside::Session("")],
+        sidecars: &[CompanionFiles::Session("")],
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "continue",
         format: Some(Format::Continue),
         places: &[
-            Place(Variable("CONTINUE_GLOBAL_DIR"), "sessions"),
-            Place(Home, ".continue/sessions"),
+            HomePath(Variable("CONTINUE_GLOBAL_DIR"), "sessions"),
+            HomePath(Home, ".continue/sessions"),
         ],
         layout: &[(Session, "*-*.json")],
         shared: &["sessions.json"],
         resume: "cn --fork {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "aider",
         format: Some(Format::Aider),
         places: &[
-            Place(Variable("AIDER_CHAT_HISTORY_FILE"), ""),
-            Place(Here, ".aider.chat.history.md"),
-            Place(Home, ".aider.chat.history.md"),
+            HomePath(Variable("AIDER_CHAT_HISTORY_FILE"), ""),
+            HomePath(Here, ".aider.chat.history.md"),
+            HomePath(Home, ".aider.chat.history.md"),
         ],
         layout: &[(Session, "")],
         id: Id::Time,
         resume: "cd {dir} && aider --restore-chat-history",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "aichat",
         format: Some(Format::Aichat),
         places: &[
-            Place(Variable("AICHAT_SESSIONS_DIR"), ""),
-            Place(Variable("AICHAT_CONFIG_DIR"), "sessions"),
-            Place(Config, "aichat/sessions"),
+            HomePath(Variable("AICHAT_SESSIONS_DIR"), ""),
+            HomePath(Variable("AICHAT_CONFIG_DIR"), "sessions"),
+            HomePath(Config, "aichat/sessions"),
         ],
         layout: &[(Session, "*.yaml"), (Session, "_/*.yaml")],
         resume: "aichat -s {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "llm",
         places: &[
-            Place(Variable("LLM_USER_PATH"), "logs.db"),
-            Place(Config, "io.datasette.llm/logs.db"),
+            HomePath(Variable("LLM_USER_PATH"), "logs.db"),
+            HomePath(Config, "io.datasette.llm/logs.db"),
         ],
         layout: &[(Database, "")],
         resume: "llm -c --cid {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "copilot-cli",
         short: Some("copilot"),
         format: Some(Format::CopilotCli),
         places: &[
-            Place(Variable("COPILOT_HOME"), "session-state"),
-            Place(Home, ".copilot/session-state"),
+            HomePath(Variable("COPILOT_HOME"), "session-state"),
+            HomePath(Home, ".copilot/session-state"),
         ],
         layout: &[(Session, "*/events.jsonl")],
         id: Id::Directory,
-        sidecars: &[Beside::Session("")],
+        sidecars: &[CompanionFiles::Session("")],
         resume: "copilot --resume={id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "cursor",
         format: Some(Format::Cursor),
         places: &[
-            Place(Editor("Cursor"), ""),
-            Place(Variable("CURSOR_CONFIG_DIR"), "projects"),
-            Place(Home, ".cursor/projects"),
+            HomePath(Editor("Cursor"), ""),
+            HomePath(Variable("CURSOR_CONFIG_DIR"), "projects"),
+            HomePath(Home, ".cursor/projects"),
         ],
         layout: &[
             (Database, "state.vscdb"),
@@ -335,14 +335,14 @@ pub const PROGRAMS: &[Program] = &[
         resume: "cursor-agent --resume {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "qwen-code",
         short: Some("qwen"),
         format: Some(Format::QwenCode),
         places: &[
-            Place(Variable("QWEN_RUNTIME_DIR"), "projects"),
-            Place(Variable("QWEN_HOME"), "projects"),
-            Place(Home, ".qwen/projects"),
+            HomePath(Variable("QWEN_RUNTIME_DIR"), "projects"),
+            HomePath(Variable("QWEN_HOME"), "projects"),
+            HomePath(Home, ".qwen/projects"),
         ],
         layout: &[
             (Session, "*/chats/*.jsonl"),
@@ -354,42 +354,42 @@ pub const PROGRAMS: &[Program] = &[
         resume: "cd {dir} && qwen -r {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "grok",
         format: Some(Format::Grok),
         // Version 0: messages of the Chat API, one per line.
         older: Some(("role", Format::Native)),
         places: &[
-            Place(Variable("GROK_HOME"), "sessions"),
-            Place(Home, ".grok/sessions"),
+            HomePath(Variable("GROK_HOME"), "sessions"),
+            HomePath(Home, ".grok/sessions"),
         ],
         layout: &[(Session, "*/*/chat_history.jsonl")],
         id: Id::Directory,
-        sidecars: &[Beside::Session("")],
+        sidecars: &[CompanionFiles::Session("")],
         resume: "cd {dir} && grok --resume {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "kimi",
         format: Some(Format::Kimi),
         places: &[
-            Place(Variable("KIMI_SHARE_DIR"), "sessions"),
-            Place(Home, ".kimi/sessions"),
+            HomePath(Variable("KIMI_SHARE_DIR"), "sessions"),
+            HomePath(Home, ".kimi/sessions"),
         ],
         layout: &[(Session, "*/*/context.jsonl")],
         id: Id::Directory,
-        sidecars: &[Beside::Session("")],
+        sidecars: &[CompanionFiles::Session("")],
         is_wide: true,
         shared: &["kimi.json"],
         resume: "cd {dir} && kimi --session {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "kimi-code",
         format: Some(Format::Kimi),
         places: &[
-            Place(Variable("KIMI_CODE_HOME"), "sessions"),
-            Place(Home, ".kimi-code/sessions"),
+            HomePath(Variable("KIMI_CODE_HOME"), "sessions"),
+            HomePath(Home, ".kimi-code/sessions"),
         ],
         layout: &[
             (Session, "*/*/agents/main/wire.jsonl"),
@@ -401,26 +401,26 @@ pub const PROGRAMS: &[Program] = &[
         resume: "cd {dir} && kimi --session {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "droid",
         format: Some(Format::Droid),
         places: &[
-            Place(Variable("FACTORY_DIR"), "sessions"),
-            Place(Home, ".factory/sessions"),
+            HomePath(Variable("FACTORY_DIR"), "sessions"),
+            HomePath(Home, ".factory/sessions"),
         ],
         layout: &[(Session, "*/*.jsonl")],
-        sidecars: &[Beside::Session("{id}.settings.json")],
+        sidecars: &[CompanionFiles::Session("{id}.settings.json")],
         resume: "cd {dir} && droid --resume {id}",
         ..BLANK
     },
-    Program {
+    HomeProgram {
         name: "openclaw",
         places: &[
-            Place(Variable("OPENCLAW_STATE_DIR"), "agents"),
-            Place(Home, ".openclaw/agents"),
+            HomePath(Variable("OPENCLAW_STATE_DIR"), "agents"),
+            HomePath(Home, ".openclaw/agents"),
         ],
         layout: &[(Session, "*/sessions/*.jsonl")],
-        sidecars: &[Beside::Session("{id}.*")],
+        sidecars: &[CompanionFiles::Session("{id}.*")],
         shared: &["*/sessions/sessions.json"],
         resume: "openclaw chat --session {id}",
         ..BLANK
@@ -428,7 +428,7 @@ pub const PROGRAMS: &[Program] = &[
 ];
 
 /// Returns the program with this name or short form.
-pub fn program(name: &str) -> Option<&'static Program> {
+pub fn program(name: &str) -> Option<&'static HomeProgram> {
     PROGRAMS
         .iter()
         .find(|program| program.name == name || program.short == Some(name))

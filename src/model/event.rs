@@ -100,13 +100,13 @@ impl<'a> Event<'a> {
 
     fn compact(&self) -> Option<Compact<'a>> {
         let [drop, edit, insert, summary] = json::several(self.raw, ["drop", "edit", "insert", "summary"]);
-        let drop: Option<Vec<_>> = list(drop)?.into_iter().map(Span::read).collect();
-        let edit: Option<Vec<_>> = list(edit)?.into_iter().map(Edit::read).collect();
+        let drop: Option<Vec<_>> = list(drop)?.into_iter().map(MessageRange::read).collect();
+        let edit: Option<Vec<_>> = list(edit)?.into_iter().map(MessageEdit::read).collect();
         let insert: Option<Vec<_>> = list(insert)?.into_iter().map(Insert::read).collect();
         let summary = match summary {
             None => None,
             Some(b"null") => Some(None),
-            Some(raw) => Some(Some(Standing::read(raw)?)),
+            Some(raw) => Some(Some(CompactionSummary::read(raw)?)),
         };
         Some(Compact {
             drop: drop?,
@@ -214,28 +214,28 @@ pub struct Truncate<'a> {
 #[derive(Debug)]
 pub struct Compact<'a> {
     /// Messages, or inclusive ranges of messages.
-    pub drop: Vec<Span<'a>>,
+    pub drop: Vec<MessageRange<'a>>,
     /// Messages whose members are replaced.
-    pub edit: Vec<Edit<'a>>,
+    pub edit: Vec<MessageEdit<'a>>,
     /// Inserted messages.
     pub insert: Vec<Insert<'a>>,
     /// A summary that replaces the previous one; null removes the previous one without a replacement.
-    pub summary: Option<Option<Standing<'a>>>,
+    pub summary: Option<Option<CompactionSummary<'a>>>,
 }
 
 /// A message by its id.
 #[derive(Debug)]
-pub struct Target<'a> {
+pub struct MessageTarget<'a> {
     /// The id.
     pub id: Cow<'a, str>,
     /// Which of several messages with this id, counted from 1; absent: the first.
     pub nth: Option<u64>,
 }
 
-impl<'a> Target<'a> {
+impl<'a> MessageTarget<'a> {
     /// Reads the members `name` and `nth`.
-    fn read(raw: &'a [u8], name: &str) -> Option<Target<'a>> {
-        Some(Target {
+    fn read(raw: &'a [u8], name: &str) -> Option<MessageTarget<'a>> {
+        Some(MessageTarget {
             id: json::member(raw, name).and_then(json::text)?,
             nth: json::member(raw, "nth").and_then(number),
         })
@@ -248,26 +248,26 @@ fn number(raw: &[u8]) -> Option<u64> {
 
 /// A message, or an inclusive range of messages, by id.
 #[derive(Debug)]
-pub enum Span<'a> {
+pub enum MessageRange<'a> {
     /// One message: an id, or `[id, nth]`.
-    One(Target<'a>),
+    One(MessageTarget<'a>),
     /// First and last message.
     Range([Cow<'a, str>; 2]),
 }
 
-impl<'a> Span<'a> {
+impl<'a> MessageRange<'a> {
     /// Reads an element of `drop`.
-    pub fn read(raw: &'a [u8]) -> Option<Span<'a>> {
+    pub fn read(raw: &'a [u8]) -> Option<MessageRange<'a>> {
         if let Some(id) = json::text(raw) {
-            return Some(Span::One(Target { id, nth: None }));
+            return Some(MessageRange::One(MessageTarget { id, nth: None }));
         }
         match json::elements(raw, Dialect::Strict)?.as_slice() {
             [first, second] => Some(match number(second) {
-                Some(nth) => Span::One(Target {
+                Some(nth) => MessageRange::One(MessageTarget {
                     id: json::text(first)?,
                     nth: Some(nth),
                 }),
-                None => Span::Range([json::text(first)?, json::text(second)?]),
+                None => MessageRange::Range([json::text(first)?, json::text(second)?]),
             }),
             _ => None,
         }
@@ -276,29 +276,29 @@ impl<'a> Span<'a> {
 
 /// Members of a message that a compaction replaces.
 #[derive(Debug)]
-pub struct Edit<'a> {
+pub struct MessageEdit<'a> {
     /// The message.
-    pub of: Target<'a>,
+    pub of: MessageTarget<'a>,
     /// Names of members to remove.
     pub unset: Vec<Cow<'a, str>>,
     /// Members to set.
     pub set: Vec<(Cow<'a, str>, &'a [u8])>,
 }
 
-impl<'a> Edit<'a> {
+impl<'a> MessageEdit<'a> {
     /// Members that identify the edit and are not members of the message.
     pub const OWN: [&'static str; 3] = ["id", "nth", "unset"];
 
-    fn read(raw: &'a [u8]) -> Option<Edit<'a>> {
+    fn read(raw: &'a [u8]) -> Option<MessageEdit<'a>> {
         let mut set = json::members(raw, Dialect::Strict)?;
-        set.retain(|(name, _)| !Edit::OWN.contains(&name.as_ref()));
+        set.retain(|(name, _)| !MessageEdit::OWN.contains(&name.as_ref()));
         let unset = match json::member(raw, "unset") {
             Some(names) => json::elements(names, Dialect::Strict)?,
             None => Vec::new(),
         };
         let unset: Option<Vec<_>> = unset.into_iter().map(json::text).collect();
-        Some(Edit {
-            of: Target::read(raw, "id")?,
+        Some(MessageEdit {
+            of: MessageTarget::read(raw, "id")?,
             unset: unset?,
             set,
         })
@@ -309,7 +309,7 @@ impl<'a> Edit<'a> {
 #[derive(Debug)]
 pub struct Insert<'a> {
     /// The message that it is inserted before; `None`: at the end.
-    pub before: Option<Target<'a>>,
+    pub before: Option<MessageTarget<'a>>,
     /// The message.
     pub message: &'a [u8],
 }
@@ -317,7 +317,7 @@ pub struct Insert<'a> {
 impl<'a> Insert<'a> {
     fn read(raw: &'a [u8]) -> Option<Insert<'a>> {
         Some(Insert {
-            before: Target::read(raw, "before"),
+            before: MessageTarget::read(raw, "before"),
             message: json::member(raw, "message")?,
         })
     }
@@ -325,17 +325,17 @@ impl<'a> Insert<'a> {
 
 /// The summary of a compaction. The messages that it replaces are listed in the compaction's `drop`.
 #[derive(Debug)]
-pub struct Standing<'a> {
+pub struct CompactionSummary<'a> {
     /// The message that it is inserted before; `None`: at the end.
-    pub before: Option<Target<'a>>,
+    pub before: Option<MessageTarget<'a>>,
     /// The text.
     pub content: Cow<'a, str>,
 }
 
-impl<'a> Standing<'a> {
-    fn read(raw: &'a [u8]) -> Option<Standing<'a>> {
-        Some(Standing {
-            before: Target::read(raw, "before"),
+impl<'a> CompactionSummary<'a> {
+    fn read(raw: &'a [u8]) -> Option<CompactionSummary<'a>> {
+        Some(CompactionSummary {
+            before: MessageTarget::read(raw, "before"),
             content: json::member(raw, "content").and_then(json::text)?,
         })
     }

@@ -12,7 +12,7 @@ pub struct Excerpt {
     /// For each loaded line: whether it is hidden from the view.
     pub gone: Vec<bool>,
     /// The event of the active summary and its position, as indexes of loaded lines.
-    pub standing: Option<(usize, Stands)>,
+    pub standing: Option<(usize, SummaryPosition)>,
     /// Hashes of all ids in the log, sorted.
     pub ids: Vec<u64>,
 }
@@ -31,7 +31,7 @@ impl Excerpt {
 
 /// Position of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stands {
+pub enum SummaryPosition {
     /// After this line.
     Behind(usize),
     /// After the leading system messages.

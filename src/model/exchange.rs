@@ -12,15 +12,15 @@ use std::collections::{HashMap, HashSet};
 
 /// The properties of a message that matter for cutting.
 #[derive(Clone, Debug)]
-struct Piece {
+struct CutTraits {
     traits: Traits,
     /// Only present for tool calls and results.
-    ids: Option<Box<Ids>>,
+    ids: Option<Box<CallIdIndex>>,
 }
 
 /// Ids that link tool calls and results.
 #[derive(Clone, Debug)]
-struct Ids {
+struct CallIdIndex {
     /// Ids of the message's tool calls.
     calls: Vec<String>,
     /// Id of the call that the message answers.
@@ -45,7 +45,8 @@ pub struct Cuts {
 impl Cuts {
     /// Computes the cut positions of a view.
     pub fn of(session: &Session, view: &View) -> Cuts {
-        let pieces: Vec<Option<Piece>> = view.items.iter().map(|item| piece(session, item)).collect();
+        let pieces: Vec<Option<CutTraits>> =
+            view.items.iter().map(|item| cut_traits(session, item)).collect();
         let stays: Vec<bool> = view
             .items
             .iter()
@@ -73,8 +74,8 @@ impl Cuts {
             begins[index] = piece.traits.role == Role::User && before != Some(Role::User);
             before = Some(piece.traits.role);
         }
-        lead_with_news(&pieces, &mut begins);
-        let traits = |index: usize| pieces[index].as_ref().map(|piece: &Piece| piece.traits);
+        start_with_context(&pieces, &mut begins);
+        let traits = |index: usize| pieces[index].as_ref().map(|piece: &CutTraits| piece.traits);
         let is_context = |index: usize| traits(index).is_some_and(|it| it.category == Category::Context);
         let asks =
             |index: &usize| traits(*index).is_some_and(|it| it.role == Role::User) && !is_context(*index);
@@ -84,7 +85,7 @@ impl Cuts {
         }
         let replies = number(&pieces, &stays);
         let atoms = closed(&pieces, &replies);
-        let parted = parted(&atoms);
+        let parted = separated_atoms(&atoms);
         Cuts {
             atoms,
             replies,
@@ -177,14 +178,14 @@ impl Cuts {
 
 /// Makes the context messages since the latest reply part of the exchange that follows them: the model has seen
 /// neither, so both are kept or dropped together.
-fn lead_with_news(pieces: &[Option<Piece>], begins: &mut [bool]) {
-    let said = |piece: &Option<Piece>| {
+fn start_with_context(pieces: &[Option<CutTraits>], begins: &mut [bool]) {
+    let said = |piece: &Option<CutTraits>| {
         piece
             .as_ref()
             .is_some_and(|piece| piece.traits.role == Role::Assistant)
     };
     let since = pieces.iter().rposition(said).map_or(0, |newest| newest + 1);
-    let happened = |piece: &Option<Piece>| {
+    let happened = |piece: &Option<CutTraits>| {
         piece.as_ref().is_some_and(|piece| {
             piece.traits.role == Role::User && piece.traits.category == Category::Context
         })
@@ -200,7 +201,7 @@ fn lead_with_news(pieces: &[Option<Piece>], begins: &mut [bool]) {
 }
 
 /// See [`Cuts::parted`].
-fn parted(atoms: &[Option<usize>]) -> Vec<usize> {
+fn separated_atoms(atoms: &[Option<usize>]) -> Vec<usize> {
     // There are at most as many atoms as items.
     let mut first: Vec<usize> = vec![atoms.len(); atoms.len()];
     for (index, atom) in atoms.iter().enumerate() {
@@ -222,11 +223,11 @@ fn parted(atoms: &[Option<usize>]) -> Vec<usize> {
     parted
 }
 
-fn is_system(piece: &Piece) -> bool {
+fn is_system(piece: &CutTraits) -> bool {
     piece.traits.is_system()
 }
 
-fn piece(session: &Session, item: &Item) -> Option<Piece> {
+fn cut_traits(session: &Session, item: &Item) -> Option<CutTraits> {
     let traits = item.traits(session)?;
     // Parse the line again only for calls and results.
     let mut ids = None;
@@ -234,17 +235,17 @@ fn piece(session: &Session, item: &Item) -> Option<Piece> {
         let message = item.message(session)?;
         let calls = message.tool_calls().into_iter();
         let answers = message.tool_call_id().map(|id| id.into_owned());
-        ids = Some(Box::new(Ids {
+        ids = Some(Box::new(CallIdIndex {
             calls: calls.map(|call| call.id.into_owned()).collect(),
             answers: answers.filter(|id| !id.is_empty()),
         }));
     }
-    Some(Piece { traits, ids })
+    Some(CutTraits { traits, ids })
 }
 
 /// Numbers the atoms. A result belongs to the nearest earlier call with its id that has no result yet; without an id,
 /// to the latest message with calls. A result without a call forms its own atom.
-fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
+fn number(pieces: &[Option<CutTraits>], stays: &[bool]) -> Vec<Option<usize>> {
     let mut atoms: Vec<Option<usize>> = vec![None; pieces.len()];
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut last_caller = None;
@@ -282,7 +283,7 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
 }
 
 /// The atoms, with an open loop that has reasoning merged into one.
-fn closed(pieces: &[Option<Piece>], replies: &[Option<usize>]) -> Vec<Option<usize>> {
+fn closed(pieces: &[Option<CutTraits>], replies: &[Option<usize>]) -> Vec<Option<usize>> {
     let mut atoms = replies.to_vec();
     let last_user = pieces.iter().rposition(|piece| {
         piece
@@ -309,7 +310,7 @@ fn closed(pieces: &[Option<Piece>], replies: &[Option<usize>]) -> Vec<Option<usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Place;
+    use crate::error::Position;
     use crate::model::record::Record;
 
     fn session(lines: &[&str]) -> Session {
@@ -318,7 +319,7 @@ mod tests {
             let full = format!("{line}\n");
             session.push(&Record::parse(
                 full.as_bytes(),
-                Place {
+                Position {
                     line: index as u64 + 1,
                     offset: index as u64,
                 },
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_goes_with_the_question_until_it_is_answered() {
+    fn context_belongs_to_the_exchange_until_the_answer() {
         let log = [USER, REPLY, EVENT, RULES, EVENT, USER, USER, REPLY];
         let starts = |end: usize| cuts(&log[..end]).exchange_starts();
         assert_eq!(starts(3), [0], "it is part of the newest exchange");
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_never_parts_a_call_from_its_result() {
+    fn a_cut_never_separates_a_call_from_its_result() {
         let cuts = cuts(&[USER, REPLY, USER, CALL, RESULT, REPLY]);
         assert_eq!(cuts.last_messages(2), Some(2));
         assert_eq!(cuts.last_messages(1), Some(2));
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_category_takes_no_reply_and_no_result_out_of_its_atom() {
+    fn a_category_separates_no_reply_or_result_from_its_atom() {
         let system = |line: &str| line.replacen('{', r#"{"category":"system","#, 1);
         let (call, result, reply) = (system(CALL), system(RESULT), system(REPLY));
         for (call, result) in [(CALL, result.as_str()), (call.as_str(), RESULT), (&call, &result)] {
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_repeat_pair_with_the_nearest_call() {
+    fn repeated_ids_pair_with_the_nearest_call() {
         let cuts = cuts(&[USER, CALL, RESULT, USER, CALL, RESULT]);
         assert_eq!(cuts.atom(1), cuts.atom(2));
         assert_eq!(cuts.atom(4), cuts.atom(5));
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn late_results_of_a_repeated_id_are_not_parted() {
+    fn late_results_of_a_repeated_id_are_not_separated() {
         // Two calls share an id and are both answered late; no cut may separate them, whichever result belongs to
         // which.
         let cuts = cuts(&[USER, CALL, CALL, RESULT, RESULT, USER]);
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_of_exchanges_are_places_to_cut() {
+    fn starts_of_exchanges_are_cut_points() {
         let here = cuts(&[RULES, REPLY, USER, CALL, USER, RESULT, USER, USER, REPLY]);
         // The result follows the next question, so both exchanges count as one.
         assert_eq!(here.exchange_starts(), [1, 2, 6]);

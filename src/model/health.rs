@@ -136,7 +136,7 @@ impl Health {
     }
 
     /// Whether the session is degraded and the next attempt is not yet due.
-    pub fn rests(&self, policy: &Policy, now: &str) -> bool {
+    pub fn is_paused(&self, policy: &Policy, now: &str) -> bool {
         self.failures > 0 && self.failures >= policy.retry_attempts && !self.is_due(now)
     }
 }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_double_and_have_an_end() {
+    fn backoff_doubles_up_to_a_maximum() {
         let policy = Policy::default();
         let seconds = |n| policy.wait(n).as_secs();
         assert_eq!([seconds(1), seconds(2), seconds(3), seconds(4)], [2, 4, 8, 16]);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_states_are_those_of_the_table() {
+    fn states_follow_the_table() {
         let mut session = Session::default();
         let policy = Policy::default();
         turn(&mut session);
@@ -279,12 +279,12 @@ mod tests {
             let health = fail(&mut session, &policy, NOW);
             assert_eq!((health.failures, health.state(NOW)), (n, State::Retry));
             assert_eq!(health.next_attempt_at, Some(format!("2026-01-01T{next}Z")));
-            assert_eq!(health.rests(&policy, NOW), n == 3);
+            assert_eq!(health.is_paused(&policy, NOW), n == 3);
             assert!(!health.is_due("2026-01-01T00:00:01Z") && health.is_due("2026-01-01T00:00:08Z"));
         }
         let health = fail(&mut session, &policy, NOW);
         assert_eq!((health.failures, health.state(NOW)), (4, State::Degraded));
-        assert!(health.rests(&policy, NOW));
+        assert!(health.is_paused(&policy, NOW));
         let later = "2026-01-01T00:00:16Z";
         assert_eq!(health.state(later), State::Degraded, "no turn was added");
         turn(&mut session);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_of_its_own_begins_with_the_second_failure_when_degraded() {
+    fn the_pause_starts_at_the_second_failure_when_degraded() {
         let mut session = Session::default();
         let policy = Policy {
             retry_attempts: 0,
@@ -312,12 +312,12 @@ mod tests {
         assert_eq!(Health::of(&session).state(NOW), State::Recovering);
         let health = fail(&mut session, &policy, NOW);
         assert_eq!(health.next_attempt_at.as_deref(), Some("2026-01-01T00:00:30Z"));
-        assert!(health.rests(&policy, "2026-01-01T00:00:29Z"));
-        assert!(!health.rests(&policy, "2026-01-01T00:00:30Z"));
+        assert!(health.is_paused(&policy, "2026-01-01T00:00:29Z"));
+        assert!(!health.is_paused(&policy, "2026-01-01T00:00:30Z"));
     }
 
     #[test]
-    fn what_is_taken_back_counts_for_nothing() {
+    fn undone_failures_do_not_count() {
         let mut session = Session::default();
         let policy = Policy::default();
         fail(&mut session, &policy, NOW);

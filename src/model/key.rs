@@ -1,7 +1,7 @@
 //! Ids: which are valid, how new ones are generated, how ids are derived for messages without one, and how keys of
 //! other systems become file names.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -42,7 +42,7 @@ pub fn checked_id(text: &str) -> Result<&str> {
     };
     let shown: String = text.chars().take(40).collect();
     Err(
-        Error::new(Kind::Unsafe, format!("{shown}: invalid session id: {why}"))
+        Error::new(ErrorKind::Unsafe, format!("{shown}: invalid session id: {why}"))
             .hint("use up to 128 letters, digits, '.', '_' and '-', starting with a letter or digit"),
     )
 }
@@ -77,11 +77,11 @@ pub fn key_for_id(id: &str) -> Option<String> {
     if id.starts_with(HASH) {
         return None;
     }
-    let Some(spelled) = id.strip_prefix(KEY) else {
+    let Some(encoded) = id.strip_prefix(KEY) else {
         return Some(id.to_string());
     };
-    let mut bytes = Vec::with_capacity(spelled.len());
-    let mut rest = spelled.as_bytes();
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.as_bytes();
     while let [first, tail @ ..] = rest {
         if *first == b'_' {
             let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
@@ -125,16 +125,16 @@ pub fn digest<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> [u8; 32] {
 
 /// A writer that computes the SHA-256 of everything written to it.
 #[derive(Clone, Debug, Default)]
-pub struct Sum(Sha256);
+pub struct HashWriter(Sha256);
 
-impl Sum {
+impl HashWriter {
     /// The digest as 64 hex digits.
     pub fn hex(self) -> String {
         hex(&self.0.finalize())
     }
 }
 
-impl std::io::Write for Sum {
+impl std::io::Write for HashWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.update(bytes);
         Ok(bytes.len())
@@ -241,7 +241,7 @@ pub fn hash(id: &str) -> NonZeroU64 {
 }
 
 /// Random bytes that are asked for at once: as many as the system gives without interruption.
-const AHEAD: usize = 256;
+const BATCH_BYTES: usize = 256;
 
 /// Where new ids come from: chance, or a seed that makes them the same on every run.
 #[derive(Debug)]
@@ -263,23 +263,23 @@ impl Chance {
 
     /// Gives back the last id, which was not used; with a seed, the next call generates it again.
     pub fn take_back(&self) {
-        if let Chance::Seed(_, made) = self {
-            made.fetch_sub(1, Ordering::Relaxed);
+        if let Chance::Seed(_, built) = self {
+            built.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Number of ids generated with a seed, for [`Self::go_back`].
-    pub fn made(&self) -> u64 {
+    /// Number of ids generated with a seed, for [`Self::reset_to`].
+    pub fn generated(&self) -> u64 {
         match self {
-            Chance::Seed(_, made) => made.load(Ordering::Relaxed),
+            Chance::Seed(_, built) => built.load(Ordering::Relaxed),
             Chance::System(_) => 0,
         }
     }
 
     /// Resets the number of generated ids to `to`, because later ids were not used.
-    pub fn go_back(&self, to: u64) {
-        if let Chance::Seed(_, made) = self {
-            made.store(to, Ordering::Relaxed);
+    pub fn reset_to(&self, to: u64) {
+        if let Chance::Seed(_, built) = self {
+            built.store(to, Ordering::Relaxed);
         }
     }
 
@@ -287,18 +287,21 @@ impl Chance {
     /// called.
     pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
         match self {
-            Chance::System(ahead) => {
-                let mut ahead = ahead.write().unwrap_or_else(PoisonError::into_inner);
-                if ahead.is_empty() {
-                    let mut bytes = [0; AHEAD];
+            Chance::System(before) => {
+                let mut before = before.write().unwrap_or_else(PoisonError::into_inner);
+                if before.is_empty() {
+                    let mut bytes = [0; BATCH_BYTES];
                     getrandom::fill(&mut bytes).map_err(|e| {
-                        Error::new(Kind::InputOutput, format!("no random numbers for an id: {e}"))
+                        Error::new(
+                            ErrorKind::InputOutput,
+                            format!("no random numbers for an id: {e}"),
+                        )
                     })?;
-                    ahead.extend_from_slice(&bytes);
+                    before.extend_from_slice(&bytes);
                 }
-                let rest = ahead.len() - size_of::<Short>();
-                let digits = hex(&ahead[rest..]);
-                ahead.truncate(rest);
+                let rest = before.len() - size_of::<Short>();
+                let digits = hex(&before[rest..]);
+                before.truncate(rest);
                 Ok(digits)
             }
             Chance::Seed(seed, made) => {
@@ -315,7 +318,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ids_are_held_to_the_grammar() {
+    fn ids_follow_the_grammar() {
         for good in [
             "a",
             "session_20261120_180203_9f2c41d07ab3e655",
@@ -353,7 +356,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_come_back(key in ".{1,30}") {
+        fn keys_are_restored_from_ids(key in ".{1,30}") {
             let id = id_for_key(&key);
             prop_assert!(is_id(&id));
             if !id.starts_with(HASH) {

@@ -18,7 +18,7 @@ pub struct Lineage {
 
 /// A side branch of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Aside {
+pub enum SideBranch {
     /// An inactive branch after an edit or retry. It begins after a message of the parent session.
     Branch,
     /// The messages of another model, such as a subagent.
@@ -58,17 +58,17 @@ impl Lineage {
     }
 
     /// The kind of side branch; `None` for an independent session, such as a fork.
-    pub fn aside(&self) -> Option<Aside> {
-        Aside::of_kind(&self.kind)
+    pub fn aside(&self) -> Option<SideBranch> {
+        SideBranch::of_kind(&self.kind)
     }
 }
 
-impl Aside {
+impl SideBranch {
     /// The kind of side branch for a lineage kind.
-    pub fn of_kind(kind: &str) -> Option<Aside> {
+    pub fn of_kind(kind: &str) -> Option<SideBranch> {
         match kind {
-            "branch" => Some(Aside::Branch),
-            "sidechain" => Some(Aside::Sidechain),
+            "branch" => Some(SideBranch::Branch),
+            "sidechain" => Some(SideBranch::Sidechain),
             _ => None,
         }
     }

@@ -95,7 +95,7 @@ impl Category {
 
 /// One part of a message's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum MessagePart<'a> {
     /// Text.
     Text(Cow<'a, str>),
     /// Any other part: its `type` and its bytes.
@@ -218,17 +218,17 @@ impl<'a> Message<'a> {
     }
 
     /// The parts of the content, in order; a string is one text part, null and absent have no parts.
-    pub fn parts(&self) -> Vec<Part<'a>> {
+    pub fn parts(&self) -> Vec<MessagePart<'a>> {
         let Some(content) = self.content else {
             return Vec::new();
         };
         if let Some(text) = json::text(content) {
-            return vec![Part::Text(text)];
+            return vec![MessagePart::Text(text)];
         }
         match json::elements(content, json::Dialect::Strict) {
             Some(parts) => parts.into_iter().map(part).collect(),
             None if content == b"null" => Vec::new(),
-            None => vec![Part::Other(Cow::Borrowed("unknown"), content)],
+            None => vec![MessagePart::Other(Cow::Borrowed("unknown"), content)],
         }
     }
 
@@ -241,7 +241,7 @@ impl<'a> Message<'a> {
             .parts()
             .into_iter()
             .filter_map(|part| {
-                if let Part::Text(text) = part {
+                if let MessagePart::Text(text) = part {
                     Some(text)
                 } else {
                     None
@@ -252,15 +252,15 @@ impl<'a> Message<'a> {
     }
 }
 
-fn part(raw: &[u8]) -> Part<'_> {
+fn part(raw: &[u8]) -> MessagePart<'_> {
     if let Some(text) = json::text(raw) {
-        return Part::Text(text);
+        return MessagePart::Text(text);
     }
     let kind = json::member(raw, "type")
         .and_then(json::text)
         .unwrap_or(Cow::Borrowed("unknown"));
     match json::member(raw, "text").and_then(json::text) {
-        Some(text) if kind == "text" => Part::Text(text),
-        _ => Part::Other(kind, raw),
+        Some(text) if kind == "text" => MessagePart::Text(text),
+        _ => MessagePart::Other(kind, raw),
     }
 }

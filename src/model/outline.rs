@@ -13,7 +13,7 @@
 //! refer to unknown ids) has no outline and is read completely.
 
 use super::event::{Action, Event};
-use super::excerpt::{Excerpt, Stands};
+use super::excerpt::{Excerpt, SummaryPosition};
 use super::json::{self, Dialect};
 use super::key::hash;
 use super::message::{Category, Role};
@@ -27,7 +27,7 @@ pub struct Outline {
     /// Indexes of the lines, each with whether it is hidden.
     pub kept: Vec<(usize, bool)>,
     /// The event of the active summary and its position.
-    pub standing: Option<(usize, Stands)>,
+    pub standing: Option<(usize, SummaryPosition)>,
     /// Hashes of all ids, sorted.
     pub ids: Vec<u64>,
     /// Number of lines of the log.
@@ -35,11 +35,11 @@ pub struct Outline {
 }
 
 /// Finds the standing instructions in a text.
-pub type Rules<'r> = &'r dyn Fn(&str) -> Vec<String>;
+pub type FindRules<'r> = &'r dyn Fn(&str) -> Vec<String>;
 
 impl Outline {
     /// The outline of a session, which may be an excerpt itself; `None` if the session does not fit.
-    pub fn of(session: &Session, rules: Rules<'_>) -> Option<Outline> {
+    pub fn of(session: &Session, rules: FindRules<'_>) -> Option<Outline> {
         let last = session.len().checked_sub(1)?;
         let headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
         if session.class(0) != Class::Header || headers.count() != 1 {
@@ -56,10 +56,10 @@ impl Outline {
         }
         if let Some((event, stands)) = state.standing {
             keeps[event] = true;
-            if let Stands::Behind(line) | Stands::Before(line) = stands {
+            if let SummaryPosition::Behind(line) | SummaryPosition::Before(line) = stands {
                 keeps[line] = true;
             }
-            for id in ends(session, event) {
+            for id in covered_ends(session, event) {
                 match session.all_of(&id).first() {
                     Some(line) => keeps[*line] = true,
                     None if session.excerpt().is_some_and(|excerpt| excerpt.has(&id)) => return None,
@@ -98,7 +98,7 @@ impl Outline {
 }
 
 /// Bytes of the loaded lines that a new outline could omit: those hidden since they were loaded.
-pub fn left(session: &Session) -> u64 {
+pub fn hidden_bytes(session: &Session) -> u64 {
     let Some(state) = View::state(session) else {
         return 0;
     };
@@ -110,9 +110,9 @@ pub fn left(session: &Session) -> u64 {
 }
 
 /// Keeps the last statement of each hidden standing instruction.
-fn keep_rules(session: &Session, gone: &[bool], rules: Rules<'_>, keeps: &mut [bool]) {
+fn keep_rules(session: &Session, removed: &[bool], rules: FindRules<'_>, keeps: &mut [bool]) {
     let mut seen: HashSet<String> = HashSet::new();
-    for index in (0..session.len()).rev().filter(|index| gone[*index]) {
+    for index in (0..session.len()).rev().filter(|index| removed[*index]) {
         let speaks = matches!(session.class(index), Class::Message(traits)
             if matches!(traits.role, Role::User | Role::System | Role::Developer));
         if !speaks {
@@ -173,7 +173,7 @@ fn is_turn(session: &Session, index: usize) -> bool {
 }
 
 /// Ids of the first and last message that a summary covers.
-pub fn ends(session: &Session, event: usize) -> Vec<String> {
+pub fn covered_ends(session: &Session, event: usize) -> Vec<String> {
     let record = session.record(event);
     let raw = record.event().map(|event| event.raw).unwrap_or_default();
     let covers =
@@ -198,7 +198,7 @@ pub fn is_enough(session: &Session) -> bool {
                 .is_some_and(|id| !excerpt.has(&id)),
             (Class::Event, Some(event)) => match event.action() {
                 Action::Restore(restore) => !excerpt.has(&restore.of),
-                _ => ends(session, index)
+                _ => covered_ends(session, index)
                     .iter()
                     .all(|id| !excerpt.has(id) || !session.all_of(id).is_empty()),
             },

@@ -1,9 +1,9 @@
 //! One line of a record stream, with its original bytes, so that unchanged lines are written back unchanged.
 
 use super::event::Event;
-use super::json::{self, Dialect, Fault, Members};
+use super::json::{self, Dialect, JsonError, Members};
 use super::message::Message;
-use crate::error::Place;
+use crate::error::Position;
 
 /// A line of a record stream.
 #[derive(Clone, Copy, Debug)]
@@ -13,20 +13,20 @@ pub struct Record<'a> {
     /// The line without byte order mark and line ending.
     pub body: &'a [u8],
     /// Its position in the input.
-    pub place: Place,
+    pub place: Position,
     /// The parsed content.
-    pub kind: Kind<'a>,
+    pub kind: RecordKind<'a>,
 }
 
 /// The kind of a line.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind<'a> {
+pub enum RecordKind<'a> {
     /// A message.
     Message(Message<'a>),
     /// An event.
     Event(Event<'a>),
     /// Not JSON, not an object, or neither message nor event: preserved unchanged.
-    Unreadable(Fault),
+    Unreadable(JsonError),
     /// An empty line, or only white space.
     Blank,
 }
@@ -34,7 +34,7 @@ pub enum Kind<'a> {
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The line without byte order mark (at the start of an input) and line ending.
-pub fn body_of(full: &[u8], place: Place) -> &[u8] {
+pub fn body_of(full: &[u8], place: Position) -> &[u8] {
     let body = if place.offset == 0 {
         full.strip_prefix(BOM).unwrap_or(full)
     } else {
@@ -46,12 +46,12 @@ pub fn body_of(full: &[u8], place: Place) -> &[u8] {
 
 impl<'a> Record<'a> {
     /// Parses a line; `full` may end in a newline.
-    pub fn parse(full: &'a [u8], place: Place) -> Record<'a> {
+    pub fn parse(full: &'a [u8], place: Position) -> Record<'a> {
         let body = body_of(full, place);
         let kind = if body.trim_ascii_start().is_empty() {
-            Kind::Blank
+            RecordKind::Blank
         } else {
-            parse(body).unwrap_or_else(Kind::Unreadable)
+            parse(body).unwrap_or_else(RecordKind::Unreadable)
         };
         Record {
             full,
@@ -62,19 +62,19 @@ impl<'a> Record<'a> {
     }
 
     /// Parses a line again that was a message or an event, and so is UTF-8.
-    pub(super) fn reparse(full: &'a [u8], place: Place) -> Record<'a> {
+    pub(super) fn reparse(full: &'a [u8], place: Position) -> Record<'a> {
         let body = body_of(full, place);
         Record {
             full,
             body,
             place,
-            kind: parse_members(body).unwrap_or_else(Kind::Unreadable),
+            kind: parse_members(body).unwrap_or_else(RecordKind::Unreadable),
         }
     }
 
     /// The message, if the line is one.
     pub fn message(&self) -> Option<&Message<'a>> {
-        if let Kind::Message(message) = &self.kind {
+        if let RecordKind::Message(message) = &self.kind {
             Some(message)
         } else {
             None
@@ -83,7 +83,7 @@ impl<'a> Record<'a> {
 
     /// The event, if the line is one.
     pub fn event(&self) -> Option<&Event<'a>> {
-        if let Kind::Event(event) = &self.kind {
+        if let RecordKind::Event(event) = &self.kind {
             Some(event)
         } else {
             None
@@ -91,9 +91,9 @@ impl<'a> Record<'a> {
     }
 }
 
-fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
+fn parse(body: &[u8]) -> Result<RecordKind<'_>, JsonError> {
     if let Err(error) = std::str::from_utf8(body) {
-        return Err(Fault {
+        return Err(JsonError {
             offset: error.valid_up_to(),
             what: "not UTF-8",
         });
@@ -101,17 +101,17 @@ fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
     parse_members(body)
 }
 
-fn parse_members(body: &[u8]) -> Result<Kind<'_>, Fault> {
+fn parse_members(body: &[u8]) -> Result<RecordKind<'_>, JsonError> {
     let mut members = match Members::new(body, Dialect::Strict) {
         Ok(members) => members,
         Err(fault) if json::value_end(body, fault.offset, Dialect::Strict).is_ok() => {
-            return Err(Fault {
+            return Err(JsonError {
                 offset: 0,
                 what: "not a JSON object",
             });
         }
         Err(_) => {
-            return Err(Fault {
+            return Err(JsonError {
                 offset: 0,
                 what: "not valid JSON",
             });
@@ -146,22 +146,22 @@ fn parse_members(body: &[u8]) -> Result<Kind<'_>, Fault> {
     match (role, kind) {
         (Some(role), _) if is_text(role) => {
             message.role = role;
-            Ok(Kind::Message(message))
+            Ok(RecordKind::Message(message))
         }
-        (Some(_), _) => Err(Fault {
+        (Some(_), _) => Err(JsonError {
             offset: 0,
             what: "\"role\" is not a string",
         }),
-        (None, Some(kind)) if is_text(kind) => Ok(Kind::Event(Event {
+        (None, Some(kind)) if is_text(kind) => Ok(RecordKind::Event(Event {
             kind,
             id: message.id,
             raw: body,
         })),
-        (None, Some(_)) => Err(Fault {
+        (None, Some(_)) => Err(JsonError {
             offset: 0,
             what: "\"type\" is not a string",
         }),
-        (None, None) => Err(Fault {
+        (None, None) => Err(JsonError {
             offset: 0,
             what: "object has neither \"role\" nor \"type\"",
         }),
@@ -172,24 +172,30 @@ fn parse_members(body: &[u8]) -> Result<Kind<'_>, Fault> {
 mod tests {
     use super::*;
 
-    fn kind(line: &str) -> Kind<'_> {
-        Record::parse(line.as_bytes(), Place { line: 1, offset: 0 }).kind
+    fn kind(line: &str) -> RecordKind<'_> {
+        Record::parse(line.as_bytes(), Position { line: 1, offset: 0 }).kind
     }
 
     #[test]
-    fn tells_messages_from_events() {
+    fn messages_and_events_are_distinguished() {
         assert!(matches!(
             kind("{\"role\":\"user\",\"type\":\"message\"}\n"),
-            Kind::Message(_)
+            RecordKind::Message(_)
         ));
-        assert!(matches!(kind("{\"r\\u006fle\":\"user\"}\r\n"), Kind::Message(_)));
+        assert!(matches!(
+            kind("{\"r\\u006fle\":\"user\"}\r\n"),
+            RecordKind::Message(_)
+        ));
         assert!(matches!(
             kind("{\"type\":\"truncate\",\"before\":null}"),
-            Kind::Event(_)
+            RecordKind::Event(_)
         ));
-        assert!(matches!(kind("\u{feff}{\"type\":\"session\"}"), Kind::Event(_)));
+        assert!(matches!(
+            kind("\u{feff}{\"type\":\"session\"}"),
+            RecordKind::Event(_)
+        ));
         for blank in ["\r\n", " ", " \t\n"] {
-            assert!(matches!(kind(blank), Kind::Blank), "{blank:?}");
+            assert!(matches!(kind(blank), RecordKind::Blank), "{blank:?}");
         }
         for bad in [
             "null",
@@ -201,13 +207,13 @@ mod tests {
             "{\"role\":\"u\"} x",
             "{\"type\":1}",
         ] {
-            assert!(matches!(kind(bad), Kind::Unreadable(_)), "{bad}");
+            assert!(matches!(kind(bad), RecordKind::Unreadable(_)), "{bad}");
         }
     }
 
     #[test]
     fn the_last_of_repeated_members_counts() {
-        let Kind::Message(message) = kind(r#"{"role":"user","role":"tool"}"#) else {
+        let RecordKind::Message(message) = kind(r#"{"role":"user","role":"tool"}"#) else {
             panic!()
         };
         assert_eq!(message.role_name(), "tool");

@@ -4,7 +4,7 @@
 use super::json::{Dialect, Members};
 use super::key;
 use super::record::Record;
-use crate::error::Place;
+use crate::error::Position;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -18,20 +18,20 @@ const LONGEST: usize = 64;
 const DIGEST: usize = 10;
 
 /// Members that are always kept, because they define the kind of a line or its id.
-const KEPT: [&str; 4] = ["role", "id", "type", "category"];
+const ALWAYS_KEPT: [&str; 4] = ["role", "id", "type", "category"];
 
 /// A random per-process key, so that no log can contain a forged digest.
 static SECRET: LazyLock<[u8; 8]> = LazyLock::new(|| RandomState::new().hash_one(0_u8).to_ne_bytes());
 
 /// The replacement of a value: a string, array or object (as the value is) with a prefix of its SHA-256.
-fn stand_in(value: &[u8]) -> Vec<u8> {
+fn digest_value(value: &[u8]) -> Vec<u8> {
     let digest = key::hex(&key::digest([&SECRET[..], value])[..DIGEST]);
-    let made = match value.first() {
+    let built = match value.first() {
         Some(b'[') => format!("[\"{digest}\"]"),
         Some(b'{') => format!("{{\"sha256\":\"{digest}\"}}"),
         _ => format!("\"{digest}\""),
     };
-    made.into_bytes()
+    built.into_bytes()
 }
 
 /// Appends a message to `out`, with each long value replaced by its digest, or by an empty string.
@@ -41,10 +41,10 @@ pub(super) fn reduce_into(message: &[u8], digests: bool, out: &mut Vec<u8>) {
         return out.extend_from_slice(message);
     };
     while let Ok(Some(member)) = members.next() {
-        if member.value.len() > LONGEST && !KEPT.contains(&member.name().as_ref()) {
+        if member.value.len() > LONGEST && !ALWAYS_KEPT.contains(&member.name().as_ref()) {
             out.extend_from_slice(&message[from..member.end - member.value.len()]);
             match digests {
-                true => out.extend_from_slice(&stand_in(member.value)),
+                true => out.extend_from_slice(&digest_value(member.value)),
                 false => out.extend_from_slice(b"\"\""),
             }
             from = member.end;
@@ -55,7 +55,7 @@ pub(super) fn reduce_into(message: &[u8], digests: bool, out: &mut Vec<u8>) {
 
 /// A line without the long values of its message.
 pub fn line(full: &[u8]) -> Cow<'_, [u8]> {
-    let record = Record::parse(full, Place { line: 0, offset: 1 });
+    let record = Record::parse(full, Position { line: 0, offset: 1 });
     if record.message().is_none() {
         return Cow::Borrowed(full);
     }
@@ -71,7 +71,7 @@ pub fn expand(reduced: &[u8], message: &[u8]) -> Vec<u8> {
     if let Ok(mut members) = Members::new(message, Dialect::Strict) {
         while let Ok(Some(member)) = members.next() {
             if member.value.len() > LONGEST {
-                long.insert(stand_in(member.value), member.value);
+                long.insert(digest_value(member.value), member.value);
             }
         }
     }
@@ -95,7 +95,7 @@ mod tests {
     use crate::model::json;
 
     #[test]
-    fn a_message_comes_back_whatever_was_changed_of_it() {
+    fn a_reduced_message_is_restored_with_its_changes() {
         let long = "x".repeat(2 * LONGEST);
         let message = format!(
             r#" {{ "role" : "user", "content":"{long}","id":"{long}","a\u0062":[ "{long}" ], "metadata":{{"k":"{long}"}} ,"n":1}}"#

@@ -4,13 +4,15 @@ mod changes;
 mod inserts;
 mod sweep;
 
-use super::event::{Action, Compact, Event, Span, Standing, Summary, Target, Truncate};
-use super::excerpt::{Excerpt, Stands as Place};
+use super::event::{
+    Action, Compact, CompactionSummary, Event, MessageRange, MessageTarget, Summary, Truncate,
+};
+use super::excerpt::{Excerpt, SummaryPosition as Place};
 use super::json;
 use super::session::{Class, Session};
 use super::view::{Item, View};
 use changes::Changes;
-use inserts::{Content, Inserts};
+use inserts::{InsertedContent, Inserts};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 pub use sweep::Sweep;
@@ -28,7 +30,7 @@ impl View {
     }
 
     /// The state after a session's events, if it can be expressed by lines alone.
-    pub(super) fn state(session: &Session) -> Option<State> {
+    pub(super) fn state(session: &Session) -> Option<ReplayState> {
         let events = moving(session);
         Replay::after(session, events).state()
     }
@@ -58,7 +60,7 @@ fn moving(session: &Session) -> Vec<usize> {
 }
 
 /// Result of a replay: hidden lines and the active summary.
-pub(super) struct State {
+pub(super) struct ReplayState {
     /// For each line: whether it is hidden, or not a message.
     pub gone: Vec<bool>,
     /// The event with the summary, and its position.
@@ -67,15 +69,15 @@ pub(super) struct State {
 
 /// Collects the ids of messages that an event refers to.
 fn names(action: &Action<'_>, named: &mut HashSet<String>) {
-    let own = |target: &Target<'_>| target.id.to_string();
+    let own = |target: &MessageTarget<'_>| target.id.to_string();
     match action {
         Action::Truncate(cut) => named.extend(cut.before.iter().map(ToString::to_string)),
         Action::Summary(summary) => named.extend(summary.covers.iter().flatten().map(ToString::to_string)),
         Action::Compact(compact) => {
             for span in &compact.drop {
                 match span {
-                    Span::One(target) => named.extend([own(target)]),
-                    Span::Range(ends) => named.extend(ends.iter().map(ToString::to_string)),
+                    MessageRange::One(target) => named.extend([own(target)]),
+                    MessageRange::Range(ends) => named.extend(ends.iter().map(ToString::to_string)),
                 }
             }
             named.extend(compact.edit.iter().map(|edit| own(&edit.of)));
@@ -124,7 +126,9 @@ impl<'s> Replay<'s> {
         if let Some(excerpt) = session.excerpt() {
             gone[..excerpt.kept()].copy_from_slice(&excerpt.gone);
             match excerpt.standing {
-                Some((event, Place::Before(before))) => inserts.push(before, None, Content::Summary(event)),
+                Some((event, Place::Before(before))) => {
+                    inserts.push(before, None, InsertedContent::Summary(event))
+                }
                 standing => summary = standing,
             }
         }
@@ -146,14 +150,14 @@ impl<'s> Replay<'s> {
     }
 
     /// The line of the message that the event at `event` refers to; only earlier messages can be meant.
-    fn place(&self, event: usize, target: &Target<'_>) -> Option<usize> {
+    fn place(&self, event: usize, target: &MessageTarget<'_>) -> Option<usize> {
         let nth = usize::try_from(target.nth.unwrap_or(1).checked_sub(1)?).ok()?;
         let place = self.places.get(target.id.as_ref())?.get(nth).copied();
         place.filter(|place| *place < event)
     }
 
     fn find(&mut self, event: usize, id: &str, nth: Option<u64>) -> Option<usize> {
-        let target = Target { id: id.into(), nth };
+        let target = MessageTarget { id: id.into(), nth };
         let place = self.place(event, &target);
         if place.is_none() {
             self.miss(event, &target);
@@ -161,7 +165,7 @@ impl<'s> Replay<'s> {
         place
     }
 
-    fn miss(&mut self, event: usize, target: &Target<'_>) {
+    fn miss(&mut self, event: usize, target: &MessageTarget<'_>) {
         let id = &target.id;
         let which = match target.nth {
             Some(nth) => format!("message {nth} with the id {id}"),
@@ -198,16 +202,16 @@ impl<'s> Replay<'s> {
         };
         let Some(limit) = limit else { return false };
         let session = self.session;
-        let gone = &mut self.gone;
+        let removed = &mut self.gone;
         let survives = |class| matches!(class, Class::Message(traits) if traits.survives_truncate());
         match cut.keep_system {
             true => self.removed.by_cut.over(0..limit, session.len(), |index| {
-                gone[index] |= !survives(session.class(index));
+                removed[index] |= !survives(session.class(index));
             }),
             false => self
                 .removed
                 .by_drop
-                .over(0..limit, session.len(), |index| gone[index] = true),
+                .over(0..limit, session.len(), |index| removed[index] = true),
         }
         self.inserts.truncate(limit, cut.keep_system);
         true
@@ -221,13 +225,13 @@ impl<'s> Replay<'s> {
             && let (Some(first), Some(last)) =
                 (self.find(event, first, nth[0]), self.find(event, last, nth[1]))
         {
-            let (session, gone) = (self.session, &mut self.gone);
+            let (session, removed) = (self.session, &mut self.gone);
             let is_system =
                 |index| matches!(session.class(index), Class::Message(traits) if traits.is_system());
             self.removed
                 .by_summary
                 .over(first..last.saturating_add(1), session.len(), |index| {
-                    gone[index] |= !is_system(index);
+                    removed[index] |= !is_system(index);
                 });
             // Messages that a compaction inserted in place of covered ones are covered too.
             if first <= last {
@@ -264,13 +268,13 @@ impl<'s> Replay<'s> {
         if let Some(summary) = &compact.summary {
             self.forget_summary();
             parts += 1;
-            if let Some(Standing { before, .. }) = summary {
-                self.insert(event, before.as_ref(), None, Content::Summary(event));
+            if let Some(CompactionSummary { before, .. }) = summary {
+                self.insert(event, before.as_ref(), None, InsertedContent::Summary(event));
             }
         }
         for insert in compact.insert {
             let id = json::member(insert.message, "id").and_then(json::text);
-            let content = Content::Message(insert.message, Changes::default());
+            let content = InsertedContent::Message(insert.message, Changes::default());
             self.insert(event, insert.before.as_ref(), id.map(Cow::into_owned), content);
         }
         self.inserts.end_compaction();
@@ -280,19 +284,21 @@ impl<'s> Replay<'s> {
     fn drop(&mut self, event: usize, compact: &Compact<'_>) {
         for span in &compact.drop {
             match span {
-                Span::One(target) => match self.place(event, target) {
+                MessageRange::One(target) => match self.place(event, target) {
                     Some(index) => self.gone[index] = true,
                     // An inserted message has an id, too.
                     None if self.inserts.drop_newest(&target.id) => {}
                     None => self.miss(event, target),
                 },
-                Span::Range([first, last]) => {
+                MessageRange::Range([first, last]) => {
                     let found = (self.find(event, first, None), self.find(event, last, None));
                     if let (Some(first), Some(last)) = found {
-                        let (lines, gone) = (self.session.len(), &mut self.gone);
+                        let (lines, removed) = (self.session.len(), &mut self.gone);
                         self.removed
                             .by_drop
-                            .over(first..last.saturating_add(1), lines, |index| gone[index] = true);
+                            .over(first..last.saturating_add(1), lines, |index| {
+                                removed[index] = true
+                            });
                     }
                 }
             }
@@ -303,9 +309,9 @@ impl<'s> Replay<'s> {
     fn insert(
         &mut self,
         event: usize,
-        before: Option<&Target<'_>>,
+        before: Option<&MessageTarget<'_>>,
         id: Option<String>,
-        content: Content<'s>,
+        content: InsertedContent<'s>,
     ) {
         let line = match before {
             Some(target) => self.place(event, target),
@@ -322,7 +328,7 @@ impl<'s> Replay<'s> {
     }
 
     /// `None` if the state cannot be expressed by lines alone.
-    fn state(self) -> Option<State> {
+    fn state(self) -> Option<ReplayState> {
         let is_edited = self.edits.keys().any(|index| !self.gone[*index]);
         if is_edited || !self.dangling.is_empty() || !self.idle.is_empty() || self.inserts.len() > 1 {
             return None;
@@ -332,7 +338,7 @@ impl<'s> Replay<'s> {
             (_, Some((event, before)), None) => Some((event, Place::Before(before))),
             _ => return None,
         };
-        Some(State {
+        Some(ReplayState {
             gone: self.gone,
             standing,
         })
@@ -350,15 +356,18 @@ impl<'s> Replay<'s> {
                 let edited = self.edits.get(&index).and_then(|changes| changes.apply(body));
                 items.push(edited.map_or(Item::Line(index), |body| Item::Edited(index, body)));
             }
-            if let Some((event, Place::Behind(behind))) = self.summary
-                && behind == index
+            if let Some((event, Place::Behind(after))) = self.summary
+                && after == index
             {
                 items.push(Item::Summary(event));
             }
         }
         if let Some((event, Place::First)) = self.summary {
             // The covered messages are gone: place the summary at their start, after the leading system messages.
-            let rules = items.iter().take_while(|item| item.stays(self.session)).count();
+            let rules = items
+                .iter()
+                .take_while(|item| item.is_never_dropped(self.session))
+                .count();
             items.insert(rules, Item::Summary(event));
         }
         View {

@@ -9,9 +9,9 @@ use super::excerpt::Excerpt;
 use super::json;
 use super::key::{Short, hash};
 use super::message::{Category, Message, Role};
-use super::origin::Origin;
-use super::record::{self, Kind, Record};
-use crate::error::Place;
+use super::record::{self, Record, RecordKind};
+use super::source_bytes::SourceBytes;
+use crate::error::Position;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::num::NonZeroU64;
@@ -21,8 +21,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     bytes: Vec<u8>,
-    lines: Vec<Line>,
-    origin: Option<Arc<Origin>>,
+    lines: Vec<LineSpan>,
+    origin: Option<Arc<SourceBytes>>,
     /// Information about omitted lines, if the session is an excerpt.
     excerpt: Option<Box<Excerpt>>,
     /// How much of the long values is loaded.
@@ -32,7 +32,7 @@ pub struct Session {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct LineSpan {
     /// End offset in the buffer; the start is the end of the previous line.
     end: usize,
     /// Its position; the number is exact up to four billion.
@@ -45,10 +45,10 @@ struct Line {
     timed: bool,
 }
 
-impl Line {
+impl LineSpan {
     /// A blank line at a position.
-    fn at(place: Place, end: usize) -> Line {
-        Line {
+    fn at(place: Position, end: usize) -> LineSpan {
+        LineSpan {
             end,
             offset: place.offset,
             number: u32::try_from(place.line).unwrap_or(u32::MAX),
@@ -58,8 +58,8 @@ impl Line {
         }
     }
 
-    fn place(&self) -> Place {
-        Place {
+    fn place(&self) -> Position {
+        Position {
             line: u64::from(self.number),
             offset: self.offset,
         }
@@ -83,7 +83,7 @@ pub enum Class {
 
 /// A line of a session that is built from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum DerivedLine {
     /// A line of the other session, unchanged.
     Line(usize),
     /// A line of the other session with changed members: its index, and the new line without its newline. If the line
@@ -136,11 +136,11 @@ impl Class {
     /// The class of a record.
     pub fn of(record: &Record<'_>) -> Class {
         match &record.kind {
-            Kind::Message(message) => Class::Message(Traits::of(message)),
-            Kind::Event(event) if event.is_header() => Class::Header,
-            Kind::Event(_) => Class::Event,
-            Kind::Unreadable(_) => Class::Unreadable,
-            Kind::Blank => Class::Blank,
+            RecordKind::Message(message) => Class::Message(Traits::of(message)),
+            RecordKind::Event(event) if event.is_header() => Class::Header,
+            RecordKind::Event(_) => Class::Event,
+            RecordKind::Unreadable(_) => Class::Unreadable,
+            RecordKind::Blank => Class::Blank,
         }
     }
 }
@@ -171,24 +171,24 @@ impl Session {
                 derived.add(self.lines.len(), record.body);
             }
         }
-        self.lines.push(Line {
+        self.lines.push(LineSpan {
             class,
             id,
             timed: record
                 .message()
                 .is_some_and(|message| message.timestamp.is_some()),
-            ..Line::at(record.place, self.bytes.len())
+            ..LineSpan::at(record.place, self.bytes.len())
         });
     }
 
     /// Appends a generated record for the input at this position.
-    pub fn push_made(&mut self, mut body: Vec<u8>, place: Place) {
+    pub fn push_made(&mut self, mut body: Vec<u8>, place: Position) {
         body.push(b'\n');
         self.push(&Record::parse(&body, place));
     }
 
     /// Appends a line of a document unchanged, with the newline that the last line may lack.
-    pub fn push_ended(&mut self, full: &[u8], place: Place) {
+    pub fn push_ended(&mut self, full: &[u8], place: Position) {
         self.push(&Record::parse(full, place));
         if let Some(line) = self.lines.last_mut().filter(|_| !full.ends_with(b"\n")) {
             self.bytes.push(b'\n');
@@ -199,7 +199,7 @@ impl Session {
     /// Appends a line as [`Session::push_reduced`] does, but joins consecutive blank lines into one entry to save
     /// memory.
     pub fn push_read(&mut self, record: &Record<'_>) {
-        let is_blank = matches!(record.kind, Kind::Blank);
+        let is_blank = matches!(record.kind, RecordKind::Blank);
         let before = self.len().checked_sub(1);
         match before.filter(|before| is_blank && !self.full(*before).is_empty()) {
             Some(before) if self.lines[before].class == Class::Blank => {
@@ -211,8 +211,8 @@ impl Session {
     }
 
     /// Appends an empty line in place of omitted lines; `place` is the position of the first one.
-    pub fn push_gap(&mut self, place: Place) {
-        self.lines.push(Line::at(place, self.bytes.len()));
+    pub fn push_gap(&mut self, place: Position) {
+        self.lines.push(LineSpan::at(place, self.bytes.len()));
     }
 
     /// Marks the lines so far as an excerpt.
@@ -254,7 +254,7 @@ impl Session {
         let line = last.map_or(1, |last| self.place(last).line + self.lines_at(last) as u64);
         self.push(&Record::parse(
             &full,
-            Place {
+            Position {
                 line,
                 offset: self.bytes.len() as u64 + 1,
             },
@@ -296,19 +296,19 @@ impl Session {
                 _ => {}
             }
         }
-        self.lines.push(Line {
+        self.lines.push(LineSpan {
             end: self.bytes.len(),
             ..line
         });
     }
 
     /// Sets the source bytes; sessions of one source section share them.
-    pub fn set_origin(&mut self, origin: Arc<Origin>) {
+    pub fn set_origin(&mut self, origin: Arc<SourceBytes>) {
         self.origin = Some(origin);
     }
 
     /// The source bytes, if they were kept.
-    pub fn origin(&self) -> Option<&Arc<Origin>> {
+    pub fn origin(&self) -> Option<&Arc<SourceBytes>> {
         self.origin.as_ref()
     }
 
@@ -348,7 +348,7 @@ impl Session {
     }
 
     /// Position of a line in its input.
-    pub fn place(&self, index: usize) -> Place {
+    pub fn place(&self, index: usize) -> Position {
         self.lines[index].place()
     }
 

@@ -36,18 +36,18 @@ fn escape(text: &str, add: bool) -> String {
         let (before, found) = rest.split_at(at);
         out.push_str(before);
         out.push('<');
-        let behind = &found[1..];
-        let slashes = behind.bytes().take_while(|byte| *byte == b'\\').count();
+        let after = &found[1..];
+        let slashes = after.bytes().take_while(|byte| *byte == b'\\').count();
         let fewer = usize::from(!add && slashes > 0);
-        if closes(&behind[slashes..]) {
+        if closes(&after[slashes..]) {
             if add {
                 out.push('\\');
             }
-            out.push_str(&behind[fewer..slashes]);
+            out.push_str(&after[fewer..slashes]);
         } else {
-            out.push_str(&behind[..slashes]);
+            out.push_str(&after[..slashes]);
         }
-        rest = &behind[slashes..];
+        rest = &after[slashes..];
     }
     out.push_str(rest);
     out

@@ -1,6 +1,6 @@
 //! Timestamps: the clock, and parsing of the time formats of other systems.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use jiff::{Timestamp, civil, tz::TimeZone};
 use std::time::Duration;
 
@@ -22,10 +22,11 @@ impl Clock {
         };
         match fixed {
             Some(_) => Ok(Clock { fixed }),
-            None => Err(
-                Error::new(Kind::Config, format!("CONVO_NOW: expected a time, got '{text}'"))
-                    .hint("use RFC 3339, e.g. 2026-11-20T18:02:03Z, or seconds since 1970"),
-            ),
+            None => Err(Error::new(
+                ErrorKind::Config,
+                format!("CONVO_NOW: expected a time, got '{text}'"),
+            )
+            .hint("use RFC 3339, e.g. 2026-11-20T18:02:03Z, or seconds since 1970")),
         }
     }
 
@@ -52,7 +53,7 @@ impl Clock {
 
 /// A parsed time of another system.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ParsedTime {
     /// RFC 3339 with an offset.
     pub time: String,
     /// Whether the text had no zone, so that the local one was used.
@@ -62,10 +63,10 @@ pub struct Reading {
 /// Parses the forms of ISO 8601 that programs write: with or without zone, date only, basic format, a space in place of
 /// the `T`. A fraction and an offset are kept as written; a time without a zone gets the local one. `None` if the text
 /// is not a time.
-pub fn read(text: &str) -> Option<Reading> {
+pub fn read(text: &str) -> Option<ParsedTime> {
     let text = text.trim();
     if is_rfc3339(text) {
-        return Some(Reading {
+        return Some(ParsedTime {
             time: text.to_string(),
             naive: false,
         });
@@ -83,7 +84,7 @@ pub fn read(text: &str) -> Option<Reading> {
         } else {
             moment.strftime("%.f").to_string()
         };
-        return Some(Reading {
+        return Some(ParsedTime {
             time: format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S")),
             naive: false,
         });
@@ -106,7 +107,7 @@ pub fn read(text: &str) -> Option<Reading> {
     } else {
         zoned.strftime("%:z").to_string()
     };
-    Some(Reading {
+    Some(ParsedTime {
         time: format!("{}{fraction}{offset}", local.strftime("%Y-%m-%dT%H:%M:%S")),
         naive: true,
     })
@@ -259,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rfc3339_is_told_from_its_look_alikes() {
+    fn rfc3339_is_distinguished_from_similar_text() {
         for good in ["2026-03-01T09:00:00Z", "2026-03-01T09:00:00.123456789123+02:00"] {
             assert!(is_rfc3339(good), "{good}");
         }
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_later_than_the_last_one() {
+    fn times_are_limited_to_the_latest_representable_one() {
         let hour = Duration::from_secs(3600);
         assert_eq!(
             later("2026-03-01T09:00:00+01:00", hour).as_deref(),
@@ -294,11 +295,11 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_spelling_of_what_is_right() {
+    fn valid_times_keep_their_notation() {
         let same = "2026-01-02T03:04:05.678+08:00";
         assert_eq!(
             read(same),
-            Some(Reading {
+            Some(ParsedTime {
                 time: same.to_string(),
                 naive: false
             })

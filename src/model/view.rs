@@ -3,10 +3,10 @@
 use super::event::Action;
 use super::json;
 use super::message::Message;
-use super::record::{Kind, Record};
+use super::record::{Record, RecordKind};
 use super::session::{Class, Session, Traits};
 use super::summary;
-use crate::error::Place;
+use crate::error::Position;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -57,10 +57,12 @@ impl Item {
         let record = match self {
             Item::Line(index) => session.record(*index),
             // A generated line has no byte order mark: such bytes at its start are content.
-            Item::Edited(_, body) | Item::Inserted(body) => Record::parse(body, Place { line: 0, offset: 1 }),
+            Item::Edited(_, body) | Item::Inserted(body) => {
+                Record::parse(body, Position { line: 0, offset: 1 })
+            }
             Item::Summary(_) => return None,
         };
-        if let Kind::Message(message) = record.kind {
+        if let RecordKind::Message(message) = record.kind {
             Some(message)
         } else {
             None
@@ -113,7 +115,7 @@ impl Item {
     }
 
     /// Whether the item is never dropped automatically.
-    pub fn stays(&self, session: &Session) -> bool {
+    pub fn is_never_dropped(&self, session: &Session) -> bool {
         self.traits(session).is_none_or(|traits| traits.is_system())
     }
 }

@@ -1,11 +1,11 @@
 //! Finds the matching lines of a session.
 
 use super::pattern::{self, Pattern};
-use super::texts::{Part, each_text};
+use super::texts::{TextKind, each_text};
 use crate::filter::overview::Title;
 use crate::model::event::Action;
 use crate::model::message::Message;
-use crate::model::record::Kind;
+use crate::model::record::RecordKind;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ pub struct Query {
     /// The pattern.
     pub pattern: Pattern,
     /// Kinds of text; empty: all but titles.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TextKind>,
     /// Roles, one of which the message has; empty: any.
     pub roles: Vec<String>,
     /// Tools, one of which the message calls or answers; empty: any message.
@@ -30,7 +30,7 @@ pub struct Query {
 
 /// A text with matching lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundText {
     /// Number of the message in the session, from 1; for a summary, that of the message before it.
     pub position: u64,
     /// The id of the message, if the record has one.
@@ -38,7 +38,7 @@ pub struct Found {
     /// The role as written.
     pub role: String,
     /// The kind of text.
-    pub part: Part,
+    pub part: TextKind,
     /// The tool of a call or result.
     pub tool: Option<String>,
     /// The time of the message as written.
@@ -48,12 +48,12 @@ pub struct Found {
     /// Whether a model would receive the message.
     pub live: bool,
     /// The matching lines and the lines around them, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TextLine>,
 }
 
 /// A line of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TextLine {
     /// Its number in the text, from 1.
     pub number: usize,
     /// The line, without line break.
@@ -62,7 +62,7 @@ pub struct Line {
     pub spans: Option<Vec<Range<usize>>>,
 }
 
-impl Found {
+impl FoundText {
     /// Number of matching lines.
     pub fn count(&self) -> usize {
         self.lines.iter().filter(|line| line.spans.is_some()).count()
@@ -70,9 +70,9 @@ impl Found {
 }
 
 impl Query {
-    fn wants(&self, part: Part) -> bool {
+    fn wants(&self, part: TextKind) -> bool {
         match self.parts.as_slice() {
-            [] => part != Part::Title,
+            [] => part != TextKind::Title,
             parts => parts.contains(&part),
         }
     }
@@ -93,11 +93,11 @@ struct Search<'q> {
     left: usize,
     /// Tools by the ids of their calls.
     tools: HashMap<String, String>,
-    found: Vec<Found>,
+    found: Vec<FoundText>,
 }
 
 /// The texts of a session with matching lines, in order; at most `most` lines match.
-pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
+pub fn find(session: &Session, query: &Query, most: usize) -> Vec<FoundText> {
     let mut search = Search {
         query,
         // Hidden matches are removed later, so they must not count.
@@ -105,7 +105,7 @@ pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
         tools: HashMap::new(),
         found: Vec::new(),
     };
-    if query.parts.contains(&Part::Title) {
+    if query.parts.contains(&TextKind::Title) {
         search.title(session);
     }
     let mut position = 0;
@@ -118,12 +118,12 @@ pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
         let record = session.record(index);
         let known = search.found.len();
         match &record.kind {
-            Kind::Message(message) => {
+            RecordKind::Message(message) => {
                 position += 1;
                 search.message(message, record.body, position);
             }
-            Kind::Event(event)
-                if query.wants(Part::Summary) && query.pattern.prefilter().may_match(record.body) =>
+            RecordKind::Event(event)
+                if query.wants(TextKind::Summary) && query.pattern.prefilter().may_match(record.body) =>
             {
                 let text = match event.action() {
                     Action::Summary(summary) => Some(summary.content),
@@ -133,15 +133,15 @@ pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
                 if let Some(text) = text.filter(|_| query.tools.is_empty()) {
                     let role = event_role(record.body);
                     if query.has_role(&role) {
-                        search.text(&Found::new(position, &role, Part::Summary), &text);
+                        search.text(&FoundText::new(position, &role, TextKind::Summary), &text);
                     }
                 }
             }
-            Kind::Unreadable(_)
-                if query.tools.is_empty() && query.roles.is_empty() && query.wants(Part::Text) =>
+            RecordKind::Unreadable(_)
+                if query.tools.is_empty() && query.roles.is_empty() && query.wants(TextKind::Text) =>
             {
                 let text = crate::model::json::unescape(record.body);
-                search.text(&Found::new(position, "", Part::Text), &text);
+                search.text(&FoundText::new(position, "", TextKind::Text), &text);
             }
             _ => {}
         }
@@ -167,7 +167,7 @@ pub fn find(session: &Session, query: &Query, most: usize) -> Vec<Found> {
 }
 
 /// Keeps the first matching lines.
-fn limit(found: &mut Vec<Found>, most: usize) {
+fn limit(found: &mut Vec<FoundText>, most: usize) {
     let mut left = most;
     for found in found.iter_mut() {
         found.lines.retain(|line| {
@@ -193,9 +193,9 @@ fn event_role(body: &[u8]) -> String {
     role.map_or_else(|| "system".to_string(), |role| role.into_owned())
 }
 
-impl Found {
-    fn new(position: u64, role: &str, part: Part) -> Found {
-        Found {
+impl FoundText {
+    fn new(position: u64, role: &str, part: TextKind) -> FoundText {
+        FoundText {
             position,
             message: None,
             role: role.to_string(),
@@ -213,7 +213,7 @@ impl Search<'_> {
     fn title(&mut self, session: &Session) {
         let title = Title::of(session, session.header_text("title"), &View::default());
         if let Some(title) = title.filter(|_| self.query.roles.is_empty() && self.query.tools.is_empty()) {
-            self.text(&Found::new(0, "", Part::Title), &title.text);
+            self.text(&FoundText::new(0, "", TextKind::Title), &title.text);
         }
     }
 
@@ -242,18 +242,18 @@ impl Search<'_> {
                 .map(|name| name.into_owned()),
             false => answered(),
         };
-        let base = Found {
+        let base = FoundText {
             message: message.id().map(|id| id.into_owned()),
             timestamp: message.timestamp().map(|time| time.into_owned()),
-            ..Found::new(position, &role, Part::Text)
+            ..FoundText::new(position, &role, TextKind::Text)
         };
         each_text(message, &mut |part, tool, text| {
             let tool = match part {
-                Part::Result => answered.as_deref(),
+                TextKind::Result => answered.as_deref(),
                 _ => tool,
             };
             if query.wants(part) && query.has_tool(tool) {
-                let found = Found {
+                let found = FoundText {
                     part,
                     tool: tool.map(str::to_string),
                     ..base.clone()
@@ -264,15 +264,15 @@ impl Search<'_> {
     }
 
     /// Adds the matching lines of a text.
-    fn text(&mut self, base: &Found, text: &str) {
-        let mut lines: Vec<Line> = Vec::new();
+    fn text(&mut self, base: &FoundText, text: &str) {
+        let mut lines: Vec<TextLine> = Vec::new();
         let left = &mut self.left;
         self.query.pattern.lines(text, |number, line, spans| {
             if *left == 0 {
                 return false;
             }
             *left -= 1;
-            lines.push(Line {
+            lines.push(TextLine {
                 number,
                 text: line.to_string(),
                 spans: Some(spans),
@@ -285,7 +285,7 @@ impl Search<'_> {
         if self.query.around > 0 {
             lines = with_neighbors(lines, text, self.query.around);
         }
-        self.found.push(Found {
+        self.found.push(FoundText {
             lines,
             ..base.clone()
         });
@@ -293,7 +293,7 @@ impl Search<'_> {
 }
 
 /// Matching lines together with the lines around them.
-fn with_neighbors(matching: Vec<Line>, text: &str, around: usize) -> Vec<Line> {
+fn with_neighbors(matching: Vec<TextLine>, text: &str, around: usize) -> Vec<TextLine> {
     let mut all = Vec::new();
     let mut matching = matching.into_iter().peekable();
     let mut last: Option<usize> = None;
@@ -307,7 +307,7 @@ fn with_neighbors(matching: Vec<Line>, text: &str, around: usize) -> Vec<Line> {
         let follows = last.is_some_and(|last| number - last <= around);
         let precedes = matching.peek().is_some_and(|next| next.number - number <= around);
         if follows || precedes {
-            all.push(Line {
+            all.push(TextLine {
                 number,
                 text: line.to_string(),
                 spans: None,
@@ -319,7 +319,7 @@ fn with_neighbors(matching: Vec<Line>, text: &str, around: usize) -> Vec<Line> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pattern::Settings;
+    use super::super::pattern::PatternOptions;
     use super::*;
 
     fn session() -> Session {
@@ -341,7 +341,7 @@ mod tests {
 
     fn query(pattern: &str) -> Query {
         Query {
-            pattern: Pattern::new(pattern, Settings::default()).unwrap(),
+            pattern: Pattern::new(pattern, PatternOptions::default()).unwrap(),
             parts: Vec::new(),
             roles: Vec::new(),
             tools: Vec::new(),
@@ -352,7 +352,7 @@ mod tests {
 
     fn shown(query: &Query, most: usize) -> Vec<String> {
         let found = find(&session(), query, most);
-        let lines = |found: &Found| {
+        let lines = |found: &FoundText| {
             let lines: Vec<String> = found
                 .lines
                 .iter()
@@ -382,12 +382,12 @@ mod tests {
         assert_eq!(shown(&query("lease"), 2), all[..2]);
         assert_eq!(shown(&query("lease-1"), usize::MAX), [""; 0]);
         let titles = Query {
-            parts: vec![Part::Title],
+            parts: vec![TextKind::Title],
             ..query("lease")
         };
         assert_eq!(shown(&titles, usize::MAX), ["0  title Of the lease"]);
         let results = Query {
-            parts: vec![Part::Result],
+            parts: vec![TextKind::Result],
             ..query("lease")
         };
         assert_eq!(shown(&results, usize::MAX), all[2..3]);

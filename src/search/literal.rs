@@ -4,10 +4,10 @@
 use regex_syntax::hir::{Hir, HirKind};
 
 /// Minimum length; shorter strings occur in nearly every line.
-const LEAST: usize = 3;
+const MINIMUM: usize = 3;
 
 /// Maximum number of alternatives, which an automaton searches at once.
-const MOST: usize = 32;
+const MAXIMUM: usize = 32;
 
 /// Strings of which each match contains at least one; `None` if there are no such strings.
 pub fn required(pattern: &Hir) -> Option<Vec<String>> {
@@ -25,7 +25,7 @@ pub fn required(pattern: &Hir) -> Option<Vec<String>> {
         HirKind::Alternation(parts) => {
             let strings: Option<Vec<_>> = parts.iter().map(required).collect();
             let strings = strings?.concat();
-            (strings.len() <= MOST).then_some(strings)
+            (strings.len() <= MAXIMUM).then_some(strings)
         }
         _ => None,
     }
@@ -35,7 +35,7 @@ pub fn required(pattern: &Hir) -> Option<Vec<String>> {
 pub fn longest_run(text: &str) -> Option<&str> {
     let runs = text.split(|c: char| !matches!(c, ' '..='~') || matches!(c, '"' | '\\' | '/'));
     // Spaces alone occur in every line.
-    let runs = runs.filter(|run| run.len() >= LEAST && !run.trim().is_empty());
+    let runs = runs.filter(|run| run.len() >= MINIMUM && !run.trim().is_empty());
     runs.max_by_key(|run| run.len())
 }
 

@@ -20,8 +20,8 @@ mod prefilter;
 mod rank;
 mod texts;
 
-pub use find::{Found, Line, Query, find};
-pub use pattern::{Case, Pattern, Settings};
+pub use find::{FoundText, Query, TextLine, find};
+pub use pattern::{Case, Pattern, PatternOptions};
 pub use prefilter::Prefilter;
-pub use rank::{Counted, Question, Ranked, rank};
-pub use texts::Part;
+pub use rank::{Question, Ranked, TermCounts, rank};
+pub use texts::TextKind;

@@ -2,7 +2,7 @@
 
 use super::literal;
 use super::prefilter::Prefilter;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ast;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub enum Case {
 
 /// How a pattern is interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct PatternOptions {
     /// As a regular expression instead of a literal text.
     pub regex: bool,
     /// Case sensitivity.
@@ -43,9 +43,9 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if it is empty, contains a line break, or is not a regular expression.
-    pub fn new(pattern: &str, settings: Settings) -> Result<Pattern> {
-        let usage = |what: String| Error::new(Kind::Usage, what);
+    /// [`ErrorKind::Usage`] if it is empty, contains a line break, or is not a regular expression.
+    pub fn new(pattern: &str, settings: PatternOptions) -> Result<Pattern> {
+        let usage = |what: String| Error::new(ErrorKind::Usage, what);
         if pattern.is_empty() {
             return Err(usage("empty pattern".to_string()));
         }
@@ -140,7 +140,7 @@ fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
         _ => (1, "not a regular expression".to_string()),
     };
     let error = Error::new(
-        Kind::Usage,
+        ErrorKind::Usage,
         format!("'{pattern}': invalid regular expression at column {column}: {why}"),
     );
     error.hint("omit --regex to search for a text")
@@ -150,7 +150,7 @@ fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn found(pattern: &str, settings: Settings, text: &str) -> Vec<(usize, String)> {
+    fn found(pattern: &str, settings: PatternOptions, text: &str) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         Pattern::new(pattern, settings)
             .unwrap()
@@ -162,23 +162,23 @@ mod tests {
         found
     }
 
-    const REGEX: Settings = Settings {
+    const REGEX: PatternOptions = PatternOptions {
         regex: true,
         case: Case::Smart,
         words: false,
     };
 
     #[test]
-    fn small_letters_match_any_case() {
+    fn lowercase_patterns_match_any_case() {
         let text = "one\nQUORUM lease\r\nquorum leases, quorum lease";
-        let plain = Settings::default();
+        let plain = PatternOptions::default();
         let of = |number, text: &str| (number, text.to_string());
         assert_eq!(
             found("quorum lease", plain, text),
             [of(2, "QUORUM lease"), of(3, "quorum lease|quorum lease")]
         );
         assert_eq!(found("Quorum lease", plain, text), []);
-        let exact = Settings {
+        let exact = PatternOptions {
             case: Case::Exact,
             ..plain
         };
@@ -186,12 +186,12 @@ mod tests {
             found("quorum lease", exact, text),
             [of(3, "quorum lease|quorum lease")]
         );
-        let ignore = Settings {
+        let ignore = PatternOptions {
             case: Case::Ignore,
             ..plain
         };
         assert_eq!(found("QUORUM LEASES", ignore, text), [of(3, "quorum leases")]);
-        let words = Settings { words: true, ..plain };
+        let words = PatternOptions { words: true, ..plain };
         assert_eq!(found("lease", words, text), [of(2, "lease"), of(3, "lease")]);
         // A literal text, not an expression.
         assert_eq!(found("l.ase", plain, text), []);
@@ -209,15 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_place() {
+    fn errors_state_the_position() {
         let error = Pattern::new("ab(c", REGEX).unwrap_err();
-        assert_eq!(error.kind, Kind::Usage);
+        assert_eq!(error.kind, ErrorKind::Usage);
         assert!(
             error.message.contains("at column 3: unclosed group"),
             "{}",
             error.message
         );
-        assert!(Pattern::new("ab(c", Settings::default()).is_ok());
-        assert!(Pattern::new("", REGEX).is_err() && Pattern::new("a\nb", Settings::default()).is_err());
+        assert!(Pattern::new("ab(c", PatternOptions::default()).is_ok());
+        assert!(Pattern::new("", REGEX).is_err() && Pattern::new("a\nb", PatternOptions::default()).is_err());
     }
 }

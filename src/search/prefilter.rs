@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_may_be_written_as_their_numbers() {
+    fn escaped_characters_are_matched() {
         let exact = prefilter("lease", false);
         for bytes in ["a lease", r"l\u0065ase", r"\\u006Cease", r"\u0073"] {
             assert!(exact.may_match(bytes.as_bytes()), "{bytes}");

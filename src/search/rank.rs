@@ -1,8 +1,8 @@
 //! Ranks sessions by a query: BM25 over their words, without an index.
 
-use super::texts::{Part, each_text};
+use super::texts::{TextKind, each_text};
 use crate::model::message::Role;
-use crate::model::record::Kind;
+use crate::model::record::RecordKind;
 use crate::model::session::Session;
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ struct Tally {
 
 /// A message with words of the query.
 #[derive(Clone, Debug)]
-struct Candidate {
+struct MessageCandidate {
     position: u64,
     message: Option<String>,
     text: String,
@@ -40,10 +40,10 @@ struct Candidate {
 
 /// The term counts of one session.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct TermCounts {
     whole: Tally,
     messages: u64,
-    candidates: Vec<Candidate>,
+    candidates: Vec<MessageCandidate>,
 }
 
 /// A session by its rank.
@@ -62,10 +62,10 @@ pub struct Ranked {
 }
 
 /// Maximum characters of a message's text that are kept.
-const KEPT: usize = 400;
+const MAX_CHARACTERS: usize = 400;
 
 /// Maximum number of candidate messages per session.
-const MOST: usize = 64;
+const MAXIMUM: usize = 64;
 
 /// The words of a text in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
@@ -83,7 +83,7 @@ impl Question {
     }
 
     /// Counts the words in a session.
-    pub fn count(&self, session: &Session) -> Counted {
+    pub fn count(&self, session: &Session) -> TermCounts {
         let places: HashMap<&str, usize> = self
             .words
             .iter()
@@ -94,14 +94,14 @@ impl Question {
             counts: vec![0.0; self.words.len()],
             length: 0.0,
         };
-        let mut counted = Counted {
+        let mut counted = TermCounts {
             whole: empty(),
             messages: 0,
             candidates: Vec::new(),
         };
         for (index, traits) in session.messages() {
             let record = session.record(index);
-            let Kind::Message(message) = &record.kind else {
+            let RecordKind::Message(message) = &record.kind else {
                 continue;
             };
             counted.messages += 1;
@@ -109,7 +109,7 @@ impl Question {
             let mut shown = None;
             let weight = if traits.role == Role::User { USER } else { 1.0 };
             each_text(message, &mut |part, _, text| {
-                if part == Part::Reasoning {
+                if part == TextKind::Reasoning {
                     return;
                 }
                 for line in text.lines() {
@@ -122,7 +122,7 @@ impl Question {
                         }
                     }
                     if has_word && shown.is_none() {
-                        shown = Some(line.trim().chars().take(KEPT).collect::<String>());
+                        shown = Some(line.trim().chars().take(MAX_CHARACTERS).collect::<String>());
                     }
                 }
             });
@@ -131,7 +131,7 @@ impl Question {
                 *sum += count;
             }
             if let Some(text) = shown {
-                counted.candidates.push(Candidate {
+                counted.candidates.push(MessageCandidate {
                     position: counted.messages,
                     message: message.id().map(|id| id.into_owned()),
                     text,
@@ -144,16 +144,17 @@ impl Question {
     }
 }
 
-impl Counted {
+impl TermCounts {
     /// Drops the candidates with the fewest distinct words if there are too many.
     fn thin(&mut self) {
-        if self.candidates.len() < 2 * MOST {
+        if self.candidates.len() < 2 * MAXIMUM {
             return;
         }
-        let different = |one: &Candidate| one.tally.counts.iter().filter(|count| **count > 0.0).count();
+        let different =
+            |one: &MessageCandidate| one.tally.counts.iter().filter(|count| **count > 0.0).count();
         self.candidates
             .sort_by_key(|one| (std::cmp::Reverse(different(one)), one.position));
-        self.candidates.truncate(MOST);
+        self.candidates.truncate(MAXIMUM);
     }
 }
 
@@ -169,7 +170,7 @@ impl Tally {
 }
 
 /// The sessions that contain a word of the query, best first; ties are in input order.
-pub fn rank(sessions: &[Counted]) -> Vec<Ranked> {
+pub fn rank(sessions: &[TermCounts]) -> Vec<Ranked> {
     let Some(words) = sessions.first().map(|first| first.whole.counts.len()) else {
         return Vec::new();
     };
@@ -227,7 +228,7 @@ mod tests {
 
     fn ranked(question: &str, sessions: &[Session]) -> Vec<(usize, u64)> {
         let question = Question::new(question).unwrap();
-        let counted: Vec<Counted> = sessions.iter().map(|session| question.count(session)).collect();
+        let counted: Vec<TermCounts> = sessions.iter().map(|session| question.count(session)).collect();
         rank(&counted)
             .into_iter()
             .map(|one| (one.session, one.position))

@@ -2,11 +2,11 @@
 //! encoded data.
 
 use crate::model::json::{self, Dialect};
-use crate::model::message::{Message, Part as Content, Role};
+use crate::model::message::{Message, MessagePart as Content, Role};
 
 /// A kind of text in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Part {
+pub enum TextKind {
     /// Text of the message.
     Text,
     /// Reasoning of a model.
@@ -21,41 +21,41 @@ pub enum Part {
     Title,
 }
 
-impl Part {
+impl TextKind {
     /// All kinds.
-    pub const ALL: [Part; 6] = [
-        Part::Text,
-        Part::Reasoning,
-        Part::Call,
-        Part::Result,
-        Part::Summary,
-        Part::Title,
+    pub const ALL: [TextKind; 6] = [
+        TextKind::Text,
+        TextKind::Reasoning,
+        TextKind::Call,
+        TextKind::Result,
+        TextKind::Summary,
+        TextKind::Title,
     ];
 
     /// Name on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Part::Text => "text",
-            Part::Reasoning => "reasoning",
-            Part::Call => "call",
-            Part::Result => "result",
-            Part::Summary => "summary",
-            Part::Title => "title",
+            TextKind::Text => "text",
+            TextKind::Reasoning => "reasoning",
+            TextKind::Call => "call",
+            TextKind::Result => "result",
+            TextKind::Summary => "summary",
+            TextKind::Title => "title",
         }
     }
 }
 
 /// Calls `each` for each text of a message, with the tool of a call.
-pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(Part, Option<&str>, &str)) {
-    let thoughts = message
+pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(TextKind, Option<&str>, &str)) {
+    let reasoning_parts = message
         .reasoning
         .and_then(|raw| json::elements(raw, Dialect::Strict));
-    for thought in thoughts.unwrap_or_default() {
-        thought_of(thought, each);
+    for reasoning in reasoning_parts.unwrap_or_default() {
+        reasoning_texts(reasoning, each);
     }
     let own = match message.role() {
-        Role::Tool => Part::Result,
-        _ => Part::Text,
+        Role::Tool => TextKind::Result,
+        _ => TextKind::Text,
     };
     for part in message.parts() {
         match part {
@@ -64,33 +64,35 @@ pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(Part, Option<&s
         }
     }
     for call in message.tool_calls() {
-        each(Part::Call, Some(&call.name), &call.name);
+        each(TextKind::Call, Some(&call.name), &call.name);
         strings(&call.arguments, &mut |text| {
-            each(Part::Call, Some(&call.name), text)
+            each(TextKind::Call, Some(&call.name), text)
         });
     }
 }
 
 /// Content other than plain text. Media and encoded data are not searched.
-fn other(kind: &str, raw: &[u8], each: &mut dyn FnMut(Part, Option<&str>, &str)) {
+fn other(kind: &str, raw: &[u8], each: &mut dyn FnMut(TextKind, Option<&str>, &str)) {
     let text = |name: &str| json::member(raw, name).and_then(json::text);
     match kind {
-        "thinking" | "reasoning" => thought_of(raw, each),
+        "thinking" | "reasoning" => reasoning_texts(raw, each),
         "refusal" => text("refusal")
             .iter()
-            .for_each(|text| each(Part::Text, None, text)),
+            .for_each(|text| each(TextKind::Text, None, text)),
         "tool_result" => text_members(raw, &["content", "text"], &mut |text| {
-            each(Part::Result, None, text)
+            each(TextKind::Result, None, text)
         }),
-        "input_text" | "output_text" => text("text").iter().for_each(|text| each(Part::Text, None, text)),
+        "input_text" | "output_text" => text("text")
+            .iter()
+            .for_each(|text| each(TextKind::Text, None, text)),
         _ => {}
     }
 }
 
 /// Reasoning without its signature and encrypted data.
-fn thought_of(raw: &[u8], each: &mut dyn FnMut(Part, Option<&str>, &str)) {
+fn reasoning_texts(raw: &[u8], each: &mut dyn FnMut(TextKind, Option<&str>, &str)) {
     let names = ["text", "thinking", "summary", "content"];
-    text_members(raw, &names, &mut |text| each(Part::Reasoning, None, text));
+    text_members(raw, &names, &mut |text| each(TextKind::Reasoning, None, text));
 }
 
 /// The texts in these members of an object, at any depth.
@@ -159,11 +161,11 @@ fn inside(value: &[u8], depth: usize, each: &mut dyn FnMut(&str)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Place;
+    use crate::error::Position;
     use crate::model::record::Record;
 
-    fn texts(line: &str) -> Vec<(Part, String)> {
-        let record = Record::parse(line.as_bytes(), Place::default());
+    fn texts(line: &str) -> Vec<(TextKind, String)> {
+        let record = Record::parse(line.as_bytes(), Position::default());
         let mut found = Vec::new();
         each_text(record.message().unwrap(), &mut |part, _, text| {
             found.push((part, text.to_string()))
@@ -178,22 +180,22 @@ mod tests {
         assert_eq!(
             texts(line),
             [
-                of(Part::Reasoning, "hm"),
-                of(Part::Reasoning, "short"),
-                of(Part::Text, "caf\u{e9}"),
-                of(Part::Call, "run"),
-                of(Part::Call, "a \"b\""),
-                of(Part::Call, "x"),
+                of(TextKind::Reasoning, "hm"),
+                of(TextKind::Reasoning, "short"),
+                of(TextKind::Text, "caf\u{e9}"),
+                of(TextKind::Call, "run"),
+                of(TextKind::Call, "a \"b\""),
+                of(TextKind::Call, "x"),
             ]
         );
         assert_eq!(
             texts(r#"{"role":"tool","tool_call_id":"c","content":"out"}"#),
-            [of(Part::Result, "out")]
+            [of(TextKind::Result, "out")]
         );
         let free = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"custom","custom":{"name":"patch","input":"*** {Begin"}}]}"#;
         assert_eq!(
             texts(free),
-            [of(Part::Call, "patch"), of(Part::Call, "*** {Begin")]
+            [of(TextKind::Call, "patch"), of(TextKind::Call, "*** {Begin")]
         );
     }
 }

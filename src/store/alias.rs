@@ -2,7 +2,7 @@
 
 use super::directory::Directory;
 use super::{Store, atomic, no_session};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::json;
 use crate::model::key;
 use rustix::fs::OFlags;
@@ -18,7 +18,7 @@ pub type Aliases = Vec<(String, Vec<String>)>;
 
 /// The result of claiming a name that sessions may share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum AliasClaim {
     /// The name now refers to these sessions.
     Made(Vec<String>),
     /// The session had the name already, or the list of claims is full.
@@ -29,7 +29,12 @@ pub enum Claim {
 
 /// The file name of an alias. Fails for a name that cannot be read back from it.
 pub(super) fn encoded(name: &str) -> Result<String> {
-    let refuse = |why: &str| Err(Error::new(Kind::Unsafe, format!("{name}: invalid alias: {why}")));
+    let refuse = |why: &str| {
+        Err(Error::new(
+            ErrorKind::Unsafe,
+            format!("{name}: invalid alias: {why}"),
+        ))
+    };
     if name.is_empty() {
         return refuse("empty");
     }
@@ -43,7 +48,7 @@ pub(super) fn encoded(name: &str) -> Result<String> {
     if key::key_for_id(&encoded).as_deref() != Some(name) {
         let start: String = name.chars().take(40).collect();
         return Err(
-            Error::new(Kind::Unsafe, format!("{start}…: invalid alias: too long"))
+            Error::new(ErrorKind::Unsafe, format!("{start}…: invalid alias: too long"))
                 .hint("use up to 128 letters, digits, '.', '_' and '-', or fewer other characters"),
         );
     }
@@ -54,9 +59,9 @@ fn content(ids: &[String]) -> Vec<u8> {
     ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect()
 }
 
-pub(super) fn taken(name: &str, ids: &[String]) -> Error {
+pub(super) fn name_taken(name: &str, ids: &[String]) -> Error {
     Error::new(
-        Kind::Exists,
+        ErrorKind::Exists,
         format!("{name}: alias already used by {}", ids.join(", ")),
     )
     .hint("take it away first with: convo alias remove")
@@ -71,12 +76,16 @@ fn read(aliases: &Directory, file: &str) -> Result<Option<Vec<String>>> {
     open.take(1 << 20).read_to_string(&mut text).map_err(|error| {
         let damaged = error.kind() == std::io::ErrorKind::InvalidData; // invalid UTF-8
         let error = Error::io(aliases.shown(file), error);
-        if damaged { error.kind(Kind::Data) } else { error }
+        if damaged {
+            error.kind(ErrorKind::Data)
+        } else {
+            error
+        }
     })?;
     let ids: Vec<String> = text.lines().map(str::to_string).collect();
     if ids.is_empty() || !ids.iter().all(|id| key::is_id(id)) {
         return Err(Error::new(
-            Kind::Data,
+            ErrorKind::Data,
             format!("{}: alias without a session", aliases.shown(file)),
         ));
     }
@@ -85,7 +94,7 @@ fn read(aliases: &Directory, file: &str) -> Result<Option<Vec<String>>> {
 
 impl Store {
     /// Assigns an alias to a session, durably. Repeating the same assignment succeeds; a name used as an alias,
-    /// session id or session key is [`Kind::Exists`].
+    /// session id or session key is [`ErrorKind::Exists`].
     pub fn alias_add(&self, name: &str, id: &str) -> Result<()> {
         let file = encoded(name)?;
         self.refuse_session_names(name, id)?;
@@ -105,7 +114,7 @@ impl Store {
             key::checked_id(id)?;
         }
         if ids.is_empty() {
-            return Err(Error::new(Kind::Usage, format!("{name}: unclaimed alias")));
+            return Err(Error::new(ErrorKind::Usage, format!("{name}: unclaimed alias")));
         }
         self.claim(name, &file, ids)
     }
@@ -124,7 +133,7 @@ impl Store {
         if held.is_none() || !atomic::unlink(aliases, file)? {
             return Err(none());
         }
-        atomic::sync_directory(aliases).map_err(|error| error.kind(Kind::Unsure))
+        atomic::sync_directory(aliases).map_err(|error| error.kind(ErrorKind::Unsure))
     }
 
     /// All aliases with the ids that they name, sorted by name. Unreadable entries are skipped.
@@ -156,7 +165,7 @@ impl Store {
             match read(aliases, &file) {
                 Ok(ids) => all.extend(ids.map(|ids| (file, ids))),
                 // Not a valid alias file; disk errors are returned.
-                Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => faults.push(error),
+                Err(error) if matches!(error.kind, ErrorKind::Data | ErrorKind::Unsafe) => faults.push(error),
                 Err(error) => return Err(error),
             }
         }
@@ -187,22 +196,22 @@ impl Store {
             Some(known) if known == ids => Ok(None),
             // A repeated claim with further ids: existing claims are kept.
             Some(known) if known.iter().all(|id| ids.contains(id)) => Ok(Some(ids.to_vec())),
-            Some(known) => Err(taken(name, known)),
+            Some(known) => Err(name_taken(name, known)),
         })
         .map(drop)
     }
 
     /// Assigns a name that several sessions may share: with a second session it resolves to none, with an error that
-    /// lists all. Existing names are kept; see [`Claim`].
-    pub fn alias_share(&self, name: &str, id: &str) -> Result<Claim> {
+    /// lists all. Existing names are kept; see [`AliasClaim`].
+    pub fn alias_share(&self, name: &str, id: &str) -> Result<AliasClaim> {
         let file = encoded(name)?;
-        if let Some(other) = self.own_session(name)?
+        if let Some(other) = self.session_by_id_or_key(name)?
             && other != id
         {
-            return Ok(Claim::Own(other));
+            return Ok(AliasClaim::Own(other));
         }
         let changed = self.change_alias(&file, |known| Ok(shared(known, id)))?;
-        Ok(changed.map_or(Claim::There, Claim::Made))
+        Ok(changed.map_or(AliasClaim::There, AliasClaim::Made))
     }
 
     /// Moves a name from other sessions to this one.
@@ -215,8 +224,8 @@ impl Store {
     }
 
     /// The session with this id or key, regardless of aliases.
-    pub fn own_session(&self, name: &str) -> Result<Option<String>> {
-        own_session(name, |id| self.has(id))
+    pub fn session_by_id_or_key(&self, name: &str) -> Result<Option<String>> {
+        session_by_id_or_key(name, |id| self.has(id))
     }
 
     /// Changes the ids of an alias under a lock; returns the new ids, or none if nothing changes. Syncs in both
@@ -242,7 +251,7 @@ impl Store {
                 return Ok(Some(ids));
             }
             // Remove a temporary file of a dead writer.
-            atomic::sweep(&aliases, &atomic::temporary_name(file));
+            atomic::remove_dead_file(&aliases, &atomic::temporary_name(file));
             if atomic::create(&aliases, file, &content(&ids))? {
                 return Ok(Some(ids));
             }
@@ -250,7 +259,7 @@ impl Store {
     }
 
     /// Makes all aliases durable, including changes by a killed process.
-    pub(super) fn settle_aliases(&self) -> Result<()> {
+    pub(super) fn sync_aliases(&self) -> Result<()> {
         self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
     }
 
@@ -275,12 +284,12 @@ impl Store {
         if !self.has(key::checked_id(id)?)? {
             return Err(no_session(id));
         }
-        refuse_own(name, id, self.own_session(name)?)
+        refuse_own(name, id, self.session_by_id_or_key(name)?)
     }
 }
 
 /// Finds the session with this id or key, using `has` to test for existence.
-pub(super) fn own_session(name: &str, has: impl Fn(&str) -> Result<bool>) -> Result<Option<String>> {
+pub(super) fn session_by_id_or_key(name: &str, has: impl Fn(&str) -> Result<bool>) -> Result<Option<String>> {
     for id in [name, &key::id_for_key(name)] {
         if key::is_id(id) && has(id)? {
             return Ok(Some(id.to_string()));
@@ -293,7 +302,7 @@ pub(super) fn own_session(name: &str, has: impl Fn(&str) -> Result<bool>) -> Res
 pub(super) fn refuse_own(name: &str, id: &str, own: Option<String>) -> Result<()> {
     match own {
         Some(other) if other != id || other == name => Err(Error::new(
-            Kind::Exists,
+            ErrorKind::Exists,
             format!("{name}: is the id of a session, not an alias"),
         )),
         _ => Ok(()),
@@ -312,5 +321,6 @@ pub(super) fn shared(known: Option<&[String]>, id: &str) -> Option<Vec<String>> 
 }
 
 pub(super) fn no_alias(name: &str) -> Error {
-    Error::new(Kind::NotFound, format!("{name}: no such alias")).hint("list aliases with: convo alias list")
+    Error::new(ErrorKind::NotFound, format!("{name}: no such alias"))
+        .hint("list aliases with: convo alias list")
 }

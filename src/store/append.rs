@@ -1,11 +1,11 @@
 //! Appends lines to a log: under a lock, in one write, durable before any line is acknowledged.
 
-use super::directory::{Directory, Facts};
-use super::log::{Chain, Pending};
-use super::mark::Mark;
-use super::tail::Tail;
+use super::directory::{Directory, FileStat};
+use super::log::{LogChain, Pending};
+use super::log_end::Tail;
+use super::mark::RangeMark;
 use super::{Store, atomic, log_name, no_session};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -17,25 +17,25 @@ pub struct Appender<'s> {
     id: String,
     pending: Pending,
     acknowledged: u64,
-    known: Option<Known>,
+    known: Option<FlushedLog>,
     /// Required length of the log.
     expected: Option<u64>,
 }
 
 /// The log after the last flush.
 #[derive(Debug)]
-struct Known {
+struct FlushedLog {
     file: File,
-    facts: Facts,
+    facts: FileStat,
     length: u64,
-    chain: Chain,
+    chain: LogChain,
 }
 
 /// A locked log and its end.
 #[derive(Debug)]
-pub(super) struct HeldEnd {
+pub(super) struct LockedEnd {
     pub file: File,
-    pub facts: Facts,
+    pub facts: FileStat,
     pub tail: Tail,
     shown: String,
 }
@@ -80,17 +80,17 @@ impl<'s> Appender<'s> {
     }
 
     /// Makes all pushed lines durable and returns the total number of durable lines. After an error the lines are still
-    /// pending and none is in the log, unless the error is [`Kind::Unsure`].
+    /// pending and none is in the log, unless the error is [`ErrorKind::Unsure`].
     pub fn flush(&mut self) -> Result<u64> {
         if self.pending.is_empty() {
             return Ok(self.acknowledged);
         }
-        let held = self.hold()?;
+        let held = self.lock_log()?;
         self.write(held)
     }
 
     /// Locks the log and reads its end.
-    pub(super) fn hold(&mut self) -> Result<HeldEnd> {
+    pub(super) fn lock_log(&mut self) -> Result<LockedEnd> {
         let name = log_name(&self.id);
         let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
         let (file, before) = match self.known.take() {
@@ -104,15 +104,15 @@ impl<'s> Appender<'s> {
         let shown = sessions.shown(&name);
         if self.expected.is_some_and(|expected| expected != facts.size) {
             return Err(Error::new(
-                Kind::Locked,
+                ErrorKind::Locked,
                 format!("{shown}: modified by another program; nothing was changed"),
             ));
         }
         if before.is_none() {
-            atomic::sweep(sessions, &atomic::temporary_name(&name));
+            atomic::remove_dead_file(sessions, &atomic::temporary_name(&name));
             // Concurrent readers read the log up to here, without a last line that a writer may have just begun.
-            let mark = Mark::set(&file, facts.size);
-            self.store.settle_name(sessions, &facts)?;
+            let mark = RangeMark::set(&file, facts.size);
+            self.store.sync_name(sessions, &facts)?;
             drop(mark);
         }
         let tail = match before {
@@ -120,9 +120,9 @@ impl<'s> Appender<'s> {
                 Tail { chain, torn: false }
             }
             _ => Tail::read(&file, facts.size)
-                .map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?,
+                .map_err(|error| Error::io(&shown, error).kind(ErrorKind::InputOutput))?,
         };
-        Ok(HeldEnd {
+        Ok(LockedEnd {
             file,
             facts,
             tail,
@@ -131,8 +131,8 @@ impl<'s> Appender<'s> {
     }
 
     /// Writes the pending lines to a locked log, makes them durable, and releases the lock.
-    pub(super) fn write(&mut self, held: HeldEnd) -> Result<u64> {
-        let HeldEnd {
+    pub(super) fn write(&mut self, held: LockedEnd) -> Result<u64> {
+        let LockedEnd {
             file,
             facts,
             tail,
@@ -141,7 +141,7 @@ impl<'s> Appender<'s> {
         let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
         let mut chain = tail.chain;
         self.pending.close(&mut chain);
-        let mark = Mark::set(&file, facts.size);
+        let mark = RangeMark::set(&file, facts.size);
         let bytes = self.pending.bytes(tail.torn);
         let at = atomic::write_end(&file, &shown, facts.size, bytes)?;
         if at != facts.size {
@@ -154,7 +154,7 @@ impl<'s> Appender<'s> {
         self.pending.clear();
         // A failed unlock is harmless: the next flush opens the file again.
         if file.unlock().is_ok() {
-            self.known = Some(Known {
+            self.known = Some(FlushedLog {
                 file,
                 facts,
                 length: at + bytes as u64,
@@ -165,9 +165,9 @@ impl<'s> Appender<'s> {
     }
 
     /// Releases a locked log without writing.
-    pub(super) fn release(&mut self, held: HeldEnd) {
+    pub(super) fn release(&mut self, held: LockedEnd) {
         if !held.tail.torn && held.file.unlock().is_ok() {
-            self.known = Some(Known {
+            self.known = Some(FlushedLog {
                 file: held.file,
                 facts: held.facts,
                 length: held.facts.size,
@@ -178,7 +178,13 @@ impl<'s> Appender<'s> {
 
     /// Recomputes the checksums if a program that takes no lock appended lines before ours. Only digits change, and
     /// none of these lines is acknowledged yet.
-    fn reseal(&mut self, sessions: &Directory, file: &File, at: u64, behind_newline: bool) -> Result<Chain> {
+    fn reseal(
+        &mut self,
+        sessions: &Directory,
+        file: &File,
+        at: u64,
+        behind_newline: bool,
+    ) -> Result<LogChain> {
         let name = log_name(&self.id);
         let shown = sessions.shown(&name);
         let failed = |error| {
@@ -186,7 +192,7 @@ impl<'s> Appender<'s> {
                 format!("{shown}: modified by another program during the write"),
                 error,
             )
-            .kind(Kind::Unsure)
+            .kind(ErrorKind::Unsure)
             .hint("check the last lines before you retry")
         };
         let tail = Tail::read(file, at).map_err(failed)?;

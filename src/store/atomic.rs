@@ -1,14 +1,14 @@
 //! Atomic file operations: appends that are rolled back on errors, and files that are created or replaced as a whole.
 
-use super::directory::{Directory, FILE_MODE, Facts};
+use super::directory::{Directory, FILE_MODE, FileStat};
 use super::lock::{Lock, lock};
 use super::mark;
-use super::naming::failed;
-pub use super::naming::{
+use super::rename_sync::failed;
+pub use super::rename_sync::{
     folder, link_new, move_new, put, remove_empty, rename_free, rename_new, sync_below, sync_directory,
     unlink,
 };
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -36,7 +36,7 @@ pub fn open_locked(
     mut known: Option<File>,
     access: OFlags,
     timeout: Duration,
-) -> Result<Option<(File, Facts)>> {
+) -> Result<Option<(File, FileStat)>> {
     let name = name.as_ref();
     let began = Instant::now();
     loop {
@@ -53,7 +53,7 @@ pub fn open_locked(
             Lock::Alone,
             timeout.saturating_sub(began.elapsed()),
         )?;
-        let own = Facts::of(&file).map_err(|error| Error::io(directory.shown(name), error))?;
+        let own = FileStat::of(&file).map_err(|error| Error::io(directory.shown(name), error))?;
         match directory.facts(name)? {
             None => return Ok(None),
             Some(facts) if facts.is_same_file(&own) => return Ok(Some((file, facts))),
@@ -98,18 +98,18 @@ pub fn write_end(file: &File, shown: &str, length: u64, bytes: &[u8]) -> Result<
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => error,
         };
-        return Err(cut_back(file, shown, length, written, error));
+        return Err(roll_back(file, shown, length, written, error));
     }
     let end = match file.metadata() {
         Ok(data) => data.len(),
-        Err(error) => return Err(cut_back(file, shown, length, written, error)),
+        Err(error) => return Err(roll_back(file, shown, length, written, error)),
     };
     let expected = length + written as u64;
     if end == expected {
         return Ok(length);
     }
     if end < expected {
-        return Err(cut_back(
+        return Err(roll_back(
             file,
             shown,
             length,
@@ -119,7 +119,7 @@ pub fn write_end(file: &File, shown: &str, length: u64, bytes: &[u8]) -> Result<
     }
     find(file, length, end, bytes).ok().flatten().ok_or_else(|| {
         Error::new(
-            Kind::Unsure,
+            ErrorKind::Unsure,
             format!("{shown}: modified by another program during the write"),
         )
         .hint("check the last lines before you retry")
@@ -139,32 +139,32 @@ fn find(file: &File, start: u64, end: u64, bytes: &[u8]) -> io::Result<Option<u6
 /// Syncs an append to a locked file, or truncates the file to its old length.
 pub fn sync_end(file: &File, shown: &str, length: u64, written: usize) -> Result<()> {
     file.sync_data()
-        .map_err(|error| cut_back(file, shown, length, written, error))
+        .map_err(|error| roll_back(file, shown, length, written, error))
 }
 
 /// Truncates a locked file, durably.
 pub fn cut(file: &File, shown: &str, length: u64) -> Result<()> {
     file.set_len(length)
         .and_then(|()| file.sync_data())
-        .map_err(|error| Error::io(shown, error).kind(Kind::Unsure))
+        .map_err(|error| Error::io(shown, error).kind(ErrorKind::Unsure))
 }
 
 /// Rolls back a failed append; the error states whether that succeeded. A failed sync is not repeated: only the
 /// truncated file is synced.
-fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Error) -> Error {
+fn roll_back(file: &File, shown: &str, length: u64, written: usize, error: io::Error) -> Error {
     let ours = length..=length + written as u64; // anything beyond was written by another program
     let is_ours = file.metadata().is_ok_and(|data| ours.contains(&data.len()));
     if is_ours && file.set_len(length).is_ok() && file.sync_data().is_ok() {
-        Error::io(format!("{shown}: cannot write; nothing was changed"), error).kind(Kind::InputOutput)
+        Error::io(format!("{shown}: cannot write; nothing was changed"), error).kind(ErrorKind::InputOutput)
     } else {
         Error::io(format!("{shown}: cannot write, and cannot undo the write"), error)
-            .kind(Kind::Unsure)
+            .kind(ErrorKind::Unsure)
             .hint("check the last lines before you retry")
     }
 }
 
 /// Sets a timestamp that makes the file look older than the name that it will get, so that a later append knows that
-/// the name may not be durable: see [`Facts::is_named_anew`].
+/// the name may not be durable: see [`FileStat::was_just_renamed`].
 pub fn mark_unnamed(file: &File) -> io::Result<()> {
     mark_older(file, SystemTime::now())
 }
@@ -175,14 +175,14 @@ pub fn mark_older(file: &File, time: SystemTime) -> io::Result<()> {
 }
 
 /// Writes the content of a file; may be called more than once.
-pub type Content<'c> = &'c mut dyn FnMut(&mut dyn Write) -> Result<()>;
+pub type WriteContent<'c> = &'c mut dyn FnMut(&mut dyn Write) -> Result<()>;
 
 /// Writes content to an empty file, in large blocks.
-pub(super) fn write(file: &File, shown: &str, content: Content<'_>) -> Result<()> {
+pub(super) fn write(file: &File, shown: &str, content: WriteContent<'_>) -> Result<()> {
     let mut writer = io::BufWriter::with_capacity(BLOCK, file);
     content(&mut writer)?;
     let written = writer.flush();
-    written.map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))
+    written.map_err(|error| Error::io(shown, error).kind(ErrorKind::InputOutput))
 }
 
 /// Creates a durable file with these bytes unless the name exists; returns whether it was created.
@@ -194,12 +194,12 @@ pub fn create(directory: &Directory, name: &str, bytes: &[u8]) -> Result<bool> {
 /// Writes bytes of a file.
 pub(super) fn put_bytes(out: &mut dyn Write, shown: &str, bytes: &[u8]) -> Result<()> {
     let written = out.write_all(bytes);
-    written.map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))
+    written.map_err(|error| Error::io(shown, error).kind(ErrorKind::InputOutput))
 }
 
 /// Creates a durable file with this content unless the name exists; returns whether it was created. A partial file
 /// never has a name, so a crash leaves nothing.
-pub(super) fn create_of(directory: &Directory, name: &str, content: Content<'_>) -> Result<bool> {
+pub(super) fn create_of(directory: &Directory, name: &str, content: WriteContent<'_>) -> Result<bool> {
     if directory.facts(name)?.is_some() {
         return Ok(false);
     }
@@ -209,7 +209,7 @@ pub(super) fn create_of(directory: &Directory, name: &str, content: Content<'_>)
             let temporary = Temporary::new(directory, temporary_name(name), FILE_MODE, Duration::ZERO)?;
             write(&temporary.file, &directory.shown(name), content)?;
             let written = mark_unnamed(&temporary.file).and_then(|()| temporary.file.sync_data());
-            written.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+            written.map_err(|error| Error::io(directory.shown(name), error).kind(ErrorKind::InputOutput))?;
             temporary.keep_new(name)?
         }
     };
@@ -219,9 +219,9 @@ pub(super) fn create_of(directory: &Directory, name: &str, content: Content<'_>)
     if let Err(error) = sync_directory(directory) {
         let undone = unlink(directory, name).and_then(|_| sync_directory(directory));
         return Err(error.kind(if undone.is_ok() {
-            Kind::InputOutput
+            ErrorKind::InputOutput
         } else {
-            Kind::Unsure
+            ErrorKind::Unsure
         }));
     }
     Ok(true)
@@ -229,7 +229,7 @@ pub(super) fn create_of(directory: &Directory, name: &str, content: Content<'_>)
 
 /// The same with an unnamed file; none if the system does not support that.
 #[cfg(target_os = "linux")]
-fn create_unnamed(directory: &Directory, name: &str, content: Content<'_>) -> Result<Option<bool>> {
+fn create_unnamed(directory: &Directory, name: &str, content: WriteContent<'_>) -> Result<Option<bool>> {
     use std::os::fd::AsRawFd;
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let file = match fs::openat(directory, ".", flags, Mode::from_raw_mode(FILE_MODE)) {
@@ -240,7 +240,7 @@ fn create_unnamed(directory: &Directory, name: &str, content: Content<'_>) -> Re
     directory.adopt(&file, name)?;
     write(&file, &directory.shown(name), content)?;
     let written = mark_unnamed(&file).and_then(|()| file.sync_data());
-    written.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+    written.map_err(|error| Error::io(directory.shown(name), error).kind(ErrorKind::InputOutput))?;
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     match fs::linkat(fs::CWD, own, directory, name, AtFlags::SYMLINK_FOLLOW) {
         Ok(()) => Ok(Some(true)),
@@ -252,7 +252,7 @@ fn create_unnamed(directory: &Directory, name: &str, content: Content<'_>) -> Re
 }
 
 #[cfg(not(target_os = "linux"))]
-fn create_unnamed(_: &Directory, _: &str, _: Content<'_>) -> Result<Option<bool>> {
+fn create_unnamed(_: &Directory, _: &str, _: WriteContent<'_>) -> Result<Option<bool>> {
     Ok(None)
 }
 
@@ -263,13 +263,13 @@ pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item 
         return fs::syncfs(directory).map_err(|errno| failed(directory.path().display(), errno));
     }
     for name in names {
-        let gone = || {
+        let removed = || {
             Error::new(
-                Kind::InputOutput,
+                ErrorKind::InputOutput,
                 format!("{}: no such file", directory.shown(name)),
             )
         };
-        let file = directory.file(name, OFlags::RDWR)?.ok_or_else(gone)?;
+        let file = directory.file(name, OFlags::RDWR)?.ok_or_else(removed)?;
         file.sync_data()
             .map_err(|error| Error::io(directory.shown(name), error))?;
     }
@@ -305,25 +305,25 @@ pub(super) fn replace_by(
     directory: &Directory,
     name: impl AsRef<OsStr>,
     hidden: String,
-    content: Content<'_>,
+    content: WriteContent<'_>,
     dress: impl FnOnce(&File) -> Result<()>,
     timeout: Duration,
 ) -> Result<File> {
     let name = name.as_ref();
     let temporary = Temporary::new(directory, hidden, FILE_MODE, timeout)?;
-    let failed = |error| Error::io(directory.shown(name), error).kind(Kind::InputOutput);
+    let failed = |error| Error::io(directory.shown(name), error).kind(ErrorKind::InputOutput);
     write(&temporary.file, &directory.shown(name), content)?;
     dress(&temporary.file)?;
     temporary.file.sync_all().map_err(failed)?;
     let file = temporary.file.try_clone().map_err(failed)?; // both share the lock
     temporary.keep(name)?;
-    sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))?;
+    sync_directory(directory).map_err(|error| error.kind(ErrorKind::Unsure))?;
     Ok(file)
 }
 
 /// Removes a temporary file that a dead process left under this name. A file in use, or one that cannot be removed,
 /// is ignored.
-pub fn sweep(directory: &Directory, name: &str) {
+pub fn remove_dead_file(directory: &Directory, name: &str) {
     if let Ok(Some(dead)) = directory.facts(name).and_then(|facts| match facts {
         Some(_) => open_locked(directory, name, None, OFlags::RDWR, Duration::ZERO),
         None => Ok(None),
@@ -355,7 +355,7 @@ impl<'d> Temporary<'d> {
         loop {
             let file = match directory.create(&name, mode) {
                 Ok(file) => file,
-                Err(error) if error.kind == Kind::Exists => {
+                Err(error) if error.kind == ErrorKind::Exists => {
                     let left = timeout.saturating_sub(began.elapsed());
                     if let Some(dead) = open_locked(directory, &name, None, OFlags::RDWR, left)? {
                         unlink(directory, &name)?;
@@ -379,7 +379,7 @@ impl<'d> Temporary<'d> {
                 timeout.saturating_sub(began.elapsed()),
             )?;
             // Another process may have removed the file between the two calls.
-            let own = Facts::of(&temporary.file).map_err(|error| Error::io(shown, error))?;
+            let own = FileStat::of(&temporary.file).map_err(|error| Error::io(shown, error))?;
             if directory
                 .facts(&name)?
                 .is_some_and(|facts| facts.is_same_file(&own))

@@ -3,8 +3,8 @@
 //! change with the next change. A missing or damaged cache counts as empty.
 
 use super::atomic;
-use super::directory::{Directory, FILE_MODE, FOLDER_MODE, Facts};
-use crate::error::{Error, Kind, Result};
+use super::directory::{Directory, FILE_MODE, FOLDER_MODE, FileStat};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
 use std::collections::HashMap;
@@ -31,12 +31,12 @@ pub struct Identity([u8; IDENTITY]);
 
 impl Identity {
     /// The identity of a file; none if a later change could leave the same times. `now` is in seconds since 1970.
-    pub fn settled(facts: &Facts, now: i64) -> Option<Identity> {
+    pub fn settled(facts: &FileStat, now: i64) -> Option<Identity> {
         let is_settled = facts.modified.0.max(facts.changed.0) < now - COARSE;
         is_settled.then(|| Identity::of(facts))
     }
 
-    fn of(facts: &Facts) -> Identity {
+    fn of(facts: &FileStat) -> Identity {
         let words = [
             facts.device,
             facts.inode,
@@ -56,7 +56,7 @@ impl Identity {
 
 /// A cache entry.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'c> {
+pub struct CacheEntry<'c> {
     /// The file's identity when it was read.
     pub identity: Identity,
     /// The cached data.
@@ -65,7 +65,7 @@ pub struct Entry<'c> {
 
 /// The entries of a cache by file name.
 #[derive(Debug, Default)]
-pub struct Entries<'c>(HashMap<&'c [u8], Entry<'c>>);
+pub struct Entries<'c>(HashMap<&'c [u8], CacheEntry<'c>>);
 
 impl<'c> Entries<'c> {
     /// Parses a cache; empty if it is damaged or has another version.
@@ -74,7 +74,7 @@ impl<'c> Entries<'c> {
     }
 
     /// The entry of a file, if the file is unchanged.
-    pub fn get(&self, name: &[u8], facts: &Facts) -> Option<Entry<'c>> {
+    pub fn get(&self, name: &[u8], facts: &FileStat) -> Option<CacheEntry<'c>> {
         let entry = self.0.get(name).copied();
         entry.filter(|entry| entry.identity == Identity::of(facts))
     }
@@ -85,7 +85,7 @@ impl<'c> Entries<'c> {
     }
 
     /// Each with its name.
-    pub fn all(&self) -> impl Iterator<Item = (&'c [u8], Entry<'c>)> {
+    pub fn all(&self) -> impl Iterator<Item = (&'c [u8], CacheEntry<'c>)> {
         self.0.iter().map(|(name, entry)| (*name, *entry))
     }
 
@@ -102,7 +102,7 @@ fn build(version: &str) -> [u8; 8] {
         .to_le_bytes()
 }
 
-fn entries<'c>(bytes: &'c [u8], version: &str) -> Option<HashMap<&'c [u8], Entry<'c>>> {
+fn entries<'c>(bytes: &'c [u8], version: &str) -> Option<HashMap<&'c [u8], CacheEntry<'c>>> {
     let (body, sum) = bytes.split_last_chunk::<4>()?;
     if u32::from_le_bytes(*sum) != crc32c::crc32c(body) {
         return None;
@@ -114,7 +114,7 @@ fn entries<'c>(bytes: &'c [u8], version: &str) -> Option<HashMap<&'c [u8], Entry
         let (name, after) = text(after)?;
         let (payload, after) = text(after)?;
         let identity = Identity(*identity);
-        entries.insert(name, Entry { identity, payload });
+        entries.insert(name, CacheEntry { identity, payload });
         rest = after;
     }
     Some(entries)
@@ -128,7 +128,7 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Whether rewriting a cache of `size` bytes is worthwhile: `fresh` files with `bytes` bytes were read, of `all`
 /// files; `known` entries were in the cache.
-pub fn pays(fresh: usize, bytes: u64, all: usize, known: usize, size: usize) -> bool {
+pub fn is_worthwhile(fresh: usize, bytes: u64, all: usize, known: usize, size: usize) -> bool {
     // Reading a file costs about as much as writing a few hundred entries, or its own size.
     let is_worth = fresh > 0 && (fresh * 512 >= all || bytes >= size as u64);
     is_worth || known.saturating_sub(all) * 4 > all
@@ -136,15 +136,15 @@ pub fn pays(fresh: usize, bytes: u64, all: usize, known: usize, size: usize) -> 
 
 /// A cache being written.
 #[derive(Debug)]
-pub struct Writer(Vec<u8>);
+pub struct CacheWriter(Vec<u8>);
 
-impl Writer {
+impl CacheWriter {
     /// Creates an empty cache; `size` is the expected size in bytes.
-    pub fn new(version: &str, size: usize) -> Writer {
+    pub fn new(version: &str, size: usize) -> CacheWriter {
         let mut bytes = Vec::with_capacity(size + 4096);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&build(version));
-        Writer(bytes)
+        CacheWriter(bytes)
     }
 
     /// Adds an entry.
@@ -179,14 +179,14 @@ pub(super) fn read(folder: &Directory, file: &str) -> Option<Vec<u8>> {
 
 /// The location of a cache outside of stores.
 #[derive(Debug)]
-pub struct Place {
+pub struct CacheLocation {
     /// Its directory.
     pub folder: PathBuf,
     /// Its file name.
     pub file: &'static str,
 }
 
-impl Place {
+impl CacheLocation {
     /// Reads the cache; empty if it is missing or unreadable.
     pub fn read(&self) -> Vec<u8> {
         let read = || read(&Directory::open(&self.folder).ok()?, self.file);
@@ -194,10 +194,10 @@ impl Place {
     }
 
     /// Replaces the cache and creates its directory. Errors are ignored, because they only cost time.
-    pub fn keep(&self, writer: Writer) {
+    pub fn keep(&self, writer: CacheWriter) {
         let mut builder = std::fs::DirBuilder::new();
-        let made = builder.recursive(true).mode(FOLDER_MODE).create(&self.folder);
-        if made.is_ok()
+        let built = builder.recursive(true).mode(FOLDER_MODE).create(&self.folder);
+        if built.is_ok()
             && let Ok(folder) = Directory::open(&self.folder)
         {
             let _ = writer.keep(&folder, self.file);
@@ -207,11 +207,11 @@ impl Place {
     /// Removes the cache, because some of its data is about to be purged.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] if it could not be removed.
+    /// [`ErrorKind::InputOutput`] if it could not be removed.
     pub fn forget(&self) -> Result<()> {
         match Directory::open(&self.folder) {
             Ok(folder) => atomic::unlink(&folder, self.file).map(|_| ()),
-            Err(error) if error.kind == Kind::NotFound => Ok(()),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -221,8 +221,8 @@ impl Place {
 mod tests {
     use super::*;
 
-    fn facts() -> Facts {
-        Facts {
+    fn facts() -> FileStat {
+        FileStat {
             device: 1,
             inode: 2,
             size: 3,
@@ -236,18 +236,18 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_counts_while_its_file_is_the_same_and_the_cache_undamaged() {
+    fn an_entry_is_used_for_an_unchanged_file_and_cache() {
         let facts = facts();
         assert_eq!(Identity::settled(&facts, 102), None);
         let identity = Identity::settled(&facts, 103).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let place = Place {
+        let place = CacheLocation {
             folder: folder.path().join("a/b"),
             file: "known",
         };
         assert_eq!(place.read(), b"");
         place.forget().unwrap();
-        let mut writer = Writer::new("test 1", 0);
+        let mut writer = CacheWriter::new("test 1", 0);
         writer.push(b"/a\xff", identity, b"text");
         writer.push(b"/b", identity, b"");
         place.keep(writer);
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(entries.len(), 2);
         assert_eq!(entries.get(b"/a\xff", &facts).unwrap().payload, b"text");
         assert!(entries.get(b"/c", &facts).is_none());
-        type Change = fn(&mut Facts);
+        type Change = fn(&mut FileStat);
         let changes: [Change; 7] = [
             |facts| facts.device += 1,
             |facts| facts.inode += 1,

@@ -1,6 +1,6 @@
 //! A directory held open by its descriptor: operations in it cannot be redirected by links or renamed parents.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -29,7 +29,7 @@ pub struct Directory {
 
 /// Metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct FileStat {
     /// Device.
     pub device: u64,
     /// Inode.
@@ -50,15 +50,15 @@ pub struct Facts {
     pub regular: bool,
 }
 
-impl Facts {
+impl FileStat {
     /// Reads the metadata of an open file.
-    pub fn of(file: &File) -> std::io::Result<Facts> {
-        Ok(Facts::about(&file.metadata()?))
+    pub fn of(file: &File) -> std::io::Result<FileStat> {
+        Ok(FileStat::about(&file.metadata()?))
     }
 
     /// Converts file metadata.
-    pub fn about(data: &Metadata) -> Facts {
-        Facts {
+    pub fn about(data: &Metadata) -> FileStat {
+        FileStat {
             device: data.dev(),
             inode: data.ino(),
             size: data.size(),
@@ -78,13 +78,13 @@ impl Facts {
     }
 
     /// Whether both are the same file, possibly with other content.
-    pub fn is_same_file(&self, other: &Facts) -> bool {
+    pub fn is_same_file(&self, other: &FileStat) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
     /// Whether the file was named or renamed after its last write, perhaps by a process that died before the name was
     /// durable.
-    pub fn is_named_anew(&self) -> bool {
+    pub fn was_just_renamed(&self) -> bool {
         self.changed != self.modified
     }
 
@@ -100,8 +100,8 @@ impl Facts {
     clippy::unnecessary_cast,
     reason = "the members' types differ between systems"
 )]
-fn facts(stat: &fs::Stat) -> Facts {
-    Facts {
+fn facts(stat: &fs::Stat) -> FileStat {
+    FileStat {
         device: stat.st_dev as u64,
         inode: stat.st_ino as u64,
         size: u64::try_from(stat.st_size).unwrap_or(0),
@@ -120,14 +120,14 @@ pub fn failed(what: impl Display, errno: Errno) -> Error {
     let error = Error::io(what, errno.into());
     match errno {
         Errno::LOOP | Errno::NXIO | Errno::ISDIR | Errno::NOTDIR | Errno::ACCESS | Errno::PERM => {
-            error.kind(Kind::Unsafe)
+            error.kind(ErrorKind::Unsafe)
         }
         _ => error,
     }
 }
 
 fn irregular(shown: impl Display) -> Error {
-    Error::new(Kind::Unsafe, format!("{shown}: not a regular file"))
+    Error::new(ErrorKind::Unsafe, format!("{shown}: not a regular file"))
         .hint("symbolic links, pipes and devices are not supported")
 }
 
@@ -165,7 +165,7 @@ impl Directory {
         let name = name.as_ref();
         match fs::mkdirat(self, name.as_bytes(), Mode::from_raw_mode(FOLDER_MODE)) {
             Ok(()) => match self.inner(name)? {
-                Some(made) => self.adopt(&made, name).map(|()| true),
+                Some(built) => self.adopt(&built, name).map(|()| true),
                 None => Ok(true), // removed right after its creation
             },
             Err(Errno::EXIST) => Ok(false),
@@ -179,7 +179,7 @@ impl Directory {
     }
 
     /// Changes the owner of a new entry to that of the directory, so that root does not lock the owner out.
-    pub(super) fn adopt(&self, made: impl AsFd, name: impl AsRef<OsStr>) -> Result<()> {
+    pub(super) fn adopt(&self, built: impl AsFd, name: impl AsRef<OsStr>) -> Result<()> {
         if !self.ours || !rustix::process::geteuid().is_root() {
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl Directory {
             return Ok(());
         }
         let (user, group) = (fs::Uid::from_raw(stat.st_uid), fs::Gid::from_raw(stat.st_gid));
-        fs::fchown(made, Some(user), Some(group)).map_err(refuse)
+        fs::fchown(built, Some(user), Some(group)).map_err(refuse)
     }
 
     /// Opens a regular file; none if it is missing. Never follows a link or blocks on a pipe.
@@ -214,13 +214,13 @@ impl Directory {
     }
 
     /// Fails if a file of a store also has a name outside of it.
-    pub(super) fn refuse_linked(&self, name: impl AsRef<OsStr>, facts: &Facts) -> Result<()> {
+    pub(super) fn refuse_linked(&self, name: impl AsRef<OsStr>, facts: &FileStat) -> Result<()> {
         if facts.links <= 1 || !self.has_outer_name(&name, facts) {
             return Ok(());
         }
         let shown = self.shown(name);
         Err(
-            Error::new(Kind::Unsafe, format!("{shown}: has another hard link")).hint(format!(
+            Error::new(ErrorKind::Unsafe, format!("{shown}: has another hard link")).hint(format!(
                 "replace it with a separate copy: cp -p {shown} COPY && mv COPY {shown}"
             )),
         )
@@ -228,7 +228,7 @@ impl Directory {
 
     /// Whether a file of a store has more names than the store itself creates temporarily: a log being repaired also
     /// has one in the quarantine, one being removed in the trash, and a new one a hidden name.
-    pub(super) fn has_outer_name(&self, name: impl AsRef<OsStr>, facts: &Facts) -> bool {
+    pub(super) fn has_outer_name(&self, name: impl AsRef<OsStr>, facts: &FileStat) -> bool {
         if !self.ours || facts.links <= 1 {
             return false;
         }
@@ -261,7 +261,7 @@ impl Directory {
                 Ok(File::from(descriptor))
             }
             Err(Errno::EXIST) => Err(Error::new(
-                Kind::Exists,
+                ErrorKind::Exists,
                 format!("{}: already exists", self.shown(name)),
             )),
             Err(errno) => Err(failed(self.shown(name), errno)),
@@ -269,7 +269,7 @@ impl Directory {
     }
 
     /// The metadata of an entry, without following links; none if it is missing.
-    pub fn facts(&self, name: impl AsRef<OsStr>) -> Result<Option<Facts>> {
+    pub fn facts(&self, name: impl AsRef<OsStr>) -> Result<Option<FileStat>> {
         let name = name.as_ref();
         match fs::statat(self, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(facts(&stat))),

@@ -1,12 +1,12 @@
 //! Continues a session in another one: creates the complete new session with a link back, then appends the link to
 //! the old one. That line is the commit; after a crash in between, the continuation can be completed.
 
-use super::append::HeldEnd;
-use super::pending::{Change, Planned};
+use super::append::LockedEnd;
+use super::pending::{MarkerKind, Planned};
 use super::{Appender, LogReader, Store, atomic, log_name, no_session};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
-use crate::model::chain::{self, Links};
+use crate::model::chain::{self, ChainLinks};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
@@ -68,11 +68,11 @@ impl Store {
         plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
     ) -> Result<Continued> {
         let mut appender = self.appender(parent)?;
-        let held = appender.hold()?;
-        let session = self.held_session(parent, &held, report)?;
+        let held = appender.lock_log()?;
+        let session = self.session_of_locked_log(parent, &held, report)?;
         if let Some(child) = self.child_of(parent, &session)? {
-            self.unmark(Change::Continue, parent);
-            self.settle_links_of(parent, &session)?;
+            self.unmark(MarkerKind::Continue, parent);
+            self.update_linked_names_of(parent, &session)?;
             return Ok(Continued::Before(child));
         }
         let Some(successor) = plan(&session)? else {
@@ -85,38 +85,38 @@ impl Store {
             true => None,
             false => {
                 let planned = Planned::of(&successor.id, &successor.lines);
-                Some(self.mark(Change::Continue, parent, &[planned])?)
+                Some(self.mark(MarkerKind::Continue, parent, &[planned])?)
             }
         };
-        let made = match own {
+        let built = match own {
             true => self.complete_successor(&successor).map(|()| false),
             false => self
                 .create_session(&successor.id, &successor.lines)
                 .map(|()| true),
         };
-        let made = made.inspect_err(|error| {
-            if !own && error.kind != Kind::Unsure {
-                self.unmark(Change::Continue, parent);
+        let built = built.inspect_err(|error| {
+            if !own && error.kind != ErrorKind::Unsure {
+                self.unmark(MarkerKind::Continue, parent);
             }
         })?;
-        let linked = self.tell(&mut appender, held, &successor, &aliases);
-        if let (Err(error), true) = (&linked, made) {
+        let linked = self.write_link(&mut appender, held, &successor, &aliases);
+        if let (Err(error), true) = (&linked, built) {
             // No other process knows it yet.
-            if error.kind != Kind::Unsure {
+            if error.kind != ErrorKind::Unsure {
                 if self.take_back(&successor.id).is_err() {
                     return linked
                         .map_err(|error| {
                             error
-                                .kind(Kind::Unsure)
+                                .kind(ErrorKind::Unsure)
                                 .hint("run the command again to complete it")
                         })
                         .map(|()| Continued::Not);
                 }
-                self.unmark(Change::Continue, parent);
+                self.unmark(MarkerKind::Continue, parent);
             }
         }
         linked?;
-        self.unmark(Change::Continue, parent);
+        self.unmark(MarkerKind::Continue, parent);
         self.move_aliases(&aliases, parent, &successor.id)?;
         Ok(Continued::Now(successor.id, aliases))
     }
@@ -138,19 +138,22 @@ impl Store {
                 return Ok(id);
             }
         }
-        Err(Error::new(Kind::Exists, "all ids for the new session are in use"))
+        Err(Error::new(
+            ErrorKind::Exists,
+            "all ids for the new session are in use",
+        ))
     }
 
     /// Whether the store confirms that a session continues this one: it says so, and its predecessor named it before,
     /// or a marker exists. Its own claim alone proves nothing.
     fn is_own(&self, parent: &str, session: &Session, id: &str) -> Result<bool> {
         Ok(self.continues(id, parent)?
-            && (chain::has_named(session, id) || self.is_marked(Change::Continue, parent, id)?))
+            && (chain::has_named(session, id) || self.is_marked(MarkerKind::Continue, parent, id)?))
     }
 
     /// The continuation of this session: the first that both sides confirm.
     fn child_of(&self, parent: &str, session: &Session) -> Result<Option<String>> {
-        for child in Links::of(session).continued_to {
+        for child in ChainLinks::of(session).continued_to {
             if self.agrees(&child, parent)? {
                 return Ok(Some(child));
             }
@@ -170,7 +173,7 @@ impl Store {
     }
 
     /// Reads the session of a locked log.
-    fn held_session(&self, id: &str, held: &HeldEnd, report: &mut Report) -> Result<Session> {
+    fn session_of_locked_log(&self, id: &str, held: &LockedEnd, report: &mut Report) -> Result<Session> {
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
         let file = sessions
             .file(log_name(id), OFlags::RDONLY)?
@@ -184,21 +187,21 @@ impl Store {
         let id = &successor.id;
         let there = self.load(id, &mut Report::default())?;
         let ids: HashSet<String> = (0..there.len())
-            .filter_map(|index| own_id(there.record(index).body))
+            .filter_map(|index| record_id(there.record(index).body))
             .collect();
         let missing: Vec<&[u8]> = successor.lines[1..]
             .iter()
             .map(Vec::as_slice)
-            .filter(|line| own_id(line).is_none_or(|id| !ids.contains(&id)))
+            .filter(|line| record_id(line).is_none_or(|id| !ids.contains(&id)))
             .collect();
         self.append(id, &missing)?;
-        self.settle_names()
+        self.sync_names()
     }
 
-    fn tell(
+    fn write_link(
         &self,
         appender: &mut Appender<'_>,
-        held: HeldEnd,
+        held: LockedEnd,
         successor: &Successor,
         aliases: &[String],
     ) -> Result<()> {
@@ -217,7 +220,7 @@ impl Store {
     /// The names to move: aliases of this session only, and the key from which its id is derived.
     fn names_of(&self, id: &str, session: &Session) -> Result<Vec<String>> {
         let aliases = self.aliases()?;
-        let key = own_key(id, |name| session.header_text(name));
+        let key = key_of_session(id, |name| session.header_text(name));
         let key = key.filter(|key| aliases.iter().all(|(name, _)| name != key));
         let own = aliases
             .into_iter()
@@ -227,22 +230,22 @@ impl Store {
 
     /// Updates names that moved with a link: they refer to the continuation or, if the link was undone, to this
     /// session again. Completes the work of a process that died after writing the event.
-    pub fn settle_links(&self, id: &str) -> Result<()> {
-        self.settle_links_of(id, &self.load_events(id, &mut Report::default())?)
+    pub fn update_linked_names(&self, id: &str) -> Result<()> {
+        self.update_linked_names_of(id, &self.load_events(id, &mut Report::default())?)
     }
 
     /// Updates names to their targets after the undo of this event, before the undo is written.
-    pub fn settle_links_without(&self, id: &str, event: &str) -> Result<()> {
+    pub fn update_names_without_event(&self, id: &str, event: &str) -> Result<()> {
         let mut session = self.load_events(id, &mut Report::default())?;
         let mut line = ObjectBuilder::default();
         line.text("type", "restore").text("of", event);
         session.push_new(&line.finish());
-        self.settle_links_of(id, &session)
+        self.update_linked_names_of(id, &session)
     }
 
-    fn settle_links_of(&self, id: &str, session: &Session) -> Result<()> {
+    fn update_linked_names_of(&self, id: &str, session: &Session) -> Result<()> {
         let live = session.live_events();
-        let known: HashSet<String> = Links::of(session).continued_to.into_iter().collect();
+        let known: HashSet<String> = ChainLinks::of(session).continued_to.into_iter().collect();
         for index in 0..session.len() {
             let record = session.record(index);
             let Some(child) = record.event().and_then(chain::child) else {
@@ -268,14 +271,14 @@ impl Store {
             .iter()
             .try_for_each(|name| self.alias_follow(name, from, to));
         moved.map_err(|error| {
-            error.kind(Kind::Unsure).hint(format!(
+            error.kind(ErrorKind::Unsure).hint(format!(
                 "{from} is already continued by {to}; move the remaining aliases with: convo continue {from}"
             ))
         })
     }
 
     /// Moves a name that a continued session still has, because a process died before moving it.
-    pub fn settle_alias(&self, name: &str, from: &str) -> Result<()> {
+    pub fn move_alias(&self, name: &str, from: &str) -> Result<()> {
         let kept = match self.alias_ids(name)? {
             Some(ids) => ids == [from],
             None => {
@@ -286,10 +289,14 @@ impl Store {
                         .and_then(json::text)
                         .map(Cow::into_owned)
                 };
-                own_key(from, text).as_deref() == Some(name)
+                key_of_session(from, text).as_deref() == Some(name)
             }
         };
-        if kept { self.settle_links(from) } else { Ok(()) }
+        if kept {
+            self.update_linked_names(from)
+        } else {
+            Ok(())
+        }
     }
 
     /// Appends a link to a continuation unless there is one; returns whether the session is linked to it now.
@@ -300,7 +307,7 @@ impl Store {
             let (session, length) = self.load_with_length(parent, &mut report)?;
             let known = self.child_of(parent, &session)?;
             if known.is_some() || self.append_to(parent, &[&link(id, at, child, &[])], length)? {
-                self.unmark(Change::Continue, parent);
+                self.unmark(MarkerKind::Continue, parent);
                 return Ok(known.is_none_or(|known| known == child));
             }
         }
@@ -316,11 +323,11 @@ pub(super) fn continues(header: &[u8], parent: &str) -> bool {
 
 /// The key from which a session's id is derived: from its header, or decoded from the id. The id of a continuation is
 /// derived from that of the first session.
-pub(super) fn own_key(id: &str, header: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let spelled =
-        || key::key_for_id(id).filter(|spelled| spelled != id && header("continued_from").is_none());
+pub(super) fn key_of_session(id: &str, header: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let encoded =
+        || key::key_for_id(id).filter(|encoded| encoded != id && header("continued_from").is_none());
     header("key")
-        .or_else(spelled)
+        .or_else(encoded)
         .filter(|key| key::id_for_key(key) == id)
 }
 
@@ -332,7 +339,7 @@ fn names_in(line: &[u8]) -> Vec<String> {
 }
 
 /// The id of a record.
-fn own_id(line: &[u8]) -> Option<String> {
+fn record_id(line: &[u8]) -> Option<String> {
     json::member(line, "id")
         .and_then(json::text)
         .map(|id| id.into_owned())

@@ -1,7 +1,7 @@
 //! File locks between processes, with a timeout.
 
-use super::directory::Facts;
-use crate::error::{Error, Kind, Result};
+use super::directory::FileStat;
+use crate::error::{Error, ErrorKind, Result};
 use rustix::fs;
 use std::fmt::Display;
 use std::fs::{File, TryLockError};
@@ -23,7 +23,7 @@ pub enum Lock {
     Shared,
 }
 
-/// Locks an open file, or fails after `timeout` with [`Kind::Locked`].
+/// Locks an open file, or fails after `timeout` with [`ErrorKind::Locked`].
 pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> Result<()> {
     let began = Instant::now();
     let mut wait = FIRST_WAIT;
@@ -41,7 +41,7 @@ pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> 
         let left = timeout.saturating_sub(began.elapsed());
         if left.is_zero() {
             let by = holder(file).map_or("another process".to_string(), |pid| format!("process {pid}"));
-            return Err(Error::new(Kind::Locked, format!("{shown}: locked by {by}"))
+            return Err(Error::new(ErrorKind::Locked, format!("{shown}: locked by {by}"))
                 .hint("nothing was changed; retry, or raise --lock-timeout"));
         }
         std::thread::sleep(wait.min(left));
@@ -51,7 +51,7 @@ pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> 
 
 /// The length of a file while no process changes it; none while its lock is held. Does not wait. A file system
 /// without locks counts as locked, so that reading is still possible.
-pub fn settled_length(file: &File) -> io::Result<Option<u64>> {
+pub fn stable_length(file: &File) -> io::Result<Option<u64>> {
     loop {
         match file.try_lock_shared() {
             Ok(()) => break,
@@ -66,7 +66,7 @@ pub fn settled_length(file: &File) -> io::Result<Option<u64>> {
 
 /// The process that holds a file's lock, if the system reports it.
 fn holder(file: &File) -> Option<String> {
-    let facts = Facts::of(file).ok()?;
+    let facts = FileStat::of(file).ok()?;
     let (major, minor) = (fs::major(facts.device), fs::minor(facts.device));
     let place = format!("{major:02x}:{minor:02x}:{}", facts.inode);
     let locks = std::fs::read_to_string("/proc/locks").ok()?;

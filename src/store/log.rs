@@ -1,8 +1,8 @@
 //! The lines of a log and their chain of checksums; see convo-format(5).
 
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json;
-use crate::model::record::{Kind as Line, Record};
+use crate::model::record::{Record, RecordKind as Line};
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -123,36 +123,36 @@ pub enum Verdict {
 
 /// The running checksum of a log: CRC-32C of the last checked line's digits and every byte since its newline.
 #[derive(Clone, Copy, Debug)]
-pub struct Chain {
+pub struct LogChain {
     state: u32,
     /// After a broken line: the state if only its checksum is damaged, so that one broken line does not make the next
     /// one broken too.
     alternative: Option<u32>,
 }
 
-impl Default for Chain {
+impl Default for LogChain {
     fn default() -> Self {
-        Chain::after(START)
+        LogChain::after(START)
     }
 }
 
-impl Chain {
+impl LogChain {
     /// Returns the chain after a checked line with these digits.
-    fn after(digits: Digits) -> Chain {
-        Chain {
+    fn after(digits: Digits) -> LogChain {
+        LogChain {
             state: crc32c::crc32c(&digits),
             alternative: None,
         }
     }
 
     /// Returns the chain after a checked line: its bytes up to the comma of its checksum, and its digits.
-    pub fn behind(covered: &[u8], digits: Digits) -> Chain {
+    pub fn behind(covered: &[u8], digits: Digits) -> LogChain {
         match resumed(covered) {
-            Some(state) => Chain {
+            Some(state) => LogChain {
                 state,
                 alternative: None,
             },
-            None => Chain::after(digits),
+            None => LogChain::after(digits),
         }
     }
 
@@ -170,7 +170,7 @@ impl Chain {
     /// Adds a line up to the position of its checksum's comma; returns the checksum.
     pub fn close(&mut self, covered: &[u8]) -> Digits {
         let digits = hex(crc32c::crc32c_append(self.state, covered));
-        *self = Chain::behind(covered, digits);
+        *self = LogChain::behind(covered, digits);
         digits
     }
 
@@ -182,19 +182,19 @@ impl Chain {
             self.pass(line);
             return Verdict::Unchecked;
         };
-        let mut behind = *self;
-        behind.pass(covered);
-        let expected = hex(behind.state);
-        let other = behind.alternative.map(hex);
+        let mut after = *self;
+        after.pass(covered);
+        let expected = hex(after.state);
+        let other = after.alternative.map(hex);
         if let Some(stored) = digits_of(ended) {
-            *self = Chain::behind(covered, stored);
+            *self = LogChain::behind(covered, stored);
             if stored == expected || other == Some(stored) {
                 return Verdict::Sealed;
             }
             self.alternative = Some(crc32c::crc32c(&expected));
             return Verdict::Broken;
         }
-        behind.pass(&line[covered.len()..]);
+        after.pass(&line[covered.len()..]);
         for expected in std::iter::once(expected).chain(other) {
             let differing = tail
                 .iter()
@@ -203,14 +203,14 @@ impl Chain {
                 .count();
             if differing <= DEFACED {
                 // A writer that finds no seal continues from the previous line.
-                *self = Chain {
-                    alternative: Some(behind.state),
-                    ..Chain::after(expected)
+                *self = LogChain {
+                    alternative: Some(after.state),
+                    ..LogChain::after(expected)
                 };
                 return Verdict::Broken;
             }
         }
-        *self = behind;
+        *self = after;
         Verdict::Unchecked
     }
 }
@@ -220,11 +220,11 @@ impl Chain {
 pub struct Pending {
     /// A newline to end a torn tail, then the lines.
     bytes: Vec<u8>,
-    lines: Vec<Piece>,
+    lines: Vec<PendingLine>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct PendingLine {
     end: usize,
     checked: bool,
 }
@@ -245,12 +245,12 @@ impl Pending {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if memchr::memchr(b'\n', line).is_some() {
             return Err(Error::new(
-                Kind::Data,
+                ErrorKind::Data,
                 "cannot store a line that contains a newline",
             ));
         }
         // Not at offset 0: a byte order mark would be content here.
-        self.add(line, &Record::parse(line, Place { line: 0, offset: 1 }).kind);
+        self.add(line, &Record::parse(line, Position { line: 0, offset: 1 }).kind);
         Ok(())
     }
 
@@ -279,7 +279,7 @@ impl Pending {
             None => self.bytes.extend_from_slice(line),
         }
         self.bytes.push(b'\n');
-        self.lines.push(Piece {
+        self.lines.push(PendingLine {
             end: self.bytes.len(),
             checked: covered.is_some(),
         });
@@ -293,7 +293,7 @@ impl Pending {
         }
         let before = self.size();
         self.bytes.extend_from_slice(&other.bytes[1..]);
-        self.lines.extend(other.lines.iter().map(|piece| Piece {
+        self.lines.extend(other.lines.iter().map(|piece| PendingLine {
             end: piece.end + before,
             ..*piece
         }));
@@ -304,14 +304,14 @@ impl Pending {
         self.bytes
             .extend_from_slice(&strip(line.strip_suffix(b"\n").unwrap_or(line)));
         self.bytes.push(b'\n');
-        self.lines.push(Piece {
+        self.lines.push(PendingLine {
             end: self.bytes.len(),
             checked: false,
         });
     }
 
     /// Computes the checksums as a continuation of `chain`, and advances it past the lines.
-    pub fn close(&mut self, chain: &mut Chain) {
+    pub fn close(&mut self, chain: &mut LogChain) {
         let mut start = 1;
         for piece in &self.lines {
             if piece.checked {
@@ -361,19 +361,19 @@ pub(super) mod tests {
         for line in lines {
             pending.push(line.as_bytes()).unwrap();
         }
-        pending.close(&mut Chain::default());
+        pending.close(&mut LogChain::default());
         pending.bytes(false).to_vec()
     }
 
     pub(in crate::store) fn verdicts(log: &[u8]) -> Vec<Verdict> {
-        let mut chain = Chain::default();
+        let mut chain = LogChain::default();
         log.split_inclusive(|byte| *byte == b'\n')
             .map(|line| chain.verify(line))
             .collect()
     }
 
     #[test]
-    fn checksums_are_those_of_the_description() {
+    fn checksums_match_the_specification() {
         // Computed bit by bit with another program, with the reflected polynomial 0x82f63b78.
         let log = stored(&[
             r#"{"role":"user","content":"hi"}"#,
@@ -394,7 +394,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn lines_behind_lines_have_the_same_checksums() {
+    fn joined_batches_have_the_checksums_of_one() {
         let lines = [r#"{"role":"user"}"#, "# by hand", r#"{"role":"tool","_crc":1}"#];
         let mut pending = Pending::default();
         for some in [&lines[..2], &lines[2..], &lines[..1]] {
@@ -402,13 +402,13 @@ pub(super) mod tests {
             some.iter().for_each(|line| more.push(line.as_bytes()).unwrap());
             pending.extend(more);
         }
-        pending.close(&mut Chain::default());
+        pending.close(&mut LogChain::default());
         assert_eq!(pending.bytes(false), stored(&[&lines[..], &lines[..1]].concat()));
         assert_eq!((pending.len(), pending.size()), (4, pending.bytes(false).len()));
     }
 
     #[test]
-    fn only_records_get_a_checksum_and_all_bytes_come_back() {
+    fn only_records_get_a_checksum_and_all_bytes_are_restored() {
         let odd = [
             "{}",
             "",

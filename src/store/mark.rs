@@ -4,7 +4,7 @@
 //! description (`F_OFD_SETLK`), which the system releases with the process. Readers do not wait for this lock, but
 //! query where the range begins.
 
-use super::{lock, tail};
+use super::{lock, log_end};
 use std::fs::File;
 use std::io;
 
@@ -13,18 +13,18 @@ const ATTEMPTS: u32 = 1000;
 
 /// The marked range of a file; unmarked when dropped.
 #[derive(Debug)]
-pub struct Mark<'f>(&'f File);
+pub struct RangeMark<'f>(&'f File);
 
-impl<'f> Mark<'f> {
+impl<'f> RangeMark<'f> {
     /// Marks everything from this length on in a file that is locked and open for writing. Without support by the
     /// system nothing is marked, and readers ignore an incomplete last line.
-    pub fn set(file: &'f File, length: u64) -> Mark<'f> {
+    pub fn set(file: &'f File, length: u64) -> RangeMark<'f> {
         range::set(file, length);
-        Mark(file)
+        RangeMark(file)
     }
 }
 
-impl Drop for Mark<'_> {
+impl Drop for RangeMark<'_> {
     fn drop(&mut self) {
         range::clear(self.0);
     }
@@ -39,7 +39,7 @@ pub fn length_before_write(file: &File) -> Option<u64> {
 pub fn complete_length(file: &File) -> io::Result<u64> {
     let mut length = file.metadata()?.len();
     for _ in 0..ATTEMPTS {
-        if let Some(length) = lock::settled_length(file)? {
+        if let Some(length) = lock::stable_length(file)? {
             return Ok(length);
         }
         if let Some(before) = length_before_write(file) {
@@ -53,7 +53,7 @@ pub fn complete_length(file: &File) -> io::Result<u64> {
         length = now;
     }
     // Locked by a program without marks: a last line without newline may be partial.
-    tail::complete_length(file, length)
+    log_end::complete_length(file, length)
 }
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]

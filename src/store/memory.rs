@@ -1,15 +1,15 @@
 //! An in-memory store with the same interface and results, which touches no files. For programs that need sessions
 //! only while they run, and for tests.
 
-use super::alias::{self, Claim};
-use super::link::{Continued, Successor, link, own_key};
-use super::names::Entry;
-use super::sessions::{Sessions, goes_on};
+use super::alias::{self, AliasClaim};
+use super::link::{Continued, Successor, key_of_session, link};
+use super::names::SessionEntry;
+use super::sessions::{Sessions, continues_under_key};
 use super::{log, no_session, trash};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::native;
 use crate::format::report::Report;
-use crate::model::chain::{self, Links};
+use crate::model::chain::{self, ChainLinks};
 use crate::model::json;
 use crate::model::key;
 use crate::model::session::Session;
@@ -19,29 +19,29 @@ use std::time::{Duration, SystemTime};
 
 /// Sessions that exist until drop. Threads may share it; each change is atomic.
 #[derive(Debug, Default)]
-pub struct Memory {
-    state: Mutex<State>,
+pub struct MemoryStore {
+    state: Mutex<StoreState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    sessions: BTreeMap<String, Kept>,
+struct StoreState {
+    sessions: BTreeMap<String, MemoryEntry>,
     aliases: BTreeMap<String, Vec<String>>,
     /// Removed sessions with their times, oldest first.
-    trash: Vec<(String, String, Kept)>,
+    trash: Vec<(String, String, MemoryEntry)>,
     /// Number of changes so far.
     changes: u64,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Kept {
+struct MemoryEntry {
     session: Session,
     bytes: u64,
     /// The number of its last change.
     changed: u64,
 }
 
-impl Kept {
+impl MemoryEntry {
     fn push(&mut self, lines: &[impl AsRef<[u8]>], change: u64) {
         for line in lines {
             let line = line.as_ref();
@@ -59,7 +59,7 @@ fn check(lines: &[impl AsRef<[u8]>]) -> Result<()> {
         let line = line.as_ref();
         if memchr::memchr(b'\n', line.strip_suffix(b"\n").unwrap_or(line)).is_some() {
             return Err(Error::new(
-                Kind::Data,
+                ErrorKind::Data,
                 "cannot store a line that contains a newline",
             ));
         }
@@ -67,13 +67,13 @@ fn check(lines: &[impl AsRef<[u8]>]) -> Result<()> {
     Ok(())
 }
 
-impl State {
+impl StoreState {
     fn change(&mut self) -> u64 {
         self.changes += 1;
         self.changes
     }
 
-    fn kept(&self, id: &str) -> Result<&Kept> {
+    fn entry(&self, id: &str) -> Result<&MemoryEntry> {
         self.sessions
             .get(key::checked_id(id)?)
             .ok_or_else(|| no_session(id))
@@ -85,7 +85,7 @@ impl State {
             false if self.aliases.contains_key(id) => format!("{id}: name already used by an alias"),
             false => return Ok(()),
         };
-        Err(Error::new(Kind::Exists, what))
+        Err(Error::new(ErrorKind::Exists, what))
     }
 
     /// Whether this is a key that moved to another session.
@@ -97,13 +97,13 @@ impl State {
                 .map(|kept| kept.session.record(0).body.to_vec())
         };
         !self.sessions.contains_key(id)
-            && matches!(moved, Some([moved]) if first(moved).is_some_and(|line| goes_on(&line, id)))
+            && matches!(moved, Some([moved]) if first(moved).is_some_and(|line| continues_under_key(&line, id)))
     }
 
     fn create(&mut self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
         check(lines)?;
         self.refuse_taken(key::checked_id(id)?)?;
-        let mut kept = Kept::default();
+        let mut kept = MemoryEntry::default();
         kept.push(lines, self.change());
         self.sessions.insert(id.to_string(), kept);
         Ok(())
@@ -111,7 +111,7 @@ impl State {
 
     fn append(&mut self, id: &str, lines: &[&[u8]]) -> Result<()> {
         check(lines)?;
-        self.kept(id)?;
+        self.entry(id)?;
         let change = self.change();
         if let Some(kept) = self.sessions.get_mut(id) {
             kept.push(lines, change);
@@ -119,8 +119,8 @@ impl State {
         Ok(())
     }
 
-    fn own_session(&self, name: &str) -> Result<Option<String>> {
-        alias::own_session(name, |id| Ok(self.sessions.contains_key(id)))
+    fn session_by_id_or_key(&self, name: &str) -> Result<Option<String>> {
+        alias::session_by_id_or_key(name, |id| Ok(self.sessions.contains_key(id)))
     }
 
     /// Whether a session named as a continuation confirms that; a missing one cannot deny it.
@@ -135,30 +135,30 @@ impl State {
     }
 }
 
-impl Memory {
+impl MemoryStore {
     /// Creates an empty store.
-    pub fn new() -> Memory {
-        Memory::default()
+    pub fn new() -> MemoryStore {
+        MemoryStore::default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, StoreState> {
         // A panic can only occur between changes, each of which is complete.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Sessions for Memory {
+impl Sessions for MemoryStore {
     fn has(&self, id: &str) -> Result<bool> {
         Ok(self.state().sessions.contains_key(key::checked_id(id)?))
     }
 
     fn size(&self, id: &str) -> Result<u64> {
-        Ok(self.state().kept(id)?.bytes)
+        Ok(self.state().entry(id)?.bytes)
     }
 
     /// Times of change only represent an order here.
-    fn ids(&self) -> Result<Vec<Entry>> {
-        let entry = |(id, kept): (&String, &Kept)| Entry {
+    fn ids(&self) -> Result<Vec<SessionEntry>> {
+        let entry = |(id, kept): (&String, &MemoryEntry)| SessionEntry {
             id: id.clone(),
             modified: SystemTime::UNIX_EPOCH + Duration::from_nanos(kept.changed),
             bytes: kept.bytes,
@@ -180,7 +180,7 @@ impl Sessions for Memory {
 
     fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool> {
         let mut state = self.state();
-        if state.kept(id)?.bytes != length {
+        if state.entry(id)?.bytes != length {
             return Ok(false);
         }
         state.append(id, lines).map(|()| true)
@@ -188,18 +188,18 @@ impl Sessions for Memory {
 
     fn first_line(&self, id: &str) -> Result<Vec<u8>> {
         let state = self.state();
-        Ok(state.kept(id)?.session.record(0).body.to_vec())
+        Ok(state.entry(id)?.session.record(0).body.to_vec())
     }
 
     fn last_line(&self, id: &str) -> Result<Vec<u8>> {
         let state = self.state();
-        let session = &state.kept(id)?.session;
+        let session = &state.entry(id)?.session;
         let last = session.len().checked_sub(1);
         Ok(last.map_or(Vec::new(), |last| session.record(last).body.to_vec()))
     }
 
     fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        let Kept { session, bytes, .. } = self.state().kept(id)?.clone();
+        let MemoryEntry { session, bytes, .. } = self.state().entry(id)?.clone();
         for index in 0..session.len() {
             native::check(&session.record(index), report)?;
         }
@@ -215,7 +215,7 @@ impl Sessions for Memory {
         loop {
             let mut found = Report::default();
             let (session, length) = self.load_with_length(parent, &mut found)?;
-            let children = Links::of(&session).continued_to;
+            let children = ChainLinks::of(&session).continued_to;
             if let Some(child) = children
                 .into_iter()
                 .find(|child| self.state().agrees(child, parent))
@@ -227,18 +227,18 @@ impl Sessions for Memory {
                 return Ok(Continued::Not);
             };
             let mut state = self.state();
-            if state.kept(parent)?.bytes != length {
+            if state.entry(parent)?.bytes != length {
                 continue;
             }
             report.findings.append(&mut found.findings);
             match state.create(&successor.id, &successor.lines) {
                 Err(error)
-                    if error.kind == Kind::Exists
+                    if error.kind == ErrorKind::Exists
                         && chain::has_named(&session, &successor.id)
                         && state.continues(&successor.id, parent) => {}
-                made => made?,
+                built => built?,
             }
-            let key = own_key(parent, |name| session.header_text(name));
+            let key = key_of_session(parent, |name| session.header_text(name));
             if let Some(key) = key.filter(|key| !state.aliases.contains_key(key)) {
                 state.aliases.insert(key, vec![parent.to_string()]);
             }
@@ -257,11 +257,11 @@ impl Sessions for Memory {
     fn alias_add(&self, name: &str, id: &str) -> Result<()> {
         alias::encoded(name)?;
         let mut state = self.state();
-        state.kept(id)?;
-        alias::refuse_own(name, id, state.own_session(name)?)?;
+        state.entry(id)?;
+        alias::refuse_own(name, id, state.session_by_id_or_key(name)?)?;
         match state.aliases.get(name) {
             Some(known) if *known == [id] => return Ok(()),
-            Some(known) => return Err(alias::taken(name, known)),
+            Some(known) => return Err(alias::name_taken(name, known)),
             None => {}
         }
         state.aliases.insert(name.to_string(), vec![id.to_string()]);
@@ -271,28 +271,28 @@ impl Sessions for Memory {
     fn alias_move(&self, name: &str, id: &str) -> Result<()> {
         alias::encoded(name)?;
         let mut state = self.state();
-        state.kept(id)?;
-        alias::refuse_own(name, id, state.own_session(name)?)?;
+        state.entry(id)?;
+        alias::refuse_own(name, id, state.session_by_id_or_key(name)?)?;
         state.aliases.insert(name.to_string(), vec![id.to_string()]);
         Ok(())
     }
 
-    fn alias_share(&self, name: &str, id: &str) -> Result<Claim> {
+    fn alias_share(&self, name: &str, id: &str) -> Result<AliasClaim> {
         alias::encoded(name)?;
         key::checked_id(id)?;
         let mut state = self.state();
-        if let Some(other) = state.own_session(name)?
+        if let Some(other) = state.session_by_id_or_key(name)?
             && other != id
         {
-            return Ok(Claim::Own(other));
+            return Ok(AliasClaim::Own(other));
         }
         let known = state.aliases.get(name).map(Vec::as_slice);
         match alias::shared(known, id) {
             Some(ids) => {
                 state.aliases.insert(name.to_string(), ids.clone());
-                Ok(Claim::Made(ids))
+                Ok(AliasClaim::Made(ids))
             }
-            None => Ok(Claim::There),
+            None => Ok(AliasClaim::There),
         }
     }
 
@@ -328,7 +328,7 @@ impl Sessions for Memory {
         key::checked_id(id)?;
         let mut state = self.state();
         let newest = state.trash.iter().rposition(|(other, ..)| other == id);
-        let none = || Error::new(Kind::NotFound, format!("{id}: no such session in the trash"));
+        let none = || Error::new(ErrorKind::NotFound, format!("{id}: no such session in the trash"));
         let newest = newest.ok_or_else(none)?;
         if !state.is_moved_key(id) {
             state.refuse_taken(id)?;

@@ -26,68 +26,68 @@
 
 mod alias;
 mod append;
+mod append_atomic;
+mod append_or_continue;
+mod append_stream;
 mod atomic;
-mod boundary;
+mod batch;
 pub mod cache;
 pub mod changes;
-mod checkpoint;
 pub mod copies;
-mod counted;
 mod directory;
-mod ending;
 pub mod foreign;
+mod foreign_backup;
 pub mod fsck;
 mod gc;
-mod held;
-mod lease;
 mod link;
 mod lock;
+mod locked_log;
 pub mod log;
+mod log_end;
 mod mark;
 mod memory;
+mod message_count;
 mod names;
-mod naming;
 mod network;
+mod open_writers;
 mod overviews;
 mod patched;
 mod pending;
-mod pieces;
 mod reader;
 mod redact;
-mod rewrite;
+mod rename_sync;
+mod replace_file;
+mod run_file;
 mod sessions;
-mod spare;
 mod split;
-mod stage;
-mod tail;
 #[cfg(test)]
 mod tests;
 mod trash;
-mod whole;
+mod view_cache;
 
-pub use alias::Claim;
+pub use alias::AliasClaim;
 pub use append::Appender;
-pub use boundary::{Bounded, BoundedLine, Placed};
-pub use directory::Facts;
-pub use gc::{Archived, Receipt, Thin};
+pub use append_or_continue::{AppendOutcome, Bounded, BoundedLine};
+pub use batch::{Batch, Staged};
+pub use directory::FileStat;
+pub use gc::{Archived, GcOptions, Receipt};
 pub use link::{Continued, Successor};
+pub use log_end::torn_line;
 pub use mark::length_before_write;
-pub use memory::Memory;
-pub use names::Entry;
-pub use overviews::{Overviewed, Reading};
+pub use memory::MemoryStore;
+pub use names::SessionEntry;
+pub use overviews::{OverviewCallbacks, Overviewed};
 pub use reader::LogReader;
 pub use redact::{Redacted, Redaction};
-pub use rewrite::{Rewrite, refuse_writers, remove_file, rename_new, settle_file, write_atomically};
+pub use replace_file::{Rewrite, refuse_writers, remove_file, rename_new, sync_file, write_atomically};
 pub use sessions::{EXACTLY, Sessions};
-pub use stage::{Batch, Staged};
-pub use tail::torn_line;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::model::key;
 use crate::model::session::Session;
 use directory::Directory;
-use log::{Chain, Pending};
+use log::{LogChain, Pending};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -131,7 +131,7 @@ fn log_name(id: &str) -> String {
 }
 
 fn no_session(id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("{id}: no such session"))
+    Error::new(ErrorKind::NotFound, format!("{id}: no such session"))
 }
 
 /// Creates a directory and its missing parents, durably. The name of the last one is always synced, because the
@@ -141,8 +141,8 @@ pub fn make_folders(path: &Path, mode: u32) -> Result<()> {
         .ancestors()
         .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
         .count();
-    let made = std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
-    made.map_err(|error| Error::io(path.display(), error))?;
+    let built = std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
+    built.map_err(|error| Error::io(path.display(), error))?;
     for (nth, folder) in path.ancestors().take(missing.max(1)).enumerate() {
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         match Directory::open(parent.unwrap_or(Path::new("."))) {
@@ -156,7 +156,7 @@ pub fn make_folders(path: &Path, mode: u32) -> Result<()> {
 }
 
 /// Syncs the names in a directory, including those that a killed process left.
-pub fn settle(path: &Path) -> Result<()> {
+pub fn sync_directory_names(path: &Path) -> Result<()> {
     atomic::sync_directory(&Directory::open(path)?)
 }
 
@@ -171,8 +171,8 @@ impl Store {
                 synced: AtomicI64::default(),
                 lock_timeout: LOCK_TIMEOUT,
             }),
-            Err(error) if error.kind == Kind::NotFound => Err(Error::new(
-                Kind::NotFound,
+            Err(error) if error.kind == ErrorKind::NotFound => Err(Error::new(
+                ErrorKind::NotFound,
                 format!("{}: no store", path.display()),
             )
             .hint("create one with: convo new or convo migrate, or select one with --store")),
@@ -219,15 +219,15 @@ impl Store {
 
     fn make_sessions(&self) -> Result<&Directory> {
         // Sync its name too, because its content would be lost with it.
-        let made = atomic::folder(&self.directory, SESSIONS)?;
-        Ok(self.sessions.get_or_init(|| made))
+        let built = atomic::folder(&self.directory, SESSIONS)?;
+        Ok(self.sessions.get_or_init(|| built))
     }
 
     /// Makes the name of a log durable, because another process may have created it without syncing, and
     /// acknowledgments depend on it.
-    fn settle_name(&self, sessions: &Directory, facts: &Facts) -> Result<()> {
-        if facts.is_named_anew() && facts.changed.0 >= self.synced.load(Ordering::Relaxed) {
-            let before = Facts::now();
+    fn sync_name(&self, sessions: &Directory, facts: &FileStat) -> Result<()> {
+        if facts.was_just_renamed() && facts.changed.0 >= self.synced.load(Ordering::Relaxed) {
+            let before = FileStat::now();
             atomic::sync_directory(sessions)?;
             // A name created in the same second may be newer than the sync.
             self.synced.store(before, Ordering::Relaxed);
@@ -275,7 +275,7 @@ impl Store {
             .ok_or_else(|| no_session(id))?;
         let read = file
             .metadata()
-            .and_then(|about| tail::last_line(&file, about.len()));
+            .and_then(|about| log_end::last_line(&file, about.len()));
         let line = read.map_err(|error| Error::io(sessions.shown(&name), error))?;
         Ok(log::strip(&line).into_owned())
     }
@@ -285,11 +285,14 @@ impl Store {
         if let Some(sessions) = self.sessions()?
             && sessions.facts(log_name(id))?.is_some()
         {
-            return Err(Error::new(Kind::Exists, format!("{id}: session already exists")));
+            return Err(Error::new(
+                ErrorKind::Exists,
+                format!("{id}: session already exists"),
+            ));
         }
         if self.alias_ids(id)?.is_some() {
             return Err(Error::new(
-                Kind::Exists,
+                ErrorKind::Exists,
                 format!("{id}: name already used by an alias"),
             ));
         }
@@ -297,20 +300,23 @@ impl Store {
     }
 
     /// Creates a session with these lines, atomically and durably. An id used by a session or alias is
-    /// [`Kind::Exists`].
+    /// [`ErrorKind::Exists`].
     pub fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
         let id = key::checked_id(id)?;
         let mut pending = Pending::default();
         for line in lines {
             pending.push(line)?;
         }
-        pending.close(&mut Chain::default());
+        pending.close(&mut LogChain::default());
         let sessions = self.make_sessions()?;
         self.refuse_taken(id)?;
         if atomic::create(sessions, &log_name(id), pending.bytes(false))? {
             Ok(())
         } else {
-            Err(Error::new(Kind::Exists, format!("{id}: session already exists")))
+            Err(Error::new(
+                ErrorKind::Exists,
+                format!("{id}: session already exists"),
+            ))
         }
     }
 
@@ -331,7 +337,7 @@ impl Store {
         }
         match appender.flush() {
             Ok(_) => Ok(true),
-            Err(error) if error.kind == Kind::Locked && self.size(id)? != length => Ok(false),
+            Err(error) if error.kind == ErrorKind::Locked && self.size(id)? != length => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -342,12 +348,12 @@ impl Store {
     }
 
     /// Makes the names of all sessions durable, including those that a killed process left.
-    pub fn settle_names(&self) -> Result<()> {
+    pub fn sync_names(&self) -> Result<()> {
         self.sessions()?.map_or(Ok(()), atomic::sync_directory)
     }
 
     /// Makes existing lines of a session durable, because another process may have been killed before its sync.
-    pub fn settle_lines(&self, id: &str) -> Result<()> {
+    pub fn sync_lines(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
         let name = log_name(id);

@@ -1,13 +1,13 @@
 //! Resolves names to sessions.
 
 use super::{Store, no_session};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 
 /// Maximum number of candidates listed.
-const TOLD: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Maximum number of names compared for a suggestion, which bounds the cost of a typing error.
 const COMPARED: usize = 2000;
@@ -17,7 +17,7 @@ const MOST_PARENTS: usize = 4096;
 
 /// A session of a store, without its content.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct SessionEntry {
     /// Its id.
     pub id: String,
     /// When its log was last changed.
@@ -27,12 +27,13 @@ pub struct Entry {
 }
 
 /// The newest of these sessions.
-pub(super) fn newest(entries: Vec<Entry>) -> Result<String> {
+pub(super) fn newest(entries: Vec<SessionEntry>) -> Result<String> {
     let newest = entries
         .into_iter()
         .max_by(|a, b| (a.modified, &a.id).cmp(&(b.modified, &b.id)));
-    let none =
-        || Error::new(Kind::NotFound, "@last: the store is empty").hint("create a session with: convo new");
+    let none = || {
+        Error::new(ErrorKind::NotFound, "@last: the store is empty").hint("create a session with: convo new")
+    };
     newest.map(|entry| entry.id).ok_or_else(none)
 }
 
@@ -41,17 +42,20 @@ pub(super) fn only<'i>(name: &str, ids: &'i [String]) -> Result<&'i str> {
     match ids {
         [id] => Ok(id),
         ids => Err(Error::new(
-            Kind::Exists,
-            format!("{name}: ambiguous alias, claimed by {}", told(ids)),
+            ErrorKind::Exists,
+            format!("{name}: ambiguous alias, claimed by {}", join_ids(ids)),
         )
         .hint("use an id, or assign it with: convo alias add --move")),
     }
 }
 
 /// The error for an alias of a missing session.
-pub(super) fn gone(name: &str, id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("{name}: alias of missing session {id}"))
-        .hint("look in the trash with: convo restore --list")
+pub(super) fn missing_session(name: &str, id: &str) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("{name}: alias of missing session {id}"),
+    )
+    .hint("look in the trash with: convo restore --list")
 }
 
 /// The only one of these ids with this prefix.
@@ -103,8 +107,8 @@ pub(super) fn beginning(
         }
         _ => {
             found.sort();
-            let what = format!("{name}: ambiguous: matches {}", told(&found));
-            Err(Error::new(Kind::NotFound, what).hint("give more characters of the id"))
+            let what = format!("{name}: ambiguous: matches {}", join_ids(&found));
+            Err(Error::new(ErrorKind::NotFound, what).hint("give more characters of the id"))
         }
     }
 }
@@ -133,7 +137,7 @@ fn inside<'i>(name: &str, ids: &'i [String]) -> Vec<&'i String> {
 
 impl Store {
     /// All sessions, unsorted.
-    pub fn ids(&self) -> Result<Vec<Entry>> {
+    pub fn ids(&self) -> Result<Vec<SessionEntry>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
         };
@@ -143,7 +147,7 @@ impl Store {
             if let Some(facts) = sessions.facts(super::log_name(&id))?
                 && facts.regular
             {
-                entries.push(Entry {
+                entries.push(SessionEntry {
                     id,
                     modified: facts.modified_at(),
                     bytes: facts.size,
@@ -170,9 +174,9 @@ impl Store {
     }
 }
 
-fn told(ids: &[impl AsRef<str>]) -> String {
-    let more = if ids.len() > TOLD { ", …" } else { "" };
-    let first: Vec<&str> = ids.iter().take(TOLD).map(AsRef::as_ref).collect();
+fn join_ids(ids: &[impl AsRef<str>]) -> String {
+    let more = if ids.len() > MAX_LISTED { ", …" } else { "" };
+    let first: Vec<&str> = ids.iter().take(MAX_LISTED).map(AsRef::as_ref).collect();
     format!("{} sessions: {}{more}", ids.len(), first.join(", "))
 }
 

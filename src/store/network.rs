@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn local_file_systems_have_no_name_here() {
+    fn only_network_file_systems_are_named() {
         for local in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630] {
             assert_eq!(name(local), None); // ext4, XFS, btrfs, tmpfs, overlay
         }

@@ -1,10 +1,10 @@
 //! Caches the overviews of sessions for lists.
 
-use super::cache::{Entries, Entry, Identity, Writer, pays, read};
-use super::directory::{Directory, Facts};
+use super::cache::{CacheEntry, CacheWriter, Entries, Identity, is_worthwhile, read};
+use super::directory::{Directory, FileStat};
 use super::network::CACHE;
 use super::{Store, atomic, log_name};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::model::session::Session;
 
@@ -29,7 +29,7 @@ pub struct Overviewed<T> {
 }
 
 /// Callbacks to read overviews.
-pub struct Reading<'r, T> {
+pub struct OverviewCallbacks<'r, T> {
     /// Decodes the cached bytes; none if they do not suffice.
     pub decode: &'r (dyn Fn(&[u8]) -> Option<T> + Sync),
     /// Computes the value from the session, and whether it is damaged.
@@ -39,9 +39,9 @@ pub struct Reading<'r, T> {
 }
 
 /// The result for one session.
-enum Found<'c, T> {
+enum OverviewResult<'c, T> {
     /// Found in the cache.
-    Cached(Overviewed<T>, Entry<'c>),
+    Cached(Overviewed<T>, CacheEntry<'c>),
     /// Read, with its bytes for the cache unless its times are too recent.
     Read(Overviewed<T>, Option<(Identity, Vec<u8>)>),
     /// It failed.
@@ -51,11 +51,14 @@ enum Found<'c, T> {
 impl Store {
     /// All sessions of the store, unsorted, with their overviews. An unreadable session gives an error of its own.
     /// New overviews are cached if the store is writable.
-    pub fn overviews<T: Send>(&self, reading: &Reading<'_, T>) -> Result<Vec<Result<Overviewed<T>>>> {
+    pub fn overviews<T: Send>(
+        &self,
+        reading: &OverviewCallbacks<'_, T>,
+    ) -> Result<Vec<Result<Overviewed<T>>>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
         };
-        let now = Facts::now();
+        let now = FileStat::now();
         let names = self.session_names()?;
         let cache = || read(&self.directory().inner(CACHE).ok()??, FILE);
         let bytes = cache().unwrap_or_default();
@@ -64,7 +67,7 @@ impl Store {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.min(1 + names.len() / SHARE);
         let share = names.len().div_ceil(threads).max(1);
-        let found: Vec<Found<'_, T>> = std::thread::scope(|scope| {
+        let found: Vec<OverviewResult<'_, T>> = std::thread::scope(|scope| {
             let workers: Vec<_> = names
                 .chunks(share)
                 .map(|names| scope.spawn(|| names.iter().filter_map(one).collect::<Vec<_>>()))
@@ -78,8 +81,8 @@ impl Store {
         Ok(found
             .into_iter()
             .map(|found| match found {
-                Found::Cached(overview, _) | Found::Read(overview, _) => Ok(overview),
-                Found::Failed(error) => Err(error),
+                OverviewResult::Cached(overview, _) | OverviewResult::Read(overview, _) => Ok(overview),
+                OverviewResult::Failed(error) => Err(error),
             })
             .collect())
     }
@@ -90,11 +93,11 @@ impl Store {
         id: &str,
         now: i64,
         cached: &Entries<'c>,
-        reading: &Reading<'_, T>,
-    ) -> Option<Found<'c, T>> {
+        reading: &OverviewCallbacks<'_, T>,
+    ) -> Option<OverviewResult<'c, T>> {
         let facts = match sessions.facts(log_name(id)) {
             Ok(facts) => facts.filter(|facts| facts.regular)?,
-            Err(error) => return Some(Found::Failed(error)),
+            Err(error) => return Some(OverviewResult::Failed(error)),
         };
         let overviewed = |value| Overviewed {
             id: id.to_string(),
@@ -104,7 +107,7 @@ impl Store {
         if let Some(entry) = cached.get(id.as_bytes(), &facts)
             && let Some(value) = (reading.decode)(entry.payload)
         {
-            return Some(Found::Cached(overviewed(value), entry));
+            return Some(OverviewResult::Cached(overviewed(value), entry));
         }
         let read = || -> Result<(u64, T)> {
             let reader = self.reader(id)?;
@@ -118,33 +121,33 @@ impl Store {
             Ok((length, value)) => {
                 let identity = Identity::settled(&facts, now).filter(|_| length == facts.size);
                 let kept = identity.map(|identity| (identity, (reading.encode)(&value)));
-                Found::Read(overviewed(value), kept)
+                OverviewResult::Read(overviewed(value), kept)
             }
             // Removed since the names were listed.
-            Err(error) if error.kind == Kind::NotFound => return None,
-            Err(error) => Found::Failed(error),
+            Err(error) if error.kind == ErrorKind::NotFound => return None,
+            Err(error) => OverviewResult::Failed(error),
         })
     }
 
     /// Rewrites the cache if enough has changed. Errors are ignored, because they only cost time.
-    fn keep_overviews<T>(&self, found: &[Found<'_, T>], known: usize, size: usize) {
+    fn keep_overviews<T>(&self, found: &[OverviewResult<'_, T>], known: usize, size: usize) {
         let fresh = found.iter().filter_map(|found| match found {
-            Found::Read(overview, Some(_)) => Some(overview.bytes),
+            OverviewResult::Read(overview, Some(_)) => Some(overview.bytes),
             _ => None,
         });
-        if !pays(fresh.clone().count(), fresh.sum(), found.len(), known, size) {
+        if !is_worthwhile(fresh.clone().count(), fresh.sum(), found.len(), known, size) {
             return;
         }
-        let mut writer = Writer::new(VERSION, size);
+        let mut writer = CacheWriter::new(VERSION, size);
         for found in found {
             match found {
-                Found::Cached(overview, entry) => {
+                OverviewResult::Cached(overview, entry) => {
                     writer.push(overview.id.as_bytes(), entry.identity, entry.payload);
                 }
-                Found::Read(overview, Some((identity, payload))) => {
+                OverviewResult::Read(overview, Some((identity, payload))) => {
                     writer.push(overview.id.as_bytes(), *identity, payload);
                 }
-                Found::Read(_, None) | Found::Failed(_) => {}
+                OverviewResult::Read(_, None) | OverviewResult::Failed(_) => {}
             }
         }
         let write = || -> Result<()> {

@@ -1,8 +1,8 @@
 //! The bytes of a file with changes that are not written yet, read as a stream.
 
 use super::atomic::{self, BLOCK};
-use crate::error::{Error, Place, Result};
-use crate::format::lines::Lines;
+use crate::error::{Error, Position, Result};
+use crate::format::lines::ByteLines;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -123,8 +123,8 @@ impl<'f> Patched<'f> {
     }
 
     /// A reader of lines from the end of a line on, whose number and end offset are `place`.
-    pub fn lines(&self, place: Place) -> Lines<Reader<'_>> {
-        Lines::behind(place, self.reader(place.offset))
+    pub fn lines(&self, place: Position) -> ByteLines<Reader<'_>> {
+        ByteLines::behind(place, self.reader(place.offset))
     }
 
     /// Bytes of a range in memory.
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(second.bytes(0..100).unwrap(), b"zee\n2\nthreeour\n");
         let slice = second.slice(1..13);
         assert_eq!(slice.bytes(0..slice.len()).unwrap(), b"ee\n2\nthreeou");
-        let (mut lines, mut all) = (second.lines(Place { line: 1, offset: 4 }), Vec::new());
+        let (mut lines, mut all) = (second.lines(Position { line: 1, offset: 4 }), Vec::new());
         while let Some((line, place)) = lines.next_line().unwrap() {
             all.push((place.line, place.offset, line.to_vec()));
         }

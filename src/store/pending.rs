@@ -2,8 +2,8 @@
 //! only the store writes markers, so only sessions that they name are linked automatically.
 
 use super::directory::Directory;
-use super::{Store, atomic, log, naming};
-use crate::error::{Error, Kind, Result};
+use super::{Store, atomic, log, rename_sync};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
@@ -13,16 +13,16 @@ use std::time::Duration;
 
 /// The kinds of changes, by the prefix of their markers' names. No session id begins with a dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum MarkerKind {
     Continue,
     Split,
 }
 
-impl Change {
+impl MarkerKind {
     const fn prefix(self) -> &'static str {
         match self {
-            Change::Continue => ".continue-",
-            Change::Split => ".split-",
+            MarkerKind::Continue => ".continue-",
+            MarkerKind::Split => ".split-",
         }
     }
 
@@ -74,7 +74,7 @@ impl Planned {
 
 /// An existing marker.
 #[derive(Debug)]
-pub(super) struct Mark {
+pub(super) struct PendingMark {
     /// Its file name.
     pub name: String,
     /// The session that will name the others.
@@ -89,13 +89,13 @@ pub(super) fn is_mark(name: &str) -> bool {
 }
 
 fn parent_of(name: &str) -> Option<&str> {
-    let kinds = [Change::Continue, Change::Split];
+    let kinds = [MarkerKind::Continue, MarkerKind::Split];
     kinds
         .into_iter()
         .find_map(|kind| name.strip_prefix(kind.prefix()))
 }
 
-fn read(sessions: &Directory, name: &str) -> Result<Option<Mark>> {
+fn read(sessions: &Directory, name: &str) -> Result<Option<PendingMark>> {
     let Some(parent) = parent_of(name).filter(|parent| key::is_id(parent)) else {
         return Ok(None);
     };
@@ -107,7 +107,7 @@ fn read(sessions: &Directory, name: &str) -> Result<Option<Mark>> {
         .read_to_end(&mut bytes)
         .map_err(|error| Error::io(sessions.shown(name), error))?;
     let text = String::from_utf8_lossy(&bytes);
-    Ok(Some(Mark {
+    Ok(Some(PendingMark {
         name: name.to_string(),
         parent: parent.to_string(),
         planned: text.lines().filter_map(Planned::read).collect(),
@@ -117,7 +117,7 @@ fn read(sessions: &Directory, name: &str) -> Result<Option<Mark>> {
 impl Store {
     /// Records durably that these sessions are about to be created and named in another one. The marker is in use
     /// while the file is open.
-    pub(super) fn mark(&self, change: Change, parent: &str, planned: &[Planned]) -> Result<File> {
+    pub(super) fn mark(&self, change: MarkerKind, parent: &str, planned: &[Planned]) -> Result<File> {
         let sessions = self.make_sessions()?;
         let name = change.name(parent);
         let lines = planned
@@ -129,24 +129,24 @@ impl Store {
         let marked = atomic::replace_through(sessions, &name, hidden, &bytes, |_| Ok(()), self.lock_timeout);
         // No session has changed yet, whether or not the marker was written.
         marked.map_err(|error| match error.kind {
-            Kind::Unsure => error.kind(Kind::InputOutput),
+            ErrorKind::Unsure => error.kind(ErrorKind::InputOutput),
             _ => error,
         })
     }
 
     /// Removes a completed marker durably. Errors are ignored.
-    pub(super) fn unmark(&self, change: Change, parent: &str) {
+    pub(super) fn unmark(&self, change: MarkerKind, parent: &str) {
         let name = change.name(parent);
         if let Ok(Some(sessions)) = self.sessions()
             && let Ok(Some(_)) = sessions.facts(&name)
             && atomic::unlink(sessions, &name).is_ok()
         {
-            let _ = naming::sync_directory(sessions);
+            let _ = rename_sync::sync_directory(sessions);
         }
     }
 
     /// Whether a marker confirms that this session was about to be created for the parent and is the planned one.
-    pub(super) fn is_marked(&self, change: Change, parent: &str, id: &str) -> Result<bool> {
+    pub(super) fn is_marked(&self, change: MarkerKind, parent: &str, id: &str) -> Result<bool> {
         let Some(sessions) = self.sessions()? else {
             return Ok(false);
         };
@@ -175,7 +175,7 @@ impl Store {
     }
 
     /// The markers that are not in use.
-    pub(super) fn marks(&self) -> Result<Vec<Mark>> {
+    pub(super) fn marks(&self) -> Result<Vec<PendingMark>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
         };
@@ -185,7 +185,7 @@ impl Store {
                 continue; // reported with the directories
             }
             match atomic::open_locked(sessions, &name, None, OFlags::RDONLY, Duration::ZERO) {
-                Err(error) if error.kind == Kind::Locked => {}
+                Err(error) if error.kind == ErrorKind::Locked => {}
                 Err(error) => return Err(error),
                 Ok(None) => {}
                 Ok(Some(_lock)) => marks.extend(read(sessions, &name)?),

@@ -1,19 +1,19 @@
 //! Reads a log: verifies and removes checksums, reports damage.
 
-use super::log::{self, Chain, Verdict};
-use crate::error::{Error, Place, Result};
-use crate::format::lines::Lines;
+use super::log::{self, LogChain, Verdict};
+use crate::error::{Error, Position, Result};
+use crate::format::lines::ByteLines;
 use crate::format::report::Report;
 use crate::format::{Reader, native};
-use crate::model::record::{Kind as Line, Record};
+use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Take};
 
 /// Records of a stored session, with positions in the log.
 pub struct LogReader {
-    lines: Lines<Take<File>>,
-    chain: Chain,
+    lines: ByteLines<Take<File>>,
+    chain: LogChain,
     bare: Vec<u8>,
     length: u64,
 }
@@ -40,8 +40,8 @@ impl LogReader {
     /// Reads a log up to this length.
     pub(super) fn new(file: File, length: u64) -> LogReader {
         LogReader {
-            lines: Lines::new(Vec::new(), file.take(length)),
-            chain: Chain::default(),
+            lines: ByteLines::new(Vec::new(), file.take(length)),
+            chain: LogChain::default(),
             bare: Vec::new(),
             length,
         }
@@ -52,13 +52,13 @@ impl LogReader {
     /// Reads a log from a position up to this length; `chain` is the checksum state at the position.
     pub(super) fn behind(
         mut file: File,
-        place: Place,
-        chain: Chain,
+        place: Position,
+        chain: LogChain,
         length: u64,
     ) -> std::io::Result<LogReader> {
         file.seek(SeekFrom::Start(place.offset))?;
         Ok(LogReader {
-            lines: Lines::behind(place, file.take(length - place.offset)),
+            lines: ByteLines::behind(place, file.take(length - place.offset)),
             chain,
             bare: Vec::new(),
             length,
@@ -84,7 +84,7 @@ impl Reader for LogReader {
         let record = Record::parse(full, place);
         match (verdict, &record.kind) {
             (Verdict::Broken, Line::Unreadable(fault)) => {
-                let place = Place {
+                let place = Position {
                     offset: place.offset + fault.offset as u64,
                     ..place
                 };

@@ -3,12 +3,12 @@
 
 use super::directory::Directory;
 use super::gc::ARCHIVE;
-use super::held::Held;
-use super::log::{self, Chain, Verdict, digits_of, seal};
+use super::locked_log::LockedLog;
+use super::log::{self, LogChain, Verdict, digits_of, seal};
 use super::network::CACHE;
-use super::trash::KEPT;
-use super::{Store, atomic, pieces, rewrite};
-use crate::error::{Error, Kind, Result};
+use super::trash::DATA_DIRECTORIES;
+use super::{Store, atomic, replace_file, run_file};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -40,9 +40,9 @@ pub struct Redacted {
 }
 
 /// A file of lines after the change.
-struct Relined {
+struct RedactedLines {
     bytes: Vec<u8>,
-    chain: Chain,
+    chain: LogChain,
     lines: u64,
 }
 
@@ -50,8 +50,8 @@ type Change<'c> = &'c mut dyn FnMut(u64, &[u8]) -> Result<Option<Vec<u8>>>;
 
 /// Replaces lines of a log: a line with a valid checksum gets a new valid one, a line with a wrong checksum another
 /// wrong one.
-fn relined_log(log: &[u8], change: Change<'_>) -> Result<Relined> {
-    let (mut old, mut new) = (Chain::default(), Chain::default());
+fn relined_log(log: &[u8], change: Change<'_>) -> Result<RedactedLines> {
+    let (mut old, mut new) = (LogChain::default(), LogChain::default());
     let mut out = Vec::with_capacity(log.len());
     let mut lines = 0;
     for (number, line) in (1..).zip(log.split_inclusive(|byte| *byte == b'\n')) {
@@ -77,13 +77,13 @@ fn relined_log(log: &[u8], change: Change<'_>) -> Result<Relined> {
         let mut digits = new.close(covered);
         if verdict == Verdict::Broken {
             digits = digits.map(|digit| if digit == b'0' { b'f' } else { b'0' });
-            new = Chain::behind(covered, digits);
+            new = LogChain::behind(covered, digits);
         }
         out.extend_from_slice(covered);
         out.extend_from_slice(&seal(digits));
         out.extend_from_slice(&line[ended.len()..]);
     }
-    Ok(Relined {
+    Ok(RedactedLines {
         bytes: out,
         chain: new,
         lines,
@@ -108,14 +108,14 @@ fn relined_runs(file: &[u8], marks: (&str, &str), change: Change<'_>) -> Result<
         }
         Ok(out)
     };
-    let runs = pieces::runs(&mut Cursor::new(file)).map_err(|error| Error::io("cannot read", error))?;
+    let runs = run_file::runs(&mut Cursor::new(file)).map_err(|error| Error::io("cannot read", error))?;
     // Offsets in memory.
     let own = |range: Range<u64>| range.start as usize..range.end as usize;
     for run in runs {
         let whole = own(run.start..run.end);
         out.extend(relined(from..whole.start)?);
         let bytes = relined(own(run.bytes.clone()))?;
-        match pieces::again(&run, marks, &bytes) {
+        match run_file::rewritten_run(&run, marks, &bytes) {
             Some(again) => out.extend(again),
             None => out.extend_from_slice(&file[whole.clone()]),
         }
@@ -126,7 +126,7 @@ fn relined_runs(file: &[u8], marks: (&str, &str), change: Change<'_>) -> Result<
 }
 
 /// A file next to the log.
-struct Beside {
+struct AdjacentFile {
     folder: Directory,
     name: String,
     bytes: Vec<u8>,
@@ -151,19 +151,19 @@ fn view(session: &Session) -> Vec<Option<String>> {
 
 impl Store {
     /// Replaces lines of a session in its log, the archive, the quarantine and the trash, and appends an event that
-    /// reports it; returns the changed files. A log that another program has open is [`Kind::Locked`].
+    /// reports it; returns the changed files. A log that another program has open is [`ErrorKind::Locked`].
     pub fn redact(&self, id: &str, redaction: &mut dyn Redaction, dry_run: bool) -> Result<Vec<Redacted>> {
-        let held = Held::open(self, key::checked_id(id)?)?;
+        let held = LockedLog::open(self, key::checked_id(id)?)?;
         let session = held.lines(Session::default())?.session;
         let bytes = held.read()?;
         let shown = held.sessions.shown(&held.name);
-        rewrite::refuse_writers(&held.file, &shown)
+        replace_file::refuse_writers(&held.file, &shown)
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
         let archive = self.directory().inner(ARCHIVE)?;
         if !dry_run {
             held.sweep(archive.as_ref());
             if let Some(archive) = &archive {
-                self.settle_archive(&held, &session, archive)?;
+                self.trim_archive(&held, &session, archive)?;
             }
         }
         let others = self.beside(id, &held, dry_run)?;
@@ -176,7 +176,9 @@ impl Store {
         let back = session_of(&log.bytes);
         if view(&back) != view(&session) {
             let what = "redaction would change which messages are visible; nothing was changed";
-            return Err(Error::new(Kind::Data, what).hint("leave out ids: --not KIND, or another --name"));
+            return Err(
+                Error::new(ErrorKind::Data, what).hint("leave out ids: --not KIND, or another --name")
+            );
         }
         let marks = (super::gc::known_by(&session), super::gc::known_by(&back));
         let mut changed = Vec::new();
@@ -234,20 +236,21 @@ impl Store {
         };
         let unsure = |error: Error| match begun {
             true => error
-                .kind(Kind::Unsure)
+                .kind(ErrorKind::Unsure)
                 .hint("some files may be redacted already; run the command again"),
             false => error,
         };
         write().map_err(unsure)?;
-        self.forget_texts(id).map_err(|error| error.kind(Kind::Unsure))?;
+        self.forget_texts(id)
+            .map_err(|error| error.kind(ErrorKind::Unsure))?;
         Ok(changed)
     }
 
     /// All other data that the store keeps of a session.
-    fn beside(&self, id: &str, held: &Held<'_>, dry_run: bool) -> Result<Vec<Beside>> {
+    fn beside(&self, id: &str, held: &LockedLog<'_>, dry_run: bool) -> Result<Vec<AdjacentFile>> {
         let temporary = atomic::temporary_name(&held.name);
         let mut found = Vec::new();
-        for (folder, names) in self.pieces(id, &KEPT)? {
+        for (folder, names) in self.files_besides_log(id, &DATA_DIRECTORIES)? {
             let place = folder
                 .path()
                 .file_name()
@@ -258,12 +261,12 @@ impl Store {
                 if name == temporary {
                     // Left by a process that died.
                     if !dry_run {
-                        atomic::sweep(&folder, &name);
+                        atomic::remove_dead_file(&folder, &name);
                     }
                     continue;
                 }
-                found.push(Beside {
-                    bytes: pieces::read(&folder, &name)?,
+                found.push(AdjacentFile {
+                    bytes: run_file::read(&folder, &name)?,
                     shown: format!("{place}/{name}"),
                     folder: folder.again()?,
                     name,

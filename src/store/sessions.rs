@@ -1,10 +1,10 @@
 //! The interface of places that store sessions, on disk or in memory.
 
 use super::Store;
-use super::alias::{self, Claim};
+use super::alias::{self, AliasClaim};
 use super::link::{Continued, Successor, continues};
-use super::names::{self, Entry};
-use crate::error::{Error, Kind, Place, Result};
+use super::names::{self, SessionEntry};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
 use crate::model::chain;
 use crate::model::event::Event;
@@ -19,13 +19,13 @@ use std::collections::HashSet;
 pub const EXACTLY: &str = "@id:";
 
 /// Whether a session continues another one under this key.
-pub(super) fn goes_on(header: &[u8], key: &str) -> bool {
+pub(super) fn continues_under_key(header: &[u8], key: &str) -> bool {
     let header = super::log::strip(header);
     let text = |name| json::member(&header, name).and_then(json::text);
     text("continued_from").is_some() && text("key").is_some_and(|own| own == key)
 }
 
-/// A place that stores sessions. [`Store`] keeps them durably, [`Memory`](super::Memory) until drop; otherwise both
+/// A place that stores sessions. [`Store`] keeps them durably, [`Memory`](super::MemoryStore) until drop; otherwise both
 /// behave alike, including errors.
 pub trait Sessions {
     /// Whether there is a session of exactly this id.
@@ -35,12 +35,12 @@ pub trait Sessions {
     fn size(&self, id: &str) -> Result<u64>;
 
     /// All sessions, unsorted.
-    fn ids(&self) -> Result<Vec<Entry>>;
+    fn ids(&self) -> Result<Vec<SessionEntry>>;
 
     /// The ids of all sessions, unsorted.
     fn session_ids(&self) -> Result<Vec<String>>;
 
-    /// Creates a session with these lines, the header first. An id used by a session or alias is [`Kind::Exists`].
+    /// Creates a session with these lines, the header first. An id used by a session or alias is [`ErrorKind::Exists`].
     fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()>;
 
     /// Appends lines to a session, all of them or none.
@@ -71,14 +71,14 @@ pub trait Sessions {
         plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
     ) -> Result<Continued>;
 
-    /// Assigns an alias to a session. Repeating the same assignment succeeds; a name in use is [`Kind::Exists`].
+    /// Assigns an alias to a session. Repeating the same assignment succeeds; a name in use is [`ErrorKind::Exists`].
     fn alias_add(&self, name: &str, id: &str) -> Result<()>;
 
     /// Moves a name from other sessions to this one.
     fn alias_move(&self, name: &str, id: &str) -> Result<()>;
 
     /// Assigns a name that several sessions may share; with a second session it resolves to none.
-    fn alias_share(&self, name: &str, id: &str) -> Result<Claim>;
+    fn alias_share(&self, name: &str, id: &str) -> Result<AliasClaim>;
 
     /// Removes an alias.
     fn alias_remove(&self, name: &str) -> Result<()>;
@@ -99,8 +99,8 @@ pub trait Sessions {
     fn trash(&self) -> Result<Vec<(String, String)>>;
 
     /// The session with this id or key, regardless of aliases.
-    fn own_session(&self, name: &str) -> Result<Option<String>> {
-        alias::own_session(name, |id| self.has(id))
+    fn session_by_id_or_key(&self, name: &str) -> Result<Option<String>> {
+        alias::session_by_id_or_key(name, |id| self.has(id))
     }
 
     /// Resolves a complete name: an id, an alias or a key, but not a prefix. For operations that cannot be undone,
@@ -115,7 +115,9 @@ pub trait Sessions {
         let ids = self.alias_ids(name)?;
         if key::is_id(name) && self.has(name)? {
             return Ok(Some(match ids.as_deref() {
-                Some([moved]) if self.has(moved)? && goes_on(&self.first_line(moved)?, name) => moved.clone(),
+                Some([moved]) if self.has(moved)? && continues_under_key(&self.first_line(moved)?, name) => {
+                    moved.clone()
+                }
                 _ => name.to_string(),
             }));
         }
@@ -123,12 +125,12 @@ pub trait Sessions {
             let id = names::only(name, &ids)?;
             return match self.has(id)? {
                 true => Ok(Some(id.to_string())),
-                false => Err(names::gone(name, id)),
+                false => Err(names::missing_session(name, id)),
             };
         }
-        let spelled = key::id_for_key(name);
-        let is_key = spelled != name && !name.is_empty() && self.has(&spelled)?;
-        Ok(is_key.then_some(spelled))
+        let encoded = key::id_for_key(name);
+        let is_key = encoded != name && !name.is_empty() && self.has(&encoded)?;
+        Ok(is_key.then_some(encoded))
     }
 
     /// The session changed last. A change that only links to a continuation counts as a change of the continuation.
@@ -137,11 +139,11 @@ pub trait Sessions {
         let mut seen = HashSet::new();
         while seen.insert(newest.clone()) {
             let line = self.last_line(&newest)?;
-            let record = Record::parse(&line, Place { line: 0, offset: 1 });
+            let record = Record::parse(&line, Position { line: 0, offset: 1 });
             match record.event().and_then(chain::child) {
                 Some(child)
                     if !record.event().is_some_and(Event::is_header)
-                        && self.is_there(&child)?
+                        && self.is_session(&child)?
                         && continues(&self.first_line(&child)?, &newest) =>
                 {
                     newest = child
@@ -153,7 +155,7 @@ pub trait Sessions {
     }
 
     /// Whether this is the id of a session.
-    fn is_there(&self, id: &str) -> Result<bool> {
+    fn is_session(&self, id: &str) -> Result<bool> {
         Ok(key::is_id(id) && self.has(id)?)
     }
 
@@ -168,7 +170,7 @@ pub trait Sessions {
         match name {
             "@last" => return self.newest(),
             "@all" => {
-                let error = Error::new(Kind::Usage, "@all: expected one session");
+                let error = Error::new(ErrorKind::Usage, "@all: expected one session");
                 return Err(error.hint("give a session, or list all with: convo list"));
             }
             _ => {}
@@ -191,7 +193,7 @@ impl Store {
 
     /// The same for operations on a single log: an id selects its session even if it is also the key of a chain.
     pub fn resolve_id(&self, name: &str) -> Result<String> {
-        match Sessions::is_there(self, name)? {
+        match Sessions::is_session(self, name)? {
             true => Ok(name.to_string()),
             false => self.resolve(name),
         }
@@ -212,7 +214,7 @@ impl Sessions for Store {
         Store::size(self, id)
     }
 
-    fn ids(&self) -> Result<Vec<Entry>> {
+    fn ids(&self) -> Result<Vec<SessionEntry>> {
         Store::ids(self)
     }
 
@@ -261,7 +263,7 @@ impl Sessions for Store {
         Store::alias_move(self, name, id)
     }
 
-    fn alias_share(&self, name: &str, id: &str) -> Result<Claim> {
+    fn alias_share(&self, name: &str, id: &str) -> Result<AliasClaim> {
         Store::alias_share(self, name, id)
     }
 

@@ -1,13 +1,13 @@
 //! Splits a session into parts that are stored as sessions: creates the complete parts, the last one first so that no
 //! link dangles, then records them in the original. That line is the commit.
 
-use super::pending::{Change, Planned};
+use super::pending::{MarkerKind, Planned};
 use super::{Store, atomic, log_name};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Reader;
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use crate::model::record::Kind as Line;
+use crate::model::record::RecordKind as Line;
 use crate::model::session::{Class, Session};
 
 /// The event that names the sessions into which one was split.
@@ -30,7 +30,7 @@ pub fn event(id: &str, at: &str, pieces: &[String]) -> Vec<u8> {
 }
 
 /// The sessions that a `split` event names; none for any other event.
-pub fn pieces_of(event: &[u8]) -> Option<Vec<String>> {
+pub fn parts_of_event(event: &[u8]) -> Option<Vec<String>> {
     if json::member(event, "type").and_then(json::text).as_deref() != Some("split") {
         return None;
     }
@@ -44,7 +44,7 @@ pub fn pieces_of(event: &[u8]) -> Option<Vec<String>> {
 impl Store {
     /// Stores the parts of the session `parent` and records them in it; returns whether there was anything to do.
     /// Parts are requested one by one. Repeated after a crash, it completes missing parts without duplicates; a name
-    /// used by another session is [`Kind::Exists`], and then nothing is created.
+    /// used by another session is [`ErrorKind::Exists`], and then nothing is created.
     pub fn split_session(
         &self,
         parent: &str,
@@ -57,9 +57,9 @@ impl Store {
             let (id, session) = piece?;
             let lines = (0..session.len()).filter(|index| session.class(*index) != Class::Blank);
             planned.push(Planned::of(&id, lines.map(|index| session.full(index))));
-            if !self.begins_so(&id, &session)? {
+            if !self.starts_with_lines(&id, &session)? {
                 let again = |error: Error| match error.kind {
-                    Kind::Exists if self.tells_of_piece(parent, &id).unwrap_or(false) => Error {
+                    ErrorKind::Exists if self.names_part(parent, &id).unwrap_or(false) => Error {
                         message: format!("{id}: exists as a different part of an earlier split"),
                         ..error
                     },
@@ -71,10 +71,10 @@ impl Store {
             }
             ids.push(id);
         }
-        let (new, known) = (staged.len(), self.tells_of(parent, &ids)?);
+        let (new, known) = (staged.len(), self.names_parts(parent, &ids)?);
         let _mark = match known {
             true => None,
-            false => Some(self.mark(Change::Split, parent, &planned)?),
+            false => Some(self.mark(MarkerKind::Split, parent, &planned)?),
         };
         staged.reverse();
         let mut named = 0;
@@ -88,37 +88,37 @@ impl Store {
         let unfinished = |error: Error| Error {
             message: format!("{parent}: unfinished split: {}", error.message),
             ..error
-                .kind(Kind::Unsure)
+                .kind(ErrorKind::Unsure)
                 .hint("run the command again to complete it")
         };
         if let Some(error) = failed {
-            if named == 0 && error.kind != Kind::Unsure {
-                self.unmark(Change::Split, parent);
+            if named == 0 && error.kind != ErrorKind::Unsure {
+                self.unmark(MarkerKind::Split, parent);
             }
             return Err(if named > 0 { unfinished(error) } else { error });
         }
         if new < ids.len() {
             // Names created by a killed process may not be durable.
-            self.settle_names()?;
+            self.sync_names()?;
             if let Some(sessions) = self.sessions()? {
                 let names: Vec<String> = ids.iter().map(|id| log_name(id)).collect();
                 atomic::sync_files(sessions, names.iter().map(String::as_str))?;
             }
         }
         if known {
-            self.unmark(Change::Split, parent);
-            self.settle_lines(parent)?;
+            self.unmark(MarkerKind::Split, parent);
+            self.sync_lines(parent)?;
             return Ok(new > 0);
         }
-        let told = stamp().and_then(|(id, at)| self.append(parent, &[&event(&id, &at, &ids)]));
-        told.map_err(|error| if new > 0 { unfinished(error) } else { error })?;
-        self.unmark(Change::Split, parent);
+        let reported = stamp().and_then(|(id, at)| self.append(parent, &[&event(&id, &at, &ids)]));
+        reported.map_err(|error| if new > 0 { unfinished(error) } else { error })?;
+        self.unmark(MarkerKind::Split, parent);
         Ok(true)
     }
 
     /// Whether a session begins with these lines, ignoring appended and damaged ones: an interrupted process may have
     /// left a partial line.
-    fn begins_so(&self, id: &str, session: &Session) -> Result<bool> {
+    fn starts_with_lines(&self, id: &str, session: &Session) -> Result<bool> {
         if !self.has(id)? {
             return Ok(false);
         }
@@ -140,21 +140,21 @@ impl Store {
     }
 
     /// Whether a session names this part among those that it was split into.
-    fn tells_of_piece(&self, parent: &str, piece: &str) -> Result<bool> {
+    fn names_part(&self, parent: &str, piece: &str) -> Result<bool> {
         let session = self.load(parent, &mut Report::default())?;
-        let mut told = session.live_events().into_iter();
-        Ok(told.any(|index| {
-            let pieces = pieces_of(session.record(index).body);
+        let mut reported = session.live_events().into_iter();
+        Ok(reported.any(|index| {
+            let pieces = parts_of_event(session.record(index).body);
             pieces.is_some_and(|pieces| pieces.iter().any(|one| one == piece))
         }))
     }
 
     /// Whether a session already names these parts.
-    fn tells_of(&self, parent: &str, pieces: &[String]) -> Result<bool> {
+    fn names_parts(&self, parent: &str, pieces: &[String]) -> Result<bool> {
         let session = self.load(parent, &mut Report::default())?;
         let live = session.live_events();
         Ok(live
             .into_iter()
-            .any(|index| pieces_of(session.record(index).body).as_deref() == Some(pieces)))
+            .any(|index| parts_of_event(session.record(index).body).as_deref() == Some(pieces)))
     }
 }

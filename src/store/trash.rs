@@ -1,9 +1,9 @@
 //! The trash: removed sessions, and their restoration.
 
 use super::directory::Directory;
-use super::sessions::goes_on;
+use super::sessions::continues_under_key;
 use super::{Store, alias, atomic, log_name, no_session};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
 
@@ -16,10 +16,10 @@ const COPY: &str = ".copy";
 const PIECES: [&str; 2] = ["archive", "quarantine"];
 
 /// All places besides the log that contain data of a session.
-pub(super) const KEPT: [&str; 3] = [PIECES[0], PIECES[1], TRASH];
+pub(super) const DATA_DIRECTORIES: [&str; 3] = [PIECES[0], PIECES[1], TRASH];
 
 /// A removed session: its id, the time, and a number among removals within that second.
-type Entry = (String, String, u64);
+type TrashEntry = (String, String, u64);
 
 /// Length of `20261120T180203Z`.
 const TIME: usize = 16;
@@ -41,14 +41,14 @@ pub(super) fn checked_time(now: &str) -> Result<String> {
     match is_time(&time) {
         true => Ok(time),
         false => Err(Error::new(
-            Kind::Usage,
+            ErrorKind::Usage,
             format!("expected a time in UTC to the second, got '{now}'"),
         )),
     }
 }
 
 /// Parses `<id>.<time>.jsonl` or `<id>.<time>.<n>.jsonl`; an id may contain dots.
-pub(super) fn entry(name: &str) -> Option<Entry> {
+pub(super) fn entry(name: &str) -> Option<TrashEntry> {
     let (before, last) = name.strip_suffix(".jsonl")?.rsplit_once('.')?;
     let (id, time, nth) = if is_time(last) {
         (before, last, 1)
@@ -87,7 +87,7 @@ pub(super) fn copy_name(id: &str, time: &str, nth: u64) -> String {
 }
 
 /// Converts `20261120T180203Z` to RFC 3339.
-pub(super) fn spelled(time: &str) -> String {
+pub(super) fn rfc3339(time: &str) -> String {
     let (day, clock) = time.split_at(8);
     let part = |text: &str, at: usize| text.get(at..at + 2).unwrap_or_default().to_string();
     format!(
@@ -102,7 +102,7 @@ pub(super) fn spelled(time: &str) -> String {
 }
 
 fn seconds(time: &str) -> Option<i64> {
-    crate::model::time::seconds(&spelled(time))
+    crate::model::time::seconds(&rfc3339(time))
 }
 
 impl Store {
@@ -115,7 +115,7 @@ impl Store {
         let name = log_name(id);
         let locked = atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?;
         let _lock = locked.ok_or_else(|| no_session(id))?;
-        atomic::sweep(sessions, &atomic::temporary_name(&name));
+        atomic::remove_dead_file(sessions, &atomic::temporary_name(&name));
         let trash = atomic::folder(self.directory(), TRASH)?;
         for nth in 1.. {
             if atomic::move_new(sessions, &name, &trash, &entry_name(id, &time, nth))? {
@@ -128,7 +128,7 @@ impl Store {
     /// Restores the session removed last under this id.
     pub fn restore_removed(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
-        let none = || Error::new(Kind::NotFound, format!("{id}: no such session in the trash"));
+        let none = || Error::new(ErrorKind::NotFound, format!("{id}: no such session in the trash"));
         let trash = self.directory().inner(TRASH)?.ok_or_else(none)?;
         let newest = self
             .entries()?
@@ -147,14 +147,19 @@ impl Store {
         if atomic::move_new(&trash, &name, sessions, &log_name(id))? {
             Ok(())
         } else {
-            Err(Error::new(Kind::Exists, format!("{id}: session already exists")))
+            Err(Error::new(
+                ErrorKind::Exists,
+                format!("{id}: session already exists"),
+            ))
         }
     }
 
     /// Whether this is a key that moved to another session, so that the first session may be restored.
     fn is_moved_key(&self, id: &str) -> Result<bool> {
         match self.alias_ids(id)?.as_deref() {
-            Some([moved]) if !self.has(id)? && self.has(moved)? => Ok(goes_on(&self.first_line(moved)?, id)),
+            Some([moved]) if !self.has(id)? && self.has(moved)? => {
+                Ok(continues_under_key(&self.first_line(moved)?, id))
+            }
             _ => Ok(false),
         }
     }
@@ -170,7 +175,7 @@ impl Store {
             None => None,
         };
         // Delete the log last: while it exists, an interrupted purge can be repeated by name.
-        let mut places = self.pieces(id, &KEPT)?;
+        let mut places = self.files_besides_log(id, &DATA_DIRECTORIES)?;
         if let Some(sessions) = sessions {
             let log = locked.iter().map(|_| name.clone());
             let left = std::iter::once(atomic::temporary_name(&name));
@@ -192,12 +197,22 @@ impl Store {
                 .try_for_each(|(folder, _)| atomic::sync_directory(folder))
         };
         let done = destroy();
-        done.map_err(|error| if found { error.kind(Kind::Unsure) } else { error })?;
+        done.map_err(|error| {
+            if found {
+                error.kind(ErrorKind::Unsure)
+            } else {
+                error
+            }
+        })?;
         if found { Ok(()) } else { Err(no_session(id)) }
     }
 
     /// The files of a session in these directories, besides its log.
-    pub(super) fn pieces(&self, id: &str, places: &[&str]) -> Result<Vec<(Directory, Vec<String>)>> {
+    pub(super) fn files_besides_log(
+        &self,
+        id: &str,
+        places: &[&str],
+    ) -> Result<Vec<(Directory, Vec<String>)>> {
         let mut found = Vec::new();
         for place in places {
             let Some(folder) = self.directory().inner(place)? else {
@@ -214,15 +229,19 @@ impl Store {
     }
 
     /// Whether there is any data of a session besides its log.
-    pub fn has_pieces(&self, id: &str) -> Result<bool> {
-        Ok(key::is_id(id) && self.pieces(id, &KEPT)?.iter().any(|(_, names)| !names.is_empty()))
+    pub fn has_files_besides_log(&self, id: &str) -> Result<bool> {
+        Ok(key::is_id(id)
+            && self
+                .files_besides_log(id, &DATA_DIRECTORIES)?
+                .iter()
+                .any(|(_, names)| !names.is_empty()))
     }
 
     /// Removes the aliases that name only this session.
     fn drop_aliases(&self, id: &str, any: &mut bool) -> Result<()> {
         // Invalid alias files are reported by fsck and ignored here.
         let all = match self.alias_files(&mut Vec::new()) {
-            Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => return Ok(()),
+            Err(error) if matches!(error.kind, ErrorKind::Data | ErrorKind::Unsafe) => return Ok(()),
             all => all?,
         };
         for (file, ids) in all {
@@ -243,7 +262,7 @@ impl Store {
         };
         let is_old = |time: &str| until.is_none_or(|until| seconds(time).is_some_and(|time| time <= until));
         let (mut count, mut bytes) = (0, 0);
-        let (old, young): (Vec<Entry>, Vec<Entry>) =
+        let (old, young): (Vec<TrashEntry>, Vec<TrashEntry>) =
             self.entries()?.into_iter().partition(|(_, time, _)| is_old(time));
         for (id, time, nth) in &old {
             bytes += trash
@@ -260,7 +279,7 @@ impl Store {
                 let last = !old[nth + 1..].iter().any(|(other, ..)| other == id);
                 if last && !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
                     self.drop_aliases(id, &mut false)?;
-                    for (folder, names) in self.pieces(id, &PIECES)? {
+                    for (folder, names) in self.files_besides_log(id, &PIECES)? {
                         for name in &names {
                             atomic::unlink(&folder, name)?;
                         }
@@ -275,7 +294,7 @@ impl Store {
         };
         destroy().map_err(|error| {
             error
-                .kind(Kind::Unsure)
+                .kind(ErrorKind::Unsure)
                 .hint("some copies may be deleted already; run the command again")
         })?;
         Ok((count, bytes))
@@ -287,11 +306,11 @@ impl Store {
         entries.sort_by(|one, other| (&one.1, one.2, &one.0).cmp(&(&other.1, other.2, &other.0)));
         Ok(entries
             .into_iter()
-            .map(|(id, time, _)| (id, spelled(&time)))
+            .map(|(id, time, _)| (id, rfc3339(&time)))
             .collect())
     }
 
-    fn entries(&self) -> Result<Vec<Entry>> {
+    fn entries(&self) -> Result<Vec<TrashEntry>> {
         let Some(trash) = self.directory().inner(TRASH)? else {
             return Ok(Vec::new());
         };

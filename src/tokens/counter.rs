@@ -1,10 +1,10 @@
 //! Token counts stored in messages. They are only used if the session's header names the same tokenizer.
 
-use super::{Tokenizer, Way};
-use crate::error::Place;
+use super::{Counting, Tokenizer};
+use crate::error::Position;
 use crate::model::json;
 use crate::model::message::Message;
-use crate::model::record::{Kind, Record};
+use crate::model::record::{Record, RecordKind};
 use crate::model::session::{Class, Session};
 
 /// Counts the messages of one session. Uses the count in a message's `tokens` member if the header names the requested
@@ -36,12 +36,12 @@ impl Counter {
 
     /// Counts all messages of a session in few batches, for an external tokenizer with a delay per request.
     pub fn prepare(self, session: &Session) {
-        let Way::External(external) = self.tokenizer.0 else {
+        let Counting::External(external) = self.tokenizer.0 else {
             return;
         };
         let indexes = session.messages().map(|(index, _)| index);
         let messages = indexes.filter_map(|index| match session.record(index).kind {
-            Kind::Message(message) if !self.believes || cached(&message).is_none() => Some(message),
+            RecordKind::Message(message) if !self.believes || cached(&message).is_none() => Some(message),
             _ => None,
         });
         external.prepare(messages);
@@ -69,7 +69,7 @@ pub fn named_by(session: &Session) -> Option<String> {
 
 /// The tokenizer in a header line.
 pub fn name_in(header: &[u8]) -> Option<String> {
-    let place = Place { line: 1, offset: 0 };
+    let place = Position { line: 1, offset: 0 };
     let record = Record::parse(header, place);
     record.event().filter(|event| event.is_header())?;
     json::member(record.body, "tokenizer")
@@ -80,7 +80,7 @@ pub fn name_in(header: &[u8]) -> Option<String> {
 /// Adds the count to the line of a message as `tokens`; any other line is unchanged.
 pub fn with_tokens(line: Vec<u8>, tokenizer: Tokenizer) -> Vec<u8> {
     // Not at offset 0: a generated line has no byte order mark.
-    let record = Record::parse(&line, Place { line: 1, offset: 1 });
+    let record = Record::parse(&line, Position { line: 1, offset: 1 });
     let Some(message) = record.message() else {
         return line;
     };
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_believed_under_the_same_tokenizer_alone() {
+    fn a_stored_count_is_used_for_its_tokenizer_only() {
         let own = r#"{"type":"session","version":1,"id":"s","tokenizer":"o200k_base"}"#;
         let none = r#"{"type":"session","version":1,"id":"s"}"#;
         assert_eq!(counted(own, "o200k_base", MESSAGE), 99);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meta_event_changes_nothing_of_what_was_counted() {
+    fn a_meta_event_does_not_invalidate_counts() {
         let header = r#"{"type":"session","version":1,"id":"s","tokenizer":"cl100k_base"}"#;
         let meta =
             r#"{"type":"meta","id":"evt_1","at":"2026-01-01T00:00:00Z","set":{"tokenizer":"o200k_base"}}"#;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_written_into_messages_alone() {
+    fn counts_are_stored_in_messages_only() {
         let line = with_tokens(
             br#"{"role":"user","content":"hello there","x":1.0}"#.to_vec(),
             Tokenizer::DEFAULT,

@@ -10,11 +10,11 @@ const LONG: usize = 1 << 20;
 fn parts(text: &[u8], bytes: usize) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let mut rest = text;
-    while let Some(behind) = rest.get(bytes..) {
-        let length = bytes + first_lines(behind).0.len();
-        let (part, behind) = rest.split_at(length);
+    while let Some(after) = rest.get(bytes..) {
+        let length = bytes + first_lines(after).0.len();
+        let (part, after) = rest.split_at(length);
         parts.push(part);
-        rest = behind;
+        rest = after;
     }
     parts.push(rest);
     parts
@@ -95,7 +95,7 @@ impl Encoding {
 
 /// Monomorphized for each pattern, so that the pattern is inlined into the loop.
 #[inline(always)]
-fn count(table: &table::Table, piece_end: impl Fn(&[u8], usize) -> usize, text: &[u8]) -> u64 {
+fn count(table: &table::RankTable, piece_end: impl Fn(&[u8], usize) -> usize, text: &[u8]) -> u64 {
     let (mut at, mut tokens) = (0, 0);
     while at < text.len() {
         let end = piece_end(text, at);

@@ -2,10 +2,10 @@
 //! public tokenizer.
 
 use super::encoding::Encoding;
-use super::message::characters;
-use super::{image, message};
+use super::message_cost::characters;
+use super::{image, message_cost};
 use crate::model::json::{self, Dialect};
-use crate::model::message::{Message, Part};
+use crate::model::message::{Message, MessagePart};
 
 /// A formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,18 +79,22 @@ impl Estimate {
     pub fn message(self, message: &Message<'_>) -> u64 {
         match self {
             Estimate::Chars4 => {
-                let spread = message::spread(message, image::Rule::OpenAi);
+                let spread = message_cost::spread(message, image::ImageRule::OpenAi);
                 spread.bytes / 4 + spread.tokens
             }
             Estimate::Picoclaw => picoclaw(message),
             Estimate::Penguiflow => {
-                let spread = message::spread(message, image::Rule::OpenAi);
+                let spread = message_cost::spread(message, image::ImageRule::OpenAi);
                 spread.characters / 4 + 1 + spread.tokens
             }
             Estimate::Quarter => message.parts().iter().map(quarter).sum(),
             Estimate::QuarterPlusOne => message.parts().iter().map(weight).sum::<u64>() / 4 + 1,
-            Estimate::Claude => message::sent(message, image::Rule::Anthropic, &|text| self.count(text)),
-            Estimate::Gemini => message::sent(message, image::Rule::Gemini, &|text| self.count(text)),
+            Estimate::Claude => {
+                message_cost::sent(message, image::ImageRule::Anthropic, &|text| self.count(text))
+            }
+            Estimate::Gemini => {
+                message_cost::sent(message, image::ImageRule::Gemini, &|text| self.count(text))
+            }
         }
     }
 
@@ -101,7 +105,7 @@ impl Estimate {
             Estimate::Picoclaw => (characters(text) + PICOCLAW_FRAME) * 2 / 5,
             Estimate::Penguiflow => (characters(role) + characters(text)) / 4 + 1,
             Estimate::Quarter | Estimate::QuarterPlusOne => self.count(text),
-            Estimate::Claude | Estimate::Gemini => message::FRAME + self.count(role) + self.count(text),
+            Estimate::Claude | Estimate::Gemini => message_cost::FRAME + self.count(role) + self.count(text),
         }
     }
 }
@@ -114,22 +118,22 @@ fn is_image(kind: &str, raw: &[u8]) -> bool {
 }
 
 /// The cost of a part for `quarter`, which rounds each part separately.
-fn quarter(part: &Part<'_>) -> u64 {
+fn quarter(part: &MessagePart<'_>) -> u64 {
     match part {
-        Part::Text(text) => characters(text) / 4,
-        Part::Other(kind, raw) if is_image(kind, raw) => PENGUIN_IMAGE,
-        Part::Other(_, raw) => characters(&String::from_utf8_lossy(raw)) / 4,
+        MessagePart::Text(text) => characters(text) / 4,
+        MessagePart::Other(kind, raw) if is_image(kind, raw) => PENGUIN_IMAGE,
+        MessagePart::Other(_, raw) => characters(&String::from_utf8_lossy(raw)) / 4,
     }
 }
 
 /// The cost of a part for `quarter_plus_one`, in characters.
-fn weight(part: &Part<'_>) -> u64 {
+fn weight(part: &MessagePart<'_>) -> u64 {
     match part {
-        Part::Text(text) => characters(text),
-        Part::Other(kind, raw) if is_image(kind, raw) => PENGUIN_IMAGE,
-        Part::Other(kind, _) if kind.contains("audio") => 2000,
-        Part::Other(kind, _) if kind.contains("file") => 1000,
-        Part::Other(_, raw) => characters(&String::from_utf8_lossy(raw)),
+        MessagePart::Text(text) => characters(text),
+        MessagePart::Other(kind, raw) if is_image(kind, raw) => PENGUIN_IMAGE,
+        MessagePart::Other(kind, _) if kind.contains("audio") => 2000,
+        MessagePart::Other(kind, _) if kind.contains("file") => 1000,
+        MessagePart::Other(_, raw) => characters(&String::from_utf8_lossy(raw)),
     }
 }
 
@@ -151,8 +155,8 @@ fn picoclaw(message: &Message<'_>) -> u64 {
     let (mut text, mut media) = (0, list("media").len() as u64);
     for part in message.parts() {
         match part {
-            Part::Text(one) => text += characters(&one),
-            Part::Other(..) => media += 1,
+            MessagePart::Text(one) => text += characters(&one),
+            MessagePart::Other(..) => media += 1,
         }
     }
     let parts = list("system_parts");
@@ -166,8 +170,8 @@ fn picoclaw(message: &Message<'_>) -> u64 {
         .and_then(|raw| json::elements(raw, Dialect::Strict))
         .unwrap_or_default()
     {
-        let thought = json::member(part, "text").and_then(json::text);
-        text += characters(&thought.unwrap_or_default());
+        let reasoning = json::member(part, "text").and_then(json::text);
+        text += characters(&reasoning.unwrap_or_default());
     }
     for call in message.tool_calls() {
         // All calls are of the type `function`.

@@ -1,6 +1,6 @@
 //! Counting by an external program, for tokenizers that are not built in. Each text is only requested once.
 
-use super::{image, message};
+use super::{image, message_cost};
 use crate::error::{Error, Result};
 use crate::model::message::Message;
 use sha2::{Digest, Sha256};
@@ -20,7 +20,7 @@ type Fingerprint = [u8; 32];
 const BATCH: usize = 1 << 20;
 
 /// Maximum number of texts per request.
-const MOST: usize = 4096;
+const MAXIMUM: usize = 4096;
 
 /// An external tokenizer.
 pub(super) struct External {
@@ -74,12 +74,12 @@ impl External {
         if let Some(known) = self.known(&fingerprint) {
             return known;
         }
-        self.ask_for(&[text], &[fingerprint]);
+        self.count_texts(&[text], &[fingerprint]);
         self.known(&fingerprint).unwrap_or_default()
     }
 
     pub fn message(&self, message: &Message<'_>) -> u64 {
-        message::sent(message, image::Rule::OpenAi, &|text| self.count(text))
+        message_cost::sent(message, image::ImageRule::OpenAi, &|text| self.count(text))
     }
 
     /// Requests the unknown counts of these messages in few batches.
@@ -88,13 +88,13 @@ impl External {
         let (mut texts, mut fingerprints, mut bytes) = (Vec::new(), Vec::new(), 0);
         let ask = |texts: &mut Vec<String>, fingerprints: &mut Vec<Fingerprint>| {
             let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
-            self.ask_for(&borrowed, fingerprints);
+            self.count_texts(&borrowed, fingerprints);
             texts.clear();
             fingerprints.clear();
         };
         for message in messages {
             let found = RefCell::new(Vec::new());
-            message::sent(&message, image::Rule::OpenAi, &|text| {
+            message_cost::sent(&message, image::ImageRule::OpenAi, &|text| {
                 found.borrow_mut().push(text.to_string());
                 0
             });
@@ -106,7 +106,7 @@ impl External {
                     fingerprints.push(fingerprint);
                 }
             }
-            if bytes >= BATCH || texts.len() >= MOST {
+            if bytes >= BATCH || texts.len() >= MAXIMUM {
                 ask(&mut texts, &mut fingerprints);
                 bytes = 0;
             }
@@ -116,7 +116,7 @@ impl External {
         }
     }
 
-    fn ask_for(&self, texts: &[&str], fingerprints: &[Fingerprint]) {
+    fn count_texts(&self, texts: &[&str], fingerprints: &[Fingerprint]) {
         match (self.ask)(texts) {
             Ok(counts) => {
                 let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -140,15 +140,15 @@ fn fingerprint(text: &str) -> Fingerprint {
 mod tests {
     use super::super::{Counter, Tokenizer};
     use super::*;
-    use crate::error::Kind;
+    use crate::error::ErrorKind;
     use crate::model::session::Session;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn a_text_is_asked_for_once_and_a_session_in_one_question() {
-        let asked = Arc::new(AtomicUsize::new(0));
-        let noted = asked.clone();
+    fn a_text_is_counted_once_and_a_session_in_one_request() {
+        let requested = Arc::new(AtomicUsize::new(0));
+        let noted = requested.clone();
         let words = Tokenizer::external(
             "cmd:words#0",
             Box::new(move |texts| {
@@ -164,14 +164,14 @@ mod tests {
         session.push_new(br#"{"role":"user","content":"four five"}"#);
         let counter = Counter::new(words, None);
         counter.prepare(&session);
-        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        assert_eq!(requested.load(Ordering::SeqCst), 1);
         let count = |index: usize| counter.message(session.record(index).message().unwrap());
         // Three tokens of framing, and the role.
         assert_eq!((count(0), count(1)), (3 + 1 + 3, 3 + 1 + 2));
         assert_eq!((words.count("four five"), words.count("user")), (2, 1));
-        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        assert_eq!(requested.load(Ordering::SeqCst), 1);
         assert_eq!(words.count("six"), 1);
-        assert_eq!(asked.load(Ordering::SeqCst), 2);
+        assert_eq!(requested.load(Ordering::SeqCst), 2);
         assert_eq!((words.name(), words.note()), ("cmd:words#0", None));
         assert_eq!(
             Counter::new(words, Some("cmd:words#0")),
@@ -181,15 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_ends_what_counts_and_is_an_error() {
+    fn a_failure_stops_counting_with_an_error() {
         let broken = Tokenizer::external(
             "cmd:broken#0",
-            Box::new(|_| Err(Error::new(Kind::Unavailable, "it failed"))),
+            Box::new(|_| Err(Error::new(ErrorKind::Unavailable, "it failed"))),
         );
         let error = guarded(|| broken.count("text") + 1).unwrap_err();
         assert_eq!(
             (error.kind, error.message.as_str()),
-            (Kind::Unavailable, "it failed")
+            (ErrorKind::Unavailable, "it failed")
         );
         assert_eq!(guarded(|| 5).unwrap(), 5);
         let other = catch_unwind(|| guarded(|| resume_unwind(Box::new("another panic"))));

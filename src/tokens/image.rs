@@ -1,10 +1,10 @@
 //! Token costs of images: their size from the head of their data, and each provider's rule.
 
-use super::payload::{self, Payload};
+use super::inline_data::{self, Payload};
 
 /// The provider whose rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum ImageRule {
     /// OpenAI's tiles, as for GPT-4o.
     OpenAi,
     /// Anthropic's rule.
@@ -23,17 +23,17 @@ const UNKNOWN: Size = (1024, 1024);
 const HEAD: usize = 512 * 1024;
 
 /// Tokens of the image in a part.
-pub fn tokens(part: &[u8], rule: Rule) -> u64 {
-    let low = payload::find(part, &["detail"]).is_some_and(|detail| detail == "low");
-    if low && rule == Rule::OpenAi {
+pub fn tokens(part: &[u8], rule: ImageRule) -> u64 {
+    let low = inline_data::find(part, &["detail"]).is_some_and(|detail| detail == "low");
+    if low && rule == ImageRule::OpenAi {
         return OPENAI_BASE;
     }
     let size = Payload::of(part).and_then(|payload| size(&payload.decoded(HEAD)));
     let (width, height) = size.unwrap_or(UNKNOWN);
     match rule {
-        Rule::OpenAi => openai(width.into(), height.into()),
-        Rule::Anthropic => anthropic(width.into(), height.into()),
-        Rule::Gemini => gemini(width.into(), height.into()),
+        ImageRule::OpenAi => openai(width.into(), height.into()),
+        ImageRule::Anthropic => anthropic(width.into(), height.into()),
+        ImageRule::Gemini => gemini(width.into(), height.into()),
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_from_the_heads_of_files() {
+    fn sizes_are_read_from_file_headers() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x07\x80\0\0\x04\x38";
         assert_eq!(size(png), Some((1920, 1080)));
         assert_eq!(size(b"GIF89a\x40\x01\xf0\0"), Some((320, 240)));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_are_those_of_the_providers_examples() {
+    fn costs_match_the_examples_of_the_providers() {
         for ((width, height), tokens) in [
             ((1024, 1024), 765),
             ((2048, 4096), 1105),
@@ -205,15 +205,15 @@ mod tests {
             )
         };
         for more in [0, 4, 1_000_000] {
-            assert_eq!(tokens(part(more, "high").as_bytes(), Rule::OpenAi), 255);
-            assert_eq!(tokens(part(more, "low").as_bytes(), Rule::OpenAi), 85);
-            assert_eq!(tokens(part(more, "low").as_bytes(), Rule::Anthropic), 54);
+            assert_eq!(tokens(part(more, "high").as_bytes(), ImageRule::OpenAi), 255);
+            assert_eq!(tokens(part(more, "low").as_bytes(), ImageRule::OpenAi), 85);
+            assert_eq!(tokens(part(more, "low").as_bytes(), ImageRule::Anthropic), 54);
         }
         let anthropic = format!(
             r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{head}"}}}}"#
         );
-        assert_eq!(tokens(anthropic.as_bytes(), Rule::Anthropic), 54);
+        assert_eq!(tokens(anthropic.as_bytes(), ImageRule::Anthropic), 54);
         let elsewhere = br#"{"type":"image_url","image_url":{"url":"https://example.org/a.png"}}"#;
-        assert_eq!(tokens(elsewhere, Rule::OpenAi), 765);
+        assert_eq!(tokens(elsewhere, ImageRule::OpenAi), 765);
     }
 }

@@ -2,14 +2,14 @@
 
 use super::encoding::{Encoding, first_lines};
 use super::hash::fold;
-use super::{Tokenizer, Way};
+use super::{Counting, Tokenizer};
 use crate::model::threads::over_cores;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::RwLock;
 
 /// Counts texts line by line.
-pub struct Lines {
+pub struct LineTokens {
     tokenizer: Tokenizer,
     /// Counts by hash of a line.
     known: RwLock<HashMap<[u64; 2], u64>>,
@@ -17,11 +17,11 @@ pub struct Lines {
     seeds: [u64; 2],
 }
 
-impl Lines {
+impl LineTokens {
     /// Without any counts.
-    pub fn of(tokenizer: Tokenizer) -> Lines {
+    pub fn of(tokenizer: Tokenizer) -> LineTokens {
         let random = RandomState::new();
-        Lines {
+        LineTokens {
             tokenizer,
             known: RwLock::default(),
             seeds: [0, 1].map(|nth: u64| random.hash_one(nth)),
@@ -31,16 +31,16 @@ impl Lines {
     /// Tokens of a text.
     pub fn count(&self, text: &str) -> u64 {
         match self.tokenizer.0 {
-            Way::Encoding(encoding) => self.count_lines(encoding, text),
-            Way::Estimate(_) | Way::External(_) => self.tokenizer.count(text),
+            Counting::Encoding(encoding) => self.count_lines(encoding, text),
+            Counting::Estimate(_) | Counting::External(_) => self.tokenizer.count(text),
         }
     }
 
     /// Tokens of a text as a message.
     pub fn said(&self, role: &str, text: &str) -> u64 {
         match self.tokenizer.0 {
-            Way::Encoding(_) => self.tokenizer.said(role, "") + self.count(text),
-            Way::Estimate(_) | Way::External(_) => self.tokenizer.said(role, text),
+            Counting::Encoding(_) => self.tokenizer.said(role, "") + self.count(text),
+            Counting::Estimate(_) | Counting::External(_) => self.tokenizer.said(role, text),
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
                 prop::sample::select(&["user: yes.", "a", "", " b", "1", "day 3:", "  x\r", "(c", "\u{e9}t\u{e9}"][..]), 0..6), 1..6),
         ) {
             for tokenizer in Tokenizer::all() {
-                let lines = Lines::of(tokenizer);
+                let lines = LineTokens::of(tokenizer);
                 for text in texts.iter().map(|text| text.join("\n")) {
                     prop_assert_eq!(lines.count(&text), tokenizer.count(&text), "{} of {:?}", tokenizer.name(), &text);
                     prop_assert_eq!(lines.said("user", &text), tokenizer.said("user", &text), "{} of {:?}", tokenizer.name(), text);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_line_is_counted_once() {
-        let lines = Lines::of(Tokenizer::DEFAULT);
+        let lines = LineTokens::of(Tokenizer::DEFAULT);
         lines.count("user: one.\nuser: two.\n");
         lines.count("2026-03-02:\nuser: two.\nuser: one.\n");
         // The last line of the first text, including its line break, occurs again.

@@ -1,14 +1,14 @@
 //! Token costs of audio and files, by length, or by typical values if that is unknown.
 
-use super::image::Rule;
-use super::payload::{self, Payload};
+use super::image::ImageRule;
+use super::inline_data::{self, Payload};
 
 /// Tokens per second of audio. Sources: OpenAI, "Managing costs" of the Realtime API (one per 100 ms of the user's
 /// audio); Google, "Understand and count tokens". Anthropic accepts no audio; Google's figure is used.
-const fn audio_second(rule: Rule) -> u64 {
+const fn audio_second(rule: ImageRule) -> u64 {
     match rule {
-        Rule::OpenAi => 10,
-        Rule::Anthropic | Rule::Gemini => 32,
+        ImageRule::OpenAi => 10,
+        ImageRule::Anthropic | ImageRule::Gemini => 32,
     }
 }
 
@@ -19,7 +19,7 @@ const USUAL_RATE: u64 = 16_000;
 const UNKNOWN_LENGTH: u64 = 60;
 
 /// Tokens of the audio in a part.
-pub fn audio(part: &[u8], rule: Rule) -> u64 {
+pub fn audio(part: &[u8], rule: ImageRule) -> u64 {
     let seconds = Payload::of(part).map(|payload| {
         let head = payload.decoded(44);
         // Source: Microsoft and IBM, "Multimedia Programming Interface": bytes per second are at offset 28.
@@ -33,7 +33,7 @@ pub fn audio(part: &[u8], rule: Rule) -> u64 {
 }
 
 /// The cost of a file.
-pub enum File {
+pub enum FileCost {
     /// That of this text.
     Text(String),
     /// Tokens by file type, if the content is not readable.
@@ -42,10 +42,10 @@ pub enum File {
 
 /// Tokens per page. Sources: Anthropic, "PDF support" (1,500 to 3,000 with the page's image); Google, "Document
 /// understanding" (258).
-const fn page(rule: Rule) -> u64 {
+const fn page(rule: ImageRule) -> u64 {
     match rule {
-        Rule::OpenAi | Rule::Anthropic => 3000,
-        Rule::Gemini => 258,
+        ImageRule::OpenAi | ImageRule::Anthropic => 3000,
+        ImageRule::Gemini => 258,
     }
 }
 
@@ -54,13 +54,15 @@ const fn page(rule: Rule) -> u64 {
 const VIDEO_SECOND: u64 = 263;
 
 /// The cost of the file in a part: its text if readable, else one page, or a minute of video.
-pub fn file(kind: &str, part: &[u8], rule: Rule) -> File {
-    let named = payload::find(part, &["text"]);
+pub fn file(kind: &str, part: &[u8], rule: ImageRule) -> FileCost {
+    let named = inline_data::find(part, &["text"]);
     let payload = Payload::of(part).filter(|payload| payload.kind.starts_with("text/"));
     match (payload, named) {
-        (Some(payload), _) => File::Text(String::from_utf8_lossy(&payload.decoded(usize::MAX)).into_owned()),
-        (None, Some(text)) => File::Text(text.into_owned()),
-        _ if kind.contains("video") => File::Tokens(UNKNOWN_LENGTH * VIDEO_SECOND),
-        _ => File::Tokens(page(rule)),
+        (Some(payload), _) => {
+            FileCost::Text(String::from_utf8_lossy(&payload.decoded(usize::MAX)).into_owned())
+        }
+        (None, Some(text)) => FileCost::Text(text.into_owned()),
+        _ if kind.contains("video") => FileCost::Tokens(UNKNOWN_LENGTH * VIDEO_SECOND),
+        _ => FileCost::Tokens(page(rule)),
     }
 }

@@ -1,7 +1,7 @@
 //! Byte pair merging: the number of tokens of a piece that is not a token itself.
 
-use super::memo;
-use super::table::{NONE, Table};
+use super::table::{NONE, RankTable};
+use super::word_cache;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -14,21 +14,21 @@ const MIDDLE: usize = 8 * BLOCK;
 const BLOCK: usize = 16;
 
 /// Maximum bytes that are merged at once; longer pieces are split. Offsets must fit into 32 bits.
-const MOST: usize = 1 << 30;
+const MAXIMUM: usize = 1 << 30;
 
 /// Tokens of the piece of a text between two offsets: repeatedly merges the adjacent pair with the lowest rank, the
 /// leftmost first, until no pair is a token.
 #[inline(always)]
-pub fn tokens(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
+pub fn tokens(table: &RankTable, text: &[u8], from: usize, to: usize) -> u64 {
     if table.rank(text, from, to) != NONE {
         return 1;
     }
     match to - from {
         length @ 0..=2 => length as u64,
-        3..=SMALL => memo::tokens(table, text, from, to, || in_blocks::<1>(table, text, from, to)),
+        3..=SMALL => word_cache::tokens(table, text, from, to, || in_blocks::<1>(table, text, from, to)),
         17..=MIDDLE => in_blocks::<8>(table, text, from, to),
         _ => text[from..to]
-            .chunks(MOST)
+            .chunks(MAXIMUM)
             .map(|piece| in_heap(table, piece))
             .sum(),
     }
@@ -52,12 +52,12 @@ fn number(rank: u32, at: usize) -> i32 {
 
 /// The minimum of a block.
 #[inline(always)]
-fn least(block: &[i32; BLOCK]) -> i32 {
+fn minimum(block: &[i32; BLOCK]) -> i32 {
     block.iter().fold(NOTHING, |least, pair| least.min(*pair))
 }
 
 /// Merges with pairs in blocks, indexed by their first byte, and the minimum of each block.
-fn in_blocks<const BLOCKS: usize>(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
+fn in_blocks<const BLOCKS: usize>(table: &RankTable, text: &[u8], from: usize, to: usize) -> u64 {
     let mut pairs = [[NOTHING; BLOCK]; BLOCKS];
     let mut leasts = [NOTHING; BLOCKS];
     // The end of the token that starts here, and the start of the previous one.
@@ -72,7 +72,7 @@ fn in_blocks<const BLOCKS: usize>(table: &Table, text: &[u8], from: usize, to: u
         pairs[at / BLOCK][at % BLOCK] = number(table.pair(two[0], two[1]), at);
     }
     for (block, least_of) in pairs.iter().zip(&mut leasts) {
-        *least_of = least(block);
+        *least_of = minimum(block);
     }
     let mut count = length as u64;
     loop {
@@ -98,13 +98,13 @@ fn in_blocks<const BLOCKS: usize>(table: &Table, text: &[u8], from: usize, to: u
                 number(table.rank(text, from + before, from + end), before);
         }
         for block in before / BLOCK..=next / BLOCK {
-            leasts[block] = least(&pairs[block]);
+            leasts[block] = minimum(&pairs[block]);
         }
     }
 }
 
 /// A token of a long piece, indexed by its first byte.
-struct Link {
+struct MergeLink {
     /// Start of the previous token; its own start for the first.
     before: u32,
     /// Its end, which is the start of the next.
@@ -114,17 +114,17 @@ struct Link {
 }
 
 /// Merges with a linked list of tokens and a heap of pairs; outdated pairs are skipped when popped.
-fn in_heap(table: &Table, piece: &[u8]) -> u64 {
+fn in_heap(table: &RankTable, piece: &[u8]) -> u64 {
     let mut count = piece.len() as u64;
     let mut heap = BinaryHeap::new();
-    let mut links: Vec<Link> = (0..piece.len() as u32)
-        .map(|at| Link {
+    let mut links: Vec<MergeLink> = (0..piece.len() as u32)
+        .map(|at| MergeLink {
             before: at.saturating_sub(1),
             end: at + 1,
             rank: NONE,
         })
         .collect();
-    let pair = |links: &[Link], at: u32| {
+    let pair = |links: &[MergeLink], at: u32| {
         let end = links[at as usize].end as usize;
         links
             .get(end)
@@ -148,8 +148,8 @@ fn in_heap(table: &Table, piece: &[u8]) -> u64 {
         let end = links[next].end;
         links[next].rank = NONE;
         links[at as usize].end = end;
-        if let Some(behind) = links.get_mut(end as usize) {
-            behind.before = at;
+        if let Some(after) = links.get_mut(end as usize) {
+            after.before = at;
         }
         let before = links[at as usize].before;
         let changed = if before == at { &[at][..] } else { &[at, before] };

@@ -1,23 +1,23 @@
 //! Model names, their tokenizers and their context windows.
 
-use super::{Encoding, Estimate, Tokenizer, Way};
-use crate::error::{Error, Kind, Result};
+use super::{Counting, Encoding, Estimate, Tokenizer};
+use crate::error::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 
-const O200K: Way = Way::Encoding(Encoding::O200k);
-const HARMONY: Way = Way::Encoding(Encoding::O200kHarmony);
-const CL100K: Way = Way::Encoding(Encoding::Cl100k);
-const P50K: Way = Way::Encoding(Encoding::P50k);
-const P50K_EDIT: Way = Way::Encoding(Encoding::P50kEdit);
-const R50K: Way = Way::Encoding(Encoding::R50k);
-const GPT2: Way = Way::Encoding(Encoding::Gpt2);
-const CLAUDE: Way = Way::Estimate(Estimate::Claude);
-const GEMINI: Way = Way::Estimate(Estimate::Gemini);
+const O200K: Counting = Counting::Encoding(Encoding::O200k);
+const HARMONY: Counting = Counting::Encoding(Encoding::O200kHarmony);
+const CL100K: Counting = Counting::Encoding(Encoding::Cl100k);
+const P50K: Counting = Counting::Encoding(Encoding::P50k);
+const P50K_EDIT: Counting = Counting::Encoding(Encoding::P50kEdit);
+const R50K: Counting = Counting::Encoding(Encoding::R50k);
+const GPT2: Counting = Counting::Encoding(Encoding::Gpt2);
+const CLAUDE: Counting = Counting::Estimate(Estimate::Claude);
+const GEMINI: Counting = Counting::Estimate(Estimate::Gemini);
 
 /// Models by name. The longest matching name applies: the requested name, or its prefix before a `-`, `@` or `:`; a
 /// name that ends with `.` or `-` matches as a prefix of any name. Tokens of the context window, input and output
 /// together; 0 for models without chat. Sources: tiktoken, `model.py`; the model pages of OpenAI, Anthropic and Google.
-const MODELS: [(&str, Way, u64); 61] = [
+const MODELS: [(&str, Counting, u64); 61] = [
     ("gpt-5", O200K, 400_000),
     ("gpt-5.", O200K, 400_000),
     ("gpt-5.4", O200K, 1_050_000),
@@ -101,7 +101,7 @@ fn plain(name: &str) -> Cow<'_, str> {
     }
 }
 
-fn known(name: &str) -> Option<(Way, u64)> {
+fn known(name: &str) -> Option<(Counting, u64)> {
     let name = plain(name);
     let fits = |known: &str| {
         let Some(rest) = name.strip_prefix(known) else {
@@ -137,15 +137,15 @@ pub(super) fn named(name: &str) -> Result<Tokenizer> {
 }
 
 fn unknown(name: &str) -> Error {
-    let asked = plain(name);
+    let requested = plain(name);
     let names = Tokenizer::all()
         .map(Tokenizer::name)
         .chain(MODELS.iter().map(|(model, ..)| *model));
     let near = names
-        .map(|known| (strsim::damerau_levenshtein(known, &asked), known))
+        .map(|known| (strsim::damerau_levenshtein(known, &requested), known))
         .min()
         .filter(|(distance, known)| *distance <= known.len() / 3);
-    let error = Error::new(Kind::Usage, format!("'{name}': unknown tokenizer or model"));
+    let error = Error::new(ErrorKind::Usage, format!("'{name}': unknown tokenizer or model"));
     match near {
         Some((_, near)) => error.hint(format!("did you mean '{}'?", near.trim_end_matches(['.', '-']))),
         None => {
@@ -162,21 +162,21 @@ fn unknown(name: &str) -> Error {
 mod tests {
     use super::*;
 
-    fn name(asked: &str) -> &'static str {
-        Tokenizer::named(asked).unwrap().name()
+    fn name(requested: &str) -> &'static str {
+        Tokenizer::named(requested).unwrap().name()
     }
 
     #[test]
-    fn models_have_the_encoding_that_tiktoken_gives_them() {
+    fn encodings_of_models_agree_with_tiktoken() {
         use tiktoken_rs::tokenizer::{Tokenizer as Theirs, get_tokenizer};
         let mut compared = 0;
         for (model, way, _) in MODELS {
-            for asked in [
+            for requested in [
                 model.to_string(),
                 format!("{model}-2026-01-01"),
                 format!("ft:{model}:org::id"),
             ] {
-                let Some(theirs) = get_tokenizer(&asked) else {
+                let Some(theirs) = get_tokenizer(&requested) else {
                     continue;
                 };
                 let theirs = match theirs {
@@ -188,8 +188,8 @@ mod tests {
                     Theirs::P50kEdit => P50K_EDIT,
                     Theirs::Gpt2 => GPT2,
                 };
-                assert_eq!(Tokenizer::named(&asked).unwrap().0, theirs, "{asked}");
-                assert_eq!(way, theirs, "{asked}");
+                assert_eq!(Tokenizer::named(&requested).unwrap().0, theirs, "{requested}");
+                assert_eq!(way, theirs, "{requested}");
                 compared += 1;
             }
         }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn names_of_all_kinds() {
-        for (asked, encoding) in [
+        for (requested, encoding) in [
             ("gpt-4o-2024-08-06", "o200k_base"),
             ("openai/GPT-4o", "o200k_base"),
             ("ft:gpt-4o-mini:org::x", "o200k_base"),
@@ -210,7 +210,7 @@ mod tests {
             ("models/gemini-2.5-pro", "gemini"),
             ("chars4", "chars4"),
         ] {
-            assert_eq!(name(asked), encoding, "{asked}");
+            assert_eq!(name(requested), encoding, "{requested}");
         }
         for own in Tokenizer::all() {
             assert_eq!(Tokenizer::named(own.name()).unwrap(), own);
@@ -218,23 +218,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused_with_the_nearest_name() {
-        for (asked, near) in [
+    fn an_unknown_name_is_refused_with_the_nearest_one() {
+        for (requested, near) in [
             ("o200k-base", Some("o200k_base")),
             ("gtp-4o", Some("gpt-4o")),
             ("gpt-4.7", Some("gpt-4")),
             ("llama-3-8b-instruct", None),
             ("", None),
         ] {
-            let error = Tokenizer::named(asked).unwrap_err();
-            assert_eq!(error.kind, Kind::Usage);
+            let error = Tokenizer::named(requested).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Usage);
             let hint = error.hint.unwrap();
             match near {
                 Some(near) => assert!(
                     hint.contains(near) && hint.starts_with("did you mean"),
-                    "{asked}: {hint}"
+                    "{requested}: {hint}"
                 ),
-                None => assert!(hint.starts_with("use one of "), "{asked}: {hint}"),
+                None => assert!(hint.starts_with("use one of "), "{requested}: {hint}"),
             }
         }
     }

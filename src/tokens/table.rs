@@ -7,7 +7,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// Token ranks by bytes. The build script describes the layout.
 #[derive(Debug)]
-pub struct Table {
+pub struct RankTable {
     pairs: &'static [u8],
     short: &'static [u8],
     /// Number of slots of short tokens that a hash can select.
@@ -22,7 +22,7 @@ pub struct Table {
 
 macro_rules! table {
     ($name:literal, $below:expr) => {
-        Table::new(
+        RankTable::new(
             include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".pairs")),
             include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".short")),
             include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".slots")),
@@ -32,11 +32,11 @@ macro_rules! table {
     };
 }
 
-pub static O200K: Table = table!("o200k_base", u32::MAX);
-pub static CL100K: Table = table!("cl100k_base", u32::MAX);
-pub static P50K: Table = table!("p50k_base", u32::MAX);
+pub static O200K: RankTable = table!("o200k_base", u32::MAX);
+pub static CL100K: RankTable = table!("cl100k_base", u32::MAX);
+pub static P50K: RankTable = table!("p50k_base", u32::MAX);
 /// The ranks below that of `<|endoftext|>` are those of `r50k_base`.
-pub static R50K: Table = table!("p50k_base", 50_256);
+pub static R50K: RankTable = table!("p50k_base", 50_256);
 
 /// Extra slots after those that a hash can select; `SPARE` of the build script.
 const SPARE: u32 = 64;
@@ -44,15 +44,15 @@ const SPARE: u32 = 64;
 /// Maximum length of a token of any vocabulary.
 const LONGEST: usize = 128;
 
-impl Table {
+impl RankTable {
     const fn new(
         pairs: &'static [u8],
         short: &'static [u8],
         slots: &'static [u8],
         entries: &'static [u8],
         below: u32,
-    ) -> Table {
-        Table {
+    ) -> RankTable {
+        RankTable {
             pairs,
             short,
             short_begin: (short.len() / SHORT_SLOT) as u32 - SPARE,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     /// The rank without and with surrounding text, to test both ways of reading.
-    fn whole(table: &Table, bytes: &[u8]) -> u32 {
+    fn whole(table: &RankTable, bytes: &[u8]) -> u32 {
         let rank = table.rank(bytes, 0, bytes.len());
         let around = [b"xy", bytes, b"0123456789"].concat();
         assert_eq!(table.rank(&around, 2, 2 + bytes.len()), rank);

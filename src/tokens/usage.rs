@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The grouping of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum GroupBy {
     /// By role.
     Role,
     /// By category.
@@ -23,7 +23,7 @@ pub enum By {
 
 /// Number of messages and their tokens. For a tool: number of calls, and tokens of calls and results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figure {
+pub struct TokenFigure {
     /// Messages, or calls.
     pub messages: u64,
     /// Tokens.
@@ -32,15 +32,15 @@ pub struct Figure {
 
 /// One group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Group {
+pub struct UsageGroup {
     /// Role, category or tool; for an exchange, its number from 1.
     pub name: String,
     /// For an exchange, the line index of its first message.
     pub first: Option<usize>,
     /// In the log.
-    pub log: Figure,
+    pub log: TokenFigure,
     /// In the view.
-    pub view: Figure,
+    pub view: TokenFigure,
 }
 
 /// The group of summaries, which are not messages of the log.
@@ -62,7 +62,7 @@ pub fn of_item(session: &Session, item: &Item, counter: Counter) -> u64 {
 
 /// The token usage of a session.
 #[derive(Debug)]
-pub struct Usage<'s> {
+pub struct TokenUsage<'s> {
     session: &'s Session,
     counter: Counter,
     /// Tokens by line index; 0 for lines that are not messages.
@@ -70,9 +70,9 @@ pub struct Usage<'s> {
     view: View,
 }
 
-impl Usage<'_> {
+impl TokenUsage<'_> {
     /// Counts every message of the session once.
-    pub fn of(session: &Session, counter: Counter) -> Usage<'_> {
+    pub fn of(session: &Session, counter: Counter) -> TokenUsage<'_> {
         let tokens = |index: usize| match session.class(index) {
             Class::Message(_) => session
                 .record(index)
@@ -80,7 +80,7 @@ impl Usage<'_> {
                 .map_or(0, |message| counter.message(message)),
             _ => 0,
         };
-        Usage {
+        TokenUsage {
             session,
             counter,
             lines: (0..session.len()).map(tokens).collect(),
@@ -94,8 +94,8 @@ impl Usage<'_> {
     }
 
     /// The total of all messages.
-    pub fn total(&self) -> Group {
-        let mut total = Group::default();
+    pub fn total(&self) -> UsageGroup {
+        let mut total = UsageGroup::default();
         for (index, _) in self.session.messages() {
             total.log.add(1, self.lines[index]);
         }
@@ -114,17 +114,17 @@ impl Usage<'_> {
     }
 
     /// The groups sorted by name; exchanges in log order.
-    pub fn groups(&self, by: By) -> Vec<Group> {
+    pub fn groups(&self, by: GroupBy) -> Vec<UsageGroup> {
         match by {
-            By::Role => self.named(|message| message.role_name().into_owned()),
-            By::Category => self.named(|message| message.category().name().to_string()),
-            By::Tool => self.tools(),
-            By::Exchange => self.exchanges(),
+            GroupBy::Role => self.named(|message| message.role_name().into_owned()),
+            GroupBy::Category => self.named(|message| message.category().name().to_string()),
+            GroupBy::Tool => self.tools(),
+            GroupBy::Exchange => self.exchanges(),
         }
     }
 
-    fn named(&self, name: impl Fn(&Message<'_>) -> String) -> Vec<Group> {
-        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    fn named(&self, name: impl Fn(&Message<'_>) -> String) -> Vec<UsageGroup> {
+        let mut groups: BTreeMap<String, UsageGroup> = BTreeMap::new();
         for (index, _) in self.session.messages() {
             if let Some(message) = self.session.record(index).message() {
                 groups
@@ -143,11 +143,11 @@ impl Usage<'_> {
         with_names(groups)
     }
 
-    fn tools(&self) -> Vec<Group> {
+    fn tools(&self) -> Vec<UsageGroup> {
         let mut groups = BTreeMap::new();
         for (view, figure) in [
-            (&View::whole(self.session), Figure::in_log as Place),
-            (&self.view, Figure::in_view),
+            (&View::whole(self.session), TokenFigure::in_log as Place),
+            (&self.view, TokenFigure::in_view),
         ] {
             // The tool of each call so far; a repeated id refers to the later call.
             let mut called: HashMap<String, String> = HashMap::new();
@@ -178,13 +178,13 @@ impl Usage<'_> {
         with_names(groups)
     }
 
-    fn exchanges(&self) -> Vec<Group> {
+    fn exchanges(&self) -> Vec<UsageGroup> {
         let log = View::whole(self.session);
         let cuts = Cuts::of(self.session, &log);
-        let mut groups: Vec<Group> = Vec::new();
-        let mut rules = Group {
+        let mut groups: Vec<UsageGroup> = Vec::new();
+        let mut rules = UsageGroup {
             name: RULES.to_string(),
-            ..Group::default()
+            ..UsageGroup::default()
         };
         // The group of each line: its index in `groups`, or none for system messages.
         let mut group_of: HashMap<usize, Option<usize>> = HashMap::new();
@@ -192,10 +192,10 @@ impl Usage<'_> {
             let within = cuts.atom(item).is_some();
             if within && (cuts.begins(item) || groups.is_empty()) {
                 let name = (groups.len() + 1).to_string();
-                groups.push(Group {
+                groups.push(UsageGroup {
                     name,
                     first: Some(index),
-                    ..Group::default()
+                    ..UsageGroup::default()
                 });
             }
             let place = if within { groups.len().checked_sub(1) } else { None };
@@ -203,9 +203,9 @@ impl Usage<'_> {
             let group = place.map_or(&mut rules, |place| &mut groups[place]);
             group.log.add(1, self.lines[index]);
         }
-        let mut summary = Group {
+        let mut summary = UsageGroup {
             name: SUMMARY.to_string(),
-            ..Group::default()
+            ..UsageGroup::default()
         };
         let mut last = None;
         for item in &self.view.items {
@@ -220,32 +220,32 @@ impl Usage<'_> {
             };
             group.view.add(1, self.tokens(item));
         }
-        let some = |group: &Group| group.log.messages + group.view.messages > 0;
+        let some = |group: &UsageGroup| group.log.messages + group.view.messages > 0;
         let before = [rules, summary].into_iter().filter(some);
         before.chain(groups).collect()
     }
 }
 
-type Place = fn(&mut Group) -> &mut Figure;
+type Place = fn(&mut UsageGroup) -> &mut TokenFigure;
 
-impl Figure {
+impl TokenFigure {
     fn add(&mut self, messages: u64, tokens: u64) {
         self.messages += messages;
         self.tokens += tokens;
     }
 
-    fn in_log(group: &mut Group) -> &mut Figure {
+    fn in_log(group: &mut UsageGroup) -> &mut TokenFigure {
         &mut group.log
     }
 
-    fn in_view(group: &mut Group) -> &mut Figure {
+    fn in_view(group: &mut UsageGroup) -> &mut TokenFigure {
         &mut group.view
     }
 }
 
-fn with_names(groups: BTreeMap<String, Group>) -> Vec<Group> {
+fn with_names(groups: BTreeMap<String, UsageGroup>) -> Vec<UsageGroup> {
     groups
         .into_iter()
-        .map(|(name, group)| Group { name, ..group })
+        .map(|(name, group)| UsageGroup { name, ..group })
         .collect()
 }

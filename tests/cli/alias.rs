@@ -3,7 +3,7 @@
 use crate::env::{CHAT, Env};
 
 #[test]
-fn a_name_and_its_way() {
+fn an_alias_is_added_resolved_and_removed() {
     let env = Env::with_chat();
     let add = env.run(&["alias", "add", "work", "tri"]).status(0).gives("");
     assert_eq!(add.stderr, "convo: work: alias added for trip\n");
@@ -22,7 +22,7 @@ fn a_name_and_its_way() {
 }
 
 #[test]
-fn a_taken_name_is_73() {
+fn an_existing_name_is_73() {
     let env = Env::with_chat();
     env.run(&["new", "--id", "other"]).fine();
     env.run(&["alias", "add", "-q", "work", "trip"]).fine();
@@ -39,7 +39,7 @@ fn a_taken_name_is_73() {
 }
 
 #[test]
-fn odd_names_are_five_different_ones() {
+fn unusual_names_remain_distinct() {
     let env = Env::with_chat();
     let names = ["a:b", "a\\b", "a_b", "A_B", "ä b", "-x", "..\\..\\etc"];
     for (nth, name) in names.iter().enumerate() {
@@ -76,11 +76,11 @@ fn unsafe_names_are_refused() {
     let env = Env::with_chat();
     let before = env.files();
     let long = "x".repeat(300);
-    let mut told = String::new();
+    let mut reported = String::new();
     for name in ["", "@last", "a\nb", "a\u{1b}b", &long] {
-        told += &env.run(&["alias", "add", name, "trip"]).status(77).to_string();
+        reported += &env.run(&["alias", "add", name, "trip"]).status(77).to_string();
     }
-    snapshot!("alias_unsafe", told);
+    snapshot!("alias_unsafe", reported);
     assert_eq!(env.files(), before);
 }
 

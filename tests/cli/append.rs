@@ -3,7 +3,7 @@
 use crate::env::{BARE, CHAT, Env, OPENAI};
 
 #[test]
-fn a_message_of_the_store_is_acknowledged_by_silence() {
+fn an_append_to_the_store_prints_nothing() {
     let env = Env::with_chat();
     env.run(&["append", "trip", "Thanks."]).fine().gives("");
     env.run(&["append", "trip", "-r", "assistant", "You are welcome."])
@@ -27,7 +27,7 @@ fn a_message_of_the_store_is_acknowledged_by_silence() {
 }
 
 #[test]
-fn json_gives_the_record() {
+fn json_prints_the_record() {
     let env = Env::with_chat();
     snapshot!(
         "append_json",
@@ -36,7 +36,7 @@ fn json_gives_the_record() {
 }
 
 #[test]
-fn a_text_from_standard_input_loses_one_last_newline() {
+fn one_final_newline_of_standard_input_is_removed() {
     let env = Env::with_chat();
     for (input, stored) in [("a\n", "a"), ("b\n\n", "b\n"), ("c", "c"), ("d\r\n", "d\r")] {
         env.pipe(&["append", "trip"], input).fine();
@@ -48,7 +48,7 @@ fn a_text_from_standard_input_loses_one_last_newline() {
 }
 
 #[test]
-fn what_happened_is_a_context_message_without_a_turn() {
+fn an_event_text_is_a_context_message_without_an_exchange() {
     let env = Env::with_chat();
     let before = env.run(&["count", "--json", "trip"]).fine().objects();
     env.run(&["append", "trip", "--event", "The build turned red."])
@@ -107,7 +107,7 @@ fn groups_of_a_long_stream_are_stored_in_order() {
 }
 
 #[test]
-fn a_stream_may_be_any_format_and_its_session_lines_stay_out() {
+fn a_stream_may_be_any_format_and_its_headers_are_dropped() {
     let env = Env::with_chat();
     env.pipe(&["append", "trip", "--stream"], OPENAI)
         .status(0)
@@ -127,7 +127,7 @@ fn a_stream_may_be_any_format_and_its_session_lines_stay_out() {
 }
 
 #[test]
-fn damaged_lines_of_a_stream_are_told_and_kept() {
+fn damaged_lines_of_a_stream_are_reported_and_preserved() {
     let env = Env::with_chat();
     let stream = [
         BARE.as_bytes(),
@@ -151,7 +151,7 @@ fn damaged_lines_of_a_stream_are_told_and_kept() {
 }
 
 #[test]
-fn a_newer_session_line_in_a_stream_is_refused() {
+fn a_newer_header_in_a_stream_is_refused() {
     let env = Env::with_chat();
     let stream =
         "{\"type\":\"session\",\"version\":2,\"id\":\"new\"}\n{\"role\":\"user\",\"content\":\"x\"}\n";
@@ -170,7 +170,7 @@ fn as_a_filter_it_prints_the_session_with_the_message() {
 }
 
 #[test]
-fn a_filter_without_clock_or_seed_gives_the_same_bytes_twice() {
+fn a_filter_without_clock_or_seed_is_deterministic() {
     let env = Env::new();
     let once = || {
         let mut command = env.command(&["append", "-", "Thanks."]);
@@ -193,7 +193,7 @@ fn with_a_format_the_operand_is_the_text_and_the_state_is_opaque() {
 }
 
 #[test]
-fn a_file_goes_to_standard_output_or_is_changed_in_place() {
+fn a_file_is_printed_or_changed_in_place() {
     let env = Env::new();
     env.write("trip.jsonl", CHAT);
     let out = env.run(&["append", "trip.jsonl", "Thanks."]).fine();
@@ -206,7 +206,7 @@ fn a_file_goes_to_standard_output_or_is_changed_in_place() {
 }
 
 #[test]
-fn a_dry_run_tells_the_line_and_changes_nothing() {
+fn a_dry_run_prints_the_line_and_changes_nothing() {
     let env = Env::with_chat();
     snapshot!("append_dry_run", env.run(&["append", "-n", "trip", "Thanks."]));
     let run = env.run(&["append", "--stdout", "trip", "Thanks."]).fine();
@@ -240,9 +240,9 @@ fn ack_prints_each_id_as_it_is_durable() {
     let run = env
         .pipe(&["append", "trip", "--stream", "--ack", "-q"], lines)
         .status(65);
-    let told: Vec<&str> = run.out().lines().collect();
+    let reported: Vec<&str> = run.out().lines().collect();
     assert!(
-        told.len() == 3 && told[0] == "n1" && told[1].starts_with("msg_") && told[2] == "-",
+        reported.len() == 3 && reported[0] == "n1" && reported[1].starts_with("msg_") && reported[2] == "-",
         "{run}"
     );
     env.run(&["append", "trip", "--ack", "x"]).status(2);
@@ -250,7 +250,7 @@ fn ack_prints_each_id_as_it_is_durable() {
 }
 
 #[test]
-fn what_another_session_cut_off_cuts_nothing_here() {
+fn cuts_in_an_appended_stream_have_no_effect() {
     let env = Env::with_chat();
     let before = env.run(&["context", "trip"]).fine().objects().len();
     let log = concat!(
@@ -271,7 +271,7 @@ fn what_another_session_cut_off_cuts_nothing_here() {
 }
 
 #[test]
-fn a_session_that_remembers_has_no_boundary() {
+fn a_session_with_a_retention_policy_has_no_boundary() {
     let env = Env::new();
     env.run(&["new", "--id", "m", "--memory", "truncation,keep_last=2"])
         .fine();
@@ -286,7 +286,7 @@ fn a_session_that_remembers_has_no_boundary() {
 }
 
 #[test]
-fn an_empty_text_is_refused_unless_that_is_asked_for() {
+fn an_empty_text_requires_allow_empty() {
     let env = Env::new();
     env.run(&["new", "--id", "chat"]).status(0);
     let before = std::fs::read(env.log("chat")).unwrap();
@@ -313,7 +313,7 @@ fn an_empty_text_is_refused_unless_that_is_asked_for() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_created() {
+fn a_missing_file_is_created() {
     let env = Env::new();
     env.run(&["append", "-i", "new.jsonl", "Hello?"]).fine();
     env.run(&["append", "-i", "new.jsonl", "-r", "assistant", "Hi."])

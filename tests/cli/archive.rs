@@ -82,7 +82,7 @@ fn every_file_is_copied_once() {
 
 /// A later run compares sizes and times; only --verify compares all bytes.
 #[test]
-fn a_second_run_reads_no_byte_and_verify_reads_all() {
+fn a_second_run_reads_no_content_and_verify_reads_all() {
     let env = homes();
     let path = format!("{FOLDER}/{FIRST}.jsonl");
     let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
@@ -130,7 +130,7 @@ fn verify_finds_every_flipped_bit() {
 }
 
 #[test]
-fn what_grows_is_appended_and_what_is_rewritten_is_another_version() {
+fn growth_is_appended_and_a_rewrite_is_a_new_version() {
     let env = Env::new();
     let path = format!("{FOLDER}/{FIRST}.jsonl");
     let below = format!("projects/-src-a-b--c/{FIRST}.jsonl");
@@ -169,7 +169,7 @@ fn what_grows_is_appended_and_what_is_rewritten_is_another_version() {
 
 /// Bytes after the committed length were written by an interrupted run.
 #[test]
-fn bytes_that_no_manifest_commits_are_cut_off() {
+fn uncommitted_bytes_are_truncated() {
     let env = Env::new();
     let path = format!("{FOLDER}/{FIRST}.jsonl");
     let place = env.work().join(format!("kept/claude-code/{FIRST}"));
@@ -213,7 +213,7 @@ fn a_longer_document_replaces_its_copy() {
 }
 
 #[test]
-fn links_pipes_and_loops_are_named_and_the_others_are_copied() {
+fn links_pipes_and_loops_are_reported_and_skipped() {
     let env = homes();
     let folder = home(&env).join(FOLDER);
     std::os::unix::fs::symlink("/etc/passwd", folder.join(format!("{FIRST}/link.txt"))).unwrap();
@@ -299,7 +299,7 @@ fn a_file_that_grows_is_copied_as_far_as_it_was() {
 }
 
 #[test]
-fn a_deleted_session_is_given_back() {
+fn a_deleted_session_is_restored_from_the_archive() {
     let env = homes();
     let before = tree(&home(&env));
     assert_eq!(archive(&env, &["-q"]).status, 0);
@@ -380,7 +380,7 @@ fn a_deleted_session_is_read_from_the_archive() {
 }
 
 #[test]
-fn a_session_is_not_given_back_over_another_or_a_running_one() {
+fn restoring_replaces_no_other_or_running_session() {
     let env = homes();
     let path = format!("{FOLDER}/{FIRST}.jsonl");
     assert_eq!(archive(&env, &["-q"]).status, 0);
@@ -407,7 +407,7 @@ fn a_session_is_not_given_back_over_another_or_a_running_one() {
 }
 
 #[test]
-fn damaged_copies_and_paths_that_lead_out_are_not_given_back() {
+fn damaged_copies_and_escaping_paths_are_not_restored() {
     let env = Env::new();
     put(&env, format!("{FOLDER}/{FIRST}.jsonl"), "one\n", 9);
     assert_eq!(archive(&env, &["-q"]).status, 0);
@@ -433,7 +433,7 @@ fn damaged_copies_and_paths_that_lead_out_are_not_given_back() {
 }
 
 #[test]
-fn sessions_are_selected_and_places_checked() {
+fn sessions_are_selected_and_targets_checked() {
     let env = homes();
     let run = archive(&env, &["--project", "/src/api", "-n"]).fine();
     let names: Vec<String> = outcomes(&run).into_iter().map(|(_, name)| name).collect();
@@ -454,7 +454,7 @@ fn sessions_are_selected_and_places_checked() {
 }
 
 #[test]
-fn names_that_are_no_text_are_kept() {
+fn names_that_are_not_utf8_are_preserved() {
     let env = Env::new();
     let name = std::ffi::OsStr::from_bytes(b"a b#\xff.yaml");
     let folder = Path::new("../config/aichat/sessions");

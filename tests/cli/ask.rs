@@ -34,7 +34,7 @@ fn plugin(env: &Env, name: &str, script: &str) {
 }
 
 #[test]
-fn question_and_answer_are_kept_and_the_answer_is_printed() {
+fn question_and_answer_are_stored_and_the_answer_printed() {
     let env = Env::with_chat();
     let line = r#"cat > given.jsonl; echo "$CONVO_STORE" > store.txt; echo "$CONVO_PARTIAL" > partial.txt; echo Sunny."#;
     ask(&env, line, &["And on Sunday?"]).fine().gives("Sunny.\n");
@@ -55,7 +55,7 @@ fn question_and_answer_are_kept_and_the_answer_is_printed() {
 }
 
 #[test]
-fn the_plugin_llm_is_asked_unless_another_is_named() {
+fn the_llm_plugin_is_the_default_program() {
     let env = Env::with_chat();
     plugin(&env, "llm", r#"cat > /dev/null; echo "llm $*""#);
     plugin(&env, "other", "cat > /dev/null; echo other");
@@ -90,7 +90,7 @@ fn the_plugin_llm_is_asked_unless_another_is_named() {
 }
 
 #[test]
-fn a_reply_is_messages_with_all_that_they_carry() {
+fn a_reply_keeps_all_members_of_its_messages() {
     let env = Env::with_chat();
     let reply = [
         r#"{"type":"partial","text":"Let me"}"#,
@@ -128,7 +128,7 @@ fn a_reply_is_messages_with_all_that_they_carry() {
 }
 
 #[test]
-fn text_is_text_whatever_it_looks_like() {
+fn text_that_looks_like_json_is_text() {
     let env = Env::with_chat();
     ask(&env, r#"echo '{"a":1}'"#, &["hi"])
         .status(69)
@@ -151,7 +151,7 @@ fn text_is_text_whatever_it_looks_like() {
 }
 
 #[test]
-fn the_question_may_come_through_a_pipe() {
+fn the_question_may_be_piped() {
     let env = Env::with_chat();
     let arguments = ["ask", "trip", "--with", "cmd:echo Yes."];
     env.pipe(&arguments, "Two\nlines?\n").fine().gives("Yes.\n");
@@ -167,7 +167,7 @@ fn the_question_may_come_through_a_pipe() {
 }
 
 #[test]
-fn a_dry_run_prints_what_would_be_sent_and_asks_nobody() {
+fn a_dry_run_prints_the_request_and_runs_nothing() {
     let env = Env::with_chat();
     let log = std::fs::read(env.log("trip")).unwrap();
     let run = ask(
@@ -185,7 +185,7 @@ fn a_dry_run_prints_what_would_be_sent_and_asks_nobody() {
 }
 
 #[test]
-fn it_is_given_what_fits_and_what_an_interface_takes() {
+fn the_request_fits_the_budget_and_is_valid_for_the_api() {
     let env = Env::new();
     // An unanswered call in a finished exchange.
     let broken = CHAT.replace(
@@ -214,7 +214,7 @@ fn it_is_given_what_fits_and_what_an_interface_takes() {
 }
 
 #[test]
-fn a_question_that_stands_there_is_answered() {
+fn a_pending_question_is_answered() {
     let env = Env::with_chat();
     ask(&env, "echo Yes.", &["--reply"])
         .status(1)
@@ -243,7 +243,7 @@ fn a_question_that_stands_there_is_answered() {
 }
 
 #[test]
-fn a_call_without_its_result_is_answered_first() {
+fn a_call_is_answered_before_another_question() {
     let env = Env::with_chat();
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c9","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
     env.write("call.jsonl", call);
@@ -268,7 +268,7 @@ fn a_call_without_its_result_is_answered_first() {
 }
 
 #[test]
-fn files_and_streams_are_asked_too() {
+fn files_and_streams_are_answered() {
     let env = Env::new();
     env.write("a.jsonl", CHAT);
     let with = ["--with", "cmd:cat > given; echo Yes."];
@@ -317,7 +317,7 @@ fn files_and_streams_are_asked_too() {
 }
 
 #[test]
-fn a_session_that_remembers_goes_on_remembering() {
+fn a_retention_policy_remains_in_effect() {
     let env = Env::new();
     let memory = "truncation,keep_last=1,total=60,summary=10";
     env.run(&["new", "--id", "trip", "--memory", memory]).fine();
@@ -342,7 +342,7 @@ fn a_session_that_remembers_goes_on_remembering() {
 }
 
 #[test]
-fn at_a_boundary_question_and_answer_stay_together() {
+fn a_boundary_does_not_separate_question_and_answer() {
     let env = Env::with_chat();
     ask(&env, "echo One.", &["one?", "--boundary", "9"]).fine();
     assert_eq!(said(&env).len(), 9);
@@ -365,7 +365,7 @@ fn at_a_boundary_question_and_answer_stay_together() {
 }
 
 #[test]
-fn counts_are_kept_where_the_session_keeps_them() {
+fn counts_are_stored_if_the_session_stores_them() {
     let env = Env::new();
     env.run(&["new", "--id", "trip", "--tokenizer", "o200k_base"])
         .fine();

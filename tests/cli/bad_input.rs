@@ -16,8 +16,8 @@ fn both(name: &str, bytes: &[u8]) -> (Env, String) {
         bytes,
         "the source stays"
     );
-    let told = format!("cat {cat}\nmigrate {migrate}");
-    (env, told)
+    let reported = format!("cat {cat}\nmigrate {migrate}");
+    (env, reported)
 }
 
 #[test]
@@ -28,21 +28,21 @@ fn an_empty_file() {
 
 #[test]
 fn truncated_json() {
-    let (env, told) = both(
+    let (env, reported) = both(
         "cut.json",
         br#"{"messages":[{"role":"user","content":"hi"},{"role":"assi"#,
     );
-    snapshot!("bad_truncated", told);
+    snapshot!("bad_truncated", reported);
     assert!(!env.log("cut").exists());
-    let (env, told) = both("cut.jsonl", &CHAT.as_bytes()[..CHAT.len() - 30]);
-    snapshot!("bad_truncated_lines", told);
+    let (env, reported) = both("cut.jsonl", &CHAT.as_bytes()[..CHAT.len() - 30]);
+    snapshot!("bad_truncated_lines", reported);
     let stored = env.run(&["cat", "trip"]).status(65);
     assert_eq!(stored.out().trim_end(), &CHAT[..CHAT.len() - 30]);
 }
 
 /// A pipe cut off in its only line still contains what arrived.
 #[test]
-fn a_truncated_line_named_as_one_is_carried() {
+fn a_truncated_line_in_a_named_format_is_preserved() {
     let env = Env::new();
     let line = &BARE[..20];
     env.pipe(&["cat", "--from", "native"], line)
@@ -64,11 +64,11 @@ fn a_directory() {
 }
 
 fn pipe(env: &Env, name: &str) {
-    let made = Command::new("mkfifo")
+    let built = Command::new("mkfifo")
         .arg(env.work().join(name))
         .status()
         .unwrap();
-    assert!(made.success());
+    assert!(built.success());
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_pipe_with_a_name_is_read_as_a_file() {
 }
 
 #[test]
-fn a_pipe_where_a_file_belongs_never_hangs() {
+fn a_pipe_in_place_of_a_file_never_hangs() {
     let env = Env::with_chat();
     pipe(&env, "pipe");
     env.write("folder/a.jsonl", BARE);
@@ -180,7 +180,7 @@ fn a_line_of_eight_megabytes() {
 
 /// A question with a pasted document is the most common first line of this length.
 #[test]
-fn a_first_line_longer_than_what_detection_looks_at() {
+fn a_first_line_longer_than_the_detection_window() {
     let env = Env::new();
     let long = format!(
         "{{\"role\":\"user\",\"content\":\"{}\"}}\n{BARE}",
@@ -202,8 +202,8 @@ fn invalid_utf_8() {
         BARE.as_bytes(),
     ]
     .concat();
-    let (env, told) = both("bytes.jsonl", &bytes);
-    snapshot!("bad_utf_8", told);
+    let (env, reported) = both("bytes.jsonl", &bytes);
+    snapshot!("bad_utf_8", reported);
     env.pipe(&["cat"], &bytes).status(65).gives(&bytes);
     let stored = env.run(&["cat", "bytes"]).status(65);
     assert!(stored.stdout.ends_with(&bytes));
@@ -214,8 +214,8 @@ fn invalid_utf_8() {
 #[test]
 fn a_byte_order_mark_and_crlf() {
     let bytes = format!("\u{feff}{}", CHAT.replace('\n', "\r\n"));
-    let (env, told) = both("dos.jsonl", bytes.as_bytes());
-    snapshot!("bad_bom_crlf", told);
+    let (env, reported) = both("dos.jsonl", bytes.as_bytes());
+    snapshot!("bad_bom_crlf", reported);
     env.pipe(&["cat"], &bytes).fine().gives(&bytes);
     let lines: Vec<&str> = bytes.split_inclusive('\n').collect();
     let kept = format!("{}{}{}{}", lines[0], lines[1], lines[6], lines[7]);
@@ -229,8 +229,8 @@ fn a_byte_order_mark_and_crlf() {
 #[test]
 fn empty_objects_and_nulls() {
     let bytes = format!("{{}}\n{BARE}{BARE}{BARE}null\n[]\n1\n\"text\"\n{{\"type\":1}}\n{{\"role\":null}}\n");
-    let (env, told) = both("odd.jsonl", bytes.as_bytes());
-    snapshot!("bad_odd_lines", told);
+    let (env, reported) = both("odd.jsonl", bytes.as_bytes());
+    snapshot!("bad_odd_lines", reported);
     env.pipe(&["cat"], &bytes).status(65).gives(&bytes);
     assert!(env.run(&["cat", "odd"]).status(65).out().ends_with(&bytes));
 }
@@ -239,8 +239,8 @@ fn empty_objects_and_nulls() {
 #[test]
 fn an_unknown_version() {
     let newer = CHAT.replace("\"version\":1", "\"version\":2");
-    let (env, told) = both("newer.jsonl", newer.as_bytes());
-    snapshot!("bad_version", told);
+    let (env, reported) = both("newer.jsonl", newer.as_bytes());
+    snapshot!("bad_version", reported);
     assert!(!env.log("trip").exists());
     env.write("mixed.jsonl", format!("{CHAT}{newer}"));
     env.run(&["migrate", "mixed.jsonl"]).status(65);
@@ -259,8 +259,8 @@ fn an_unknown_version() {
 fn an_unknown_format() {
     let env = Env::new();
     snapshot!("bad_format", env.pipe(&["cat", "--from", "docx"], BARE).status(2));
-    let (env, told) = both("notes.json", b"Dear diary,\n");
-    snapshot!("bad_not_a_session", told);
+    let (env, reported) = both("notes.json", b"Dear diary,\n");
+    snapshot!("bad_not_a_session", reported);
     env.run(&["append", "./notes.json", "x"]).status(65).gives("");
     env.run(&["truncate", "-i", "--all", "notes.json"]).status(65);
     assert_eq!(env.read("notes.json"), "Dear diary,\n");
@@ -286,7 +286,7 @@ fn the_hint_leads_to_every_format() {
 }
 
 #[test]
-fn deep_nesting_is_no_limit_for_a_line_that_passes() {
+fn nesting_depth_of_an_unchanged_line_is_unlimited() {
     let env = Env::new();
     let deep = format!(
         "{{\"role\":\"user\",\"content\":\"x\",\"deep\":{}{}}}\n",
@@ -305,7 +305,7 @@ fn deep_nesting_is_no_limit_for_a_line_that_passes() {
 }
 
 #[test]
-fn many_findings_are_counted_and_not_all_told() {
+fn many_findings_are_counted_and_only_some_printed() {
     let env = Env::new();
     let run = env
         .pipe(&["cat", "--from", "jsonl"], "x\n".repeat(50_000))

@@ -19,18 +19,18 @@ const HOSTILE: [&str; 12] = [
 ];
 
 #[test]
-fn ids_that_are_none_are_refused() {
+fn invalid_ids_are_refused() {
     let env = Env::with_chat();
     let before = env.files();
-    let mut told = String::new();
+    let mut reported = String::new();
     for id in HOSTILE {
-        told += &env
+        reported += &env
             .run(&["new", &format!("--id={id}")])
             .status(77)
             .gives("")
             .to_string();
     }
-    snapshot!("bad_ids", told);
+    snapshot!("bad_ids", reported);
     let long = "a".repeat(300);
     snapshot!("bad_long_id", env.run(&["new", "--id", &long]).status(77));
     env.run(&["new", "--id", &long[..128]]).fine();
@@ -40,7 +40,7 @@ fn ids_that_are_none_are_refused() {
 }
 
 #[test]
-fn a_header_with_an_id_that_is_none_is_not_migrated() {
+fn a_header_with_an_invalid_id_is_not_migrated() {
     let env = Env::new();
     for (nth, id) in HOSTILE.into_iter().chain(["", &*"a".repeat(300)]).enumerate() {
         let line = serde_json::json!({"type": "session", "version": 1, "id": id});
@@ -59,7 +59,7 @@ fn a_header_with_an_id_that_is_none_is_not_migrated() {
 
 /// Any file name can become an id.
 #[test]
-fn names_of_files_are_spelled_as_ids() {
+fn file_names_are_encoded_as_ids() {
     let env = Env::new();
     for name in ["a b.jsonl", "..x.jsonl", "-y.jsonl", "ünïcode.jsonl"] {
         env.write(&format!("in/{name}"), BARE.replace("hi", name));
@@ -76,7 +76,7 @@ fn names_of_files_are_spelled_as_ids() {
 }
 
 #[test]
-fn hostile_names_find_nothing() {
+fn hostile_names_match_no_session() {
     let env = Env::with_chat();
     let before = env.files();
     for name in HOSTILE.into_iter().filter(|name| *name != "@last") {
@@ -123,9 +123,9 @@ fn a_name_that_two_sessions_begin_with() {
 }
 
 #[test]
-fn a_store_that_is_not_there() {
+fn a_missing_store() {
     let env = Env::new();
-    let mut told = String::new();
+    let mut reported = String::new();
     let lines: [&[&str]; 7] = [
         &["cat", "trip"],
         &["append", "trip", "x"],
@@ -136,9 +136,9 @@ fn a_store_that_is_not_there() {
         &["--store", "elsewhere", "show", "trip"],
     ];
     for line in lines {
-        told += &env.run(line).status(66).gives("").to_string();
+        reported += &env.run(line).status(66).gives("").to_string();
     }
-    snapshot!("bad_no_store", told);
+    snapshot!("bad_no_store", reported);
     assert_eq!(env.files(), [] as [&str; 0]);
     env.write("file", "");
     let run = env.run(&["--store", "file", "list"]);
@@ -175,20 +175,20 @@ fn a_store_that_cannot_be_written() {
 }
 
 #[test]
-fn links_in_a_store_lead_nowhere() {
+fn links_in_a_store_are_not_followed() {
     use std::os::unix::fs::symlink;
     let env = Env::with_chat();
     let secret = env.write("secret.jsonl", CHAT);
     symlink(&secret, env.log("evil")).unwrap();
-    let mut told = String::new();
+    let mut reported = String::new();
     for line in [
         &["cat", "evil"][..],
         &["append", "evil", "x"],
         &["truncate", "evil", "--all"],
     ] {
-        told += &env.run(line).status(77).gives("").to_string();
+        reported += &env.run(line).status(77).gives("").to_string();
     }
-    snapshot!("bad_link", told);
+    snapshot!("bad_link", reported);
     assert_eq!(env.read("secret.jsonl"), CHAT);
     // A directory of the store that is a link to another place.
     let other = Env::new();
@@ -209,7 +209,7 @@ fn an_output_that_is_a_link_is_refused() {
 }
 
 #[test]
-fn a_prefix_means_the_session_and_not_what_it_contains() {
+fn a_prefix_selects_the_session_not_its_subsessions() {
     let env = Env::new();
     let header = |id: &str, kind: &str, parent: &str| {
         format!(

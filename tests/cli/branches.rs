@@ -36,7 +36,7 @@ fn said(stream: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_course_that_was_taken_is_read_and_what_is_left_out_is_told() {
+fn the_active_branch_is_read_and_skipped_ones_are_reported() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     let run = env.run(&["truncate", "--keep-last", "9", "tree.jsonl"]).status(0);
@@ -60,7 +60,7 @@ fn the_course_that_was_taken_is_read_and_what_is_left_out_is_told() {
 }
 
 #[test]
-fn who_keeps_everything_leaves_nothing_out() {
+fn lossless_commands_include_all_branches() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     let all = ["abe", "cc2", "d"];
@@ -80,7 +80,7 @@ fn who_keeps_everything_leaves_nothing_out() {
 }
 
 #[test]
-fn a_branch_comes_with_what_was_said_ahead_of_it() {
+fn a_branch_includes_the_messages_before_it() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     for (which, whole, own) in [("1", "abcc2", "cc2"), ("2", "abcd", "d")] {
@@ -114,7 +114,7 @@ fn a_branch_comes_with_what_was_said_ahead_of_it() {
 }
 
 #[test]
-fn what_is_left_out_of_another_format_is_lost_and_strict_writes_nothing() {
+fn branches_are_lost_in_other_formats_and_strict_refuses() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     let run = env.run(&["cat", "--to", "anthropic", "tree.jsonl"]).status(0);
@@ -131,7 +131,7 @@ fn what_is_left_out_of_another_format_is_lost_and_strict_writes_nothing() {
 }
 
 #[test]
-fn in_place_the_other_courses_stay() {
+fn in_place_other_branches_are_kept() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     env.run(&["truncate", "--keep-last", "1", "-i", "tree.jsonl"])

@@ -3,7 +3,7 @@
 use crate::env::Env;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose, Reader, Sessions, Source, Stream, convert, detect, write};
+use convo::format::{DocumentSource, Format, Purpose, Reader, Sessions, Stream, convert, detect, write};
 use convo::model::stats::Stats;
 use convo::model::view::View;
 use proptest::collection::vec;
@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(config(120))]
 
     #[test]
-    fn reading_gives_every_byte_once(Bytes(bytes) in file()) {
+    fn reading_returns_every_byte_once(Bytes(bytes) in file()) {
         let mut reader = NativeReader::new(Vec::new(), Cursor::new(&bytes));
         let (mut whole, mut report) = (Vec::new(), Report::default());
         while let Some(record) = reader.next(&mut report).unwrap() {
@@ -139,7 +139,7 @@ proptest! {
                 while let Ok(Some(session)) = reader.next(&mut report) {
                     sessions.push(session);
                 }
-            } else if let Ok(converted) = convert(format, &Source::alone(&bytes), &mut report) {
+            } else if let Ok(converted) = convert(format, &DocumentSource::alone(&bytes), &mut report) {
                 sessions = converted;
             }
             for session in &sessions {
@@ -195,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn truncate_leaves_lines_as_they_are(Bytes(bytes) in file(), keep in 0usize..4) {
+    fn truncate_keeps_lines_unchanged(Bytes(bytes) in file(), keep in 0usize..4) {
         let env = Env::new();
         let run = env.pipe(&["truncate", "-q", "--from", "native", "--keep-last", &keep.to_string()], &bytes);
         prop_assert!([0, 65].contains(&run.status), "{}", &run);
@@ -213,7 +213,7 @@ proptest! {
     }
 
     #[test]
-    fn migrate_brings_every_line_and_cat_gives_it_back(Bytes(bytes) in file()) {
+    fn migrate_and_cat_preserve_every_line(Bytes(bytes) in file()) {
         let env = Env::new();
         env.write("x.jsonl", &bytes);
         let run = env.run(&["migrate", "-q", "--from", "native", "x.jsonl"]);
@@ -227,8 +227,8 @@ proptest! {
         let (before, mut after) = (carried(&bytes), carried(&back.stdout));
         if after.len() == before.len() + 1 {
             let header = after.remove(0);
-            let made = header.starts_with(b"{\"type\":\"session\"");
-            prop_assert!(made, "{:?}", String::from_utf8_lossy(header));
+            let built = header.starts_with(b"{\"type\":\"session\"");
+            prop_assert!(built, "{:?}", String::from_utf8_lossy(header));
         }
         let shown = |lines: &[&[u8]]| lines.iter().map(|line| Bytes(line.to_vec())).collect::<Vec<_>>();
         prop_assert!(after == before, "{:?}", shown(&after));

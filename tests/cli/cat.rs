@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 
 #[test]
-fn a_native_stream_comes_out_as_it_went_in() {
+fn a_native_stream_is_printed_unchanged() {
     let env = Env::with_chat();
     env.pipe(&["cat"], CHAT).fine().gives(CHAT);
     env.pipe(&["cat", "-"], BARE).fine().gives(BARE);
@@ -16,7 +16,7 @@ fn a_native_stream_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn a_name_is_an_id_a_prefix_an_alias_or_the_last() {
+fn a_name_is_an_id_prefix_alias_or_last() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "agent:main:main", "trip"]).status(0);
     for name in ["trip", "tri", "agent:main:main", "@last"] {
@@ -69,7 +69,7 @@ fn documents_become_native() {
 }
 
 #[test]
-fn exports_tell_what_they_cannot_carry() {
+fn exports_report_what_they_cannot_represent() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     snapshot!("cat_to_openai", env.run(&["cat", "--to", "openai-chat", "trip"]));
@@ -95,7 +95,7 @@ fn value(text: &[u8]) -> serde_json::Value {
 }
 
 #[test]
-fn a_request_comes_back_from_the_store_too() {
+fn a_request_is_restored_from_the_store() {
     let env = Env::new();
     env.write("chat.json", ANTHROPIC);
     let back = env.run(&["cat", "-q", "chat.json", "--to", "anthropic"]).fine();
@@ -144,7 +144,7 @@ fn a_format_that_is_named_is_not_guessed() {
 }
 
 #[test]
-fn what_is_not_read_is_named() {
+fn unsupported_files_are_identified() {
     let env = Env::new();
     let unread: [(&str, &[u8]); 4] = [
         ("a.zip", b"PK\x03\x04rest"),
@@ -152,12 +152,12 @@ fn what_is_not_read_is_named() {
         ("a.json", b"\x1f\x8bgzip"),
         ("b.json", b"{\"name\":\"a package\",\"version\":\"1\"}"),
     ];
-    let mut told = String::new();
+    let mut reported = String::new();
     for (name, bytes) in unread {
         env.write(name, bytes);
-        told += &env.run(&["cat", name]).status(65).gives("").to_string();
+        reported += &env.run(&["cat", name]).status(65).gives("").to_string();
     }
-    snapshot!("cat_unread", told);
+    snapshot!("cat_unread", reported);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn cat_changes_nothing_in_place() {
 }
 
 #[test]
-fn what_comes_before_the_first_damage_is_printed_with_strict() {
+fn strict_prints_the_lines_before_the_first_damage() {
     let env = Env::new();
     let run = env
         .pipe(&["cat", "--strict"], format!("{BARE}broken\n{BARE}"))
@@ -225,7 +225,7 @@ fn empty_standard_input_is_reported() {
 }
 
 #[test]
-fn a_name_that_a_file_has_leads_to_the_file() {
+fn a_name_of_an_existing_file_hints_at_the_file() {
     for env in [Env::new(), Env::with_chat()] {
         env.write("sess", CHAT);
         std::fs::create_dir(env.work().join("data")).unwrap();

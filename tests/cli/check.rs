@@ -24,7 +24,7 @@ pub const BROKEN: &str = concat!(
 const APIS: [&str; 4] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
 
 #[test]
-fn a_finding_names_rule_line_message_and_what_to_do() {
+fn a_finding_states_rule_line_message_and_repair() {
     let env = Env::new();
     env.write("broken.jsonl", BROKEN);
     snapshot!(
@@ -77,7 +77,7 @@ fn a_repaired_stream_is_valid_and_a_valid_one_keeps_its_bytes() {
 }
 
 #[test]
-fn in_the_store_a_repair_is_one_event_that_is_taken_back() {
+fn a_stored_repair_is_one_event_and_can_be_undone() {
     let env = Env::new();
     env.write("broken.jsonl", BROKEN);
     env.run(&["migrate", "-q", "broken.jsonl"]).fine();
@@ -288,7 +288,7 @@ fn bad_input() {
 }
 
 #[test]
-fn what_context_sends_is_valid() {
+fn output_of_context_is_valid() {
     let env = Env::new();
     for api in APIS {
         let run = env.pipe(&["context", "--to", api], BROKEN).status(0);

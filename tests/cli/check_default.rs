@@ -121,8 +121,8 @@ fn json_ends_each_session_with_a_summary() {
 #[test]
 fn thinking_of_the_user_and_a_call_in_front_are_found() {
     let env = Env::new();
-    let thought = r#"{"model":"m","max_tokens":1,"system":"s","messages":[{"role":"user","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"x"}]}]}"#;
-    let run = env.pipe(&["check", "--for", "anthropic"], thought).status(1);
+    let reasoning = r#"{"model":"m","max_tokens":1,"system":"s","messages":[{"role":"user","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"x"}]}]}"#;
+    let run = env.pipe(&["check", "--for", "anthropic"], reasoning).status(1);
     assert!(run.out().contains(" AN10 error: "), "{run}");
     let call = r#"{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"s"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"}}}]}]}"#;
     let run = env.pipe(&["check", "--for", "gemini"], call).status(1);

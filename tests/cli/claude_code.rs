@@ -71,7 +71,7 @@ fn a_log_is_detected_and_its_sessions_are_counted() {
 }
 
 #[test]
-fn a_log_goes_through_as_the_bytes_it_was() {
+fn an_unchanged_log_keeps_its_bytes() {
     let env = Env::new();
     let run = env.pipe(&["cat", "--to", "claude-code"], log()).fine();
     assert_eq!(run.out(), log());
@@ -110,7 +110,7 @@ fn a_log_is_cut_in_place_and_every_other_line_keeps_its_bytes() {
 }
 
 #[test]
-fn a_summary_is_put_in_as_the_program_does() {
+fn a_summary_is_inserted_as_claude_code_does() {
     let env = Env::new();
     // Long enough that a summary is shorter.
     let log = log().replace("22 degrees.", &"It is warm in Paris today, and dry. ".repeat(100));
@@ -166,7 +166,7 @@ fn a_message_is_added_at_the_end() {
 }
 
 #[test]
-fn any_session_becomes_a_log_that_can_be_gone_on_with() {
+fn any_session_becomes_a_log_that_can_be_continued() {
     let env = Env::new();
     let run = env
         .pipe(&["cat", "--to", "claude-code"], crate::env::CHAT)
@@ -189,7 +189,7 @@ fn any_session_becomes_a_log_that_can_be_gone_on_with() {
 }
 
 #[test]
-fn a_damaged_log_is_told_of_and_kept() {
+fn a_damaged_log_is_reported_and_preserved() {
     let env = Env::new();
     let damaged = log().replacen("Weather?\"}", "Weather?", 1);
     let run = env.pipe(&["count"], &damaged).status(65);
@@ -235,7 +235,7 @@ fn a_log_is_kept_in_the_store_with_all_its_sessions() {
 
 /// Messages of another program in the log are reported, so that nobody takes them for this conversation.
 #[test]
-fn lines_of_another_log_are_told_and_carried_along() {
+fn lines_of_another_format_are_reported_and_preserved() {
     let env = Env::new();
     for strange in [
         r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"pi says"}}"#,
@@ -346,13 +346,13 @@ fn attachments_are_cut_and_changed_in_place() {
     // A shortened text replaces the original text in place.
     let edit = r#"{"type":"compact","id":"evt_1","at":"2026-01-01T00:00:09Z","strategy":"x","edit":[{"id":"n1","content":"Contents of /w/CLAUDE.md:\n\nShort."},{"id":"q1","content":"Oslo"}]}"#;
     let stream = env.pipe(&["cat"], attached()).fine();
-    let made = env
+    let built = env
         .pipe(
             &["cat", "--to", "claude-code"],
             format!("{}{edit}\n", stream.out()),
         )
         .status(0);
-    assert!(made.out().contains(r#""content":"Short.""#), "{made}");
-    assert!(made.out().contains(r#""prompt":"Oslo""#), "{made}");
-    assert_eq!(made.out().lines().count(), attached().lines().count(), "{made}");
+    assert!(built.out().contains(r#""content":"Short.""#), "{built}");
+    assert!(built.out().contains(r#""prompt":"Oslo""#), "{built}");
+    assert_eq!(built.out().lines().count(), attached().lines().count(), "{built}");
 }

@@ -68,7 +68,7 @@ fn levels(options: &[&str], session: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_stream_comes_out_within_the_budget() {
+fn a_stream_is_compacted_within_the_budget() {
     let session = work(100);
     for choice in ["--tiered", "--optimize"] {
         for budget in ["3000", "1500", "600", "300"] {
@@ -104,7 +104,7 @@ fn a_stream_comes_out_within_the_budget() {
 }
 
 #[test]
-fn the_gentlest_step_that_is_enough_is_taken() {
+fn the_mildest_sufficient_level_is_used() {
     let session = work(400);
     let size = "--budget";
     // In this order: repeated reads, the middle of long results, placeholders, digests, a summary.
@@ -192,7 +192,7 @@ fn strategies_by_name() {
 }
 
 #[test]
-fn triggers_say_when_and_how_far() {
+fn triggers_define_start_and_goal() {
     let session = work(100);
     let run = compact(&["--when", "messages>=50 || tokens>=100000"], &session).status(0);
     assert_eq!(run.out(), session);
@@ -215,7 +215,7 @@ fn triggers_say_when_and_how_far() {
 }
 
 #[test]
-fn in_the_store_it_is_one_event_and_comes_back() {
+fn in_the_store_compaction_is_one_event_and_can_be_undone() {
     let env = Env::new();
     env.write("work.jsonl", work(100));
     env.run(&["migrate", "-q", "./work.jsonl"]).status(0);
@@ -264,7 +264,7 @@ fn three_times_without_effect_is_enough() {
 }
 
 #[test]
-fn a_budget_that_cannot_be_reached_changes_nothing() {
+fn an_unreachable_budget_changes_nothing() {
     let session = work(100);
     let run = compact(&["--budget", "20"], &session).status(1);
     assert_eq!(run.out(), session);
@@ -339,7 +339,7 @@ fn sessions_that_hold_little() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_told() {
+fn contradictory_options_are_refused() {
     let refused = |options: &[&str], says: &str| {
         let run = compact(options, CHAT).status(2);
         assert!(run.stderr.contains(says), "{options:?}: {}", run.stderr);
@@ -380,7 +380,7 @@ fn what_cannot_be_meant_is_told() {
 }
 
 #[test]
-fn a_budget_out_of_reach_changes_nothing_in_the_stream() {
+fn an_unreachable_budget_leaves_the_stream_unchanged() {
     let env = Env::new();
     let stream = concat!(
         r#"{"type":"session","version":1,"id":"s1"}"#,

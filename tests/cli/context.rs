@@ -3,7 +3,7 @@
 use crate::env::{CHAT, Env, OPENAI};
 
 #[test]
-fn the_view_is_what_is_left_after_the_cuts() {
+fn the_view_excludes_cut_messages() {
     let env = Env::with_chat();
     env.run(&["context", "trip"]).fine().gives(CHAT);
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
@@ -17,7 +17,7 @@ fn the_view_is_what_is_left_after_the_cuts() {
 }
 
 #[test]
-fn in_the_shape_of_an_interface() {
+fn in_the_shape_of_an_api() {
     let env = Env::with_chat();
     snapshot!(
         "context_openai",
@@ -33,7 +33,7 @@ fn in_the_shape_of_an_interface() {
 }
 
 #[test]
-fn a_summary_stands_for_what_it_covers() {
+fn a_summary_replaces_the_covered_messages() {
     let env = Env::new();
     let summary = r#"{"type":"summary","id":"evt_1","at":"2026-11-02T00:00:00Z","content":"They spoke of the weather.","covers":["m2","m5"]}"#;
     let log = format!("{CHAT}{summary}\n");
@@ -50,7 +50,7 @@ fn a_summary_stands_for_what_it_covers() {
 }
 
 #[test]
-fn an_event_that_names_what_is_not_there_is_told() {
+fn an_event_with_a_missing_reference_is_reported() {
     let env = Env::new();
     let cut = r#"{"type":"truncate","id":"evt_1","at":"2026-11-02T00:00:00Z","before":"m99"}"#;
     snapshot!(
@@ -109,7 +109,7 @@ fn a_budget_makes_the_view_fit_and_changes_nothing() {
 }
 
 #[test]
-fn what_is_printed_says_the_same_when_it_is_read_again() {
+fn printed_context_reads_back_equal() {
     let env = Env::new();
     let long = CHAT.replace("22 C, sunny", &"row of the table, 22 C and sunny. ".repeat(80));
     env.write("trip.jsonl", &long);

@@ -8,7 +8,7 @@ fn roles(rows: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn the_new_session_has_what_stands_and_knows_its_chain() {
+fn a_continuation_copies_active_context_and_links_its_chain() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "-q", "paris", "trip"]).fine();
     env.run(&["append", "trip", "And then?"]).fine();
@@ -27,7 +27,7 @@ fn the_new_session_has_what_stands_and_knows_its_chain() {
 }
 
 #[test]
-fn nothing_piles_up_however_often_it_is_continued() {
+fn repeated_continuations_do_not_accumulate_messages() {
     let env = Env::with_chat();
     env.run(&["append", "trip", "And then?"]).fine();
     for nth in 1..6 {
@@ -55,7 +55,7 @@ fn nothing_piles_up_however_often_it_is_continued() {
 }
 
 #[test]
-fn a_summary_goes_along_and_what_was_cut_does_not() {
+fn a_summary_is_copied_and_cut_messages_are_not() {
     let env = Env::with_chat();
     let summary = r#"{"type":"summary","id":"e1","at":"2026-11-02T00:00:00Z","content":"They talked.","covers":["m2","m5"]}"#;
     env.pipe(&["append", "trip", "--stream", "--events"], summary)
@@ -76,7 +76,7 @@ fn a_summary_goes_along_and_what_was_cut_does_not() {
 }
 
 #[test]
-fn a_stream_comes_out_as_its_continuation() {
+fn a_stream_is_printed_as_its_continuation() {
     let env = Env::new();
     let first = env.pipe(&["continue"], CHAT).fine();
     snapshot!("continue_filter", &first);
@@ -105,7 +105,7 @@ fn a_stream_comes_out_as_its_continuation() {
 }
 
 #[test]
-fn the_store_is_left_alone_when_a_stream_is_asked_for() {
+fn stdout_leaves_the_store_unchanged() {
     let env = Env::with_chat();
     let out = env.run(&["continue", "trip", "--stdout"]).fine();
     assert_eq!(out.objects()[0]["id"], "trip.1");
@@ -118,7 +118,7 @@ fn the_store_is_left_alone_when_a_stream_is_asked_for() {
 }
 
 #[test]
-fn a_taken_id_is_passed_over() {
+fn an_existing_id_is_skipped() {
     let env = Env::with_chat();
     env.run(&["new", "--id", "trip.1"]).fine();
     let id = env.run(&["continue", "trip"]).fine().out().trim().to_string();
@@ -129,7 +129,7 @@ fn a_taken_id_is_passed_over() {
 }
 
 #[test]
-fn a_full_session_goes_on_in_a_new_one() {
+fn a_full_session_continues_in_a_new_one() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "-q", "paris", "trip"]).fine();
     // By id, alias or a later id, lines are appended to the same last session.
@@ -170,7 +170,7 @@ fn a_full_session_goes_on_in_a_new_one() {
 }
 
 #[test]
-fn a_question_goes_along_and_an_endless_exchange_stays() {
+fn a_pending_question_moves_and_a_long_exchange_does_not() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--system", "Be brief."]).fine();
     let call = |nth: usize| {
@@ -208,7 +208,7 @@ fn a_question_goes_along_and_an_endless_exchange_stays() {
 }
 
 #[test]
-fn things_that_happened_go_along_as_far_as_there_is_room() {
+fn context_messages_are_copied_within_the_limit() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--system", "Be brief."]).fine();
     for nth in 0..40 {
@@ -235,7 +235,7 @@ fn things_that_happened_go_along_as_far_as_there_is_room() {
 }
 
 #[test]
-fn a_limit_that_copies_fill_is_refused() {
+fn a_limit_reached_by_copies_alone_is_refused() {
     let env = Env::with_chat();
     snapshot!(
         "continue_small",
@@ -333,22 +333,22 @@ fn a_chain_of_fifty() {
 }
 
 #[test]
-fn as_penguin_would_do_it() {
+fn continuations_follow_the_rules_of_penguin() {
     let env = Env::new();
     let context = r#"{"role":"system","content":"A map.","id":"m8","category":"context"}"#;
     let rule = r#"{"role":"system","content":"Be kind.","id":"m9"}"#;
     let question = r#"{"role":"user","content":"And then?","id":"m10"}"#;
     let chat = format!("{CHAT}{context}\n{rule}\n{question}\n");
     let run = env.pipe(&["continue", "--to", "penguin", "-q"], &chat).status(0);
-    let made: Value = serde_json::from_str(run.out()).unwrap();
-    let messages = made["messages"].as_array().unwrap();
-    let told: Vec<_> = messages
+    let built: Value = serde_json::from_str(run.out()).unwrap();
+    let messages = built["messages"].as_array().unwrap();
+    let reported: Vec<_> = messages
         .iter()
         .map(|m| (m["category"].as_str().unwrap(), m["content"].as_str().unwrap()))
         .collect();
     // Standing messages come first, instructions before context, then the open question.
     assert_eq!(
-        told,
+        reported,
         [
             ("SYSTEM", "You are terse."),
             ("SYSTEM", "Be kind."),
@@ -362,7 +362,7 @@ fn as_penguin_would_do_it() {
         (&marker["type"], &marker["previous_session"]),
         (&"session_transition".into(), &"trip".into())
     );
-    let metadata = &made["metadata"];
+    let metadata = &built["metadata"];
     assert_eq!(
         (&metadata["continued_from"], &metadata["continuation_index"]),
         (&"trip".into(), &1.into())
@@ -372,7 +372,7 @@ fn as_penguin_would_do_it() {
         metadata["source_session_tokens"],
         marker["previous_session_tokens"]
     );
-    let id = made["id"].as_str().unwrap();
+    let id = built["id"].as_str().unwrap();
     assert!(
         id.starts_with("session_20261120_180203_") && id.len() == 32,
         "{id}"
@@ -392,7 +392,7 @@ fn as_penguin_would_do_it() {
 }
 
 #[test]
-fn a_circle_is_told_and_nobody_waits_in_it() {
+fn a_link_cycle_is_reported_without_waiting() {
     let env = Env::with_chat();
     env.run(&["continue", "trip"]).fine();
     // A link that the named session does not confirm is ignored.

@@ -3,7 +3,7 @@
 use crate::env::{BARE, CHAT, Env, OPENAI};
 
 #[test]
-fn two_figures_each() {
+fn counts_of_log_and_view_are_printed() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     snapshot!("count", env.run(&["count", "trip"]).fine());
@@ -62,7 +62,7 @@ fn tokens_by_each_grouping() {
 }
 
 #[test]
-fn a_summary_costs_what_is_sent_of_it() {
+fn a_summary_counts_as_its_message() {
     let env = Env::new();
     let summary = r#"{"type":"summary","id":"evt_1","at":"2026-11-01T10:06:00Z","content":"It rains.","covers":["m2","m5"]}"#;
     let run = env
@@ -93,7 +93,7 @@ fn groupings_add_up() {
 }
 
 #[test]
-fn a_window_tells_how_much_is_used() {
+fn a_window_shows_the_used_share() {
     let env = Env::with_chat();
     for (window, tokens) in [
         ("200", 200),
@@ -149,7 +149,7 @@ fn a_tokenizer_is_named_by_flag_environment_config_and_session() {
 }
 
 #[test]
-fn what_is_no_exact_count_says_so() {
+fn estimated_counts_are_marked() {
     let env = Env::with_chat();
     let run = env.run(&["count", "--json", "--tokenizer", "claude-sonnet-4-5", "trip"]);
     assert!(run.stderr.contains("not public"), "{run}");
@@ -170,7 +170,7 @@ fn what_is_no_exact_count_says_so() {
 }
 
 #[test]
-fn counts_are_kept_where_the_session_names_a_tokenizer() {
+fn counts_are_stored_if_the_session_has_a_tokenizer() {
     let env = Env::new();
     env.run(&[
         "new",
@@ -209,7 +209,7 @@ fn counts_are_kept_where_the_session_names_a_tokenizer() {
 }
 
 #[test]
-fn a_kept_count_is_believed_under_its_tokenizer_alone() {
+fn a_stored_count_is_used_for_its_tokenizer_only() {
     let env = Env::new();
     let line = "{\"role\":\"user\",\"content\":\"hello there\",\"tokens\":99}\n";
     let header = "{\"type\":\"session\",\"version\":1,\"id\":\"s\",\"tokenizer\":\"o200k_base\"}\n";

@@ -32,8 +32,11 @@ fn a_program_counts_and_runs_once() {
             "cmd:bytes --secret sk-1",
         ])
         .fine();
-    let told = run.objects()[0]["tokenizer"].as_str().unwrap().to_string();
-    assert!(told.starts_with("cmd:bytes#") && !told.contains("sk-1"), "{told}");
+    let reported = run.objects()[0]["tokenizer"].as_str().unwrap().to_string();
+    assert!(
+        reported.starts_with("cmd:bytes#") && !reported.contains("sk-1"),
+        "{reported}"
+    );
     assert!(total(&run) > 100, "{run}");
     assert_eq!(env.read("starts"), "--secret sk-1\n");
     // Selected by environment and by configuration too.
@@ -51,7 +54,7 @@ fn a_program_counts_and_runs_once() {
 }
 
 #[test]
-fn a_budget_is_that_of_the_program() {
+fn a_budget_is_measured_by_the_program() {
     let env = counting(BYTES);
     let count = |name: &str| {
         total(
@@ -77,7 +80,7 @@ fn a_budget_is_that_of_the_program() {
 }
 
 #[test]
-fn counts_are_kept_under_a_name_that_holds_no_command_line() {
+fn counts_are_stored_under_a_name_without_arguments() {
     let env = counting(BYTES);
     let with = "cmd:KEY=sk-1 bytes --secret sk-2";
     env.run(&["new", "--id", "kept", "--tokenizer", with, "--system", "terse"])
@@ -105,7 +108,7 @@ fn counts_are_kept_under_a_name_that_holds_no_command_line() {
 }
 
 #[test]
-fn a_program_that_fails_or_lies_changes_nothing() {
+fn a_failing_or_invalid_program_changes_nothing() {
     for (program, why) in [
         ("exit 3", "status 3"),
         ("echo no model >&2; exit 1", "status 1: no model"),
@@ -173,7 +176,7 @@ fn a_program_that_fails_or_lies_changes_nothing() {
 }
 
 #[test]
-fn a_program_that_does_not_answer_is_ended() {
+fn a_program_that_does_not_answer_is_killed() {
     let env = Env::with_chat();
     let began = Instant::now();
     let mut count = env.command(&["count", "trip", "--tokenizer", "cmd:sleep 60"]);
@@ -192,7 +195,7 @@ fn a_program_that_does_not_answer_is_ended() {
 }
 
 #[test]
-fn many_texts_are_asked_for_without_waiting_for_each() {
+fn many_texts_are_counted_without_waiting_for_each() {
     let env = counting(BYTES);
     let lines: String = (0..3000)
         .map(|nth| {

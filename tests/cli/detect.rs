@@ -3,7 +3,7 @@
 use crate::env::Env;
 
 #[test]
-fn the_name_that_from_takes_is_printed() {
+fn the_printed_name_is_accepted_by_from() {
     let env = Env::new();
     for (text, name) in [
         ("{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n", "native"),
@@ -37,7 +37,7 @@ fn several_inputs_have_a_line_each() {
 }
 
 #[test]
-fn what_is_not_read_is_said() {
+fn unsupported_input_is_described() {
     let env = Env::new();
     let log = "{\"type\":\"session_meta\",\"payload\":{}}\n";
     let name = env
@@ -56,7 +56,7 @@ fn what_is_not_read_is_said() {
 }
 
 #[test]
-fn what_may_be_another_format_is_ambiguous() {
+fn input_of_several_formats_is_ambiguous() {
     let env = Env::new();
     let text = "[{\"role\":\"user\",\"content\":\"a\"}]";
     let says = "ambiguous format: also matches anthropic";
@@ -72,7 +72,7 @@ fn what_may_be_another_format_is_ambiguous() {
 
 /// Only the beginning is read, however long the input is.
 #[test]
-fn the_beginning_is_enough() {
+fn only_the_beginning_is_read() {
     let env = Env::new();
     let long = format!(
         "[{{\"role\":\"system\",\"content\":\"{}\"}}]",

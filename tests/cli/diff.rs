@@ -70,7 +70,7 @@ fn json_has_an_object_for_each_difference_and_the_totals() {
 }
 
 #[test]
-fn one_session_is_compared_with_what_it_was() {
+fn one_session_is_compared_with_its_earlier_state() {
     let env = Env::with_chat();
     env.run(&["diff", "trip"])
         .status(1)
@@ -148,7 +148,7 @@ fn rows_are_counted_by_role_and_tool() {
 }
 
 #[test]
-fn facts_that_a_compaction_lost_are_listed() {
+fn facts_lost_by_a_compaction_are_listed() {
     let env = two();
     env.write(
         "rules.jsonl",

@@ -41,7 +41,7 @@ fn document(name: &str) -> String {
 const HIDDEN: [&str; 1] = ["--expect-provider"];
 
 #[test]
-fn the_commands_for_other_systems_are_there() {
+fn documented_commands_for_other_systems_exist() {
     let text = document("systems.md");
     let verbs = help(&[]);
     let verbs: BTreeSet<&str> = verbs
@@ -80,7 +80,7 @@ fn the_commands_for_other_systems_are_there() {
 }
 
 #[test]
-fn what_documents_lead_to_is_there() {
+fn links_in_documents_lead_to_files() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     for entry in std::fs::read_dir(&docs).unwrap() {
         let path = entry.unwrap().path();

@@ -15,7 +15,7 @@ pub fn ids(stream: &str) -> String {
 }
 
 #[test]
-fn chosen_messages_leave_the_view_with_their_group() {
+fn selected_messages_are_dropped_with_their_group() {
     let env = Env::new();
     for (options, left) in [
         (&["--exchange", "1"][..], "m1 m6 m7"),
@@ -55,7 +55,7 @@ fn a_drop_in_the_store_is_one_event_that_restore_undoes() {
 }
 
 #[test]
-fn what_chooses_nothing_is_refused() {
+fn a_selection_without_matches_is_refused() {
     let env = Env::with_chat();
     let log = std::fs::read(env.log("trip")).unwrap();
     for options in [

@@ -61,7 +61,7 @@ const SMALLER: [&[&str]; 7] = [
 ];
 
 #[test]
-fn it_goes_into_every_form_and_comes_out_of_the_view() {
+fn an_event_is_written_in_every_format_and_can_be_dropped() {
     let env = Env::new();
     for (format, session) in [
         ("native", BARE),
@@ -94,7 +94,7 @@ fn it_goes_into_every_form_and_comes_out_of_the_view() {
 
 /// Between the newest reply and the next one: messages that the model has not seen are kept.
 #[test]
-fn it_stays_until_the_model_has_seen_it() {
+fn an_event_is_kept_until_the_model_has_seen_it() {
     let env = Env::new();
     let event = env
         .pipe(&["append", "-", "--event", "a door opened"], talk())
@@ -102,11 +102,11 @@ fn it_stays_until_the_model_has_seen_it() {
     let second = env
         .pipe(&["append", "-", "--event", "it rained"], event.out())
         .fine();
-    let asked = env.pipe(&["append", "-", "What now?"], second.out()).fine();
+    let requested = env.pipe(&["append", "-", "What now?"], second.out()).fine();
     for (session, what) in [
         (&event, &["turn 2", "a door opened"][..]),
         (&second, &["turn 2", "a door opened", "it rained"]),
-        (&asked, &["a door opened", "it rained", "What now?"]),
+        (&requested, &["a door opened", "it rained", "What now?"]),
     ] {
         // A number of messages counts context messages too.
         for verb in SMALLER.iter().filter(|verb| !verb.contains(&"--keep-messages")) {
@@ -130,7 +130,7 @@ fn it_stays_until_the_model_has_seen_it() {
     }
     // Once answered, they are dropped like other old messages.
     let answered = env
-        .pipe(&["append", "-", "-r", "assistant", "Close it."], asked.out())
+        .pipe(&["append", "-", "-r", "assistant", "Close it."], requested.out())
         .fine();
     let run = env
         .pipe(&["truncate", "-q", "--keep-last", "1"], answered.out())
@@ -143,7 +143,7 @@ fn it_stays_until_the_model_has_seen_it() {
 
 /// The same in the store and in PicoClaw's files.
 #[test]
-fn it_stays_where_a_session_lies() {
+fn an_event_is_kept_in_stores_and_pairs() {
     let env = Env::with_chat();
     env.run(&["append", "trip", "--event", "a door opened"]).fine();
     env.run(&["append", "trip", "What now?"]).fine();

@@ -3,7 +3,7 @@
 use crate::env::{CHAT, Env};
 
 #[test]
-fn a_message_as_the_log_has_it() {
+fn a_message_is_printed_as_in_the_log() {
     let env = Env::with_chat();
     let line = CHAT.lines().nth(4).unwrap();
     env.run(&["expand", "m4", "trip"])
@@ -18,7 +18,7 @@ fn a_message_as_the_log_has_it() {
 }
 
 #[test]
-fn what_an_event_took_out_of_view() {
+fn messages_hidden_by_an_event_are_printed() {
     let env = Env::with_chat();
     let lines: Vec<&str> = CHAT.split_inclusive('\n').collect();
     env.run(&["compact", "trip", "--keep-last", "1"]).status(0);
@@ -56,7 +56,7 @@ fn what_an_event_took_out_of_view() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn a_missing_id_is_reported() {
     let env = Env::with_chat();
     let run = env.run(&["expand", "nobody", "trip"]).status(1);
     assert!(run.stderr.contains("no such message or event: nobody"), "{run}");

@@ -16,7 +16,7 @@ fn talk() -> String {
 }
 
 #[test]
-fn a_stream_comes_out_as_it_came_when_its_filter_fails() {
+fn a_failing_filter_prints_the_stream_unchanged() {
     let env = Env::new();
     let talk = talk();
     env.write(
@@ -54,7 +54,7 @@ fn a_stream_comes_out_as_it_came_when_its_filter_fails() {
 }
 
 #[test]
-fn the_others_of_a_stream_have_their_turn() {
+fn other_sessions_of_a_stream_are_processed() {
     let env = Env::new();
     let (first, second) = (talk(), talk().replace("\"talk\"", "\"other\""));
     let line = "if grep -q '\"session\":\"talk\"'; then exit 3; else echo Beans.; fi";
@@ -80,7 +80,7 @@ fn left(session: &str, options: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn no_reply_leads_a_view_because_of_its_category() {
+fn no_view_starts_with_a_reply_due_to_its_category() {
     let session = |greets: bool, category: &str| {
         let mut text = String::from("{\"type\":\"session\",\"version\":1,\"id\":\"talk\"}\n");
         if greets {

@@ -24,7 +24,7 @@ fn number(row: &Value, name: &str) -> u64 {
 }
 
 #[test]
-fn every_session_has_the_same_members_and_none_is_nested() {
+fn every_row_has_the_same_flat_members() {
     let env = Env::with_chat();
     let (claude, codex) = (example("claude-code"), example("codex"));
     let bare = env.write("bare.jsonl", crate::env::BARE);
@@ -56,7 +56,7 @@ fn kind(value: &Value) -> Option<&'static str> {
 }
 
 #[test]
-fn figures_are_those_of_count_check_and_usage() {
+fn figures_agree_with_count_check_and_usage() {
     let env = Env::new();
     let claude = example("claude-code");
     let row = &rows(&env, &[&claude])[0];
@@ -132,7 +132,7 @@ fn equal_messages_have_equal_hashes() {
 }
 
 #[test]
-fn packed_lines_are_rows_and_no_environment_is_needed() {
+fn packed_lines_become_rows_without_an_environment() {
     let env = Env::new();
     let claude = example("claude-code");
     let codex = example("codex");

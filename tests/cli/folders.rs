@@ -17,7 +17,7 @@ fn sidecar(key: &str, skip: u64, count: u64, aliases: &str) -> String {
 /// A directory with one problem of each kind.
 fn picoclaw() -> Env {
     let env = Env::new();
-    let thought = r#"{"role":"assistant","content":"","reasoning_content":"hm"}"#;
+    let reasoning = r#"{"role":"assistant","content":"","reasoning_content":"hm"}"#;
     let call = r#"{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
     let result = r#"{"role":"tool","content":"r","tool_call_id":"c2"}"#;
     env.write("p/good.jsonl", line("fine") + "\n");
@@ -25,7 +25,7 @@ fn picoclaw() -> Env {
     env.write(
         "p/lines.jsonl",
         format!(
-            "\u{feff}{}\nhalf a {}\nno json\n{thought}\n{call}\n{result}\n{}",
+            "\u{feff}{}\nhalf a {}\nno json\n{reasoning}\n{call}\n{result}\n{}",
             line("marked"),
             line("glued"),
             line("no end")
@@ -43,7 +43,7 @@ fn picoclaw() -> Env {
 }
 
 #[test]
-fn everything_that_is_wrong_in_a_directory_of_picoclaw_is_named() {
+fn problems_in_a_picoclaw_directory_are_reported() {
     let env = picoclaw();
     snapshot!("fsck_picoclaw", env.run(&["fsck", "p"]).status(1));
     let run = env.run(&["fsck", "--json", "p"]).status(1);
@@ -61,7 +61,7 @@ fn everything_that_is_wrong_in_a_directory_of_picoclaw_is_named() {
 }
 
 #[test]
-fn what_is_mended_is_kept_first_and_nothing_else_changes() {
+fn repairs_save_the_original_and_change_nothing_else() {
     let env = picoclaw();
     let (lines, good) = (env.read("p/lines.jsonl"), env.read("p/good.jsonl"));
     snapshot!(
@@ -121,7 +121,7 @@ fn penguin() -> Env {
 }
 
 #[test]
-fn everything_that_is_wrong_in_a_directory_of_penguin_is_named_and_sessions_are_rescued() {
+fn problems_in_a_penguin_directory_are_reported_and_repaired() {
     let env = penguin();
     snapshot!("fsck_penguin", env.run(&["fsck", "c"]).status(1));
     let damaged = env.read("c/session_20260301_090003_00000003.json");
@@ -143,7 +143,7 @@ fn everything_that_is_wrong_in_a_directory_of_penguin_is_named_and_sessions_are_
 }
 
 #[test]
-fn a_directory_is_listed_whatever_its_system_says_of_it() {
+fn a_directory_of_another_system_is_listed() {
     let env = penguin();
     snapshot!("list_penguin", env.run(&["list", "-q", "./c"]).status(65));
     let env = picoclaw();
@@ -159,7 +159,7 @@ fn a_directory_is_listed_whatever_its_system_says_of_it() {
 }
 
 #[test]
-fn a_directory_that_is_nobodys_is_told() {
+fn a_directory_of_no_known_system_is_reported() {
     let env = Env::new();
     env.write("d/notes.txt", "x");
     env.run(&["fsck", "d"])
@@ -180,7 +180,7 @@ fn a_directory_that_is_nobodys_is_told() {
 }
 
 #[test]
-fn names_alone_make_no_folder_of_another_system() {
+fn file_names_alone_do_not_identify_a_system() {
     let env = Env::new();
     env.write("logs/trip.jsonl", CHAT);
     env.write(
@@ -206,7 +206,7 @@ fn names_alone_make_no_folder_of_another_system() {
 }
 
 #[test]
-fn a_folder_that_is_meant_by_a_bare_name_is_hinted_at() {
+fn a_bare_name_of_a_directory_gets_a_hint() {
     let env = Env::with_chat();
     env.write("logs/trip.jsonl", CHAT);
     env.run(&["list", "logs"])

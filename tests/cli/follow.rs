@@ -110,7 +110,7 @@ fn a_message_is_printed_once_it_is_complete() {
 }
 
 #[test]
-fn a_rewritten_file_goes_on_after_the_common_beginning() {
+fn a_rewritten_file_continues_after_the_common_prefix() {
     let env = Env::new();
     let path = env.write("s.jsonl", user("one") + &user("two") + &user("three"));
     let show = Running::start(&env, &["show", "--follow", "--until-idle", "3s", "s.jsonl"]);
@@ -191,7 +191,7 @@ fn an_answer_in_several_lines_is_one_message() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_refused() {
+fn inputs_that_cannot_be_followed_are_refused() {
     let env = Env::with_chat();
     env.write("s.jsonl", CHAT);
     env.run(&["show", "--follow", "trip", "s.jsonl"])
@@ -210,7 +210,7 @@ fn what_cannot_be_followed_is_refused() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it() {
+fn a_closed_pipe_ends_the_command() {
     let env = Env::new();
     env.write("s.jsonl", CHAT);
     let run = env.shell("convo cat --follow s.jsonl | head -1 > /dev/null; echo done");

@@ -11,7 +11,7 @@ use known::KNOWN;
 use serde_json::{Value, json};
 
 #[test]
-fn unread_formats_are_refused_by_name() {
+fn unsupported_formats_are_refused_by_name() {
     let env = Env::new();
     for (name, text) in KNOWN {
         let problem = format!("unsupported format '{name}'");
@@ -139,7 +139,7 @@ fn a_header_of_pi_without_a_directory_is_pi() {
 
 /// The roles of a service log are not those of a conversation.
 #[test]
-fn roles_of_no_conversation_are_refused() {
+fn roles_outside_of_conversations_are_refused() {
     let env = Env::new();
     let log =
         "{\"role\":\"replica\",\"content\":\"text/html\"}\n{\"role\":\"primary\",\"content\":\"text/css\"}\n";

@@ -4,7 +4,7 @@ use crate::drop::ids;
 use crate::env::{CHAT, Env};
 
 #[test]
-fn a_fork_is_a_session_of_its_own() {
+fn a_fork_is_an_independent_session() {
     let env = Env::with_chat();
     let log = std::fs::read(env.log("trip")).unwrap();
     let view = |name: &str| ids(env.run(&["context", "--to", "native", name]).fine().out());
@@ -44,7 +44,7 @@ fn a_fork_is_a_session_of_its_own() {
 }
 
 #[test]
-fn a_fork_has_what_the_view_has() {
+fn a_fork_copies_the_view() {
     let env = Env::with_chat();
     env.run(&["drop", "-q", "trip", "--message", "m2"]).fine();
     env.run(&["tag", "-q", "trip", "+work"]).fine();
@@ -70,7 +70,7 @@ fn a_fork_has_what_the_view_has() {
 }
 
 #[test]
-fn a_stream_gives_the_same_bytes_each_time() {
+fn a_fork_of_a_stream_is_deterministic() {
     let env = Env::new();
     let run = env.pipe(&["fork", "-", "--exchange", "1"], CHAT).fine();
     assert_eq!(ids(run.out()), "m1 m2 m3 m4 m5");
@@ -91,7 +91,7 @@ fn a_stream_gives_the_same_bytes_each_time() {
 }
 
 #[test]
-fn notes_on_what_is_kept_come_along() {
+fn notes_on_kept_messages_are_copied() {
     let env = Env::with_chat();
     env.run(&["note", "-q", "trip", "On the session"]).status(0);
     env.run(&["note", "-q", "trip", "--message", "m2", "On the question"])

@@ -3,7 +3,7 @@
 use crate::env::Env;
 
 #[test]
-fn all_is_well() {
+fn a_sound_store_has_no_problems() {
     let env = Env::with_chat();
     snapshot!("fsck", env.run(&["fsck"]).status(0));
     env.run(&["fsck", "-q", "trip"]).fine();
@@ -23,7 +23,7 @@ fn damaged() -> (Env, Vec<u8>) {
 }
 
 #[test]
-fn damage_is_told_and_mended() {
+fn damage_is_reported_and_repaired() {
     let (env, bad) = damaged();
     snapshot!("fsck_damaged", env.run(&["fsck"]).status(1));
     snapshot!("fsck_json", env.run(&["fsck", "--json"]).status(1));
@@ -33,16 +33,16 @@ fn damage_is_told_and_mended() {
     assert_eq!(std::fs::read(copy).unwrap(), bad);
     let kept = std::fs::read_to_string(env.store().join("quarantine/trip.jsonl")).unwrap();
     snapshot!("fsck_quarantine", kept);
-    let mended = std::fs::read(env.log("trip")).unwrap();
+    let repaired = std::fs::read(env.log("trip")).unwrap();
     snapshot!("fsck_again", env.run(&["fsck", "--repair"]).status(0));
-    assert_eq!(std::fs::read(env.log("trip")).unwrap(), mended);
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), repaired);
     env.run(&["cat", "trip"]).fine();
     env.run(&["append", "trip", "next"]).fine();
     env.run(&["fsck", "-q"]).fine();
 }
 
 #[test]
-fn what_cannot_be_mended_stays_and_is_told() {
+fn unrepairable_problems_are_kept_and_reported() {
     let env = Env::with_chat();
     std::fs::write(env.store().join("notes"), "mine").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", env.log("evil")).unwrap();
@@ -55,7 +55,7 @@ fn what_cannot_be_mended_stays_and_is_told() {
 }
 
 #[test]
-fn control_characters_do_nothing() {
+fn control_characters_are_escaped() {
     let env = Env::with_chat();
     std::fs::write(env.store().join("a\u{1b}[2Jb\nc"), "").unwrap();
     let run = env.run(&["fsck"]).status(1);
@@ -83,7 +83,7 @@ fn bend(env: &Env, id: &str, line: usize) {
 
 /// The other sessions are processed.
 #[test]
-fn one_session_that_is_locked_does_not_hold_up_the_others() {
+fn a_locked_session_does_not_block_the_others() {
     let env = Env::with_chat();
     env.run(&["new", "--id", "zoo"]).status(0);
     env.run(&["append", "zoo", "hello"]).fine();
@@ -103,7 +103,7 @@ fn one_session_that_is_locked_does_not_hold_up_the_others() {
 
 /// A header is always first, however it was damaged.
 #[test]
-fn a_damaged_session_line_stays_the_first() {
+fn a_repaired_header_is_the_first_line() {
     let env = Env::with_chat();
     bend(&env, "trip", 1);
     env.run(&["fsck", "--repair", "-q"]).status(0);
@@ -136,7 +136,7 @@ fn a_damaged_session_line_stays_the_first() {
 
 /// Only a repair event may restart the checksum chain.
 #[test]
-fn a_member_of_a_message_does_not_cut_the_chain() {
+fn a_chain_member_of_a_message_does_not_break_the_chain() {
     let env = Env::with_chat();
     let line = |nth: u32| {
         format!(
@@ -157,7 +157,7 @@ fn a_member_of_a_message_does_not_cut_the_chain() {
 
 /// A link in place of a directory is reported, and everything else is checked.
 #[test]
-fn links_in_the_place_of_folders_hide_no_damage() {
+fn links_in_place_of_directories_hide_no_damage() {
     let env = Env::with_chat();
     bend(&env, "trip", 2);
     for name in ["archive", "quarantine", "aliases"] {
@@ -172,7 +172,7 @@ fn links_in_the_place_of_folders_hide_no_damage() {
 
 /// Checks the archive: lines left by an interrupted gc, and a missing archive.
 #[test]
-fn the_archive_is_looked_at() {
+fn the_archive_is_checked() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     env.run(&["gc", "-q"]).fine();
@@ -196,7 +196,7 @@ fn the_archive_is_looked_at() {
 }
 
 #[test]
-fn another_that_goes_on_from_a_session_is_a_branch() {
+fn another_continuation_of_a_session_is_a_branch() {
     let env = Env::with_chat();
     env.run(&["continue", "trip"]).fine();
     let sibling = r#"{"type":"session","version":1,"id":"sib","continued_from":"trip"}"#;

@@ -10,7 +10,7 @@ fn cut() -> Env {
 }
 
 #[test]
-fn what_no_view_needs_goes_and_comes_back() {
+fn unneeded_lines_are_archived_and_can_be_restored() {
     let env = cut();
     let context = env.run(&["context", "trip"]).fine().stdout;
     let before = std::fs::read(env.log("trip")).unwrap();
@@ -58,7 +58,7 @@ fn the_receipt_as_json() {
 }
 
 #[test]
-fn what_is_younger_stays() {
+fn recently_hidden_lines_are_kept() {
     let env = cut();
     // The cut was made just now.
     env.run(&["gc", "--older-than", "1h"]).fine().gives("");
@@ -70,7 +70,7 @@ fn what_is_younger_stays() {
 }
 
 #[test]
-fn discard_destroys() {
+fn discard_deletes_permanently() {
     let env = cut();
     env.run(&["gc", "-q"]).fine();
     env.run(&["truncate", "-q", "trip", "--all"]).fine();
@@ -79,8 +79,8 @@ fn discard_destroys() {
     assert!(!left.contains("tomorrow") && !env.store().join("archive/trip.jsonl").exists());
     // No check misses the removed lines.
     env.run(&["fsck", "-q"]).fine();
-    let told = env.run(&["restore", "trip"]).status(1).stderr;
-    assert!(!told.contains("hint"), "{told}");
+    let reported = env.run(&["restore", "trip"]).status(1).stderr;
+    assert!(!reported.contains("hint"), "{reported}");
     env.run(&["alias", "add", "-q", "work", "trip"]).fine();
     env.run(&["remove", "-q", "trip"]).fine();
     env.run(&["gc", "--trash"]).status(2);
@@ -93,7 +93,7 @@ fn discard_destroys() {
 }
 
 #[test]
-fn a_damaged_log_is_left_alone_and_the_others_are_not() {
+fn a_damaged_log_is_unchanged_and_the_others_are_compacted() {
     let env = cut();
     env.run(&["new", "--id", "other"]).status(0);
     env.run(&["append", "other", "text"]).fine();
@@ -116,7 +116,7 @@ fn errors() {
 }
 
 #[test]
-fn a_picoclaw_log_is_compacted_where_it_lies() {
+fn a_picoclaw_log_is_compacted_in_place() {
     let env = Env::new();
     let line = |text: &str| {
         format!("{{\"role\":\"user\",\"content\":\"{text}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}\n")
@@ -148,7 +148,7 @@ fn a_picoclaw_log_is_compacted_where_it_lies() {
 
 /// Restored lines must not change the view.
 #[test]
-fn a_gc_is_not_taken_back_when_a_later_cut_would_mean_something_else() {
+fn undoing_a_gc_is_refused_if_a_later_cut_would_change() {
     let env = Env::new();
     let said = [
         ("x", "user"),
@@ -189,7 +189,7 @@ fn a_gc_is_not_taken_back_when_a_later_cut_would_mean_something_else() {
 
 /// The archive of a removed session does not belong to a new session with the same id.
 #[test]
-fn another_session_of_the_same_id_has_its_own_archive() {
+fn another_session_with_the_same_id_has_its_own_archive() {
     let env = cut();
     env.run(&["gc", "-q"]).fine();
     env.run(&["remove", "-q", "trip"]).fine();

@@ -31,16 +31,16 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 
 /// Compares a directory of the repository with the current generator output.
 fn compare(what: &str) {
-    let made = tempfile::tempdir().unwrap();
-    generated(&[what, "--out", made.path().to_str().unwrap()]);
-    let (made, kept) = (files(made.path()), files(&tree().join(what)));
+    let built = tempfile::tempdir().unwrap();
+    generated(&[what, "--out", built.path().to_str().unwrap()]);
+    let (built, kept) = (files(built.path()), files(&tree().join(what)));
     let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(
-        names(&made),
+        names(&built),
         names(&kept),
         "files of {what}/ are others now: {HINT}"
     );
-    for (name, text) in made {
+    for (name, text) in built {
         assert!(
             text == kept[&name],
             "{what}/{name} is not what the program makes now: {HINT}"
@@ -53,31 +53,31 @@ fn tree() -> &'static Path {
 }
 
 #[test]
-fn manual_pages_are_those_of_the_program() {
+fn manual_pages_are_up_to_date() {
     compare("man");
 }
 
 #[test]
-fn completions_are_those_of_the_program() {
+fn completions_are_up_to_date() {
     compare("completions");
 }
 
 #[test]
-fn the_schema_is_that_of_the_program() {
-    let made = String::from_utf8(generated(&["schema"])).unwrap();
+fn the_schema_is_up_to_date() {
+    let built = String::from_utf8(generated(&["schema"])).unwrap();
     let kept = std::fs::read_to_string(tree().join("docs/record.schema.json")).unwrap();
     assert!(
-        made == kept,
+        built == kept,
         "docs/record.schema.json is not what the program makes now: {HINT}"
     );
 }
 
 #[test]
-fn the_table_of_formats_is_that_of_the_program() {
-    let made = String::from_utf8(generated(&["formats"])).unwrap();
+fn the_table_of_formats_is_up_to_date() {
+    let built = String::from_utf8(generated(&["formats"])).unwrap();
     let kept = std::fs::read_to_string(tree().join("docs/formats.md")).unwrap();
     assert!(
-        made == kept,
+        built == kept,
         "docs/formats.md is not what the program makes now: {HINT}"
     );
 }

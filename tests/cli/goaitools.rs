@@ -21,7 +21,7 @@ fn parts(state: &str) -> (u64, Vec<String>) {
 }
 
 #[test]
-fn a_turn_is_added_to_a_state_that_goes_through() {
+fn a_turn_is_added_to_a_piped_state() {
     let env = Env::new();
     let new = env.pipe(&with(&["append", "hello <you>"]), "").fine();
     assert_eq!(
@@ -47,7 +47,7 @@ fn a_turn_is_added_to_a_state_that_goes_through() {
 }
 
 #[test]
-fn a_call_with_tools_is_added_in_place() {
+fn a_tool_call_is_added_in_place() {
     let env = Env::new();
     env.write("state.json", "");
     let turn = concat!(
@@ -76,7 +76,7 @@ fn a_call_with_tools_is_added_in_place() {
 
 /// A stored session preserves the other members of a state, and the number of seen messages.
 #[test]
-fn a_state_may_live_in_the_store() {
+fn a_state_can_be_stored() {
     let env = Env::new();
     env.write("talk.json", STATE);
     env.run(&["migrate", "-q", "talk.json"]).fine();
@@ -101,7 +101,7 @@ fn a_state_may_live_in_the_store() {
 
 /// All commands that shorten a state keep unseen messages and their exchange.
 #[test]
-fn what_the_model_has_not_seen_stays() {
+fn unseen_messages_are_kept() {
     let env = Env::new();
     let few = STATE.replace("\"processed_length\":4", "\"processed_length\":3");
     for (state, options, seen, texts) in [
@@ -151,7 +151,7 @@ fn what_the_model_has_not_seen_stays() {
 }
 
 #[test]
-fn digests_and_summaries_lead_as_the_users_words_and_count_as_seen() {
+fn digests_and_summaries_come_first_and_count_as_seen() {
     let env = Env::new();
     let tools = r#"{"version":1,"provider":"openai","processed_length":7,"messages":[{"role":"system","content":"Be terse."},{"role":"user","content":"Weather?"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"w","arguments":"{}"}}]},{"role":"tool","content":"22 degrees, with clouds that come and go, and a little wind from the north and the west in the evening, and rain at night in all of the country","tool_call_id":"c"},{"role":"assistant","content":"It is 22."},{"role":"user","content":"And?"},{"role":"assistant","content":"No."}]}"#;
     for options in [
@@ -197,7 +197,7 @@ fn digests_and_summaries_lead_as_the_users_words_and_count_as_seen() {
 
 /// In the encodings of value stores: compressed, base64, or both.
 #[test]
-fn a_state_that_is_packed_stays_packed() {
+fn a_compressed_state_remains_compressed() {
     let env = Env::new();
     env.write("plain.json", STATE);
     env.shell("gzip -c plain.json > state.json.gz && base64 plain.json > state.b64 && gzip -c plain.json | base64 | tr -d '=\\n' | tr '+/' '-_' > state.txt")
@@ -237,7 +237,7 @@ fn a_state_that_is_packed_stays_packed() {
 }
 
 #[test]
-fn a_file_of_lines_that_is_packed_stays_packed() {
+fn a_compressed_log_remains_compressed() {
     let env = Env::with_chat();
     env.shell("convo cat trip | gzip -c > trip.jsonl.gz").fine();
     env.run(&["append", "-q", "-i", "trip.jsonl.gz", "And then?"])
@@ -280,7 +280,7 @@ fn the_provider_that_is_expected() {
 
 /// A summary never covers messages that the model has not seen.
 #[test]
-fn a_summary_never_covers_what_the_model_has_not_seen() {
+fn a_summary_never_covers_unseen_messages() {
     let env = Env::new();
     let long =
         "All of this was said before, and much more of it than anyone would want to read again. ".repeat(20);
@@ -315,11 +315,11 @@ fn a_summary_never_covers_what_the_model_has_not_seen() {
             first.out(),
         )
         .fine();
-    let asked = env
+    let requested = env
         .pipe(&with(&["append", "-q", "--processed", "And then?"]), more.out())
         .fine();
-    assert_eq!(parts(asked.out()).1.len(), 4);
-    let second = env.pipe(&with(&arguments), asked.out()).fine();
+    assert_eq!(parts(requested.out()).1.len(), 4);
+    let second = env.pipe(&with(&arguments), requested.out()).fine();
     let (_, texts) = parts(second.out());
     assert_eq!(texts.len(), 2, "{second}");
     assert!(
@@ -376,7 +376,7 @@ fn a_summary_of_the_design_covers_up_to_half() {
         let arguments = [&with(&options)[..], &["--keep-last", keep]].concat();
         let run = Env::new().pipe(&arguments, &state).fine();
         let (seen, texts) = parts(run.out());
-        let made: serde_json::Value = serde_json::from_str(run.out()).unwrap();
+        let built: serde_json::Value = serde_json::from_str(run.out()).unwrap();
         let letter = |message: &serde_json::Value| match message["content"].as_str() {
             Some(text) if text.contains("In short.") => 'D',
             _ if message["role"] == "user" => 'U',
@@ -384,13 +384,13 @@ fn a_summary_of_the_design_covers_up_to_half() {
             _ if message.get("tool_calls").is_some() => 'C',
             _ => 'A',
         };
-        let left: String = made["messages"].as_array().unwrap().iter().map(letter).collect();
+        let left: String = built["messages"].as_array().unwrap().iter().map(letter).collect();
         assert_eq!((left.as_str(), seen), (expected, after), "{letters}: {texts:?}");
     }
 }
 
 #[test]
-fn parts_become_text_as_goaitools_reads_no_others() {
+fn parts_become_text_for_goaitools() {
     let env = Env::new();
     let message = r#"{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"https://e.org/y.png"}},{"type":"text","text":"here"}]}"#;
     let run = env

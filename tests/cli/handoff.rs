@@ -46,7 +46,7 @@ fn files(root: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_session_is_put_where_each_program_finds_it() {
+fn a_session_is_installed_where_each_program_finds_it() {
     for (to, resume, is_inside) in [
         ("codex", "codex resume ", true),
         ("gemini", " && gemini --resume ", true),
@@ -88,7 +88,7 @@ fn a_session_is_put_where_each_program_finds_it() {
 }
 
 #[test]
-fn branch_directory_and_index_go_along() {
+fn branch_directory_and_index_are_written() {
     let (env, project) = prepared();
     let id = "0198d7c2-0000-7000-8000-00000000abcd";
     well(&env, &["--to", "codex", "--install", "--id", id]);
@@ -149,7 +149,7 @@ fn branch_directory_and_index_go_along() {
 }
 
 #[test]
-fn nothing_is_replaced_and_a_session_can_be_taken_back() {
+fn installing_replaces_nothing_and_can_be_undone() {
     let (env, _) = prepared();
     let id = "0198d7c2-0000-4000-8000-00000000abcd";
     let arguments = ["--to", "pi", "--install", "--id", id];
@@ -234,7 +234,7 @@ fn a_program_that_imports_is_run_by_install_alone() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_before_anything_is_written() {
+fn invalid_requests_are_refused_before_writing() {
     let (env, _) = prepared();
     for (arguments, status, text) in [
         (&["--to", "clause"][..], 2, "expected one of"),
@@ -295,7 +295,7 @@ fn calls_and_reasoning_become_text_on_request() {
 }
 
 #[test]
-fn the_provider_and_the_model_are_those_that_the_program_is_set_to() {
+fn provider_and_model_follow_the_settings_of_the_program() {
     let (env, project) = prepared();
     let codex = home(&env).join(".codex");
     std::fs::create_dir_all(&codex).unwrap();
@@ -311,9 +311,9 @@ fn the_provider_and_the_model_are_those_that_the_program_is_set_to() {
     std::fs::write(set, r#"{"model":"local/m-1"}"#).unwrap();
     let model = |run: &Run| {
         let export: serde_json::Value = serde_json::from_str(run.out()).unwrap();
-        let asked = &export["messages"][0]["info"];
-        assert_eq!(asked["role"], "user");
-        [&asked["model"]["providerID"], &asked["model"]["modelID"]]
+        let requested = &export["messages"][0]["info"];
+        assert_eq!(requested["role"], "user");
+        [&requested["model"]["providerID"], &requested["model"]["modelID"]]
             .map(|text| text.as_str().unwrap().to_string())
     };
     assert_eq!(model(&well(&env, &["--to", "opencode"])), ["local", "m-1"]);
@@ -338,7 +338,7 @@ fn the_provider_and_the_model_are_those_that_the_program_is_set_to() {
 }
 
 #[test]
-fn the_project_is_that_of_the_directory_where_the_records_name_none() {
+fn the_project_defaults_to_that_of_the_directory() {
     let (env, project) = prepared();
     let run = well(&env, &["--to", "gemini", "--install"]);
     let id = run.out().trim_end().rsplit(' ').next().unwrap().to_string();

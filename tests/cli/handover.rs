@@ -146,7 +146,7 @@ fn directory_branch_and_model_are_kept_between_all_formats() {
     let mut cases = 0;
     for source in sources() {
         for target in TARGETS.iter().filter(|target| **target != source.format) {
-            let made = env
+            let built = env
                 .pipe(
                     &["cat", "-q", "--from", source.format, "--to", target],
                     &source.file,
@@ -154,13 +154,13 @@ fn directory_branch_and_model_are_kept_between_all_formats() {
                 .status(0);
             for (place, has) in places(target, hash.out().trim()).iter().zip(source.has) {
                 let Some(place) = place else { continue };
-                let there = made.out().contains(place.as_str());
+                let there = built.out().contains(place.as_str());
                 assert_eq!(
                     there,
                     has,
                     "{} to {target}: {place}\n{}",
                     source.format,
-                    made.out()
+                    built.out()
                 );
                 cases += 1;
             }
@@ -171,7 +171,7 @@ fn directory_branch_and_model_are_kept_between_all_formats() {
 
 /// Also through the record stream, and from a header of an older version.
 #[test]
-fn the_header_of_a_stream_carries_them() {
+fn the_header_of_a_stream_contains_them() {
     let env = Env::new();
     let claude = &sources()[0].file;
     let stream = env.pipe(&["cat"], claude).fine();
@@ -189,17 +189,17 @@ fn the_header_of_a_stream_carries_them() {
 }
 
 #[test]
-fn a_session_without_a_directory_gets_the_root_and_nothing_of_this_machine() {
+fn a_missing_directory_becomes_the_root_without_local_paths() {
     let env = Env::new();
     let chat = r#"[{"role":"user","content":"ask"},{"role":"assistant","content":"tell","refusal":null}]"#;
     for target in TARGETS {
-        let made = env.pipe(&["cat", "-q", "--to", target], chat).status(0);
+        let built = env.pipe(&["cat", "-q", "--to", target], chat).status(0);
         for leak in [env.root().to_str().unwrap(), "/home", "/root", "/tmp"] {
-            assert!(!made.out().contains(leak), "{target}: {made}");
+            assert!(!built.out().contains(leak), "{target}: {built}");
         }
     }
-    let made = env.pipe(&["cat", "-q", "--to", "pi"], chat).status(0);
-    assert!(made.out().contains(r#""cwd":"/""#), "{made}");
+    let built = env.pipe(&["cat", "-q", "--to", "pi"], chat).status(0);
+    assert!(built.out().contains(r#""cwd":"/""#), "{built}");
 }
 
 /// A Codex log with two encrypted compactions and a call without an id.
@@ -221,7 +221,7 @@ const ENCRYPTED: &str = concat!(
 );
 
 #[test]
-fn an_encrypted_compaction_goes_to_no_other_provider() {
+fn an_encrypted_compaction_is_not_sent_to_other_providers() {
     let env = Env::new();
     for target in [
         "claude-code",
@@ -241,14 +241,14 @@ fn an_encrypted_compaction_goes_to_no_other_provider() {
         "aichat",
         "markdown",
     ] {
-        let made = env.pipe(&["cat", "--to", target], ENCRYPTED).status(0);
-        assert!(!made.out().contains("gAAAA"), "{target}: {made}");
-        assert!(made.out().contains("second"), "{target}: {made}");
-        made.says("parts (1)");
+        let built = env.pipe(&["cat", "--to", target], ENCRYPTED).status(0);
+        assert!(!built.out().contains("gAAAA"), "{target}: {built}");
+        assert!(built.out().contains("second"), "{target}: {built}");
+        built.says("parts (1)");
     }
     for target in ["codex", "openai-responses"] {
-        let made = env.pipe(&["cat", "-q", "--to", target], ENCRYPTED).status(0);
-        assert!(made.out().contains("gAAAAsecret"), "{made}");
+        let built = env.pipe(&["cat", "-q", "--to", target], ENCRYPTED).status(0);
+        assert!(built.out().contains("gAAAAsecret"), "{built}");
     }
 }
 
@@ -261,7 +261,7 @@ fn ids(run: &Run) -> (String, String) {
 }
 
 #[test]
-fn a_call_without_an_id_gets_one_that_its_result_names() {
+fn a_call_without_an_id_shares_a_new_one_with_its_result() {
     let env = Env::new();
     let stream = env.pipe(&["cat"], ENCRYPTED).fine();
     let (call, result) = ids(&stream);

@@ -30,7 +30,7 @@ fn said(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_is_said_becomes_no_message_of_another_format() {
+fn text_cannot_imitate_a_message_of_another_format() {
     let env = Env::new();
     for hostile in HOSTILE {
         let lines = [
@@ -75,7 +75,7 @@ fn what_is_said_becomes_no_message_of_another_format() {
 }
 
 #[test]
-fn packed_in_packed_is_refused_at_once() {
+fn nested_packed_lines_are_refused() {
     let env = Env::new();
     env.write("plain.jsonl", CHAT);
     let nested = "f=plain.jsonl; for n in 1 2 3; do gzip -c $f > n$n.gz; f=n$n.gz; done; base64 -w0 n2.gz > b.txt; \
@@ -91,7 +91,7 @@ fn packed_in_packed_is_refused_at_once() {
 }
 
 #[test]
-fn the_working_directory_configures_nothing() {
+fn the_working_directory_is_not_searched_for_configuration() {
     let env = Env::with_chat();
     let config = "store = \"evil\"\n[hooks]\nappend = \"touch PWNED\"\n";
     for name in [
@@ -109,7 +109,7 @@ fn the_working_directory_configures_nothing() {
 }
 
 #[test]
-fn modes_are_those_of_a_store_and_of_the_umask() {
+fn modes_follow_the_store_and_the_umask() {
     let env = Env::new();
     env.write("trip.jsonl", CHAT);
     let line = "umask 000; convo migrate -q trip.jsonl; convo alias add -q way trip; convo cat trip -o all.jsonl; \
@@ -144,7 +144,7 @@ fn modes_are_those_of_a_store_and_of_the_umask() {
 
 /// Names of temporary files are predictable, so a file or link found in their place is never written through.
 #[test]
-fn nothing_in_the_place_of_a_temporary_file_is_written_through() {
+fn files_in_place_of_a_temporary_file_are_not_written() {
     let secret = "mine\n";
     for place in [
         "store/sessions/.trip.jsonl.new",
@@ -193,7 +193,7 @@ fn nothing_in_the_place_of_a_temporary_file_is_written_through() {
 }
 
 #[test]
-fn no_folder_of_a_store_leads_elsewhere() {
+fn linked_directories_of_a_store_are_not_followed() {
     for folder in ["sessions", "aliases", "archive", "trash", "quarantine"] {
         let env = Env::with_chat();
         env.run(&["alias", "add", "-q", "way", "trip"]).fine();

@@ -67,7 +67,7 @@ fn an_append_runs_its_hook_with_the_record() {
 }
 
 #[test]
-fn a_stream_and_the_sessions_that_it_fills() {
+fn a_stream_runs_hooks_for_each_session() {
     let env = with_hooks();
     let stream = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n";
     env.pipe(&["append", "-q", "trip", "--stream"], stream).fine();
@@ -172,7 +172,7 @@ fn a_failing_or_missing_hook_is_a_warning() {
 }
 
 #[test]
-fn filters_and_changes_by_a_hook_run_none() {
+fn filters_and_changes_by_a_hook_run_no_hooks() {
     let env = with_hooks();
     env.pipe(&["append", "-", "more"], CHAT).fine();
     env.pipe(&["compact", "--keep-last", "1"], CHAT).status(0);

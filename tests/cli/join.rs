@@ -18,7 +18,7 @@ fn chained() -> Env {
 }
 
 #[test]
-fn a_chain_becomes_one_session_again() {
+fn a_chain_is_joined_into_one_session() {
     let env = chained();
     let id = env.run(&["join", "trip.1", "-v"]);
     snapshot!("join_store", &id);
@@ -65,7 +65,7 @@ fn a_chain_is_shown_and_counted_as_one() {
 }
 
 #[test]
-fn sessions_without_links_stay_in_their_order() {
+fn sessions_without_links_keep_their_order() {
     let env = Env::new();
     let bare = |name: &str, text: &str| env.write(name, BARE.replace("hi", text));
     bare("one.jsonl", "first");
@@ -103,7 +103,7 @@ fn sessions_without_links_stay_in_their_order() {
 }
 
 #[test]
-fn what_is_wrong_with_links_is_told() {
+fn broken_links_are_reported() {
     let env = chained();
     // With the middle session missing, only its own messages are lost.
     env.run(&["remove", "trip.1"]).status(0);
@@ -134,7 +134,7 @@ fn what_is_wrong_with_links_is_told() {
 }
 
 #[test]
-fn nothing_is_made_of_a_part_of_what_was_named() {
+fn a_missing_session_prevents_a_stored_join() {
     let env = Env::with_chat();
     env.run(&["join", "trip", "nobody", "--id", "both"]).status(66);
     env.run(&["cat", "both"]).status(66);

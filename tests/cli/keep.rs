@@ -4,7 +4,7 @@ use crate::drop::ids;
 use crate::env::{CHAT, Env};
 
 #[test]
-fn all_but_the_chosen_messages_leave_the_view() {
+fn all_but_the_selected_messages_are_dropped() {
     let env = Env::new();
     for (options, left) in [
         (&["--exchange", "2"][..], "m1 m6 m7"),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const DIRECT: &str = "sk_v1_ce6b402a6d2d9cb751361dabe30ec8c11eeb284304e7d4c726d3fa10aa996b7f";
 
 #[test]
-fn options_say_which_session() {
+fn options_define_the_key() {
     let env = Env::new();
     let message = [
         "key",
@@ -62,7 +62,7 @@ fn options_say_which_session() {
 }
 
 #[test]
-fn many_questions_are_answered_line_by_line() {
+fn many_requests_are_answered_line_by_line() {
     let env = Env::new();
     let questions = concat!(
         r#"{"channel":"telegram","chat_id":"1"}"#,
@@ -109,7 +109,7 @@ fn many_questions_are_answered_line_by_line() {
 }
 
 #[test]
-fn what_is_printed_gives_the_same_key_again() {
+fn printed_keys_give_the_same_key_again() {
     let env = Env::new();
     for form in ["convo", "picoclaw"] {
         let question = r#"{"channel":"Slack","account":"Team A","chat_id":"C001","chat_type":"channel","topic_id":"7","dimensions":["chat","topic"]}"#;
@@ -143,7 +143,7 @@ fn what_is_printed_gives_the_same_key_again() {
 }
 
 #[test]
-fn a_tool_context_says_whose_session_it_is_or_there_is_no_key() {
+fn a_tool_context_without_an_owner_gives_no_key() {
     let env = Env::new();
     env.write(
         "tool.json",
@@ -185,20 +185,20 @@ fn a_tool_context_says_whose_session_it_is_or_there_is_no_key() {
     env.pipe(&["key", "--context", "-", "--session", "x"], contexts)
         .fine()
         .gives("scope1.tenant-t.user-u.session-x\n".repeat(3));
-    let mut told = String::new();
+    let mut reported = String::new();
     for context in [
         r#"{"session_id":"s"}"#,
         r#"{"session_id":"s","tenant_id":" ","user_id":"u"}"#,
         r#"{"session_id":false,"tenant_id":"t","user_id":"u"}"#,
         r#"{"session_id":["a"],"tenant_id":"t","user_id":"u"}"#,
     ] {
-        told += &env
+        reported += &env
             .pipe(&["key", "--context", "-", "--strict"], context)
             .status(2)
             .gives("")
             .to_string();
     }
-    snapshot!("key_context_refused", told);
+    snapshot!("key_context_refused", reported);
     env.pipe(
         &[
             "key",
@@ -218,7 +218,7 @@ fn a_tool_context_says_whose_session_it_is_or_there_is_no_key() {
 }
 
 #[test]
-fn persons_are_known_by_several_ids() {
+fn identity_links_merge_several_ids() {
     let env = Env::new();
     env.write(
         "people.json",
@@ -268,7 +268,7 @@ fn persons_are_known_by_several_ids() {
 }
 
 #[test]
-fn what_might_share_a_key_is_told() {
+fn possible_key_collisions_are_reported() {
     let env = Env::new();
     let questions = concat!(
         r#"{"agent_id":"Équipe","channel":"irc","account":"ÀÉ","chat_id":"X|sender=u1","chat_type":"a:b","topic_id":"t"}"#,
@@ -364,7 +364,7 @@ fn errors() {
 }
 
 #[test]
-fn answers_come_as_questions_do() {
+fn answers_are_printed_as_requests_arrive() {
     use std::io::{BufRead, BufReader, Write};
     let env = Env::new();
     let mut command = env.command(&["key"]);
@@ -387,7 +387,7 @@ fn answers_come_as_questions_do() {
 }
 
 #[test]
-fn a_part_that_is_not_named_is_told() {
+fn a_missing_part_of_a_key_is_reported() {
     let env = Env::new();
     for channel in [&["--chat", "1"][..], &["--chat", "1", "--channel", " "]] {
         env.run(&[&["key"], channel].concat())
@@ -413,7 +413,7 @@ fn configured(text: &str) -> Env {
 const MESSAGE: [&str; 7] = ["key", "--channel", "telegram", "--chat", "7", "--sender", "Ann"];
 
 #[test]
-fn dimensions_of_the_configuration_hold_where_nothing_else_is_said() {
+fn dimensions_of_the_configuration_are_the_default() {
     let plain = |arguments: &[&str]| {
         let run = Env::new().run(&[&MESSAGE[..], arguments].concat()).fine();
         run.out().to_string()
@@ -463,14 +463,14 @@ fn identity_links_of_the_configuration_are_a_table_or_a_file() {
     let table = "[key.identity-links]\ndave = [\"telegram:ann\", \"U7\"]\n";
     assert_eq!(linked(&configured(table), &[]), by_option);
     // A relative path is relative to the configuration file.
-    let beside = configured("[key]\nidentity-links = \"links.toml\"\n");
-    let folder = beside.root().join("config/convo");
+    let extra = configured("[key]\nidentity-links = \"links.toml\"\n");
+    let folder = extra.root().join("config/convo");
     std::fs::write(folder.join("links.toml"), "dave = [\"telegram:ann\"]\n").unwrap();
-    assert_eq!(linked(&beside, &[]), by_option);
+    assert_eq!(linked(&extra, &[]), by_option);
 }
 
 #[test]
-fn a_wrong_table_of_keys_is_wrong_configuration() {
+fn an_invalid_key_table_is_a_configuration_error() {
     for (config, says) in [
         (
             "[key]\ndimensions = [\"chats\"]\n",

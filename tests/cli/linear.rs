@@ -333,7 +333,7 @@ fn damage_blank_lines_and_deep_values() {
 
 /// The input shapes of the fault harness, repeated to fill a stream.
 #[test]
-fn lines_that_nobody_writes() {
+fn unusual_lines() {
     let line = |content: &str| format!("{{\"role\":\"user\",\"content\":{content}}}\n");
     let shapes = [
         line("\"x\"") + "\u{feff}\n",
@@ -388,7 +388,7 @@ fn parts_in_a_directory() {
 }
 
 #[test]
-fn continuations_that_nobody_confirms() {
+fn unconfirmed_continuations() {
     let claimed = |count| claimed(count, |_| "p".to_string());
     let (small, large) = (claimed(100), claimed(400));
     let input = small.write("none", "");

@@ -16,7 +16,7 @@ fn filled() -> Env {
 }
 
 #[test]
-fn the_newest_is_the_first() {
+fn the_newest_session_is_first() {
     let env = filled();
     snapshot!("list", env.run(&["list"]).fine());
     env.run(&["append", "trip", "later"]).fine();
@@ -42,7 +42,7 @@ fn names_and_files() {
 }
 
 #[test]
-fn standard_input_is_only_read_when_it_is_named() {
+fn standard_input_is_read_only_on_request() {
     let env = filled();
     let whole = env.run(&["list"]).fine().stdout;
     env.pipe(&["list"], CHAT).fine().gives(whole);
@@ -52,7 +52,7 @@ fn standard_input_is_only_read_when_it_is_named() {
 }
 
 #[test]
-fn a_damaged_session_is_listed_and_told() {
+fn a_damaged_session_is_listed_and_reported() {
     let env = filled();
     let mut log = std::fs::read(env.log("bare")).unwrap();
     let at = log.windows(5).position(|bytes| bytes == b"hello").unwrap();
@@ -73,7 +73,7 @@ fn titles_cannot_break_the_columns() {
 }
 
 #[test]
-fn no_store_is_66() {
+fn a_missing_store_is_66() {
     let env = Env::new();
     snapshot!("list_no_store", env.run(&["list"]).status(66));
     assert!(!env.store().exists());
@@ -88,19 +88,19 @@ const FAILED: &str = concat!(
 );
 
 #[test]
-fn summaries_that_failed_are_told() {
+fn failed_summaries_are_reported() {
     let env = Env::new();
     let run = env.pipe(&["list", "-"], FAILED).fine();
     assert!(run.out().ends_with("\tu\tretry\n"), "{run}");
     let run = env.pipe(&["list", "--json", "-"], FAILED).fine();
-    let told = "\"failures\":3";
+    let reported = "\"failures\":3";
     assert!(
-        run.out().contains("\"health\":\"retry\"") && run.out().contains(told),
+        run.out().contains("\"health\":\"retry\"") && run.out().contains(reported),
         "{run}"
     );
     let run = env.pipe(&["count"], FAILED).fine();
-    let told = "health\tretry: 3 failures, next attempt at 2026-11-20T18:00:08Z\n";
-    assert!(run.out().contains(told), "{run}");
+    let reported = "health\tretry: 3 failures, next attempt at 2026-11-20T18:00:08Z\n";
+    assert!(run.out().contains(reported), "{run}");
     let run = env.pipe(&["count", "--json"], FAILED).fine();
     assert!(run.out().contains("\"why\":\"it broke\""), "{run}");
 }

@@ -11,11 +11,11 @@ const SAID: &str = concat!(
 const SHORT: &str = "{\"role\":\"user\",\"content\":\"Hi\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
 
 #[test]
-fn what_a_message_that_is_added_says_is_carried_or_told() {
+fn content_of_an_added_message_is_kept_or_reported_lost() {
     for system in ["goaitools", "penguiflow"] {
         let env = Env::new();
-        let made = env.pipe(&["cat", "--to", system], SHORT);
-        let file = env.write("state.json", made.out());
+        let built = env.pipe(&["cat", "--to", system], SHORT);
+        let file = env.write("state.json", built.out());
         let path = file.to_str().unwrap();
         // Ids and times were added by the append.
         env.run(&["append", path, "-i", "And?"]).fine();
@@ -41,18 +41,18 @@ fn what_a_message_that_is_added_says_is_carried_or_told() {
 }
 
 #[test]
-fn what_happened_and_no_question_follows_is_told() {
+fn context_without_a_following_question_is_reported() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "--to", "penguiflow"], SHORT);
-    let file = env.write("state.json", made.out());
+    let built = env.pipe(&["cat", "--to", "penguiflow"], SHORT);
+    let file = env.write("state.json", built.out());
     let path = file.to_str().unwrap();
-    let told = "PenguiFlow sees the last context messages after the next answered exchange";
+    let reported = "PenguiFlow sees the last context messages after the next answered exchange";
     env.run(&["append", path, "-i", "--event", "It rains."])
         .status(0)
-        .says(told);
+        .says(reported);
     env.run(&["append", path, "-i", "And now?"]).fine();
     let answered = env.run(&["append", path, "-i", "-r", "assistant", "Stay."]);
-    assert!(!answered.status(0).stderr.contains(told));
+    assert!(!answered.status(0).stderr.contains(reported));
     let turn = r#""user_message": "It rains.\n\nAnd now?", "assistant_response": "Stay.""#;
     assert!(
         env.read("state.json").contains(turn),

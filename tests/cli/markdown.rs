@@ -130,7 +130,7 @@ fn pages_of_hostile_sessions_are_inert() {
 }
 
 #[test]
-fn images_of_the_web_show_where_they_are_asked_for() {
+fn web_images_are_shown_on_request() {
     let env = Env::new();
     let url = "https://a.example/i.png";
     let text = format!(

@@ -29,7 +29,7 @@ fn ids(env: &Env) -> Vec<String> {
 }
 
 #[test]
-fn a_limit_of_the_session_holds_for_all_of_its_chain() {
+fn a_limit_of_the_session_applies_to_its_chain() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--max-messages", "4"]).fine();
     let header = std::fs::read_to_string(env.log("chat")).unwrap();
@@ -53,7 +53,7 @@ fn a_limit_of_the_session_holds_for_all_of_its_chain() {
 }
 
 #[test]
-fn a_limit_of_the_configuration_holds_unless_the_session_has_one() {
+fn the_configured_limit_applies_without_a_limit_of_the_session() {
     let env = Env::new();
     config(&env, "max-messages = 4\n");
     env.run(&["new", "--id", "a"]).fine();
@@ -71,7 +71,7 @@ fn a_limit_of_the_configuration_holds_unless_the_session_has_one() {
 }
 
 #[test]
-fn ask_keeps_to_the_limit_of_the_session() {
+fn ask_respects_the_limit_of_the_session() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--max-messages", "4"]).fine();
     for _ in 0..3 {
@@ -89,7 +89,7 @@ fn ask_keeps_to_the_limit_of_the_session() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_is_refused() {
+fn an_invalid_limit_is_refused() {
     let env = Env::new();
     for wrong in ["1", "2", "-1", "many", ""] {
         env.run(&["new", "--id", "x", "--max-messages", wrong]).status(2);
@@ -131,7 +131,7 @@ fn continue_when_a_condition_holds() {
 }
 
 #[test]
-fn a_stream_comes_out_as_it_is_when_the_condition_does_not_hold() {
+fn a_stream_is_unchanged_if_the_condition_is_false() {
     let env = Env::new();
     let run = env.pipe(&["continue", "--when", "messages>=8"], CHAT).status(0);
     assert_eq!(run.out(), CHAT);

@@ -18,7 +18,7 @@ fn exchange(env: &Env, id: &str, nth: usize) {
 }
 
 #[test]
-fn append_keeps_to_the_total_and_restore_undoes_it() {
+fn append_respects_the_total_and_restore_undoes_it() {
     let env = Env::new();
     env.run(&[
         "new",
@@ -60,7 +60,7 @@ fn append_keeps_to_the_total_and_restore_undoes_it() {
 }
 
 #[test]
-fn a_summary_takes_what_waits_and_cron_drives_it() {
+fn a_summary_covers_the_backlog_and_cron_can_run_it() {
     let env = Env::new();
     env.run(&[
         "new",
@@ -98,7 +98,7 @@ fn a_summary_takes_what_waits_and_cron_drives_it() {
 }
 
 #[test]
-fn policy_error_refuses_the_turn() {
+fn the_error_policy_refuses_a_message() {
     let env = Env::new();
     env.run(&[
         "new",
@@ -132,7 +132,7 @@ fn policy_error_refuses_the_turn() {
 }
 
 #[test]
-fn a_further_answer_makes_room_too() {
+fn a_further_answer_also_enforces_the_total() {
     let env = Env::new();
     env.run(&["new", "--id", "m", "--memory", "keep_last=2,summary=50,total=120"])
         .fine();
@@ -184,7 +184,7 @@ fn a_further_answer_makes_room_too() {
 }
 
 #[test]
-fn appends_at_the_same_time_lose_nothing() {
+fn concurrent_appends_lose_nothing() {
     let env = Env::new();
     env.run(&["new", "--id", "m", "--memory", "keep_last=2,summary=50,total=120"])
         .fine();

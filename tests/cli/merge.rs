@@ -26,7 +26,7 @@ fn conflicting() -> Env {
 }
 
 #[test]
-fn both_courses_are_kept() {
+fn both_branches_are_kept() {
     let env = copies();
     let run = env.run(&["merge", "a.jsonl", "b.jsonl"]).status(0);
     assert!(run.out().starts_with(&env.read("a.jsonl")), "{run}");
@@ -59,7 +59,7 @@ fn both_courses_are_kept() {
 }
 
 #[test]
-fn a_file_is_written_whole() {
+fn a_file_is_written_completely() {
     let env = copies();
     env.run(&["merge", "-q", "base.jsonl", "b.jsonl", "-o", "new.jsonl"])
         .fine();
@@ -143,7 +143,7 @@ fn a_conflict_is_kept_and_decided_later() {
 }
 
 #[test]
-fn a_stored_session_gets_what_it_lacks() {
+fn a_stored_session_gets_missing_records() {
     let env = copies();
     env.run(&["migrate", "-q", "a.jsonl"]).fine();
     let before = std::fs::read_to_string(env.log("trip")).unwrap();
@@ -293,7 +293,7 @@ fn claude(digit: u8, text: &str) -> String {
 }
 
 #[test]
-fn logs_of_trees_hold_both_courses() {
+fn logs_of_trees_contain_both_branches() {
     let env = Env::new();
     let title = |text: &str| CLAUDE.lines().nth(1).unwrap().replace("one", text) + "\n";
     env.write("a.jsonl", CLAUDE.to_string() + &claude(2, "ours") + &title("two"));

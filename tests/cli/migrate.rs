@@ -36,7 +36,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn a_directory_goes_to_the_store() {
+fn a_directory_is_imported() {
     let env = with_sources();
     let sources = contents(&env.work().join("old"));
     snapshot!("migrate", env.run(&["migrate", "old"]).status(0));
@@ -51,7 +51,7 @@ fn a_directory_goes_to_the_store() {
 }
 
 #[test]
-fn the_second_time_changes_nothing() {
+fn a_second_import_changes_nothing() {
     let env = with_sources();
     env.run(&["migrate", "-r", "old"]).status(0);
     let stored = contents(&env.store().join("sessions"));
@@ -100,7 +100,7 @@ fn as_objects() {
 }
 
 #[test]
-fn to_a_folder_of_files() {
+fn files_are_written_to_a_directory() {
     let env = with_sources();
     env.run(&["migrate", "-q", "--out", "native", "-r", "old"])
         .status(0);
@@ -114,7 +114,7 @@ fn to_a_folder_of_files() {
 }
 
 #[test]
-fn standard_input_goes_to_standard_output() {
+fn standard_input_is_converted_to_standard_output() {
     let env = Env::new();
     snapshot!("migrate_pipe", env.pipe(&["migrate"], LEGACY).status(0));
     env.pipe(&["migrate", "-q", "-"], CHAT).fine().gives(CHAT);
@@ -124,7 +124,7 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
-fn one_key_in_two_files_is_a_conflict_and_the_rest_goes_on() {
+fn one_key_in_two_files_is_a_conflict_of_these_files() {
     let env = with_sources();
     env.write("old/z.json", LEGACY.replace("hello", "other"));
     let sources = contents(&env.work().join("old"));
@@ -135,7 +135,7 @@ fn one_key_in_two_files_is_a_conflict_and_the_rest_goes_on() {
 }
 
 #[test]
-fn copies_of_one_session_are_migrated_once() {
+fn copies_of_one_session_are_imported_once() {
     let env = Env::new();
     env.write("a.jsonl", CHAT);
     env.write("b.jsonl", CHAT);
@@ -144,7 +144,7 @@ fn copies_of_one_session_are_migrated_once() {
 }
 
 #[test]
-fn a_name_with_other_content_is_a_conflict_and_both_are_kept() {
+fn an_existing_name_with_other_content_is_a_conflict() {
     let env = Env::with_chat();
     let other = CHAT.replace("Rain.", "Sun.");
     env.write("trip.jsonl", &other);
@@ -178,7 +178,7 @@ fn one_damaged_file_does_not_stop_the_rest() {
 }
 
 #[test]
-fn sources_are_marked_only_when_they_are_safe() {
+fn sources_are_marked_only_after_their_import() {
     let env = with_sources();
     env.write("old/s.jsonl", BARE);
     env.write("old/s.meta.json", r#"{"key":"s","skip":0,"count":2}"#);
@@ -205,7 +205,7 @@ fn sources_are_marked_only_when_they_are_safe() {
 
 /// An export contains the header of a conversion, but lines added since are not in the store.
 #[test]
-fn a_header_that_came_along_does_not_vouch_for_lines_that_were_added() {
+fn an_exported_header_does_not_cover_added_lines() {
     let env = with_sources();
     env.run(&["migrate", "-q", "old/a.json"]).status(0);
     let export = env.run(&["cat", "agent:main:main"]).fine().out().to_string();
@@ -269,7 +269,7 @@ fn killed_between_renames(operand: &str, names: &[&str], setup: impl Fn(&Env)) {
 }
 
 #[test]
-fn a_run_that_was_killed_between_its_renames_is_finished_by_the_next() {
+fn a_run_killed_between_renames_is_completed_by_the_next() {
     killed_between_renames("old/few.jsonl", &["few.jsonl", "few.meta.json"], |env| {
         env.write("old/few.jsonl", BARE);
         env.write(
@@ -293,7 +293,7 @@ fn a_run_that_was_killed_between_its_renames_is_finished_by_the_next() {
 }
 
 #[test]
-fn what_a_sidecar_says_comes_along() {
+fn data_of_a_sidecar_is_imported() {
     let env = Env::new();
     let log = r#"{"role":"user","content":"one","created_at":"2026-03-01T09:00:00Z","odd":{"n":1e400}}
 {"role":"assistant","content":"two","created_at":"2026-03-01T09:01:00Z"}
@@ -324,7 +324,7 @@ fn an_empty_log_with_a_sidecar_is_a_session() {
 }
 
 #[test]
-fn threads_change_nothing_but_the_time() {
+fn threads_change_only_the_duration() {
     let env = Env::new();
     for nth in 0..300 {
         env.write(

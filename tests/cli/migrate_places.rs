@@ -74,7 +74,7 @@ fn links_below_an_operand_are_reported_and_not_followed() {
 }
 
 #[test]
-fn pipes_and_devices_are_not_waited_for() {
+fn pipes_and_devices_do_not_block() {
     let env = Env::new();
     env.write("tree/trip.jsonl", CHAT);
     env.write("tree/a.json", OPENAI);
@@ -90,7 +90,7 @@ fn pipes_and_devices_are_not_waited_for() {
 }
 
 #[test]
-fn what_is_in_the_way_is_not_read() {
+fn existing_links_and_devices_are_not_read() {
     let cases: [(&str, Place); 3] = [
         ("not a regular file", pipe),
         ("symbolic link", |path| symlink("/dev/zero", path).unwrap()),

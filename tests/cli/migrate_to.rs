@@ -61,7 +61,7 @@ fn pair(env: &Env, folder: &str) -> (String, String) {
 }
 
 #[test]
-fn a_pair_comes_back_byte_for_byte() {
+fn a_pair_is_restored_byte_for_byte() {
     let env = with_pair();
     env.run(&["migrate", "-q", "from"]).status(65); // the invalid line
     let run = env
@@ -86,7 +86,7 @@ fn a_pair_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn what_was_cut_compacted_or_covered_stands_under_the_skip() {
+fn hidden_messages_are_below_the_skip_count() {
     let env = Env::with_chat();
     env.run(&["truncate", "trip", "--keep-last", "1"]).status(0);
     let run = env
@@ -112,7 +112,7 @@ fn what_was_cut_compacted_or_covered_stands_under_the_skip() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_finished_and_what_went_on_stays() {
+fn a_killed_run_is_completed_and_later_appends_are_kept() {
     let env = with_pair();
     let migrate = ["migrate", "-q", "--to", "picoclaw", "--out", "to", "from"];
     env.run(&migrate).status(65);
@@ -164,7 +164,7 @@ fn two_keys_of_one_file_are_a_conflict_of_both() {
 }
 
 #[test]
-fn a_key_that_is_no_file_is_refused_and_the_others_go_on() {
+fn a_key_without_a_valid_file_name_is_refused_alone() {
     let env = Env::new();
     let long = "k".repeat(250);
     for (id, key) in [
@@ -188,7 +188,7 @@ fn a_key_that_is_no_file_is_refused_and_the_others_go_on() {
 }
 
 #[test]
-fn strict_leaves_out_what_would_lose_something() {
+fn strict_skips_sessions_with_losses() {
     let env = Env::new();
     env.write("in/trip.jsonl", CHAT); // the format has no place for its title and ids
     env.write(
@@ -217,7 +217,7 @@ fn strict_leaves_out_what_would_lose_something() {
 }
 
 #[test]
-fn names_of_the_store_take_their_aliases_along() {
+fn stored_sessions_are_exported_with_their_aliases() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "holiday", "trip"]).status(0);
     env.run(&["migrate", "-q", "--to", "picoclaw", "--out", "to", "holiday"])

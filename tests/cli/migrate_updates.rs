@@ -112,7 +112,7 @@ fn views(env: &Env) -> Vec<String> {
 }
 
 #[test]
-fn a_source_that_grew_is_appended() {
+fn new_messages_of_a_source_are_appended() {
     for (name, before, after) in sources() {
         let env = Env::new();
         env.write(name, &before);
@@ -182,7 +182,7 @@ fn a_directory_of_files_is_updated() {
 
 /// An edited prompt creates a branch: the view follows it, and the old branch becomes a separate session.
 #[test]
-fn a_branch_that_was_left_is_replaced() {
+fn an_abandoned_branch_is_replaced() {
     let env = Env::new();
     let lines = [
         claude("user", "u1", "", "one"),
@@ -274,7 +274,7 @@ fn messages_on_both_sides_are_a_conflict() {
 }
 
 #[test]
-fn an_older_copy_takes_nothing_back() {
+fn an_older_copy_removes_nothing() {
     for (name, before, after) in sources() {
         let env = Env::new();
         env.write(name, &after);
@@ -307,7 +307,7 @@ fn a_changed_message_is_a_conflict() {
 }
 
 #[test]
-fn no_update_refuses() {
+fn no_update_refuses_new_messages() {
     let env = Env::new();
     env.write("t.jsonl", beginning(CHAT, 6));
     env.run(&["migrate", "t.jsonl"]).status(0);
@@ -331,7 +331,7 @@ fn no_update_refuses() {
 
 /// Header changes made in the store override those of the source.
 #[test]
-fn the_header_follows_the_source_unless_it_was_changed_here() {
+fn the_header_follows_the_source_unless_changed_locally() {
     let env = Env::new();
     let summary =
         |text: &str| format!("{{\"type\":\"summary\",\"summary\":\"{text}\",\"leafUuid\":\"a1\"}}\n");

@@ -17,7 +17,7 @@ fn begun(env: &Env, key: &str) -> String {
 }
 
 #[test]
-fn a_key_means_the_session_in_which_it_goes_on() {
+fn a_key_resolves_to_the_last_continuation() {
     for key in &keys() {
         let env = Env::new();
         let id = begun(&env, key);
@@ -43,9 +43,13 @@ fn a_key_means_the_session_in_which_it_goes_on() {
             env.run(&["append", key, &format!("more {nth}"), "--boundary", "6", "-q"])
                 .status(0);
         }
-        let told = env.run(&["continue", key, "--json"]).status(0).objects();
-        assert_eq!(told[0]["aliases"].as_array().unwrap().len(), 1, "{told:?}");
-        let last = told[0]["id"].as_str().unwrap().to_string();
+        let reported = env.run(&["continue", key, "--json"]).status(0).objects();
+        assert_eq!(
+            reported[0]["aliases"].as_array().unwrap().len(),
+            1,
+            "{reported:?}"
+        );
+        let last = reported[0]["id"].as_str().unwrap().to_string();
         env.run(&["alias", "resolve", key])
             .status(0)
             .gives(format!("{last}\n"));
@@ -66,7 +70,7 @@ fn a_key_means_the_session_in_which_it_goes_on() {
 }
 
 #[test]
-fn an_id_that_is_a_key_too_is_never_removed_by_mistake() {
+fn an_id_that_is_also_a_key_is_not_removed_by_mistake() {
     let env = Env::new();
     let [key, ..] = keys();
     begun(&env, &key);
@@ -93,7 +97,7 @@ fn an_id_that_is_a_key_too_is_never_removed_by_mistake() {
 }
 
 #[test]
-fn a_continuation_that_is_taken_back_gives_the_names_back() {
+fn undoing_a_continuation_restores_the_names() {
     for key in &keys() {
         let env = Env::new();
         let id = begun(&env, key);
@@ -132,7 +136,7 @@ fn a_continuation_that_is_taken_back_gives_the_names_back() {
 }
 
 #[test]
-fn the_last_session_is_the_one_that_continues() {
+fn the_last_session_is_the_continuation() {
     let env = Env::new();
     env.run(&["new", "--id", "chat.9"]).status(0);
     env.run(&["append", "chat.9", "one?"]).status(0);

@@ -26,7 +26,7 @@ fn alias(env: &Env, arguments: &[&str]) -> Run {
 const OLD: &str = "agent:main:direct:ann";
 
 #[test]
-fn a_name_means_one_session() {
+fn a_name_resolves_to_one_session() {
     let env = Env::new();
     pair(&env, "plain", &["a"], "", &["plain", "nick"]);
     pair(&env, "legacy:key", &["b"], "", &[]);
@@ -70,7 +70,7 @@ fn a_name_means_one_session() {
 }
 
 #[test]
-fn a_history_goes_on_in_one_session_only() {
+fn a_history_is_moved_to_one_session_only() {
     let env = Env::new();
     pair(&env, OLD, &["one", "two"], " what was ", &[]);
     pair(&env, "sk_v1_a", &[], "", &["agent:main:main", OLD]);
@@ -111,7 +111,7 @@ fn a_history_goes_on_in_one_session_only() {
 }
 
 #[test]
-fn nothing_is_taken_from_a_main_session_or_into_a_history() {
+fn main_sessions_and_histories_block_a_promotion() {
     let env = Env::new();
     pair(&env, "agent:main:main", &["noise"], "", &[]);
     pair(&env, OLD, &["old"], "", &[]);
@@ -132,7 +132,7 @@ fn nothing_is_taken_from_a_main_session_or_into_a_history() {
 }
 
 #[test]
-fn what_was_cut_off_is_finished() {
+fn an_interrupted_promotion_is_completed() {
     let env = Env::new();
     pair(&env, OLD, &["one"], "was", &[]);
     pair(&env, "sk_v1_a", &[], "", &[OLD]);

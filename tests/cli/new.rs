@@ -15,10 +15,10 @@ fn prints_the_id_and_nothing_else() {
 }
 
 #[test]
-fn everything_that_was_asked_for_is_in_the_log() {
+fn every_option_is_in_the_log() {
     let env = Env::new();
     env.write("rules.md", "Be kind.\n");
-    let asked = [
+    let requested = [
         "new",
         "--id",
         "chat",
@@ -35,7 +35,7 @@ fn everything_that_was_asked_for_is_in_the_log() {
         "--alias",
         "agent:main",
     ];
-    env.run(&asked).fine().gives("chat\n");
+    env.run(&requested).fine().gives("chat\n");
     snapshot!("new_everything", env.run(&["cat", "agent:main"]).fine());
     env.run(&["alias", "list"])
         .fine()
@@ -43,7 +43,7 @@ fn everything_that_was_asked_for_is_in_the_log() {
 }
 
 #[test]
-fn as_a_filter_it_makes_nothing() {
+fn as_a_filter_nothing_is_stored() {
     let env = Env::new();
     let run = env
         .run(&["new", "--id", "chat", "--system", "Hi.", "--stdout"])
@@ -56,7 +56,7 @@ fn as_a_filter_it_makes_nothing() {
 }
 
 #[test]
-fn a_session_that_nobody_keeps_is_held_by_whoever_wants_it() {
+fn a_session_can_be_held_in_a_shell_variable() {
     let env = Env::new();
     let line = r#"state=$(convo new --stdout)
 for text in one two; do state=$(printf '%s\n' "$state" | convo append - "$text"); done
@@ -68,7 +68,7 @@ printf '%s\n' "$state" | convo truncate - --keep-last 1 | convo context --to ope
 }
 
 #[test]
-fn a_name_that_is_taken_is_73_and_leaves_nothing() {
+fn an_existing_name_is_73_and_nothing_is_created() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--alias", "work"]).fine();
     env.run(&["new", "--id", "chat"])
@@ -83,7 +83,7 @@ fn a_name_that_is_taken_is_73_and_leaves_nothing() {
 }
 
 #[test]
-fn a_system_file_that_is_not_there_is_66_and_makes_nothing() {
+fn a_missing_system_file_is_66_and_nothing_is_created() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--system", "@rules.md"])
         .status(66)
@@ -92,7 +92,7 @@ fn a_system_file_that_is_not_there_is_66_and_makes_nothing() {
 }
 
 #[test]
-fn a_store_is_its_owners_alone() {
+fn a_store_is_private_to_its_owner() {
     use std::os::unix::fs::PermissionsExt;
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--alias", "work"]).fine();
@@ -105,7 +105,7 @@ fn a_store_is_its_owners_alone() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn a_usage_error_is_2() {
     let env = Env::new();
     env.run(&["new", "--meta", "novalue"])
         .status(2)
@@ -116,7 +116,7 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
-fn a_key_is_what_programs_call_it() {
+fn a_key_is_accepted_as_a_name() {
     let env = Env::new();
     let key = "scope1.channel-telegram.chat-direct__123";
     env.run(&["new", "--key", key, "--system", "Hi."])
@@ -163,16 +163,16 @@ fn a_key_is_what_programs_call_it() {
 }
 
 #[test]
-fn a_scope_brings_its_names_along() {
+fn a_scope_creates_its_aliases() {
     let env = Env::new();
     let question = "--channel slack --chat D1 --chat-type direct --sender U1 --dm-scope per-peer";
     let make = format!("convo key --form picoclaw --json {question} | convo new --scope @- --if-missing");
-    let made = env.shell(&make).fine();
-    let id = made.out().trim_end().to_string();
+    let built = env.shell(&make).fine();
+    let id = built.out().trim_end().to_string();
     assert!(id.starts_with("sk_v1_"));
     snapshot!("new_scope", env.run(&["cat", &id]).fine());
     snapshot!("new_scope_aliases", env.run(&["alias", "list"]).fine());
-    env.shell(&make).fine().gives(made.out());
+    env.shell(&make).fine().gives(built.out());
     // The name of the main session is shared, so it resolves to none.
     env.run(&["alias", "resolve", "agent:main:main"]).status(66);
     // An ambiguous name resolves to neither session.
@@ -187,7 +187,7 @@ fn a_scope_brings_its_names_along() {
         .fine();
     env.run(&["alias", "resolve", "agent:main:direct:u1"])
         .fine()
-        .gives(made.out());
+        .gives(built.out());
     // The native form finds PicoClaw's name, and a scope alone suffices.
     let own = env
         .shell(&format!("convo key --json {}", question.replace("D1", "D3")))
@@ -203,7 +203,7 @@ fn a_scope_brings_its_names_along() {
 }
 
 #[test]
-fn of_many_that_make_one_session_one_does() {
+fn concurrent_creations_of_one_session_create_one() {
     let env = Env::new();
     let key = "scope1.channel-cli.chat-direct__1";
     let names = r#"{"key":"scope1.channel-cli.chat-direct__1","scope":{"agent_id":"main"},"aliases":["a:1","a:2"],"shared":[]}"#;

@@ -62,7 +62,7 @@ fn notes_are_added_listed_shown_and_undone() {
 }
 
 #[test]
-fn what_cannot_be_noted_is_refused() {
+fn invalid_notes_are_refused() {
     let env = Env::with_chat();
     let log = std::fs::read(env.log("trip")).unwrap();
     env.run(&["note", "trip", " "]).status(2).says("empty note");

@@ -20,7 +20,7 @@ const IDLE: [&[&str]; 4] = [
 ];
 
 #[test]
-fn what_does_not_change_comes_out_as_it_went_in() {
+fn an_unchanged_value_keeps_its_bytes() {
     let env = Env::new();
     for (format, value) in [
         ("openai-chat", REQUEST),
@@ -35,7 +35,7 @@ fn what_does_not_change_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn so_does_a_file_that_is_changed_in_place() {
+fn a_file_changed_in_place_keeps_unchanged_bytes() {
     let env = Env::new();
     env.write("a.json", REQUEST);
     for verb in &IDLE[1..] {
@@ -58,7 +58,7 @@ fn so_does_a_file_that_is_changed_in_place() {
 }
 
 #[test]
-fn what_changes_is_written_anew_and_so_is_another_form() {
+fn changed_and_converted_values_are_encoded_again() {
     let env = Env::new();
     let run = env.pipe(&["truncate", "-q", "--all", "--to", "openai-chat"], REQUEST);
     assert!(!run.out().contains("h\\u0069"), "{run}");
@@ -73,7 +73,7 @@ fn what_changes_is_written_anew_and_so_is_another_form() {
 
 /// A file of several sessions is one value until one of them changes; then the format cannot hold them all.
 #[test]
-fn several_sessions_are_one_value() {
+fn several_sessions_in_one_value_keep_their_bytes() {
     let env = Env::new();
     for verb in IDLE {
         env.pipe(&[verb, &["--to", "openai-chat"]].concat(), REQUESTS)
@@ -111,7 +111,7 @@ fn several_sessions_are_one_value() {
 
 /// Damage is reported and preserved; unchanged content is not repaired.
 #[test]
-fn damage_is_told_and_comes_out_as_well() {
+fn damage_is_reported_and_printed_unchanged() {
     let env = Env::new();
     let odd = "[{\"role\":\"user\",\"content\":\"a\"}, 7, {\"role\":\"assistant\",\"content\":NaN}]";
     let arguments = ["cat", "--from", "openai-chat", "--to", "openai-chat"];

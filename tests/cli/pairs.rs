@@ -110,7 +110,7 @@ impl Pair {
 }
 
 #[test]
-fn a_message_is_a_line_and_the_sidecar_keeps_the_books() {
+fn a_message_adds_a_line_and_updates_the_sidecar() {
     let pair = Pair::usual();
     pair.run("append", &["a<b \u{2028}\"\\\n\u{1b}\u{e9}"])
         .fine()
@@ -135,7 +135,7 @@ fn a_message_is_a_line_and_the_sidecar_keeps_the_books() {
 }
 
 #[test]
-fn many_messages_with_calls_come_in_picoclaws_order() {
+fn messages_with_calls_have_the_member_order_of_picoclaw() {
     let pair = Pair::usual();
     let messages = concat!(
         r#"{"tool_calls":[{"function":{"arguments":"{\"a\":\"<\"}","name":"f"},"type":"function","id":"c"}],"content":null,"role":"assistant","timestamp":"2026-03-02T00:00:00.250+01:00","model":"m","reasoning":[{"type":"text","text":"why"}]}"#,
@@ -161,7 +161,7 @@ fn many_messages_with_calls_come_in_picoclaws_order() {
 }
 
 #[test]
-fn what_a_line_cannot_hold_is_told_and_strict_refuses_it() {
+fn losses_are_reported_and_refused_by_strict() {
     let message = r#"{"role":"user","content":"a","id":"mine","category":"context","name":"n"}"#;
     let pair = Pair::usual();
     pair.refuses(65, "--strict", |pair| pair.stream(message, &["--strict"]));
@@ -199,7 +199,7 @@ fn what_a_line_cannot_hold_is_told_and_strict_refuses_it() {
 }
 
 #[test]
-fn a_tail_without_an_end_becomes_a_line_of_its_own() {
+fn an_unterminated_last_line_is_terminated() {
     let whole = r#"{"role":"user","content":"whole"}"#;
     for (tail, shown) in [
         (&br#"{"role":"user","content":"to"#[..], None),
@@ -223,7 +223,7 @@ fn a_tail_without_an_end_becomes_a_line_of_its_own() {
 }
 
 #[test]
-fn a_skip_beyond_the_end_hides_nothing_that_is_added() {
+fn a_skip_beyond_the_end_hides_no_added_message() {
     let pair = Pair::new(LOG, sidecar(9, 9, BEFORE));
     pair.refuses(65, "skips 4 lines more", |pair| {
         pair.run("append", &["--strict", "new"])
@@ -236,7 +236,7 @@ fn a_skip_beyond_the_end_hides_nothing_that_is_added() {
 }
 
 #[test]
-fn a_cut_changes_the_sidecar_alone() {
+fn a_cut_changes_only_the_sidecar() {
     for (options, skip, view) in [
         (&["--keep-last", "1"][..], 3, &["u2", "a2"][..]),
         (&["--keep-messages", "1"], 3, &["u2", "a2"]),
@@ -287,8 +287,8 @@ fn a_cut_changes_the_sidecar_alone() {
 }
 
 #[test]
-fn a_sidecar_that_is_missing_is_made() {
-    let made = |created: &str, skip, count| {
+fn a_missing_sidecar_is_created() {
+    let built = |created: &str, skip, count| {
         format!(
             "{{\n  \"key\": \"s\",\n  \"summary\": \"\",\n  \"skip\": {skip},\n  \"count\": {count},\n  \
              \"created_at\": \"{created}\",\n  \"updated_at\": \"{NOW}\"\n}}"
@@ -306,16 +306,16 @@ fn a_sidecar_that_is_missing_is_made() {
     pair.run("append", &["x", "--from=picoclaw"]).fine();
     assert_eq!(
         (pair.sidecar(), mode(&pair)),
-        (made("2026-03-01T09:00:00Z", 0, 6), 0o600)
+        (built("2026-03-01T09:00:00Z", 0, 6), 0o600)
     );
     let pair = Pair::new("", "");
     fs::remove_file(pair.path("s.meta.json")).unwrap();
     pair.run("append", &["x", "--from=picoclaw"]).fine();
-    assert_eq!(pair.sidecar(), made(NOW, 0, 1));
+    assert_eq!(pair.sidecar(), built(NOW, 0, 1));
     let pair = Pair::new("{\"role\":\"user\",\"content\":\"x\"}\n", "");
     fs::remove_file(pair.path("s.meta.json")).unwrap();
     pair.run("truncate", &["--all", "--from=picoclaw"]).status(0);
-    assert_eq!(pair.sidecar(), made(NOW, 1, 1));
+    assert_eq!(pair.sidecar(), built(NOW, 1, 1));
     // An invalid time is replaced, and the file mode is kept.
     let pair = Pair::new(
         LOG,
@@ -331,7 +331,7 @@ fn a_sidecar_that_is_missing_is_made() {
 }
 
 #[test]
-fn an_append_whose_sidecar_cannot_be_written_is_an_append() {
+fn an_append_without_a_writable_sidecar_succeeds() {
     let pair = Pair::usual();
     // A foreign file in place of the new sidecar is not treated as a leftover.
     pair.run("append", &["x"]).fine();
@@ -347,7 +347,7 @@ fn an_append_whose_sidecar_cannot_be_written_is_an_append() {
 }
 
 #[test]
-fn every_append_of_many_at_once_is_there() {
+fn concurrent_appends_are_all_stored() {
     let pair = Pair::usual();
     std::thread::scope(|scope| {
         for writer in 0..4 {

@@ -42,15 +42,15 @@ fn users(state: &Value, zone: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_turn_is_complete_when_the_answer_comes() {
+fn a_turn_is_completed_by_its_answer() {
     let env = Env::new();
     let with = |arguments: &[&'static str]| [arguments, &BACK].concat();
-    let asked = env.pipe(&with(&["append", "Hello?"]), "").fine();
-    let document = parsed(asked.out());
+    let requested = env.pipe(&with(&["append", "Hello?"]), "").fine();
+    let document = parsed(requested.out());
     assert_eq!(users(&document, "turns"), [""; 0]);
     assert_eq!(document["convo"]["open"][0]["content"], "Hello?");
     let answered = env
-        .pipe(&with(&["append", "-r", "assistant", "Hi."]), asked.out())
+        .pipe(&with(&["append", "-r", "assistant", "Hi."]), requested.out())
         .fine();
     let document = parsed(answered.out());
     assert_eq!(users(&document, "turns"), ["Hello?"]);
@@ -82,7 +82,7 @@ fn a_turn_is_complete_when_the_answer_comes() {
 }
 
 #[test]
-fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
+fn turns_beyond_the_kept_ones_are_pending_and_summarized() {
     let env = Env::new();
     let turns = [
         turn("one", &"and this is its answer, at some length. ".repeat(9)),
@@ -112,12 +112,12 @@ fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
     );
     let shown = env.run(&["show", "state.json"]).fine();
     assert!(shown.out().contains("2 turns awaiting a summary"));
-    let asked = env
+    let requested = env
         .run(&["summarize", "--request", "state.json"])
         .fine()
         .objects()
         .remove(0);
-    assert_eq!(asked["messages"].as_array().unwrap().len(), 4);
+    assert_eq!(requested["messages"].as_array().unwrap().len(), 4);
     // The file counts failures; after too many, pending turns move to the backlog.
     let fail = |now: &str| {
         let mut command = env.command(&["summarize", "-i", "state.json", "--with", "cmd:exit 3"]);
@@ -185,7 +185,7 @@ fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
 }
 
 #[test]
-fn what_is_over_the_total_gives_way_or_is_refused() {
+fn content_above_the_total_is_dropped_or_refused() {
     let env = Env::new();
     let long = "x".repeat(400);
     // P1 of the reference: the loop ends, the newest turn is kept, and the status reports that the total is not met.
@@ -238,7 +238,7 @@ fn what_is_over_the_total_gives_way_or_is_refused() {
 }
 
 #[test]
-fn another_memory_is_asked_for_and_told() {
+fn another_memory_policy_is_applied_and_reported() {
     let env = Env::new();
     env.write(
         "state.json",
@@ -262,14 +262,14 @@ fn another_memory_is_asked_for_and_told() {
     let document = parsed(&env.read("state.json"));
     assert_eq!(users(&document, "turns"), ["e"]);
     assert_eq!(document["config_snapshot"]["strategy"], "truncation");
-    let told = env
+    let reported = env
         .pipe(
             &[&["append", "g", "--memory", "keep_last=2"][..], &BACK].concat(),
             env.read("state.json"),
         )
         .status(0);
     assert_eq!(
-        parsed(told.out())["config_snapshot"]["budget"]["full_zone_turns"],
+        parsed(reported.out())["config_snapshot"]["budget"]["full_zone_turns"],
         2
     );
     env.run(&["append", "-i", "state.json", "x", "--memory", "total=5"])
@@ -279,7 +279,7 @@ fn another_memory_is_asked_for_and_told() {
 }
 
 #[test]
-fn what_penguiflow_refuses_is_refused_with_its_place() {
+fn documents_that_penguiflow_refuses_are_refused_with_path() {
     let env = Env::new();
     let whole = state(&[turn("a", "b")], (1, 20, 60, "error"));
     for (from, to, what) in [
@@ -311,7 +311,7 @@ fn what_penguiflow_refuses_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_rule_is_no_turn_and_is_refused() {
+fn a_system_message_is_refused() {
     let env = Env::new();
     let state = r#"{"version":1,"health":"healthy","summary":"","turns":[],"pending":[],"backlog":[]}"#;
     env.write("p.json", state);

@@ -93,7 +93,7 @@ impl Folder {
 }
 
 #[test]
-fn what_stays_keeps_its_bytes_and_the_books_are_kept() {
+fn unchanged_parts_keep_their_bytes_and_totals_are_updated() {
     let folder = Folder::usual();
     fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o640)).unwrap();
     let before = folder.text("");
@@ -137,7 +137,7 @@ fn what_stays_keeps_its_bytes_and_the_books_are_kept() {
 }
 
 #[test]
-fn what_does_not_change_is_not_written() {
+fn an_unchanged_file_is_not_written() {
     let folder = Folder::usual();
     let inode = || fs::metadata(folder.path("")).unwrap().ino();
     let before = inode();
@@ -153,7 +153,7 @@ fn what_does_not_change_is_not_written() {
 }
 
 #[test]
-fn an_old_file_can_be_kept_as_well() {
+fn a_backup_of_the_old_file_can_be_kept() {
     let folder = Folder::usual();
     let before = folder.text("");
     folder.run("append", &["-i=.old", "x"]).status(0);
@@ -165,7 +165,7 @@ fn an_old_file_can_be_kept_as_well() {
 }
 
 #[test]
-fn a_damaged_file_is_not_written_over() {
+fn a_damaged_file_is_not_overwritten() {
     let good = document(&[ODD, PLAIN]);
     let bad = &good[..good.len() - 300];
     let folder = Folder::new(bad);
@@ -195,7 +195,7 @@ fn a_damaged_file_is_not_written_over() {
 }
 
 #[test]
-fn what_a_run_that_died_has_left_is_in_nobodys_way() {
+fn leftovers_of_a_killed_run_do_not_block_changes() {
     use sha2::{Digest, Sha256};
     let folder = Folder::usual();
     let digest = Sha256::digest(format!("{NAME}.json"));
@@ -212,7 +212,7 @@ fn what_a_run_that_died_has_left_is_in_nobodys_way() {
 }
 
 #[test]
-fn what_is_no_session_of_today_is_refused() {
+fn older_files_checkpoints_and_indexes_are_refused() {
     let older = r#"{"messages":[{"role":"user","content":"x","category":"CONVERSATION"}],"metadata":{"session_id":"one"}}"#;
     Folder::new(older).refuses(2, "older Penguin conversations", "append", &["-i", "x"]);
     let checkpoint = format!(
@@ -243,7 +243,7 @@ fn what_is_no_session_of_today_is_refused() {
 }
 
 #[test]
-fn a_summary_stands_when_messages_come() {
+fn a_summary_remains_after_new_messages() {
     let env = Env::new();
     let summary = r#"{"type":"summary","id":"evt_1","at":"2026-11-02T00:00:00Z","content":"They met.","covers":["m2","m5"],"by":"x"}"#;
     env.write("chat.jsonl", format!("{CHAT}{summary}\n"));
@@ -278,7 +278,7 @@ fn a_summary_stands_when_messages_come() {
 }
 
 #[test]
-fn a_native_session_goes_there_and_back() {
+fn a_native_session_is_converted_and_restored() {
     let env = Env::new();
     env.write("chat.jsonl", CHAT);
     env.run(&[
@@ -313,7 +313,7 @@ fn a_native_session_goes_there_and_back() {
 }
 
 #[test]
-fn two_sessions_are_no_document() {
+fn two_sessions_do_not_fit_one_document() {
     let env = Env::new();
     let two = [CHAT, &CHAT.replace("trip", "trap")].concat();
     env.pipe(&["cat", "--to", "penguin"], two)
@@ -322,7 +322,7 @@ fn two_sessions_are_no_document() {
 }
 
 #[test]
-fn a_folder_gets_its_list_last() {
+fn a_directory_gets_its_index_last() {
     let env = Env::new();
     env.write("a.jsonl", CHAT);
     let next = CHAT
@@ -364,7 +364,7 @@ fn a_folder_gets_its_list_last() {
 }
 
 #[test]
-fn people_do_not_see_what_is_internal_and_a_model_does() {
+fn internal_messages_are_hidden_from_people_only() {
     let hidden = PLAIN
         .replace("m2", "m3")
         .replace("\"a1\"", "\"private\"")
@@ -409,7 +409,7 @@ fn times_are_local() {
 }
 
 #[test]
-fn an_odd_time_that_nobody_changed_stays_as_it_was_spelled() {
+fn an_unchanged_unusual_time_keeps_its_notation() {
     for odd in [
         "\"2026-08-20 09:00:02\"",
         "\"20260820T090002\"",

@@ -30,7 +30,7 @@ fn alone(env: &Env, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn a_program_is_a_verb() {
+fn a_program_is_a_command() {
     let env = with_plugin("#!/bin/sh\necho \"$# $1 $2\"; cat; exit 42\n");
     env.pipe(&["hello", "--flag", "a b"], CHAT)
         .status(42)
@@ -38,7 +38,7 @@ fn a_program_is_a_verb() {
 }
 
 #[test]
-fn it_knows_the_program_and_the_store() {
+fn a_plugin_gets_the_program_and_the_store() {
     let env = with_plugin("#!/bin/sh\n\"$CONVO\" cat trip\necho \"$CONVO_STORE\"\n");
     let store = env.store();
     env.run(&["hello"])
@@ -54,7 +54,7 @@ fn it_knows_the_program_and_the_store() {
 }
 
 #[test]
-fn they_are_listed_without_being_run() {
+fn plugins_are_listed_without_running_them() {
     let env = with_plugin("#!/bin/sh\ntouch ran\n");
     program(&env.root().join("bin/convo-cat"), "#!/bin/sh\ntouch ran\n");
     std::fs::write(env.root().join("bin/convo-noexec"), "").unwrap();
@@ -67,7 +67,7 @@ fn they_are_listed_without_being_run() {
 }
 
 #[test]
-fn what_lies_beside_the_program_is_found_behind_path() {
+fn plugins_next_to_the_program_come_after_path() {
     let env = with_plugin("#!/bin/sh\necho path\n");
     let _ = alone(&env, &[]);
     program(&env.root().join("own/convo-hello"), "#!/bin/sh\necho beside\n");
@@ -81,7 +81,7 @@ fn what_lies_beside_the_program_is_found_behind_path() {
 }
 
 #[test]
-fn a_plugin_is_told_of_the_config_file() {
+fn a_plugin_gets_the_path_of_the_config_file() {
     let env = with_plugin("#!/bin/sh\necho \"$CONVO_CONFIG\"\n");
     let path = env.write("c.toml", "[llm]\nmodel = \"m\"\n");
     let path = path.to_str().unwrap();
@@ -93,14 +93,14 @@ fn a_plugin_is_told_of_the_config_file() {
 }
 
 #[test]
-fn built_in_verbs_cannot_be_shadowed() {
+fn built_in_commands_cannot_be_replaced() {
     let env = Env::with_chat();
     program(&env.root().join("bin/convo-cat"), "#!/bin/sh\necho shadow\n");
     env.run(&["cat", "trip"]).fine().gives(CHAT);
 }
 
 #[test]
-fn unsafe_folders_are_not_searched() {
+fn unsafe_directories_are_not_searched() {
     let env = Env::with_chat();
     let evil = "#!/bin/sh\necho evil\n";
     let open = env.root().join("open");
@@ -120,17 +120,17 @@ fn unsafe_folders_are_not_searched() {
 }
 
 #[test]
-fn a_mistyped_verb_gets_the_near_one() {
+fn a_mistyped_command_gets_a_suggestion() {
     let env = with_plugin("#!/bin/sh\n");
-    let mut told = String::new();
+    let mut reported = String::new();
     for verb in ["lst", "trunctate", "helo", "xyzzy", "../x", "a b"] {
-        told += &env.run(&[verb]).status(2).gives("").to_string();
+        reported += &env.run(&[verb]).status(2).gives("").to_string();
     }
-    snapshot!("plugins_unknown", told);
+    snapshot!("plugins_unknown", reported);
 }
 
 #[test]
-fn a_plugin_that_does_not_start_is_named() {
+fn a_plugin_that_does_not_start_is_reported() {
     let env = with_plugin("#!/nonexistent/interpreter\n");
     env.run(&["hello"]).status(69).says("bin/convo-hello");
 }
@@ -143,7 +143,7 @@ fn a_plugin_that_does_not_start_is_69() {
 
 /// `convo help NAME` shows the help of the command or plugin.
 #[test]
-fn help_asks_the_verb_or_the_plugin() {
+fn help_comes_from_the_command_or_the_plugin() {
     let env = with_plugin("#!/bin/sh\necho \"help: $*\"\n");
     let whole = env.run(&["--help"]).fine().stdout;
     env.run(&["help"]).fine().gives(whole);

@@ -32,7 +32,7 @@ fn log(env: &Env, id: &str) -> String {
 }
 
 #[test]
-fn the_history_goes_on_under_the_new_key() {
+fn the_history_continues_under_the_new_key() {
     let env = older();
     let shown = messages(&env, "agent:main:direct:u1");
     let done = env
@@ -141,10 +141,10 @@ fn the_names_in_the_header_are_enough() {
             "U1",
         ])
         .fine();
-    let made = env.run(&["new", "--scope", scope.out()]).status(0);
-    let id = made.out().trim_end().to_string();
+    let built = env.run(&["new", "--scope", scope.out()]).status(0);
+    let id = built.out().trim_end().to_string();
     // An older name that is a session's own id is not reassigned, with a notice.
-    made.says("agent:main:direct:u1: is the id of key_agent_3amain_3adirect_3au1");
+    built.says("agent:main:direct:u1: is the id of key_agent_3amain_3adirect_3au1");
     env.run(&["context", &id, "--to", "openai-chat"]).status(1);
     env.run(&["alias", "promote", "-q", &id]).fine();
     assert!(messages(&env, &id).contains("kept"));
@@ -154,7 +154,7 @@ fn the_names_in_the_header_are_enough() {
 }
 
 #[test]
-fn a_run_that_died_between_the_two_is_finished() {
+fn an_interrupted_run_is_completed() {
     let env = older();
     let old = "key_agent_3amain_3adirect_3au1";
     let promised =

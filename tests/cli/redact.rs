@@ -272,7 +272,7 @@ fn a_stored_session_is_copied_without_a_change() {
 }
 
 #[test]
-fn a_session_that_a_program_has_open_is_left_alone() {
+fn a_session_open_in_a_program_is_unchanged() {
     let env = Env::with_chat();
     env.run(&["append", "-q", "trip", TOKEN]).fine();
     let before = std::fs::read(env.log("trip")).unwrap();

@@ -13,7 +13,7 @@ const SUMMED: &str = concat!(
 
 /// The header came after the summary, which split the session.
 #[test]
-fn a_settled_stream_begins_with_its_header_and_needs_nothing_that_is_gone() {
+fn a_materialized_stream_starts_with_its_header() {
     let env = Env::new();
     let once = env.pipe(&["truncate", "--keep-last", "1"], SUMMED).status(0);
     assert!(once.out().starts_with("{\"type\":\"session\""), "{once}");
@@ -30,7 +30,7 @@ fn a_settled_stream_begins_with_its_header_and_needs_nothing_that_is_gone() {
 
 /// A summary of the middle moved to the front when its stream was settled.
 #[test]
-fn a_summary_of_the_middle_stays_in_the_middle() {
+fn a_summary_of_the_middle_keeps_its_position() {
     let env = Env::new();
     let (event, rest): (Vec<&str>, Vec<&str>) = SUMMED
         .split_inclusive('\n')
@@ -49,7 +49,7 @@ fn a_summary_of_the_middle_stays_in_the_middle() {
 
 /// An append settled unrelated events, so hidden messages were removed from the file.
 #[test]
-fn an_addition_leaves_the_log_as_it_is() {
+fn an_append_leaves_the_log_unchanged() {
     let env = Env::new();
     env.write("s.jsonl", SUMMED);
     env.run(&["append", "-i", "s.jsonl", "more"]).fine();
@@ -58,7 +58,7 @@ fn an_addition_leaves_the_log_as_it_is() {
 
 /// Members of a request and of messages were dropped silently.
 #[test]
-fn a_request_comes_back_as_the_request_it_was() {
+fn a_request_is_restored_unchanged() {
     let env = Env::new();
     let request = concat!(
         "{\"model\":\"gpt-4\",\"tools\":[{\"type\":\"function\"}],\"messages\":[\n",
@@ -73,7 +73,7 @@ fn a_request_comes_back_as_the_request_it_was() {
 
 /// A file whose first lines are bare messages is a file of lines, whatever follows.
 #[test]
-fn a_file_of_lines_keeps_what_it_holds_beside_messages() {
+fn a_file_of_lines_keeps_lines_other_than_messages() {
     let env = Env::new();
     let mut text = "{\"role\":\"user\",\"content\":\"x\"}\n".repeat(60);
     text += "{\"type\":\"session\",\"version\":1,\"id\":\"late\"}\nnot json\n{\"role\":\"user\",\"content\":\"y\"}\n";
@@ -110,7 +110,7 @@ fn a_late_result_keeps_its_call() {
 
 /// A summary with a lone surrogate was ignored.
 #[test]
-fn a_lone_surrogate_spoils_no_event() {
+fn a_lone_surrogate_invalidates_no_event() {
     let env = Env::new();
     let odd = SUMMED
         .replace("earlier", "earl\\ud83d")
@@ -122,7 +122,7 @@ fn a_lone_surrogate_spoils_no_event() {
 
 /// With a closed output, all inputs were read and reported.
 #[test]
-fn a_full_disk_is_told_once() {
+fn a_full_disk_is_reported_once() {
     let env = Env::new();
     env.write("a.jsonl", SUMMED);
     env.write("b.jsonl", SUMMED);
@@ -134,7 +134,7 @@ fn a_full_disk_is_told_once() {
 
 /// Python's DEVNULL is open for reading and writing, but is not a closed output.
 #[test]
-fn a_null_device_open_both_ways_is_an_output() {
+fn a_null_device_open_for_both_directions_is_an_output() {
     let env = Env::new();
     env.write("a.jsonl", SUMMED);
     env.shell("convo cat a.jsonl 1<>/dev/null").fine();
@@ -142,7 +142,7 @@ fn a_null_device_open_both_ways_is_an_output() {
 
 /// Options without effect were accepted silently.
 #[test]
-fn a_flag_that_does_nothing_is_refused() {
+fn an_option_without_effect_is_refused() {
     let env = Env::with_chat();
     env.run(&["truncate", "trip", "--all", "--log"])
         .status(2)

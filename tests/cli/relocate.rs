@@ -311,7 +311,7 @@ fn nothing_changes_while_a_program_runs() {
 }
 
 #[test]
-fn what_is_not_a_move_is_refused() {
+fn invalid_moves_are_refused() {
     let moved = Moved::new();
     let before = files(&moved.env);
     let refused = |arguments: &[&str], status: i32, why: &str| {
@@ -361,7 +361,7 @@ fn what_is_not_a_move_is_refused() {
 /// The documented members of the sample data change, and nothing else.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn homes_change_as_known() {
+fn homes_change_as_expected() {
     let sample = Sample::new();
     let new = sample.env.root().join("work/api");
     std::fs::create_dir_all(&new).unwrap();

@@ -3,7 +3,7 @@
 use crate::env::{CHAT, Env};
 
 #[test]
-fn to_the_trash_and_told() {
+fn a_session_is_moved_to_the_trash_and_reported() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "-q", "work", "trip"]).fine();
     snapshot!("remove", env.run(&["remove", "work"]).status(0));
@@ -14,17 +14,20 @@ fn to_the_trash_and_told() {
 
 /// The undo command that `remove` prints works.
 #[test]
-fn restore_brings_it_back() {
+fn restore_recovers_a_removed_session() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "-q", "work", "trip"]).fine();
-    let told = env.run(&["remove", "trip"]).status(0).stderr;
-    assert!(told.contains("recover with: convo restore trip"), "{told}");
+    let reported = env.run(&["remove", "trip"]).status(0).stderr;
+    assert!(
+        reported.contains("recover with: convo restore trip"),
+        "{reported}"
+    );
     env.run(&["restore", "trip"]).status(0);
     env.run(&["cat", "work"]).fine().gives(CHAT);
 }
 
 #[test]
-fn purge_destroys() {
+fn purge_deletes_permanently() {
     let env = Env::with_chat();
     snapshot!("remove_purge", env.run(&["remove", "--purge", "trip"]));
     assert!(
@@ -39,7 +42,7 @@ fn purge_destroys() {
 }
 
 #[test]
-fn purge_reaches_into_the_trash() {
+fn purge_deletes_from_the_trash() {
     let env = Env::with_chat();
     env.run(&["remove", "-q", "trip"]).fine();
     env.run(&["remove", "-q", "--purge", "trip"]).fine();
@@ -65,7 +68,7 @@ fn errors() {
 /// If the trash has something with exactly this name, a session for which the name is only a prefix is never selected
 /// or purged.
 #[test]
-fn a_name_in_full_goes_before_one_that_begins_so() {
+fn a_full_name_precedes_a_prefix() {
     let env = Env::with_chat();
     env.run(&["new", "--id", "trip2"]).status(0);
     env.run(&["remove", "-q", "trip"]).fine();
@@ -82,7 +85,7 @@ fn a_name_in_full_goes_before_one_that_begins_so() {
 }
 
 #[test]
-fn a_purge_that_was_cut_off_is_finished() {
+fn an_interrupted_purge_is_completed() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     env.run(&["gc", "-q"]).fine();
@@ -94,7 +97,7 @@ fn a_purge_that_was_cut_off_is_finished() {
 
 /// An id that looks like another id with a time.
 #[test]
-fn a_purge_takes_nothing_of_another_session() {
+fn a_purge_deletes_nothing_of_another_session() {
     let env = Env::with_chat();
     let other = "trip.20261120T180203Z";
     env.write(

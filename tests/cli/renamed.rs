@@ -140,7 +140,7 @@ fn former_options_of_compact_are_keys() {
 }
 
 #[test]
-fn a_key_that_is_unknown_or_wrong_lists_the_keys() {
+fn an_unknown_or_invalid_key_lists_the_keys() {
     let refused = |options: &[&str], says: &[&str]| {
         let run = compact(options).status(2);
         assert!(run.out().is_empty(), "{run}");
@@ -199,7 +199,7 @@ fn a_key_that_is_unknown_or_wrong_lists_the_keys() {
 }
 
 #[test]
-fn either_order_of_expand_and_the_new_name_of_an_alias() {
+fn both_orders_of_expand_and_renaming_an_alias() {
     let env = Env::with_chat();
     env.run(&["append", "-q", "trip", "More?"]).fine();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
@@ -295,9 +295,9 @@ fn diagnostics_and_results_as_json() {
         .status(66);
     assert!(run.stderr.starts_with("convo: "), "{run}");
     let run = env.run(&["new", "--json", "--id", "n", "--alias", "x"]).fine();
-    let told = &run.objects()[0];
+    let reported = &run.objects()[0];
     assert_eq!(
-        (&told["id"], &told["created"]),
+        (&reported["id"], &reported["created"]),
         (&"n".into(), &true.into()),
         "{run}"
     );
@@ -367,7 +367,7 @@ fn the_output_format_follows_the_input_or_the_ending() {
 }
 
 #[test]
-fn a_budget_that_one_message_exceeds_names_what_helps() {
+fn a_budget_below_one_message_suggests_options() {
     let big = "word ".repeat(3000);
     let session = |lines: &[&str]| {
         format!(

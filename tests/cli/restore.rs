@@ -3,7 +3,7 @@
 use crate::env::{CHAT, Env};
 
 #[test]
-fn takes_back_one_change_after_another() {
+fn changes_are_undone_one_after_another() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     let cut = env.run(&["context", "trip"]).fine().stdout;
@@ -23,7 +23,7 @@ fn takes_back_one_change_after_another() {
 }
 
 #[test]
-fn takes_back_the_event_that_is_named() {
+fn the_given_event_is_undone() {
     let env = Env::new();
     let first = r#"{"type":"truncate","id":"evt_1","at":"2026-11-02T00:00:00Z","before":"m6"}"#;
     let second = r#"{"type":"truncate","id":"evt_2","at":"2026-11-02T00:00:01Z","before":null}"#;
@@ -42,7 +42,7 @@ fn takes_back_the_event_that_is_named() {
 }
 
 #[test]
-fn restoring_a_restore_does_the_change_again() {
+fn restoring_a_restore_repeats_the_change() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--all"]).fine();
     let cut = env.run(&["context", "trip"]).fine().stdout;
@@ -76,7 +76,7 @@ fn a_dry_run_changes_nothing() {
 }
 
 #[test]
-fn what_is_appended_after_a_cut_survives_the_undo() {
+fn messages_appended_after_a_cut_survive_the_undo() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--all"]).fine();
     env.run(&["append", "trip", "later"]).fine();
@@ -87,7 +87,7 @@ fn what_is_appended_after_a_cut_survives_the_undo() {
 }
 
 #[test]
-fn the_list_tells_what_can_be_taken_back() {
+fn the_list_shows_what_can_be_undone() {
     let env = Env::with_chat();
     env.run(&["restore", "--list", "trip"])
         .status(0)

@@ -61,7 +61,7 @@ fn roll(memory: &[&str], each: &[&[&str]]) -> [Env; 2] {
 }
 
 #[test]
-fn a_loop_with_checkpoints_is_the_loop_without() {
+fn a_loop_with_checkpoints_equals_one_without() {
     let summarize = ["summarize", "chat", "-q", "--when", "tokens>=2500"];
     let context = ["context", "chat"];
     let sent = ["context", "chat", "--to", "openai-chat"];
@@ -98,7 +98,7 @@ fn a_loop_with_checkpoints_is_the_loop_without() {
 }
 
 #[test]
-fn a_memory_with_checkpoints_is_the_memory_without() {
+fn retention_with_checkpoints_equals_retention_without() {
     let summarize = ["summarize", "chat", "-q", "--budget", "4000"];
     let due = ["summarize", "chat", "-q"];
     let memory = ["--memory", "rolling_summary,keep_last=3,total=3000"];
@@ -109,7 +109,7 @@ fn a_memory_with_checkpoints_is_the_memory_without() {
 }
 
 #[test]
-fn what_has_left_the_view_is_not_read_and_what_is_read_is_checked() {
+fn hidden_messages_are_not_read_and_read_ones_are_checked() {
     let summarize = ["summarize", "chat", "-q", "--when", "tokens>=2500"];
     let [env, _] = roll(&[], &[&summarize]);
     env.run(&["summarize", "chat", "-q", "--keep-last", "1"]).fine();

@@ -53,7 +53,7 @@ fn violations_are_printed_as_check_prints_them() {
 }
 
 #[test]
-fn rules_look_at_the_view_and_with_log_at_everything() {
+fn rules_check_the_view_or_with_log_everything() {
     let env = env();
     let cut = env
         .pipe(&["truncate", "--log", "--keep-last", "1"], CHAT)
@@ -103,22 +103,23 @@ fn a_bad_file_is_a_configuration_error() {
 }
 
 #[test]
-fn prices_of_a_file_make_a_cost() {
+fn prices_of_a_file_define_a_cost() {
     let env = env();
-    let asked = r#"{"role":"assistant","content":"a","usage":{"input":1000000,"output":0},"model":"m1"}"#;
+    let requested = r#"{"role":"assistant","content":"a","usage":{"input":1000000,"output":0},"model":"m1"}"#;
     env.write("cost.toml", "[[rule]]\nlimit = { cost = { max = 2 } }\n");
     env.write(
         "prices.toml",
         "as-of = \"2026-01-01\"\n[model]\nm1 = { input = 3, output = 1 }\n",
     );
     let check = ["check", "--from", "native", "--rules", "cost.toml"];
-    let run = env.pipe(&check, asked).status(1);
+    let run = env.pipe(&check, requested).status(1);
     assert!(run.out().contains("cost: no price for m1"), "{run}");
     let run = env
-        .pipe(&[&check[..], &["--prices", "prices.toml"]].concat(), asked)
+        .pipe(&[&check[..], &["--prices", "prices.toml"]].concat(), requested)
         .status(1);
     assert!(run.out().contains("cost 3; expected at most 2"), "{run}");
-    env.pipe(&["check", "--prices", "prices.toml"], asked).status(2);
+    env.pipe(&["check", "--prices", "prices.toml"], requested)
+        .status(2);
 }
 
 /// The element names of an XML document, in order; fails if it is not well-formed.

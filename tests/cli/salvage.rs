@@ -61,7 +61,7 @@ fn row(run: &Run) -> Value {
 }
 
 #[test]
-fn a_file_that_is_cut_is_filled_up_from_its_copies() {
+fn a_truncated_file_is_completed_from_its_copies() {
     let (whole, bak, temp) = (of(1..=8), of(1..=6), of(1..=9));
     for tenth in 0..10 {
         let cut = &whole.as_bytes()[..whole.len() * tenth / 10];
@@ -91,7 +91,7 @@ fn a_file_that_is_cut_is_filled_up_from_its_copies() {
 }
 
 #[test]
-fn it_says_what_came_from_where() {
+fn the_source_of_each_message_is_reported() {
     let whole = of([1, 2, 3, 5, 6]);
     let cut = &whole[..whole.find("\"text 6\"").unwrap()];
     let (bak, temp) = (of([1, 2, 4]), of([5, 9]));
@@ -142,7 +142,7 @@ fn a_whole_session_is_not_salvaged() {
 }
 
 #[test]
-fn other_content_of_one_id_is_told_and_the_best_files_stays() {
+fn different_content_of_an_id_is_reported_and_the_best_kept() {
     let whole = of(1..=4);
     let cut = &whole[..whole.rfind("\"role\"").unwrap()];
     let bak = document(&[message(1, "text"), message(2, "other")]);
@@ -155,7 +155,7 @@ fn other_content_of_one_id_is_told_and_the_best_files_stays() {
 }
 
 #[test]
-fn a_file_without_any_content_of_its_own_is_read_from_its_copy() {
+fn a_file_without_content_is_read_from_its_copy() {
     let bak = of(1..=3);
     for primary in [
         Some(vec![0; 4096]),
@@ -176,7 +176,7 @@ fn a_file_without_any_content_of_its_own_is_read_from_its_copy() {
 }
 
 #[test]
-fn what_is_behind_the_damage_comes_back() {
+fn messages_after_the_damage_are_recovered() {
     let whole = of(1..=9);
     let at = whole.find("\"text 5\"").unwrap();
     let mut damaged = whole.clone().into_bytes();
@@ -197,7 +197,7 @@ fn what_is_behind_the_damage_comes_back() {
 }
 
 #[test]
-fn a_notice_takes_the_place_of_what_is_lost() {
+fn a_notice_replaces_lost_content() {
     let env = with(&[("", b"{{{"), (".bak", &[0; 9]), (".temp", b"")]);
     let dry = env
         .run(&["migrate", "-n", "in"])
@@ -266,7 +266,7 @@ fn a_notice_is_for_sessions_of_penguin_only() {
 }
 
 #[test]
-fn a_notice_gives_way_to_a_session_of_its_id() {
+fn a_notice_is_replaced_by_a_session_of_its_id() {
     let env = with(&[("", b"\0")]);
     env.write("in/copy.json", of(1..=2));
     let run = env.run(&["migrate", "in"]).status(65);
@@ -282,7 +282,7 @@ fn a_notice_gives_way_to_a_session_of_its_id() {
 }
 
 #[test]
-fn penguins_own_recovery_session_stands_beside_what_was_salvaged() {
+fn the_recovery_session_of_penguin_is_kept_with_the_salvaged() {
     let whole = of(1..=4);
     let env = with(&[("", &whole.as_bytes()[..whole.len() * 2 / 3])]);
     let recovery = serde_json::json!({
@@ -303,7 +303,7 @@ fn penguins_own_recovery_session_stands_beside_what_was_salvaged() {
 
 /// The file must not be read repeatedly.
 #[test]
-fn a_hostile_file_is_done_with_soon() {
+fn a_hostile_file_takes_bounded_time() {
     let size: usize = 2 << 20;
     let nested = "\n    {\"role\":\"x\",\"content\":[\n    {\"role\":\"x\",\"content\":1},";
     for (piece, tail, size) in [

@@ -96,7 +96,7 @@ fn full_folds_nothing() {
 }
 
 #[test]
-fn colors_have_roles_that_the_configuration_changes() {
+fn the_configuration_changes_color_roles() {
     let env = Env::new();
     env.write("s.jsonl", session());
     let Some(run) = terminal(&env, (80, 400), "convo show s.jsonl") else {
@@ -128,7 +128,7 @@ fn colors_have_roles_that_the_configuration_changes() {
 }
 
 #[test]
-fn a_pager_shows_what_does_not_fit() {
+fn a_pager_shows_long_output() {
     let env = Env::new();
     env.write("s.jsonl", session());
     let paged = |rows, line: &str| terminal(&env, (80, rows), line);
@@ -266,7 +266,7 @@ fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
 
 /// A session without a title is shown with its first question.
 #[test]
-fn a_session_without_a_title_has_that_of_the_list() {
+fn a_session_without_a_title_has_the_title_of_the_list() {
     let env = Env::new();
     let lines = [
         r##"{"type":"session","version":1,"id":"4c2ddfdc-aaaa-bbbb-cccc-0123456789ab"}"##,

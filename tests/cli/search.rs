@@ -48,7 +48,7 @@ fn set_age(path: &std::path::Path, days: u64) {
 }
 
 #[test]
-fn lines_of_the_store_are_printed_with_their_place() {
+fn lines_of_the_store_are_printed_with_their_position() {
     let env = Env::with_chat();
     env.run(&["search", "sunny"])
         .fine()
@@ -266,7 +266,7 @@ fn a_terminal_shows_a_heading_and_fits_long_lines() {
 }
 
 #[test]
-fn wrong_arguments_are_named() {
+fn invalid_arguments_are_reported() {
     let env = Env::with_chat();
     for (arguments, says) in [
         (
@@ -330,7 +330,7 @@ fn damaged_and_unreadable_files_do_not_hide_others() {
 }
 
 #[test]
-fn hidden_messages_are_found_and_live_ones_can_be_selected() {
+fn hidden_messages_are_found_and_visible_ones_selectable() {
     let env = Env::with_chat();
     env.run(&["truncate", "trip", "--keep-last", "1", "-q"]).status(0);
     env.run(&["search", "-c", "sunny"]).fine().gives("trip\t2\n");
@@ -406,7 +406,7 @@ fn a_closed_pipe_ends_the_search() {
 /// Skipping undecoded lines loses no match: a pattern that disables skipping finds the same.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn nothing_is_missed_in_the_sample_data() {
+fn no_match_in_the_sample_data_is_missed() {
     let env = Env::new();
     let folder = sample_data::path("wild");
     let mut hits = 0;

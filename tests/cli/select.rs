@@ -12,7 +12,7 @@ fn roles(run: &crate::env::Run) -> String {
 }
 
 #[test]
-fn a_role_brings_no_part_of_an_exchange_of_calls_alone() {
+fn a_selected_role_separates_no_call_from_its_result() {
     let env = Env::with_chat();
     for verb in ["cat", "context"] {
         let run = |arguments: &[&str]| roles(&env.run(&[&[verb, "trip"], arguments].concat()).fine());
@@ -97,7 +97,7 @@ fn the_messages_in_another_format() {
 }
 
 #[test]
-fn hidden_messages_stay_hidden_unless_all_is_shown() {
+fn hidden_messages_are_shown_only_with_all() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     assert_eq!(roles(&env.run(&["cat", "trip", "-r", "user"]).fine()), "- user");
@@ -120,7 +120,7 @@ fn hidden_messages_stay_hidden_unless_all_is_shown() {
 }
 
 #[test]
-fn nothing_matched_lists_the_names_that_occur() {
+fn without_a_match_the_existing_names_are_listed() {
     let env = Env::with_chat();
     for verb in ["show", "cat", "context"] {
         let run = env.run(&[verb, "trip", "--role", "developer"]).status(1);

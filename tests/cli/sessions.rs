@@ -34,7 +34,7 @@ fn sessions_have_the_name_of_the_file_and_a_number() {
 }
 
 #[test]
-fn one_of_them_is_picked_by_number_or_id() {
+fn one_session_is_selected_by_number_or_id() {
     let env = Env::new();
     env.write("many.json", MANY);
     for which in ["2", "many#2", "key_many_232"] {
@@ -79,7 +79,7 @@ fn one_of_them_is_picked_by_number_or_id() {
 }
 
 #[test]
-fn in_place_the_others_stay_the_bytes_that_they_were() {
+fn in_place_other_sessions_keep_their_bytes() {
     let env = Env::new();
     env.write("many.json", MANY);
     env.run(&[
@@ -115,7 +115,7 @@ fn in_place_the_others_stay_the_bytes_that_they_were() {
 }
 
 #[test]
-fn lines_of_sessions_keep_what_is_damaged_between_them() {
+fn damaged_lines_between_sessions_are_preserved() {
     let env = Env::new();
     env.write("lines.jsonl", LINES);
     env.run(&["cat", "--to", "openai-chat", "lines.jsonl"])
@@ -149,7 +149,7 @@ fn one_bad_session_does_not_stop_the_next() {
 
 /// A truncated array gives the sessions before the truncation.
 #[test]
-fn a_cut_export_gives_what_is_whole() {
+fn a_truncated_export_yields_complete_sessions() {
     let env = Env::new();
     for tenth in 1..10 {
         let cut = MANY.len() * tenth / 10;
@@ -162,7 +162,7 @@ fn a_cut_export_gives_what_is_whole() {
 }
 
 #[test]
-fn many_are_one_line_each_and_back() {
+fn many_sessions_are_packed_and_unpacked() {
     let env = Env::new();
     env.write("many.json", MANY);
     let stream = env.run(&["cat", "many.json"]).fine().out().to_string();
@@ -218,7 +218,7 @@ fn packed_sessions_are_migrated_and_appended() {
 
 /// A session begins with its header, even after empty lines.
 #[test]
-fn empty_lines_ahead_of_a_session_do_not_hide_its_name() {
+fn empty_lines_before_a_session_do_not_hide_its_name() {
     let env = Env::new();
     let stream =
         "\n\n{\"type\":\"session\",\"version\":1,\"id\":\"one\"}\n{\"role\":\"user\",\"content\":\"a\"}\n";

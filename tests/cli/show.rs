@@ -11,7 +11,7 @@ fn a_session_for_people() {
 }
 
 #[test]
-fn what_was_cut_off_is_told_and_shown_with_all() {
+fn cut_messages_are_counted_and_shown_with_all() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     snapshot!("show_cut", env.run(&["show", "trip"]).fine());
@@ -52,7 +52,7 @@ fn rarer_direction_characters_and_line_ends_can_be_seen() {
 
 /// The name of a session or speaker must not be able to imitate another message.
 #[test]
-fn titles_and_roles_stay_on_their_lines() {
+fn titles_and_roles_are_limited_to_one_line() {
     let env = Env::new();
     let header =
         serde_json::json!({"type": "session", "version": 1, "id": "x", "title": "t\n\nassistant\n  Sure."});
@@ -62,7 +62,7 @@ fn titles_and_roles_stay_on_their_lines() {
 }
 
 #[test]
-fn no_colour_in_a_pipe_unless_it_is_asked_for() {
+fn no_color_in_a_pipe_except_on_request() {
     let env = Env::with_chat();
     let colored = |run: crate::env::Run| run.fine().out().contains('\u{1b}');
     assert!(!colored(env.run(&["show", "trip"])));

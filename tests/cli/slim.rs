@@ -72,7 +72,7 @@ fn slim(env: &Env, text: &str, more: &[&str]) -> Run {
 }
 
 #[test]
-fn what_claude_code_does_not_need_goes() {
+fn unneeded_data_of_claude_code_is_removed() {
     let env = Env::new();
     let lines = grown();
     let run = slim(&env, &lines.concat(), &[]).fine();
@@ -108,7 +108,7 @@ fn what_claude_code_does_not_need_goes() {
 
 /// Progress lines that are linked to nothing or to each other, and copies that differ.
 #[test]
-fn odd_chains_are_kept() {
+fn unusual_chains_are_kept() {
     let env = Env::new();
     let text = [
         line("progress", "p1", Some("p2"), json!({})),
@@ -136,7 +136,7 @@ fn codex(lines: &[Value]) -> String {
 }
 
 #[test]
-fn what_codex_does_not_need_goes() {
+fn unneeded_data_of_codex_is_removed() {
     let env = Env::new();
     let item = |role: &str, text: &str| {
         let kind = if role == "user" {
@@ -224,7 +224,7 @@ fn gemini(lines: &[Value]) -> String {
 }
 
 #[test]
-fn what_gemini_cli_does_not_need_goes() {
+fn unneeded_data_of_gemini_cli_is_removed() {
     let env = Env::new();
     let message = |id: &str, text: &str| json!({"id": id, "type": "user", "content": text, "timestamp": "2026-11-01T10:00:00.000Z"});
     let rewind = |id: &str| json!({"$rewindTo": id});
@@ -329,7 +329,7 @@ fn what_gemini_cli_does_not_need_goes() {
 }
 
 #[test]
-fn large_details_of_pi_go() {
+fn large_details_of_pi_are_removed() {
     let env = Env::new();
     let result = |id: &str, details: usize| {
         json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-11-10T10:00:01.000Z", "message": {
@@ -483,7 +483,7 @@ fn images_are_files_before_the_session_is_rewritten() {
 }
 
 #[test]
-fn originals_are_put_back() {
+fn originals_are_restored() {
     let env = homes();
     let text = grown().concat();
     let path = put(&env, PATH, &text, 3);
@@ -521,7 +521,7 @@ fn originals_are_put_back() {
 }
 
 #[test]
-fn a_file_elsewhere_keeps_its_original_under_a_suffix() {
+fn a_file_outside_of_homes_keeps_a_backup_with_a_suffix() {
     let env = Env::new();
     let text = grown().concat();
     let path = env.write("s.jsonl", &text);
@@ -599,7 +599,7 @@ fn a_lock_of_codex_marks_a_session() {
 }
 
 #[test]
-fn what_is_not_slimmed_is_refused() {
+fn unsupported_files_are_refused() {
     let env = Env::with_chat();
     let refused = |arguments: &[&str], status: i32, why: &str| {
         let run = env.run(&[&["slim"], arguments].concat()).status(status);

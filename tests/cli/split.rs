@@ -16,7 +16,7 @@ fn said(stream: &str) -> String {
 }
 
 #[test]
-fn a_stream_comes_out_as_several_sessions() {
+fn a_stream_is_split_into_several_sessions() {
     let env = Env::new();
     let run = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
     snapshot!("split_stream", run.out());
@@ -36,7 +36,7 @@ fn a_stream_comes_out_as_several_sessions() {
 }
 
 #[test]
-fn every_way_ends_a_piece() {
+fn every_split_option_ends_a_part() {
     let env = Env::new();
     let reasons = |options: &[&str]| {
         let run = env
@@ -64,7 +64,7 @@ fn every_way_ends_a_piece() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_kept_is_told() {
+fn an_unreachable_limit_is_reported() {
     let env = Env::new();
     let run = env.pipe(&["split", "--max-messages", "4"], CHAT).status(1);
     assert_eq!(said(run.out()), lines(1..8));
@@ -89,7 +89,7 @@ fn a_limit_that_cannot_be_kept_is_told() {
 }
 
 #[test]
-fn pieces_in_the_store_are_a_chain() {
+fn stored_parts_are_a_chain() {
     let env = Env::with_chat();
     let run = env.run(&["split", "trip", "--every-turns", "1"]).status(0);
     assert_eq!(run.stderr, "convo: trip: split into 2 parts: trip.1 to trip.2\n");
@@ -120,7 +120,7 @@ fn pieces_in_the_store_are_a_chain() {
 }
 
 #[test]
-fn what_is_out_of_view_is_kept_in_the_pieces() {
+fn hidden_messages_are_kept_in_the_parts() {
     let env = Env::with_chat();
     for text in ["And after that?", "And then?"] {
         env.run(&["append", "trip", text]).status(0);
@@ -144,7 +144,7 @@ fn what_is_out_of_view_is_kept_in_the_pieces() {
 }
 
 #[test]
-fn a_file_for_each_piece() {
+fn a_file_for_each_part() {
     let env = Env::new();
     env.write("chat.jsonl", CHAT);
     let cut = |more: &[&str]| {
@@ -190,7 +190,7 @@ fn a_file_for_each_piece() {
 }
 
 #[test]
-fn joined_again_it_is_what_it_was() {
+fn joining_the_parts_restores_the_session() {
     let env = Env::with_chat();
     let pieces = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
     let whole = env.pipe(&["join", "--id", "trip"], &pieces.stdout).status(0);
@@ -236,7 +236,7 @@ fn reports_as_objects() {
 }
 
 #[test]
-fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
+fn an_interrupted_split_is_completed_by_a_rerun_or_fsck() {
     for repair in [false, true] {
         let env = Env::with_chat();
         env.run(&["split", "trip", "--every-turns", "1"]).status(0);
@@ -288,7 +288,7 @@ fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
 }
 
 #[test]
-fn a_piece_that_is_gone_is_told() {
+fn a_missing_part_is_reported() {
     let env = Env::with_chat();
     env.run(&["split", "trip", "--every-turns", "1"]).status(0);
     // A session in the trash can be restored; one whose parts exist can be removed.
@@ -304,13 +304,13 @@ fn a_piece_that_is_gone_is_told() {
 }
 
 #[test]
-fn a_name_that_is_taken_leaves_nothing_behind() {
+fn an_existing_name_prevents_every_file() {
     let env = Env::new();
     let chat = env.write("chat.jsonl", CHAT);
     let out = env.work().join("out");
     std::fs::create_dir(&out).unwrap();
     std::os::unix::fs::symlink("nowhere", out.join("session.2.jsonl")).unwrap();
-    let asked = [
+    let requested = [
         "split",
         chat.to_str().unwrap(),
         "--id",
@@ -319,8 +319,8 @@ fn a_name_that_is_taken_leaves_nothing_behind() {
         "1",
         "--out",
     ];
-    let asked = [&asked[..], &[out.to_str().unwrap()]].concat();
-    env.run(&asked).status(77).says("is a symbolic link");
+    let requested = [&requested[..], &[out.to_str().unwrap()]].concat();
+    env.run(&requested).status(77).says("is a symbolic link");
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 1);
 }
 
@@ -347,7 +347,7 @@ fn a_session_that_grew_is_split_under_other_names() {
 
 /// From an export, or another file with many sessions.
 #[test]
-fn each_session_goes_to_a_file_of_its_own() {
+fn each_session_is_written_to_its_own_file() {
     let env = Env::new();
     let many = "{\"messages\":[{\"role\":\"user\",\"content\":\"one\"}]}\n{\"messages\":[{\"role\":\"user\",\"content\":\"two\"},{\"role\":\"assistant\",\"content\":\"2\"}]}\n";
     env.write("many.jsonl", many);

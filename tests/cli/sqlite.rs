@@ -82,7 +82,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn snapshots_are_sessions_of_their_own() {
+fn snapshots_are_separate_sessions() {
     let env = Env::new();
     filled(&env);
     let run = convo(&env, &["snapshots.db"]).status(0);
@@ -131,7 +131,7 @@ fn a_value_above_the_limit_is_not_read() {
 }
 
 #[test]
-fn what_there_is() {
+fn sessions_of_a_database_are_listed_with_size() {
     let env = Env::new();
     filled(&env);
     let size = payload("hello").len();
@@ -166,7 +166,7 @@ fn what_there_is() {
 }
 
 #[test]
-fn one_that_is_damaged_keeps_no_other_back() {
+fn a_damaged_snapshot_hides_no_other() {
     let env = Env::new();
     let path = filled(&env);
     insert(
@@ -202,7 +202,7 @@ fn tables_of_another_version_are_not_guessed_at() {
 }
 
 #[test]
-fn one_that_is_cut_off_anywhere_is_told() {
+fn a_truncated_database_is_reported() {
     let env = Env::new();
     let path = filled(&env);
     let whole = std::fs::read(&path).unwrap();
@@ -215,7 +215,7 @@ fn one_that_is_cut_off_anywhere_is_told() {
 }
 
 #[test]
-fn one_that_is_locked_is_waited_for_and_told() {
+fn a_locked_database_is_reported_after_waiting() {
     let env = Env::new();
     let database = Connection::open(filled(&env)).unwrap();
     database.execute_batch("BEGIN EXCLUSIVE").unwrap();
@@ -228,7 +228,7 @@ fn one_that_is_locked_is_waited_for_and_told() {
 }
 
 #[test]
-fn a_folder_that_nobody_may_write_to() {
+fn a_read_only_directory() {
     use std::os::unix::fs::PermissionsExt;
     let env = Env::new();
     let path = filled(&env);
@@ -262,15 +262,15 @@ fn a_folder_that_nobody_may_write_to() {
             expected,
             "{folder}"
         );
-        let told = run.stderr.contains("no write-ahead log next to the database");
-        assert_eq!(told, folder == "file", "{run}");
+        let reported = run.stderr.contains("no write-ahead log next to the database");
+        assert_eq!(reported, folder == "file", "{run}");
         assert_eq!(names(&to), before);
         std::fs::set_permissions(&to, PermissionsExt::from_mode(0o755)).unwrap();
     }
 }
 
 #[test]
-fn what_is_no_database_of_sessions() {
+fn files_without_sessions_are_refused() {
     let env = Env::new();
     convo(&env, &["none.db"]).status(66);
     env.write("text.db", "text");
@@ -292,7 +292,7 @@ fn what_is_no_database_of_sessions() {
 }
 
 #[test]
-fn what_only_the_log_holds_is_read_and_nothing_is_made() {
+fn the_write_ahead_log_is_read_and_no_file_created() {
     let env = Env::new();
     let path = filled(&env);
     let database = Connection::open(&path).unwrap();

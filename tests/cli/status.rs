@@ -1,7 +1,7 @@
 //! Tests that every exit status occurs, and that a closed pipe is not an error.
 
 use crate::env::{BARE, CHAT, Env, Run};
-use convo::error::Kind;
+use convo::error::ErrorKind;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -144,9 +144,9 @@ fn the_table() {
 /// 76 requires a failing sync, which only the fault harness can inject.
 #[test]
 fn every_status_is_in_the_table() {
-    let known: BTreeSet<u8> = Kind::ALL
+    let known: BTreeSet<u8> = ErrorKind::ALL
         .into_iter()
-        .map(Kind::status)
+        .map(ErrorKind::status)
         .filter(|status| *status != 76)
         .collect();
     let tried: BTreeSet<u8> = TABLE
@@ -158,7 +158,7 @@ fn every_status_is_in_the_table() {
 }
 
 #[test]
-fn a_lock_that_is_held_is_waited_for() {
+fn a_command_waits_for_a_lock() {
     let env = place();
     let log = File::open(env.log("trip")).unwrap();
     log.lock().unwrap();
@@ -182,7 +182,7 @@ fn a_lock_that_is_held_is_waited_for() {
 }
 
 #[test]
-fn a_full_disk_under_standard_output_is_told() {
+fn a_full_disk_for_standard_output_is_reported() {
     if !std::path::Path::new("/dev/full").exists() {
         return eprintln!("skipped: there is no /dev/full here");
     }
@@ -217,7 +217,7 @@ fn the_worst_of_several_inputs_is_the_status() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_success() {
+fn a_closed_pipe_is_success() {
     let env = place();
     let many: String = (0..20_000)
         .map(|n| format!("{{\"role\":\"user\",\"content\":\"{n}\"}}\n"))

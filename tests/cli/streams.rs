@@ -154,7 +154,7 @@ fn lines_of_white_space_are_blank_lines() {
 }
 
 #[test]
-fn json_is_objects_alone_also_of_damage() {
+fn json_output_is_objects_even_for_damage() {
     let env = Env::new();
     let damaged: Vec<u8> = [
         &b"\xef\xbb\xbf"[..],

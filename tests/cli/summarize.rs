@@ -62,7 +62,7 @@ fn last_event(env: &Env, name: &str) -> serde_json::Value {
 }
 
 #[test]
-fn old_exchanges_leave_and_a_summary_stands_for_them() {
+fn old_exchanges_are_replaced_by_a_summary() {
     let env = stored(6);
     let before = env.run(&["context", "talk"]).fine().stdout;
     snapshot!(
@@ -82,7 +82,7 @@ fn old_exchanges_leave_and_a_summary_stands_for_them() {
 }
 
 #[test]
-fn a_stream_comes_out_with_the_summary_in_its_place() {
+fn a_stream_is_printed_with_the_summary_in_place() {
     let env = Env::new();
     let run = env
         .pipe(&["summarize", "--summary-budget", "120"], talk(6))
@@ -198,7 +198,7 @@ fn answered(request: &Run, text: &str) -> String {
 }
 
 #[test]
-fn two_steps() {
+fn request_and_apply_are_two_steps() {
     let env = stored(6);
     let log = std::fs::read(env.log("talk")).unwrap();
     let request = env.run(&["summarize", "talk", "--request"]).fine();
@@ -236,7 +236,7 @@ fn two_steps() {
 }
 
 #[test]
-fn an_answer_to_what_has_changed_is_refused() {
+fn an_answer_to_a_changed_range_is_refused() {
     let env = stored(6);
     let request = env.run(&["summarize", "talk", "--request"]).fine();
     let whole = answered(&request, "Beans.");
@@ -254,7 +254,7 @@ fn an_answer_to_what_has_changed_is_refused() {
 }
 
 #[test]
-fn answers_that_cannot_be_taken() {
+fn invalid_answers_are_refused() {
     let env = stored(6);
     let request = env.run(&["summarize", "talk", "--request"]).fine();
     for (answer, status) in [
@@ -279,7 +279,7 @@ fn answers_that_cannot_be_taken() {
 }
 
 #[test]
-fn the_next_one_takes_in_the_one_before() {
+fn the_next_summary_includes_the_previous_one() {
     let env = stored(6);
     env.pipe(
         &["summarize", "talk", "-q", "--apply", "-"],

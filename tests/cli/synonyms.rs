@@ -31,7 +31,7 @@ fn names_of_other_programs_run_the_command() {
 }
 
 #[test]
-fn a_word_of_another_program_leads_to_a_command() {
+fn names_of_other_programs_suggest_a_command() {
     let env = Env::new();
     for (word, hint) in [
         ("rg", "convo search"),

@@ -36,7 +36,7 @@ fn tags_are_added_removed_listed_and_restored() {
 }
 
 #[test]
-fn what_is_no_tag_is_refused() {
+fn invalid_tags_are_refused() {
     let env = Env::with_chat();
     for bad in [
         "work",
@@ -56,7 +56,7 @@ fn what_is_no_tag_is_refused() {
 }
 
 #[test]
-fn a_dry_run_and_a_stream_leave_the_store_alone() {
+fn a_dry_run_and_a_stream_leave_the_store_unchanged() {
     let env = Env::with_chat();
     env.run(&["tag", "--dry-run", "trip", "+a"])
         .status(0)

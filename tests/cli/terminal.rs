@@ -9,7 +9,7 @@ const HOSTILE: &str = "{\"type\":\"session\",\"version\":1,\"id\":\"trip\",\"tit
     {\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"\u{9b}2J\u{2066}\",\"id\":\"m3\"}\n";
 
 #[test]
-fn no_verb_prints_control_characters_of_a_session() {
+fn no_command_prints_control_characters_of_a_session() {
     if !std::path::Path::new("/usr/bin/script").exists() {
         eprintln!("skipped: /usr/bin/script is missing");
         return;

@@ -33,11 +33,11 @@ fn read(folder: &Path, name: &str) -> Session {
     let shown = |line: &&[u8]| {
         let line: Value = serde_json::from_slice(line).ok()?;
         let text = |name: &str| line[name].as_str().unwrap_or_default().to_string();
-        let thought = text("role") == "assistant"
+        let reasoning = text("role") == "assistant"
             && text("content").trim().is_empty()
             && !text("reasoning_content").trim().is_empty()
             && line["tool_calls"].as_array().is_none_or(Vec::is_empty);
-        (line["role"].is_string() && line["content"].is_string() && !thought)
+        (line["role"].is_string() && line["content"].is_string() && !reasoning)
             .then(|| (text("role"), text("content")))
     };
     Session {

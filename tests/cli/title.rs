@@ -75,7 +75,7 @@ fn a_format_without_a_title_is_refused() {
 }
 
 #[test]
-fn odd_titles_are_kept_and_break_nothing() {
+fn unusual_titles_are_stored_and_printed_safely() {
     let env = Env::with_chat();
     for title in [
         "one\ttwo\u{1b}[2J",

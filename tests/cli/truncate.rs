@@ -16,7 +16,7 @@ fn lines(numbers: impl IntoIterator<Item = usize>) -> String {
 }
 
 #[test]
-fn a_stream_comes_out_without_what_was_cut() {
+fn a_stream_is_printed_without_cut_messages() {
     let env = Env::new();
     let cut = |options: &[&str]| {
         env.pipe(&[&["truncate"], options].concat(), CHAT)
@@ -104,7 +104,7 @@ fn instructions_and_context_in_their_role_are_kept() {
 
 /// The summary comes before the kept messages and does not move the cut into an exchange.
 #[test]
-fn a_summary_in_view_moves_no_cut_into_an_exchange() {
+fn a_summary_does_not_move_a_cut_into_an_exchange() {
     let env = Env::new();
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"m4"}"#;
     let session = [
@@ -150,7 +150,7 @@ fn the_log_instead_of_the_result() {
 }
 
 #[test]
-fn the_stream_of_a_stored_session_leaves_the_store_alone() {
+fn streaming_a_stored_session_leaves_the_store_unchanged() {
     let env = Env::with_chat();
     env.run(&["truncate", "trip", "--stdout", "--all"])
         .status(0)
@@ -234,7 +234,7 @@ fn a_dry_run_and_objects() {
 }
 
 #[test]
-fn damaged_lines_stay() {
+fn damaged_lines_are_kept() {
     let env = Env::new();
     let input = format!("broken 1\n{BARE}broken 2\r\n{{\"role\":\"user\",\"content\":\"3\"}}\nbroken 3");
     let run = env
@@ -261,7 +261,7 @@ fn several_sessions_are_cut_one_by_one() {
 
 /// Ids of other systems need not be unique.
 #[test]
-fn the_cut_is_where_it_was_planned_although_two_messages_have_one_id() {
+fn duplicate_ids_do_not_move_a_cut() {
     let env = Env::new();
     let log: String = [
         ("user", "1"),
@@ -298,7 +298,7 @@ fn usage() {
 }
 
 #[test]
-fn what_could_not_be_written_is_not_told_as_done() {
+fn unwritten_changes_are_not_reported_as_done() {
     let env = Env::with_chat();
     let full = env
         .shell("convo truncate -v trip --stdout --keep-last 1 > /dev/full")
@@ -332,7 +332,7 @@ const IMPORTANT: &str = concat!(
 );
 
 #[test]
-fn a_category_parts_no_pair_and_puts_no_reply_in_front() {
+fn a_category_separates_no_pair_and_moves_no_reply_first() {
     let env = Env::new();
     let header = r#"{"type":"session","version":1,"id":"weather"}"#;
     let session = format!("{header}\n{IMPORTANT}");

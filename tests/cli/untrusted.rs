@@ -65,7 +65,7 @@ fn ids(env: &Env) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn the_ids_of_list_are_the_names_of_the_logs() {
+fn ids_in_list_are_the_names_of_the_logs() {
     let env = victim();
     let forged = [
         r#"{"type":"meta","set":{"id":"victim --purge"}}"#,
@@ -96,7 +96,7 @@ fn the_ids_of_list_are_the_names_of_the_logs() {
 }
 
 #[test]
-fn a_log_that_somebody_copied_has_its_own_name() {
+fn a_copied_log_is_identified_by_its_file_name() {
     let env = victim();
     std::fs::copy(env.log("victim"), env.log("copy")).unwrap();
     let logs = ["copy", "victim"].map(str::to_string).to_vec();
@@ -106,7 +106,7 @@ fn a_log_that_somebody_copied_has_its_own_name() {
 }
 
 #[test]
-fn a_claim_is_no_continuation() {
+fn a_one_sided_link_is_not_a_continuation() {
     let env = victim();
     let claim = r#","continued_from":"victim","continuation_index":1"#;
     for id in ["evil1", "evil2", "victim.1"] {
@@ -158,7 +158,7 @@ fn a_claim_is_no_continuation() {
 }
 
 #[test]
-fn a_claim_is_believed_on_request() {
+fn a_one_sided_link_is_accepted_on_request() {
     let env = Env::new();
     env.run(&["new", "-q", "--id", "old"]).fine();
     env.run(&["append", "old", "a"]).fine();
@@ -227,7 +227,7 @@ fn both_sessions_of_a_chain_in_one_run_are_linked() {
 }
 
 #[test]
-fn a_stream_brings_messages_and_no_events() {
+fn an_appended_stream_adds_messages_and_no_events() {
     let env = victim();
     migrate(&env, "evil1", "", &[]).fine();
     let stream = concat!(
@@ -289,7 +289,7 @@ fn a_stream_brings_messages_and_no_events() {
 }
 
 #[test]
-fn names_and_ids_of_a_session_take_nothing_from_another() {
+fn names_and_ids_of_a_session_do_not_shadow_another() {
     // The header members that would name the victim, and the exit status of the migration.
     let cases = [
         (r#"{"type":"session","version":1,"id":"victim"}"#, 73),
@@ -336,7 +336,7 @@ fn names_and_ids_of_a_session_take_nothing_from_another() {
 }
 
 #[test]
-fn one_bad_alias_hides_no_other() {
+fn an_invalid_alias_hides_no_other() {
     let env = victim();
     let aliases = env.store().join("aliases");
     std::os::unix::fs::symlink("/etc/passwd", aliases.join("evil")).unwrap();
@@ -389,7 +389,7 @@ pub fn mark(env: &Env, kind: &str, parent: &str, ids: &[&str]) {
 }
 
 #[test]
-fn a_continuation_that_was_cut_off_is_linked_by_a_repair() {
+fn an_interrupted_continuation_is_linked_by_a_repair() {
     let env = victim();
     let log = std::fs::read(env.log("victim")).unwrap();
     env.run(&["continue", "vic"]).status(0);
@@ -420,7 +420,7 @@ fn a_continuation_that_was_cut_off_is_linked_by_a_repair() {
 }
 
 #[test]
-fn many_claims_and_many_links_take_no_more_than_their_share() {
+fn many_links_take_linear_time() {
     let env = victim();
     for nth in 0..2000 {
         let header = format!(

@@ -166,7 +166,7 @@ fn prices_come_from_a_file_and_recorded_costs_first() {
 }
 
 #[test]
-fn usage_becomes_a_page() {
+fn usage_is_written_as_a_page() {
     let env = recorded();
     let page = env.run(&["usage", "-q", "--to", "html"]).fine();
     for part in [
@@ -211,7 +211,7 @@ fn a_terminal_shows_totals_and_bars() {
 /// Logs with one rule each, and their expected totals.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn totals_and_rows_are_those_of_the_collection() {
+fn totals_and_rows_match_the_collection() {
     let folder = sample_data::path("usage");
     let truth = std::fs::read(folder.join("truth.json")).unwrap();
     let truth: Value = serde_json::from_slice(&truth).unwrap();

@@ -166,7 +166,7 @@ fn messages_use_standard_terms() {
 }
 
 #[test]
-fn the_check_finds_what_it_looks_for() {
+fn the_check_finds_excluded_words() {
     let pattern = excluded();
     let code = "// \"what is \"\nlet a = '\"'; let b = \"x \\\n    y\"; f(r#\"the \"colour\" of\"#, \"{told} goes\\non\");\n#[cfg(test)]\nmod tests { \"it stays so\" }";
     let texts: Vec<String> = literals(code).into_iter().map(|(_, text)| text).collect();

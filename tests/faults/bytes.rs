@@ -89,11 +89,11 @@ fn moved(log: &[u8]) -> Vec<Damaged> {
     let lines: Vec<&[u8]> = log.split_inclusive(|byte| *byte == b'\n').collect();
     let mut all = Vec::new();
     for at in 0..lines.len() {
-        let mut add = |what: &str, lines: &[&[u8]], told: Vec<usize>| {
+        let mut add = |what: &str, lines: &[&[u8]], reported: Vec<usize>| {
             all.push(Damaged {
                 what: format!("line {} {what}", at + 1),
                 log: lines.concat(),
-                lines: told,
+                lines: reported,
             });
         };
         if at + 1 < lines.len() {

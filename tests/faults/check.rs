@@ -161,8 +161,8 @@ impl Golden {
                         .take_while(|(one, other)| one == other)
                         .count();
                     let last = there[..same].iter().rposition(|byte| *byte == b'\n');
-                    let behind = last.map_or(0, |newline| newline + 1);
-                    is_alike |= alike(&there[behind..], &new[behind..]);
+                    let after = last.map_or(0, |newline| newline + 1);
+                    is_alike |= alike(&there[after..], &new[after..]);
                     is_torn |= !is_alike;
                     is_alike || torn
                 };
@@ -304,8 +304,8 @@ impl Golden {
                 Ok(())
             }
             (74 | 75, Found::Between(count)) if self.operation.between == Between::Lines => {
-                let told = outcome.stderr.contains(&format!("acknowledged {count}\n"));
-                if told || mute {
+                let reported = outcome.stderr.contains(&format!("acknowledged {count}\n"));
+                if reported || mute {
                     Ok(())
                 } else {
                     Err(format!("{count} lines are there"))
@@ -354,12 +354,16 @@ impl Golden {
                 if now == *expected {
                     return Ok(());
                 }
-                let told = |reading: &Option<Reading>| {
+                let reported = |reading: &Option<Reading>| {
                     reading
                         .as_ref()
                         .map(|(status, bytes)| (*status, String::from_utf8_lossy(bytes).into_owned()))
                 };
-                Err(format!("cat gives {:?} and not {:?}", told(&now), told(expected)))
+                Err(format!(
+                    "cat gives {:?} and not {:?}",
+                    reported(&now),
+                    reported(expected)
+                ))
             }
             Found::Between(_) | Found::Alike => match now {
                 Some((65, _)) if matches!(self.readings[0], Some((65, _))) => Ok(()),
@@ -404,9 +408,9 @@ impl Golden {
         // A committed change need not be started again.
         let is_parts = self.operation.between == Between::Parts;
         let done = found != Found::Old || is_parts;
-        let told = found == Found::Torn && outcome.status == 65;
+        let reported = found == Found::Torn && outcome.status == 65;
         let ended = outcome.status == self.operation.status;
-        if !(ended || told || done && self.operation.again.contains(&outcome.status)) {
+        if !(ended || reported || done && self.operation.again.contains(&outcome.status)) {
             return Err(format!("the same again after {found:?}:\n{}", shown(&outcome)));
         }
         if self.operation.between == Between::Kept {
@@ -457,7 +461,7 @@ impl Golden {
 
     /// Lists files that have neither their old nor their new content.
     fn difference(&self, now: &State) -> String {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for path in now
             .files
             .keys()
@@ -475,7 +479,7 @@ impl Golden {
                     (_, true) => "new",
                     _ => "neither",
                 };
-                told.push(format!(
+                reported.push(format!(
                     "{path}: {which} (bytes: old {}, new {}, now {})",
                     length(old),
                     length(new),
@@ -483,9 +487,9 @@ impl Golden {
                 ));
             }
         }
-        told.sort();
-        told.dedup();
-        told.join("\n")
+        reported.sort();
+        reported.dedup();
+        reported.join("\n")
     }
 }
 

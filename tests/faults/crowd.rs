@@ -288,8 +288,8 @@ fn stream(place: &Place, chance: &mut Chance, number: usize, whole: Duration) ->
     let mut child = started(place, &["append", "chat", "--stream", "--json"]);
     let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let reader = std::thread::spawn(move || {
-        let told = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
-        let texts = told.filter_map(|line| {
+        let reported = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
+        let texts = reported.filter_map(|line| {
             let value: serde_json::Value = serde_json::from_slice(&line).ok()?;
             Some(value["content"].as_str()?.to_string())
         });

@@ -218,7 +218,7 @@ impl Disk {
             return false;
         };
         let known = self.find(folder, &name);
-        let (node, made) = match known {
+        let (node, built) = match known {
             Some(_) if flags.contains(&"O_TMPFILE") => (self.add(Node::default()), false),
             Some(node) => (node, false),
             None if flags.contains(&"O_CREAT") => {
@@ -240,7 +240,7 @@ impl Disk {
                 append: flags.contains(&"O_APPEND"),
             },
         );
-        made || emptied
+        built || emptied
     }
 
     fn names(&mut self, call: &str, arguments: &[&str]) -> bool {

@@ -25,14 +25,14 @@ pub fn base() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let mut builder = tempfile::Builder::new();
     builder.prefix("convo-faults");
-    let made = match std::env::var_os("FAULTS_DIR") {
+    let built = match std::env::var_os("FAULTS_DIR") {
         Some(folder) => builder.tempdir_in(folder),
         None => builder.tempdir_in(memory).or_else(|_| builder.tempdir()),
     };
-    let made = made.unwrap();
-    std::fs::create_dir(made.path().join(TEMPORARY)).unwrap();
-    BASE.set(made.path().to_path_buf()).unwrap();
-    made
+    let built = built.unwrap();
+    std::fs::create_dir(built.path().join(TEMPORARY)).unwrap();
+    BASE.set(built.path().to_path_buf()).unwrap();
+    built
 }
 
 /// Files by path below a place, and leftover temporary files.

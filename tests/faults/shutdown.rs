@@ -81,9 +81,10 @@ pub fn run(faults: &Faults, tally: &Tally) {
         if outcome.status == 77 {
             return tally.skip("the file system cannot be shut down");
         }
-        let told = String::from_utf8_lossy(&outcome.stdout).into_owned();
-        let (last, wrong): (Vec<&str>, Vec<&str>) =
-            told.lines().partition(|line| line.starts_with("acknowledged "));
+        let reported = String::from_utf8_lossy(&outcome.stdout).into_owned();
+        let (last, wrong): (Vec<&str>, Vec<&str>) = reported
+            .lines()
+            .partition(|line| line.starts_with("acknowledged "));
         let count: usize = last
             .first()
             .and_then(|line| line.rsplit(' ').next()?.parse().ok())

@@ -28,17 +28,17 @@ use std::time::Duration;
   convo summarize chat --with llm                                                   with CONVO_LLM_MODEL set
   convo context chat | convo llm --tool date=date --tool-schema page=page.json"
 )]
-pub struct Arguments {
+pub struct LlmArguments {
     #[command(flatten)]
-    pub model: Model,
+    pub model: ModelArgs,
     #[command(flatten)]
-    pub request: Request,
+    pub request: RequestArgs,
     #[command(flatten)]
-    pub tools: Tools,
+    pub tools: ToolArgs,
     #[command(flatten)]
     pub waiting: Waiting,
     #[command(flatten)]
-    pub showing: Showing,
+    pub showing: ReplyOutputArgs,
     /// Input format [default: detected]
     #[arg(short, long, value_name = "FORMAT", hide_short_help = true)]
     pub from: Option<String>,
@@ -58,7 +58,7 @@ pub enum Interface {
 /// The model to use.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Model")]
-pub struct Model {
+pub struct ModelArgs {
     /// Model name
     #[arg(short, long, value_name = "MODEL")]
     pub model: Option<String>,
@@ -91,7 +91,7 @@ pub struct Model {
 /// Members of the request.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Request")]
-pub struct Request {
+pub struct RequestArgs {
     /// Maximum length of the reply, in tokens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_tokens: Option<u64>,
@@ -111,7 +111,7 @@ pub struct Request {
 /// Tools that the model may call.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tools")]
-pub struct Tools {
+pub struct ToolArgs {
     /// Offer a tool that runs a shell command (repeatable)
     ///
     /// The command receives the arguments as JSON on standard input; its standard output is the result. A nonzero status marks the
@@ -176,7 +176,7 @@ pub struct Waiting {
 /// Form of the output.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
-pub struct Showing {
+pub struct ReplyOutputArgs {
     /// Stream the reply [default: on a terminal]
     #[arg(long, overrides_with = "no_stream")]
     pub stream: bool,

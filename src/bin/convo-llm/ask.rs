@@ -1,21 +1,21 @@
 //! Requests one reply, with retries.
 
-use crate::failure::{Failure, retried};
 use crate::http::Service;
 use crate::output::Output;
-use crate::reply::{self, Reply};
-use crate::request::Asking;
-use crate::settings::Settings;
-use crate::stream::Stream;
-use crate::tools::Offer;
+use crate::reply::{self, ModelReply};
+use crate::request::RequestInput;
+use crate::retry::{RequestFailure, retried};
+use crate::settings::LlmSettings;
+use crate::stream::ReplyStream;
+use crate::tools::ToolOffer;
 use convo::error::Result;
 use convo::format::request::Api;
 use convo::model::session::Session;
 use std::cell::Cell;
 
 /// A model and how to request its replies.
-pub struct Model<'a> {
-    pub settings: &'a Settings,
+pub struct ModelClient<'a> {
+    pub settings: &'a LlmSettings,
     pub service: Service<'a>,
     pub output: &'a Output,
     /// Whether to request a stream.
@@ -26,10 +26,15 @@ pub struct Model<'a> {
     encrypted: Cell<bool>,
 }
 
-impl<'a> Model<'a> {
+impl<'a> ModelClient<'a> {
     /// Prepares the connection; sends nothing.
-    pub fn new(settings: &'a Settings, output: &'a Output, stream: bool, shows: bool) -> Result<Model<'a>> {
-        Ok(Model {
+    pub fn new(
+        settings: &'a LlmSettings,
+        output: &'a Output,
+        stream: bool,
+        shows: bool,
+    ) -> Result<ModelClient<'a>> {
+        Ok(ModelClient {
             settings,
             service: Service::new(settings)?,
             output,
@@ -40,21 +45,21 @@ impl<'a> Model<'a> {
     }
 
     /// Requests the reply to a session.
-    pub fn ask(&self, session: &Session, offers: &[Offer]) -> Result<Reply> {
+    pub fn ask(&self, session: &Session, offers: &[ToolOffer]) -> Result<ModelReply> {
         retried(self.settings, self.output, || {
             let shown = Cell::new(false);
             match self.once(session, offers, &shown) {
                 // A model without reasoning has nothing to encrypt.
-                Err(failure) if self.takes_nothing_encrypted(&failure) => {}
-                done => return done.map_err(|failure| unshown(failure, &shown)),
+                Err(failure) if self.rejects_encrypted_reasoning(&failure) => {}
+                done => return done.map_err(|failure| not_retried(failure, &shown)),
             }
             self.encrypted.set(false);
             self.once(session, offers, &shown)
-                .map_err(|failure| unshown(failure, &shown))
+                .map_err(|failure| not_retried(failure, &shown))
         })
     }
 
-    fn takes_nothing_encrypted(&self, failure: &Failure) -> bool {
+    fn rejects_encrypted_reasoning(&self, failure: &RequestFailure) -> bool {
         self.settings.api == Api::OpenaiResponses
             && self.encrypted.get()
             && failure.status == Some(400)
@@ -64,27 +69,27 @@ impl<'a> Model<'a> {
     fn once(
         &self,
         session: &Session,
-        offers: &[Offer],
+        offers: &[ToolOffer],
         shown: &Cell<bool>,
-    ) -> std::result::Result<Reply, Failure> {
-        let asking = Asking {
+    ) -> std::result::Result<ModelReply, RequestFailure> {
+        let asking = RequestInput {
             settings: self.settings,
             offers,
             stream: self.stream,
             encrypted: self.encrypted.get(),
         };
         let body = asking.body(session)?;
-        let show = |text: &str| -> std::result::Result<(), Failure> {
+        let show = |text: &str| -> std::result::Result<(), RequestFailure> {
             if self.shows && !text.is_empty() {
                 shown.set(true);
-                self.output.piece(text)?;
+                self.output.print_part(text)?;
             }
             Ok(())
         };
         let mut incoming = self.service.post(&body, self.stream)?;
         let mut buffer = vec![0; 64 * 1024];
         let mut whole = Vec::new();
-        let mut stream: Option<Stream> = None;
+        let mut stream: Option<ReplyStream> = None;
         loop {
             let read = incoming.read(&mut buffer, &self.service)?;
             if read == 0 {
@@ -95,7 +100,7 @@ impl<'a> Model<'a> {
                 None => {
                     whole.extend_from_slice(&buffer[..read]);
                     if is_stream(&whole) {
-                        let mut begun = Stream::new(self.settings.api);
+                        let mut begun = ReplyStream::new(self.settings.api);
                         begun.push(&whole, show)?;
                         stream = Some(begun);
                     }
@@ -115,7 +120,7 @@ impl<'a> Model<'a> {
 }
 
 /// Prevents a retry after text was printed.
-fn unshown(mut failure: Failure, shown: &Cell<bool>) -> Failure {
+fn not_retried(mut failure: RequestFailure, shown: &Cell<bool>) -> RequestFailure {
     failure.again &= !shown.get();
     failure
 }

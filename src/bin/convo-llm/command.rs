@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 
 /// The result of a command.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct CommandOutcome {
     pub text: String,
     /// Whether to mark the result as an error.
     pub failed: bool,
 }
 
-impl Outcome {
-    fn failed(text: String) -> Outcome {
-        Outcome { text, failed: true }
+impl CommandOutcome {
+    fn failed(text: String) -> CommandOutcome {
+        CommandOutcome { text, failed: true }
     }
 }
 
 /// Maximum size of a result in bytes: more would exceed any context window.
-const MOST: u64 = 4 << 20;
+const MAXIMUM: u64 = 4 << 20;
 
 /// How many trailing bytes of standard error to include in a result.
 const TAIL: usize = 2048;
@@ -34,7 +34,7 @@ const TAIL: usize = 2048;
 const GRACE: Duration = Duration::from_millis(500);
 
 /// How long to wait for the command to exit when this program is interrupted.
-const HASTE: Duration = Duration::from_millis(200);
+const INTERRUPT_WAIT: Duration = Duration::from_millis(200);
 
 /// A shell command that answers the calls of a tool.
 pub struct ShellCommand<'t> {
@@ -47,16 +47,16 @@ pub struct ShellCommand<'t> {
 }
 
 /// Runs a command with the arguments on its standard input.
-pub fn run(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> Outcome {
+pub fn run(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> CommandOutcome {
     interrupt.hold();
-    let outcome = attended(command, arguments, interrupt);
+    let outcome = run_attended(command, arguments, interrupt);
     if let Some(interrupted) = interrupt.release() {
-        interrupted.obey();
+        interrupted.end_program();
     }
     outcome
 }
 
-fn attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> Outcome {
+fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> CommandOutcome {
     let timeout = command.timeout;
     let mut shell = Command::new("/bin/sh");
     shell
@@ -72,15 +72,15 @@ fn attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) 
     }
     let mut child = match shell.spawn() {
         Ok(child) => child,
-        Err(error) => return Outcome::failed(format!("cannot start: {error}")),
+        Err(error) => return CommandOutcome::failed(format!("cannot start: {error}")),
     };
-    let (given, said) = attend(&mut child, arguments);
-    let status = wait(&mut child, timeout, || interrupt.came().is_some());
-    if interrupt.came().is_some() {
+    let (given, said) = start_io(&mut child, arguments);
+    let status = wait(&mut child, timeout, || interrupt.received().is_some());
+    if interrupt.received().is_some() {
         end(&child, Signal::TERM);
-        let _ = wait(&mut child, HASTE, || false);
+        let _ = wait(&mut child, INTERRUPT_WAIT, || false);
         end(&child, Signal::KILL);
-        return Outcome::failed("interrupted".to_string());
+        return CommandOutcome::failed("interrupted".to_string());
     }
     // Background processes may hold the outputs open, so end the whole group.
     end(&child, Signal::TERM);
@@ -90,8 +90,8 @@ fn attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) 
     let late = status.is_none();
     let status = status.or_else(|| child.wait().ok());
     let given = match given {
-        Ok(bytes) if bytes.len() as u64 > MOST => {
-            return Outcome::failed(format!("result longer than {MOST} bytes"));
+        Ok(bytes) if bytes.len() as u64 > MAXIMUM => {
+            return CommandOutcome::failed(format!("result longer than {MAXIMUM} bytes"));
         }
         Ok(bytes) => text(bytes),
         Err(_) => String::new(),
@@ -99,21 +99,21 @@ fn attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) 
     let why = match status {
         _ if late => format!("timed out after {} ms", timeout.as_millis()),
         Some(status) if status.success() => {
-            return Outcome {
+            return CommandOutcome {
                 text: given,
                 failed: false,
             };
         }
-        Some(status) => ended(status),
+        Some(status) => describe_status(status),
         None => "ended for an unknown reason".to_string(),
     };
     let said = text(said);
     let parts = [given.trim_end(), &why, said.trim_end()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    Outcome::failed(parts.join("\n"))
+    CommandOutcome::failed(parts.join("\n"))
 }
 
-fn ended(status: ExitStatus) -> String {
+fn describe_status(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("failed with status {code}"),
         (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
@@ -130,7 +130,7 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 /// Writes the arguments and reads both outputs in separate threads, so that no order of reads and writes blocks.
-fn attend(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
+fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
     let (tell_given, given) = channel();
     let (tell_said, said) = channel();
     if let Some(mut input) = child.stdin.take() {
@@ -141,7 +141,7 @@ fn attend(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Ve
     if let Some(output) = child.stdout.take() {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            let _ = output.take(MOST + 1).read_to_end(&mut bytes);
+            let _ = output.take(MAXIMUM + 1).read_to_end(&mut bytes);
             tell_given.send(bytes)
         });
     }

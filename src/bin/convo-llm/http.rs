@@ -1,8 +1,8 @@
 //! Sends one request over HTTP and reads the response or its error.
 
-use crate::failure::{Failure, later};
-use crate::settings::{Settings, is_here, variable};
-use convo::error::{Error, Kind, Result};
+use crate::retry::{RequestFailure, later};
+use crate::settings::{LlmSettings, is_here, variable};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::request::Api;
 use std::io::Read;
 use std::path::Path;
@@ -12,7 +12,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Proxy, Timeout};
 
 /// Maximum size of a reply in bytes.
-const MOST: u64 = 64 << 20;
+const MAXIMUM: u64 = 64 << 20;
 
 /// Maximum size of an error body in bytes.
 const MOST_OF_ERROR: u64 = 64 << 10;
@@ -22,13 +22,13 @@ const VERSION: &str = "2023-06-01";
 
 /// A service and its HTTP client.
 pub struct Service<'s> {
-    settings: &'s Settings,
+    settings: &'s LlmSettings,
     agent: Agent,
 }
 
 impl<'s> Service<'s> {
     /// Creates the client: reads CA certificates and looks up a proxy, but sends nothing.
-    pub fn new(settings: &'s Settings) -> Result<Service<'s>> {
+    pub fn new(settings: &'s LlmSettings) -> Result<Service<'s>> {
         let roots = match &settings.ca_file {
             Some(path) => authorities(path)?,
             None => RootCerts::WebPki,
@@ -51,7 +51,7 @@ impl<'s> Service<'s> {
     }
 
     /// Posts a body; returns a reader for a successful response.
-    pub fn post(&self, body: &[u8], stream: bool) -> std::result::Result<Reply, Failure> {
+    pub fn post(&self, body: &[u8], stream: bool) -> std::result::Result<ResponseBody, RequestFailure> {
         let settings = self.settings;
         let accept = if stream {
             "text/event-stream"
@@ -79,35 +79,35 @@ impl<'s> Service<'s> {
         let request = request.config().timeout_per_read(idle).build();
         let response = request.send(body).map_err(|error| self.failed(error))?;
         match response.status().as_u16() {
-            200..=299 => Ok(Reply {
-                body: response.into_body().into_with_config().limit(MOST).reader(),
+            200..=299 => Ok(ResponseBody {
+                body: response.into_body().into_with_config().limit(MAXIMUM).reader(),
             }),
             status => Err(self.refused(status, response)),
         }
     }
 
     /// Converts a transport error.
-    pub fn failed(&self, error: ureq::Error) -> Failure {
+    pub fn failed(&self, error: ureq::Error) -> RequestFailure {
         let host = self.settings.host();
         let after = |time: Duration| format!("{} ms", time.as_millis());
         let settings = self.settings;
         match error {
-            ureq::Error::Timeout(Timeout::Connect | Timeout::Resolve) => Failure::again(format!(
+            ureq::Error::Timeout(Timeout::Connect | Timeout::Resolve) => RequestFailure::again(format!(
                 "no connection to {host} within {}",
                 after(settings.connect_timeout)
             )),
-            ureq::Error::Timeout(Timeout::PerRead) => Failure::again(format!(
+            ureq::Error::Timeout(Timeout::PerRead) => RequestFailure::again(format!(
                 "no data from {host} for {}",
                 after(settings.idle_timeout)
             )),
             ureq::Error::Timeout(_) => {
                 let what = format!("no complete reply from {host} within {}", after(settings.timeout));
-                Failure::new(what).hint("raise --timeout")
+                RequestFailure::new(what).hint("raise --timeout")
             }
-            ureq::Error::HostNotFound => Failure::again(format!("{host}: unknown host")),
-            ureq::Error::ConnectionFailed => Failure::again(format!("no connection to {host}")),
+            ureq::Error::HostNotFound => RequestFailure::again(format!("{host}: unknown host")),
+            ureq::Error::ConnectionFailed => RequestFailure::again(format!("no connection to {host}")),
             ureq::Error::BodyExceedsLimit(_) => {
-                Failure::new(format!("the reply from {host} is longer than {MOST} bytes"))
+                RequestFailure::new(format!("the reply from {host} is longer than {MAXIMUM} bytes"))
             }
             ureq::Error::Rustls(error) => untrusted(&host, &error.to_string()),
             ureq::Error::Tls(what) => untrusted(&host, what),
@@ -117,19 +117,23 @@ impl<'s> Service<'s> {
             {
                 untrusted(&host, &error.to_string())
             }
-            ureq::Error::Io(error) => Failure::again(format!("the connection to {host} failed: {error}")),
-            ureq::Error::ConnectProxyFailed(why) => Failure::new(format!("the proxy refused: {why}")),
+            ureq::Error::Io(error) => {
+                RequestFailure::again(format!("the connection to {host} failed: {error}"))
+            }
+            ureq::Error::ConnectProxyFailed(why) => RequestFailure::new(format!("the proxy refused: {why}")),
             // The library parses a server-provided URL only for a redirect; a retry would fail in the same way.
             ureq::Error::Protocol(error) if error.to_string().contains("header") => {
-                Failure::new(format!("{host} sent an invalid header: {error}"))
+                RequestFailure::new(format!("{host} sent an invalid header: {error}"))
             }
-            ureq::Error::Protocol(error) => Failure::again(format!("incomplete reply from {host}: {error}")),
-            error => Failure::new(format!("request to {host} failed: {error}")),
+            ureq::Error::Protocol(error) => {
+                RequestFailure::again(format!("incomplete reply from {host}: {error}"))
+            }
+            error => RequestFailure::new(format!("request to {host} failed: {error}")),
         }
     }
 
     /// Converts an unsuccessful HTTP status.
-    fn refused(&self, status: u16, response: Response<Body>) -> Failure {
+    fn refused(&self, status: u16, response: Response<Body>) -> RequestFailure {
         let host = self.settings.host();
         let headers = response.headers().clone();
         if (300..400).contains(&status) {
@@ -138,7 +142,7 @@ impl<'s> Service<'s> {
             let elsewhere = place.as_ref().and_then(Uri::host).unwrap_or("another address");
             let what =
                 format!("{host} redirects to {elsewhere} (status {status}); redirects are not followed");
-            return Failure::new(what).hint("give the final address with --base-url");
+            return RequestFailure::new(what).hint("give the final address with --base-url");
         }
         let mut body = Vec::new();
         // A partial error body is better than none.
@@ -148,7 +152,7 @@ impl<'s> Service<'s> {
             .limit(MOST_OF_ERROR)
             .reader()
             .read_to_end(&mut body);
-        let said = crate::said::of_error(&body);
+        let said = crate::service_error::of_error(&body);
         let said = match (&self.settings.key, said) {
             (Some(key), Some(said)) => Some(key.out_of(&said)),
             (_, said) => said,
@@ -158,11 +162,11 @@ impl<'s> Service<'s> {
             None => format!("{host}: status {status}"),
         };
         let mut failure = match status {
-            _ if header(&headers, "x-should-retry") == Some("false") => Failure::new(what),
+            _ if header(&headers, "x-should-retry") == Some("false") => RequestFailure::new(what),
             // Waiting does not restore a quota.
-            429 if crate::said::is_quota(&body) => Failure::new(what),
-            408 | 425 | 429 | 500..=599 => Failure::again(what).after(wait_asked(&headers)),
-            _ => Failure::new(what),
+            429 if crate::service_error::is_quota(&body) => RequestFailure::new(what),
+            408 | 425 | 429 | 500..=599 => RequestFailure::again(what).after(requested_wait(&headers)),
+            _ => RequestFailure::new(what),
         };
         if status == 401 && self.settings.key.is_none() {
             failure = failure.hint("give a key with CONVO_LLM_KEY or --key-file");
@@ -177,13 +181,17 @@ fn is_version(name: &str) -> bool {
 }
 
 /// The body of a response, read as it arrives.
-pub struct Reply {
+pub struct ResponseBody {
     body: ureq::BodyReader<'static>,
 }
 
-impl Reply {
+impl ResponseBody {
     /// Reads available bytes; 0 at the end.
-    pub fn read(&mut self, buffer: &mut [u8], service: &Service<'_>) -> std::result::Result<usize, Failure> {
+    pub fn read(
+        &mut self,
+        buffer: &mut [u8],
+        service: &Service<'_>,
+    ) -> std::result::Result<usize, RequestFailure> {
         loop {
             match self.body.read(buffer) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -194,8 +202,8 @@ impl Reply {
     }
 }
 
-fn untrusted(host: &str, why: &str) -> Failure {
-    let failure = Failure::new(format!("no secure connection to {host}: {why}"));
+fn untrusted(host: &str, why: &str) -> RequestFailure {
+    let failure = RequestFailure::new(format!("no secure connection to {host}: {why}"));
     failure.hint("trust a CA of your own with --ca-file")
 }
 
@@ -204,26 +212,26 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 }
 
 /// How long the service asks the client to wait.
-fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
+fn requested_wait(headers: &HeaderMap) -> Option<Duration> {
     later(header(headers, "retry-after")?, header(headers, "date"))
 }
 
 fn authorities(path: &Path) -> Result<RootCerts> {
     let name = path.to_string_lossy();
     let pem = std::fs::read(path).map_err(|error| {
-        Error::io(format!("{name}: cannot read CA certificates"), error).kind(Kind::Config)
+        Error::io(format!("{name}: cannot read CA certificates"), error).kind(ErrorKind::Config)
     })?;
     let mut found = Vec::new();
     for item in parse_pem(&pem) {
         match item {
             Ok(PemItem::Certificate(certificate)) => found.push(certificate),
             Ok(_) => {}
-            Err(error) => return Err(Error::new(Kind::Config, format!("{name}: {error}"))),
+            Err(error) => return Err(Error::new(ErrorKind::Config, format!("{name}: {error}"))),
         }
     }
     if found.is_empty() {
         return Err(Error::new(
-            Kind::Config,
+            ErrorKind::Config,
             format!("{name}: contains no certificate"),
         ));
     }
@@ -242,8 +250,8 @@ fn proxy(url: &Uri) -> Result<Option<Proxy>> {
     let Some((name, value)) = names.iter().find_map(|name| Some((name, variable(name)?))) else {
         return Ok(None);
     };
-    let proxy =
-        Proxy::new(&value).map_err(|_| Error::new(Kind::Config, format!("{name}: not a proxy address")))?;
+    let proxy = Proxy::new(&value)
+        .map_err(|_| Error::new(ErrorKind::Config, format!("{name}: not a proxy address")))?;
     // Only the library parses NO_PROXY, and only when it reads the proxy too.
     let excepted = Proxy::try_from_env().is_some_and(|known| known.is_no_proxy(url));
     Ok((!excepted).then_some(proxy))

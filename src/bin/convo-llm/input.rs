@@ -1,19 +1,19 @@
 //! Parses standard input: a summary request or a session.
 
 use crate::output::Output;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
+use convo::format::compression::{self, Wrapped};
 use convo::format::detect::{self, Hints};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::wrapping::{self, Wrapped};
-use convo::format::{self, Format, Sessions, Source, Stream};
+use convo::format::{self, DocumentSource, Format, Sessions, Stream};
 use convo::model::json;
 use convo::model::lineage::Lineage;
 use convo::model::session::Session;
 use std::io::{IsTerminal, Read};
 
 /// The kind of request.
-pub enum Asked {
+pub enum RequestKind {
     /// A summary; a long request has several chunks.
     Summary(Vec<Vec<u8>>),
     /// A reply to a session.
@@ -21,11 +21,13 @@ pub enum Asked {
 }
 
 /// Reads all of standard input.
-pub fn read(from: Option<&str>, output: &Output) -> Result<Asked> {
+pub fn read(from: Option<&str>, output: &Output) -> Result<RequestKind> {
     let mut input = std::io::stdin();
     if input.is_terminal() {
-        return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
-            .hint("pipe a session in: convo context NAME | convo llm"));
+        return Err(
+            Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
+                .hint("pipe a session in: convo context NAME | convo llm"),
+        );
     }
     let mut bytes = Vec::new();
     input
@@ -33,24 +35,24 @@ pub fn read(from: Option<&str>, output: &Output) -> Result<Asked> {
         .map_err(|error| Error::io("cannot read standard input", error))?;
     let pieces = summary_request(&bytes);
     if !pieces.is_empty() {
-        return Ok(Asked::Summary(pieces));
+        return Ok(RequestKind::Summary(pieces));
     }
-    if wrapping::is_likely(&bytes) {
+    if compression::is_likely(&bytes) {
         bytes = match Wrapped::of(bytes)? {
             Ok(wrapped) => wrapped.inner().to_vec(),
             Err(plain) => plain,
         };
     }
     if bytes.trim_ascii().is_empty() {
-        return Err(Error::new(Kind::Data, "standard input contains no session"));
+        return Err(Error::new(ErrorKind::Data, "standard input contains no session"));
     }
     let format = match from {
         Some(name) => Format::from_name(name)
             .filter(|format| format.is_read())
-            .ok_or_else(|| Error::new(Kind::Usage, format!("--from '{name}': unknown format")))?,
+            .ok_or_else(|| Error::new(ErrorKind::Usage, format!("--from '{name}': unknown format")))?,
         None => detected(&bytes, output)?,
     };
-    session(format, bytes, output).map(Asked::Reply)
+    session(format, bytes, output).map(RequestKind::Reply)
 }
 
 /// The chunks of a summary request; empty for any other input.
@@ -73,7 +75,7 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
     let head = &bytes[..bytes.len().min(detect::HEAD)];
     let verdict = detect::detect(head, bytes.len() < detect::HEAD, Hints::default());
     let Some(format) = verdict.format else {
-        let error = Error::new(Kind::Data, verdict.problem());
+        let error = Error::new(ErrorKind::Data, verdict.problem());
         return Err(match verdict.hint {
             Some(hint) => error.hint(hint),
             None => error.hint("give the format with --from"),
@@ -81,7 +83,7 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
     };
     // Plain messages are read alike in each of these formats.
     if !verdict.others.is_empty() && format.api().is_none() {
-        output.tell(&format!(
+        output.print_notice(&format!(
             "ambiguous format: reading {}, also matches {}; give the format with --from",
             format.name(),
             verdict.others.join(", ")
@@ -96,7 +98,7 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     let stream = if format.is_lines() {
         Stream::Records(Box::new(NativeReader::new(bytes, std::io::empty())))
     } else {
-        Stream::from(format::convert(format, &Source::alone(&bytes), &mut report).map_err(named)?)
+        Stream::from(format::convert(format, &DocumentSource::alone(&bytes), &mut report).map_err(named)?)
     };
     let mut sessions = Sessions::new(stream);
     let first = sessions.next(&mut report).map_err(named)?;
@@ -107,16 +109,16 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     }
     for finding in &report.findings {
         if finding.damage {
-            let error = Error::new(Kind::Data, finding.what.clone()).at("-", finding.place);
+            let error = Error::new(ErrorKind::Data, finding.what.clone()).at("-", finding.place);
             return Err(error.hint("a damaged session is not sent to a model; repair it first"));
         }
-        output.tell(&finding.what);
+        output.print_notice(&finding.what);
     }
     let Some(first) = first else {
-        return Err(Error::new(Kind::Data, "standard input contains no session"));
+        return Err(Error::new(ErrorKind::Data, "standard input contains no session"));
     };
     if others > 0 {
-        let error = Error::new(Kind::Data, "standard input contains more than one session");
+        let error = Error::new(ErrorKind::Data, "standard input contains more than one session");
         return Err(error.hint("send one session at a time"));
     }
     Ok(first)

@@ -6,50 +6,50 @@
 mod arguments;
 mod ask;
 mod command;
-mod conversation;
-mod failure;
 mod http;
 mod input;
 #[path = "../convo/programs/interrupt.rs"]
 mod interrupt;
 mod key;
 mod output;
-mod ready;
 mod reply;
 mod request;
-mod said;
+mod retry;
+mod service_error;
 mod settings;
 mod stream;
 mod summary;
 #[path = "../convo/terminal/terminal_filter.rs"]
 mod terminal_filter;
+mod tool_loop;
 mod tools;
+mod validate_session;
 
-use arguments::Arguments;
-use ask::Model;
+use arguments::LlmArguments;
+use ask::ModelClient;
 use clap::Parser;
-use convo::error::{Error, Kind, Result};
-use input::Asked;
-use output::{Output, Shape};
-use settings::{Settings, variable};
+use convo::error::{Error, ErrorKind, Result};
+use input::RequestKind;
+use output::{Output, OutputForm};
+use settings::{LlmSettings, variable};
 use std::path::Path;
 use std::process::ExitCode;
 use tools::Toolbox;
 
 fn main() -> ExitCode {
     let mut output = Output::default();
-    let arguments = match Arguments::try_parse() {
+    let arguments = match LlmArguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(output.usage(&error)),
     };
     let showing = &arguments.showing;
     output.quiet = showing.quiet;
     if showing.partial || (variable("CONVO_PARTIAL").is_some_and(|set| set == "1") && !showing.text) {
-        output.shape = Shape::Partial;
+        output.shape = OutputForm::Partial;
     } else if showing.json {
-        output.shape = Shape::Records;
+        output.shape = OutputForm::Records;
     } else if showing.text {
-        output.shape = Shape::Text;
+        output.shape = OutputForm::Text;
     }
     match run(&arguments, &output) {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,8 +58,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments, output: &Output) -> Result<()> {
-    let settings = Settings::new(arguments, &|text| output.tell(text))?;
+fn run(arguments: &LlmArguments, output: &Output) -> Result<()> {
+    let settings = LlmSettings::new(arguments, &|text| output.print_notice(text))?;
     let tools = Toolbox::new(&arguments.tools)?;
     let system = arguments
         .request
@@ -67,27 +67,27 @@ fn run(arguments: &Arguments, output: &Output) -> Result<()> {
         .as_deref()
         .map(instructions)
         .transpose()?;
-    let asked = input::read(arguments.from.as_deref(), output)?;
+    let requested = input::read(arguments.from.as_deref(), output)?;
     let wanted = match (arguments.showing.stream, arguments.showing.no_stream) {
         (true, _) => true,
         (_, true) => false,
-        _ => output.shape == Shape::Partial || output.shows_as_it_comes(),
+        _ => output.shape == OutputForm::Partial || output.prints_on_arrival(),
     };
-    match asked {
-        Asked::Summary(pieces) => {
-            let model = Model::new(&settings, output, wanted, false)?;
+    match requested {
+        RequestKind::Summary(pieces) => {
+            let model = ModelClient::new(&settings, output, wanted, false)?;
             let answer = summary::run(&model, &pieces, system.as_deref())?;
             output.answer(&answer)
         }
-        Asked::Reply(session) => {
+        RequestKind::Reply(session) => {
             let session = match &system {
-                Some(text) => ready::with_instructions(&session, text),
+                Some(text) => validate_session::with_instructions(&session, text),
                 None => session,
             };
-            let session = ready::ready(session, settings.api, output)?;
-            let shows = output.shape != Shape::Records;
-            let model = Model::new(&settings, output, wanted, shows)?;
-            conversation::run(&model, session, &tools, arguments.tools.max_steps)
+            let session = validate_session::ready(session, settings.api, output)?;
+            let shows = output.shape != OutputForm::Records;
+            let model = ModelClient::new(&settings, output, wanted, shows)?;
+            tool_loop::run(&model, session, &tools, arguments.tools.max_steps)
         }
     }
 }
@@ -98,7 +98,7 @@ fn instructions(path: &Path) -> Result<String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| Error::io(format!("cannot read {name}"), error))?;
     match text.trim_end().to_string() {
-        text if text.is_empty() => Err(Error::new(Kind::Usage, format!("{name}: empty file"))),
+        text if text.is_empty() => Err(Error::new(ErrorKind::Usage, format!("{name}: empty file"))),
         text => Ok(text),
     }
 }

@@ -1,14 +1,14 @@
 //! The only file of the plugin that prints: records or text on standard output, messages on standard error.
 
 use crate::terminal_filter::TerminalFilter;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::model::json::{self, ObjectBuilder};
 use std::cell::Cell;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// The form of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum OutputForm {
     /// Message records.
     Records,
     /// Text as it arrives, then records.
@@ -19,7 +19,7 @@ pub enum Shape {
 
 /// Prints data and messages.
 pub struct Output {
-    pub shape: Shape,
+    pub shape: OutputForm,
     pub quiet: bool,
     terminal: bool,
     closed: Cell<bool>,
@@ -31,7 +31,11 @@ impl Default for Output {
     fn default() -> Output {
         let terminal = std::io::stdout().is_terminal();
         Output {
-            shape: if terminal { Shape::Text } else { Shape::Records },
+            shape: if terminal {
+                OutputForm::Text
+            } else {
+                OutputForm::Records
+            },
             quiet: false,
             terminal,
             closed: Cell::new(false),
@@ -42,18 +46,18 @@ impl Default for Output {
 
 impl Output {
     /// Prints a piece of the reply's text at once.
-    pub fn piece(&self, text: &str) -> Result<()> {
+    pub fn print_part(&self, text: &str) -> Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         match self.shape {
-            Shape::Records => Ok(()),
-            Shape::Partial => {
+            OutputForm::Records => Ok(()),
+            OutputForm::Partial => {
                 let mut line = ObjectBuilder::default();
                 line.text("type", "partial").text("text", text);
                 self.line(&line.finish())
             }
-            Shape::Text => {
+            OutputForm::Text => {
                 self.open.set(!text.ends_with('\n'));
                 match self.terminal {
                     true => self.write(harmless(text).as_bytes()),
@@ -72,25 +76,25 @@ impl Output {
     }
 
     /// Whether text is printed as it arrives.
-    pub fn shows_as_it_comes(&self) -> bool {
-        self.terminal && self.shape == Shape::Text
+    pub fn prints_on_arrival(&self) -> bool {
+        self.terminal && self.shape == OutputForm::Text
     }
 
     /// Prints a summary: the JSON object, or only its text.
     pub fn answer(&self, answer: &[u8]) -> Result<()> {
         match self.shape {
-            Shape::Text => {
+            OutputForm::Text => {
                 let text = json::member(answer, "summary").and_then(json::text);
-                self.piece(&text.unwrap_or_default())?;
+                self.print_part(&text.unwrap_or_default())?;
                 self.end_text()
             }
-            Shape::Records | Shape::Partial => self.line(answer),
+            OutputForm::Records | OutputForm::Partial => self.line(answer),
         }
     }
 
     /// Prints records, if requested.
     pub fn records(&self, records: &[Vec<u8>]) -> Result<()> {
-        if self.shape == Shape::Text {
+        if self.shape == OutputForm::Text {
             return Ok(());
         }
         let mut bytes = Vec::new();
@@ -118,7 +122,7 @@ impl Output {
         };
         written.map_err(|error| {
             self.closed
-                .set(self.closed.get() || error.kind() == ErrorKind::BrokenPipe);
+                .set(self.closed.get() || error.kind() == io::ErrorKind::BrokenPipe);
             Error::io("standard output: cannot write", error)
         })
     }
@@ -129,9 +133,9 @@ impl Output {
     }
 
     /// Prints a notice.
-    pub fn tell(&self, text: &str) {
+    pub fn print_notice(&self, text: &str) {
         if !self.quiet {
-            self.say(&format!("convo: llm: {}", in_line(text)));
+            self.print_line(&format!("convo: llm: {}", in_line(text)));
         }
     }
 
@@ -148,7 +152,7 @@ impl Output {
         if let Some(hint) = &error.hint {
             text.push_str(&format!("\nhint: {}", in_line(hint)));
         }
-        self.say(&text);
+        self.print_line(&text);
         error.kind.status()
     }
 
@@ -162,13 +166,13 @@ impl Output {
             };
         }
         let text = text.strip_prefix("error: ").unwrap_or(&text);
-        self.say(&format!("convo: llm: {}", harmless(text.trim_end())));
-        Kind::Usage.status()
+        self.print_line(&format!("convo: llm: {}", harmless(text.trim_end())));
+        ErrorKind::Usage.status()
     }
 
     /// Writes in a single call, so that lines of several processes do not mix. Errors are ignored, because they
     /// cannot be reported.
-    fn say(&self, text: &str) {
+    fn print_line(&self, text: &str) {
         if self.terminal {
             let _ = self.end_text();
         }

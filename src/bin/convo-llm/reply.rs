@@ -1,9 +1,9 @@
 //! Converts a reply of an API to message records with its metadata.
 
-use crate::failure::Failure;
 use crate::request::list;
-use crate::said;
-use convo::error::Place;
+use crate::retry::RequestFailure;
+use crate::service_error;
+use convo::error::Position;
 use convo::format::request::{self, Api};
 use convo::model::json::{self, Dialect, Members, ObjectBuilder};
 use convo::model::key;
@@ -12,7 +12,7 @@ use convo::model::record::Record;
 
 /// A model's reply.
 #[derive(Debug)]
-pub struct Reply {
+pub struct ModelReply {
     /// The records; APIs whose replies are lists of items may return several.
     pub records: Vec<Vec<u8>>,
     /// The text of all records.
@@ -29,7 +29,7 @@ const LENGTH: [&str; 4] = [
     "model_context_window_exceeded",
 ];
 
-impl Reply {
+impl ModelReply {
     /// Whether the reply was cut at the token limit.
     pub fn is_cut(&self) -> bool {
         LENGTH.contains(&self.stop_reason.as_str())
@@ -49,12 +49,12 @@ impl Reply {
 }
 
 fn parse(raw: &[u8]) -> Record<'_> {
-    Record::parse(raw, Place { line: 0, offset: 1 })
+    Record::parse(raw, Position { line: 0, offset: 1 })
 }
 
 /// Members of a reply next to its messages.
 #[derive(Default)]
-struct Beside<'b> {
+struct ReplyMembers<'b> {
     id: Option<&'b [u8]>,
     model: Option<&'b [u8]>,
     usage: Option<&'b [u8]>,
@@ -62,22 +62,22 @@ struct Beside<'b> {
 }
 
 /// Parses a reply that was not streamed, or one assembled from a stream.
-pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
-    let body = whole(body)?;
+pub fn read(api: Api, body: &[u8]) -> Result<ModelReply, RequestFailure> {
+    let body = complete_object(body)?;
     if json::member(body, "error").is_some_and(|error| error != b"null") {
-        let what = said::message(body).unwrap_or_default();
-        return Err(Failure::new(format!(
+        let what = service_error::message(body).unwrap_or_default();
+        return Err(RequestFailure::new(format!(
             "the service failed: {}",
-            said::short(&what)
+            service_error::short(&what)
         )));
     }
-    let (messages, beside) = match api {
+    let (messages, extra) = match api {
         Api::Anthropic => anthropic(body)?,
         Api::OpenaiResponses => responses(body)?,
         _ => chat(body)?,
     };
     let count = messages.len();
-    let noted = |(nth, raw)| note(raw, &beside, nth + 1 == count);
+    let noted = |(nth, raw)| note(raw, &extra, nth + 1 == count);
     let records: Vec<Vec<u8>> = messages.into_iter().enumerate().map(noted).collect();
     let texts = records.iter().filter_map(|raw| {
         let record = parse(raw);
@@ -91,16 +91,16 @@ pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
         })
     });
     let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
-    let reply = Reply {
+    let reply = ModelReply {
         text: texts.join("\n"),
-        stop_reason: beside.stop_reason,
+        stop_reason: extra.stop_reason,
         records,
     };
     let calls = reply.with_calls(|calls| calls.len());
     match (calls, reply.is_cut()) {
-        (1.., true) => Err(Failure::new("the reply was cut off within a tool call").hint(MORE)),
+        (1.., true) => Err(RequestFailure::new("the reply was cut off within a tool call").hint(MORE)),
         (0, cut) if reply.text.trim().is_empty() && !has_parts(&reply) => {
-            let failure = Failure::new(format!("the reply is empty ({})", reply.stop_reason));
+            let failure = RequestFailure::new(format!("the reply is empty ({})", reply.stop_reason));
             Err(if cut { failure.hint(MORE) } else { failure })
         }
         _ => Ok(reply),
@@ -110,37 +110,39 @@ pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
 const MORE: &str = "raise --max-tokens";
 
 /// Whether the reply contains parts other than text, e.g. of tools that the service ran.
-fn has_parts(reply: &Reply) -> bool {
+fn has_parts(reply: &ModelReply) -> bool {
     reply.records.iter().any(|raw| {
         let record = parse(raw);
         let parts = record.message().map(Message::parts).unwrap_or_default();
         parts
             .iter()
-            .any(|part| matches!(part, convo::model::message::Part::Other(..)))
+            .any(|part| matches!(part, convo::model::message::MessagePart::Other(..)))
     })
 }
 
 /// Checks that the body is one JSON object; otherwise describes it.
-fn whole(body: &[u8]) -> Result<&[u8], Failure> {
+fn complete_object(body: &[u8]) -> Result<&[u8], RequestFailure> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii();
-    let begins = || said::of_error(&body[..body.len().min(4096)]).unwrap_or_default();
+    let begins = || service_error::of_error(&body[..body.len().min(4096)]).unwrap_or_default();
     match body.first() {
-        None => Err(Failure::again("the reply is empty")),
+        None => Err(RequestFailure::again("the reply is empty")),
         Some(b'<') => {
             let what = format!("the reply is an HTML page: {}", begins());
-            Err(Failure::new(what)
+            Err(RequestFailure::new(what)
                 .hint("another server answers at this address: check --base-url and the proxy"))
         }
         Some(b'{') => match json::value_end(body, 0, Dialect::Strict) {
             Ok(end) if end == body.len() && std::str::from_utf8(body).is_ok() => Ok(body),
-            Ok(end) if end == body.len() => Err(Failure::new("the reply is not UTF-8")),
-            Ok(_) => Err(Failure::new("the reply is not valid JSON: text after the value")),
-            Err(fault) => Err(Failure::again(format!(
+            Ok(end) if end == body.len() => Err(RequestFailure::new("the reply is not UTF-8")),
+            Ok(_) => Err(RequestFailure::new(
+                "the reply is not valid JSON: text after the value",
+            )),
+            Err(fault) => Err(RequestFailure::again(format!(
                 "the reply is not valid JSON: byte {}: {}",
                 fault.offset, fault.what
             ))),
         },
-        Some(_) => Err(Failure::new(format!(
+        Some(_) => Err(RequestFailure::new(format!(
             "the reply is not a JSON object: {}",
             begins()
         ))),
@@ -148,10 +150,10 @@ fn whole(body: &[u8]) -> Result<&[u8], Failure> {
 }
 
 /// The native messages of a reply, and the members next to them.
-type Parts<'b> = (Vec<Vec<u8>>, Beside<'b>);
+type ReplyParts<'b> = (Vec<Vec<u8>>, ReplyMembers<'b>);
 
-fn beside<'b>(body: &'b [u8], stop: Option<&[u8]>) -> Beside<'b> {
-    Beside {
+fn members_next_to_messages<'b>(body: &'b [u8], stop: Option<&[u8]>) -> ReplyMembers<'b> {
+    ReplyMembers {
         id: json::member(body, "id").filter(|raw| raw.starts_with(b"\"")),
         model: json::member(body, "model").filter(|raw| raw.starts_with(b"\"")),
         usage: json::member(body, "usage").filter(|raw| raw.starts_with(b"{")),
@@ -164,13 +166,13 @@ fn elements(raw: Option<&[u8]>) -> Vec<&[u8]> {
         .unwrap_or_default()
 }
 
-fn chat(body: &[u8]) -> Result<Parts<'_>, Failure> {
+fn chat(body: &[u8]) -> Result<ReplyParts<'_>, RequestFailure> {
     let choices = elements(json::member(body, "choices"));
     let choice = choices
         .first()
-        .ok_or_else(|| Failure::new("the reply has no choices"))?;
+        .ok_or_else(|| RequestFailure::new("the reply has no choices"))?;
     let message = json::member(choice, "message").filter(|raw| raw.starts_with(b"{"));
-    let message = message.ok_or_else(|| Failure::new("the reply has no message"))?;
+    let message = message.ok_or_else(|| RequestFailure::new("the reply has no message"))?;
     let mut element = ObjectBuilder::default();
     element.text("role", "assistant");
     for (name, value) in members(message) {
@@ -183,7 +185,10 @@ fn chat(body: &[u8]) -> Result<Parts<'_>, Failure> {
         }
     }
     let found = request::records(Api::OpenaiChat, &element.finish());
-    Ok((found, beside(body, json::member(choice, "finish_reason"))))
+    Ok((
+        found,
+        members_next_to_messages(body, json::member(choice, "finish_reason")),
+    ))
 }
 
 /// Normalizes calls as other programs expect them: with an id and string arguments.
@@ -203,21 +208,21 @@ fn calls(raw: &[u8]) -> Vec<u8> {
             json::with_members(function, &[("arguments", Some(&text))]).ok()
         });
         let id = json::member(&call, "id").and_then(json::text).unwrap_or_default();
-        let made = id.is_empty().then(|| {
-            let made = key::sha256(&[nth.to_string().as_bytes(), &call].concat());
-            format!("\"call_{}\"", &made[..16]).into_bytes()
+        let built = id.is_empty().then(|| {
+            let built = key::sha256(&[nth.to_string().as_bytes(), &call].concat());
+            format!("\"call_{}\"", &built[..16]).into_bytes()
         });
         let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("index", None)];
         changes.extend(function.as_deref().map(|raw| ("function", Some(raw))));
-        changes.extend(made.as_deref().map(|raw| ("id", Some(raw))));
+        changes.extend(built.as_deref().map(|raw| ("id", Some(raw))));
         json::with_members(&call, &changes).unwrap_or(call)
     });
     list(each)
 }
 
-fn anthropic(body: &[u8]) -> Result<Parts<'_>, Failure> {
+fn anthropic(body: &[u8]) -> Result<ReplyParts<'_>, RequestFailure> {
     let content = json::member(body, "content").filter(|raw| raw.starts_with(b"["));
-    let content = content.ok_or_else(|| Failure::new("the reply has no content"))?;
+    let content = content.ok_or_else(|| RequestFailure::new("the reply has no content"))?;
     let blocks: Vec<Vec<u8>> = elements(Some(content)).into_iter().map(without_nulls).collect();
     let mut element = ObjectBuilder::default();
     element.text("role", "assistant");
@@ -231,7 +236,10 @@ fn anthropic(body: &[u8]) -> Result<Parts<'_>, Failure> {
         }
     }
     let found = request::records(Api::Anthropic, &element.finish());
-    Ok((found, beside(body, json::member(body, "stop_reason"))))
+    Ok((
+        found,
+        members_next_to_messages(body, json::member(body, "stop_reason")),
+    ))
 }
 
 fn without_nulls(block: &[u8]) -> Vec<u8> {
@@ -244,15 +252,18 @@ fn without_nulls(block: &[u8]) -> Vec<u8> {
     kept.finish()
 }
 
-fn responses(body: &[u8]) -> Result<Parts<'_>, Failure> {
+fn responses(body: &[u8]) -> Result<ReplyParts<'_>, RequestFailure> {
     let output = json::member(body, "output").filter(|raw| raw.starts_with(b"["));
-    let output = output.ok_or_else(|| Failure::new("the reply has no output"))?;
+    let output = output.ok_or_else(|| RequestFailure::new("the reply has no output"))?;
     let items: Vec<Vec<u8>> = elements(Some(output)).into_iter().map(item).collect();
     let raws: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
     let units = request::read(Api::OpenaiResponses, &raws);
     let found = units.into_iter().flat_map(|unit| unit.records).collect();
     let reason = json::member(body, "incomplete_details").and_then(|raw| json::member(raw, "reason"));
-    Ok((found, beside(body, reason.or(json::member(body, "status")))))
+    Ok((
+        found,
+        members_next_to_messages(body, reason.or(json::member(body, "status"))),
+    ))
 }
 
 /// Removes empty members from an item, because it is sent back with the next request.
@@ -283,21 +294,21 @@ fn members(object: &[u8]) -> Vec<(String, &[u8])> {
 }
 
 /// Adds the reply's members to a message; usage describes the whole reply, so it goes to the last message.
-fn note(message: Vec<u8>, beside: &Beside<'_>, last: bool) -> Vec<u8> {
+fn note(message: Vec<u8>, extra: &ReplyMembers<'_>, last: bool) -> Vec<u8> {
     let mut metadata = ObjectBuilder::default();
-    if last && !beside.stop_reason.is_empty() {
-        metadata.text("stop_reason", &beside.stop_reason);
+    if last && !extra.stop_reason.is_empty() {
+        metadata.text("stop_reason", &extra.stop_reason);
     }
-    if let Some(id) = beside.id {
+    if let Some(id) = extra.id {
         metadata.raw("response_id", id);
     }
     let own = json::member(&message, "metadata").unwrap_or(b"{}");
     for (name, value) in members(own) {
         metadata.raw(&name, value);
     }
-    let usage = beside.usage.filter(|_| last).map(|raw| json::compact(raw).0);
+    let usage = extra.usage.filter(|_| last).map(|raw| json::compact(raw).0);
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
-    changes.extend(beside.model.map(|raw| ("model", Some(raw))));
+    changes.extend(extra.model.map(|raw| ("model", Some(raw))));
     changes.extend(usage.as_deref().map(|raw| ("usage", Some(raw))));
     let metadata = (!metadata.is_empty()).then(|| metadata.finish());
     changes.extend(metadata.as_deref().map(|raw| ("metadata", Some(raw))));

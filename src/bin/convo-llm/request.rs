@@ -1,10 +1,10 @@
 //! Builds the body of a request: the session's view in the format of the API, and the request parameters.
 
-use crate::settings::Settings;
-use crate::tools::Offer;
-use convo::error::{Error, Kind, Result};
+use crate::settings::LlmSettings;
+use crate::tools::ToolOffer;
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
-use convo::format::request::{self, Api, Request};
+use convo::format::request::{self, Api, ProviderRequest};
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::session::Session;
 use convo::model::view::View;
@@ -13,15 +13,15 @@ use convo::model::view::View;
 const MOST_TOKENS: u64 = 8192;
 
 /// The input of a request.
-pub struct Asking<'a> {
-    pub settings: &'a Settings,
-    pub offers: &'a [Offer],
+pub struct RequestInput<'a> {
+    pub settings: &'a LlmSettings,
+    pub offers: &'a [ToolOffer],
     pub stream: bool,
     /// Whether to request encrypted reasoning; models without reasoning reject that.
     pub encrypted: bool,
 }
 
-impl Asking<'_> {
+impl RequestInput<'_> {
     /// Builds the body for a session.
     pub fn body(&self, session: &Session) -> Result<Vec<u8>> {
         let settings = self.settings;
@@ -45,17 +45,21 @@ impl Asking<'_> {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_deref()))
             .collect();
-        json::with_members(&body.finish(), &changes)
-            .map_err(|fault| Error::new(Kind::Data, format!("cannot build the request: {}", fault.what)))
+        json::with_members(&body.finish(), &changes).map_err(|fault| {
+            Error::new(
+                ErrorKind::Data,
+                format!("cannot build the request: {}", fault.what),
+            )
+        })
     }
 
-    fn chat(&self, request: &Request, body: &mut ObjectBuilder) {
+    fn chat(&self, request: &ProviderRequest, body: &mut ObjectBuilder) {
         body.raw(
             "messages",
             list(request.elements.iter().map(|element| &element.raw)),
         );
         if !self.offers.is_empty() {
-            body.raw("tools", list(self.offers.iter().map(Offer::chat)));
+            body.raw("tools", list(self.offers.iter().map(ToolOffer::chat)));
         }
         if let Some(most) = self.settings.max_tokens {
             // OpenAI's newer models accept only the new name; most other services only the old one.
@@ -70,7 +74,7 @@ impl Asking<'_> {
         }
     }
 
-    fn messages(&self, request: &Request, body: &mut ObjectBuilder) {
+    fn messages(&self, request: &ProviderRequest, body: &mut ObjectBuilder) {
         if let Some(system) = &request.system {
             body.raw("system", system);
         }
@@ -81,19 +85,19 @@ impl Asking<'_> {
         let most = self.settings.max_tokens.unwrap_or(MOST_TOKENS);
         body.raw("max_tokens", most.to_string());
         if !self.offers.is_empty() {
-            body.raw("tools", list(self.offers.iter().map(Offer::anthropic)));
+            body.raw("tools", list(self.offers.iter().map(ToolOffer::anthropic)));
             return;
         }
         // A history with calls is accepted only if tools are defined.
         let called = called(request);
         if !called.is_empty() {
-            let open = called.iter().map(|name| Offer::open(name).anthropic());
+            let open = called.iter().map(|name| ToolOffer::open(name).anthropic());
             body.raw("tools", list(open));
             body.raw("tool_choice", r#"{"type":"none"}"#);
         }
     }
 
-    fn responses(&self, request: &Request, body: &mut ObjectBuilder) {
+    fn responses(&self, request: &ProviderRequest, body: &mut ObjectBuilder) {
         if let Some(system) = &request.system {
             body.raw("instructions", system);
         }
@@ -112,7 +116,7 @@ impl Asking<'_> {
             }
         }
         if !self.offers.is_empty() {
-            body.raw("tools", list(self.offers.iter().map(Offer::responses)));
+            body.raw("tools", list(self.offers.iter().map(ToolOffer::responses)));
         }
         if let Some(most) = self.settings.max_tokens {
             body.raw("max_output_tokens", most.to_string());
@@ -127,7 +131,7 @@ impl Asking<'_> {
 }
 
 /// The distinct names of tools called in a history for the Anthropic API, in order.
-fn called(request: &Request) -> Vec<String> {
+fn called(request: &ProviderRequest) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for element in &request.elements {
         let content = json::member(&element.raw, "content");

@@ -1,8 +1,8 @@
 //! Service, model and limits: options, then the environment, then the table `[llm]` of the configuration file.
 
-use crate::arguments::{self, Arguments, Interface};
-use crate::key::{self, Key};
-use convo::error::{Error, Kind, Result};
+use crate::arguments::{self, Interface, LlmArguments};
+use crate::key::{self, ApiKey};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::request::Api;
 use convo::model::json::{self, Dialect};
 use serde::Deserialize;
@@ -12,12 +12,12 @@ use ureq::http::Uri;
 
 /// The settings of a run.
 #[derive(Debug)]
-pub struct Settings {
+pub struct LlmSettings {
     pub api: Api,
     /// The request URL.
     pub url: Uri,
     pub model: String,
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     pub ca_file: Option<PathBuf>,
     pub headers: Vec<(String, String)>,
     pub max_tokens: Option<u64>,
@@ -68,48 +68,48 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-impl Settings {
+impl LlmSettings {
     /// Merges command line, environment and config file. `tell` receives warnings.
-    pub fn new(arguments: &Arguments, tell: &dyn Fn(&str)) -> Result<Settings> {
+    pub fn new(arguments: &LlmArguments, tell: &dyn Fn(&str)) -> Result<LlmSettings> {
         let table = table()?;
-        let (asked, waiting) = (&arguments.model, &arguments.waiting);
-        let model = text(&asked.model, "MODEL", table.model).ok_or_else(|| {
+        let (requested, waiting) = (&arguments.model, &arguments.waiting);
+        let model = text(&requested.model, "MODEL", table.model).ok_or_else(|| {
             let hint = "use --model, CONVO_LLM_MODEL or model in [llm] of the configuration file";
-            Error::new(Kind::Config, "no model given").hint(hint)
+            Error::new(ErrorKind::Config, "no model given").hint(hint)
         })?;
-        let named = match asked.api {
+        let named = match requested.api {
             Some(api) => Some(api),
             None => variable("CONVO_LLM_API")
                 .or(table.api)
                 .map(interface)
                 .transpose()?,
         };
-        let base = text(&asked.base_url, "BASE_URL", table.base_url);
-        let place = Place::find(named, base, &model)?;
-        let key_file = asked.key_file.clone();
+        let base = text(&requested.base_url, "BASE_URL", table.base_url);
+        let place = RequestTarget::find(named, base, &model)?;
+        let key_file = requested.key_file.clone();
         let key_file = key_file
             .or(variable("CONVO_LLM_KEY_FILE").map(PathBuf::from))
             .or(table.key_file);
         let key = key::find(key_file.as_deref(), place.own_key, tell)?;
         let host = place.url.host().unwrap_or_default();
         if key.is_none() && matches!(host, "api.openai.com" | "api.anthropic.com") {
-            let error = Error::new(Kind::Config, format!("{host}: no API key"));
+            let error = Error::new(ErrorKind::Config, format!("{host}: no API key"));
             let hint = format!("set CONVO_LLM_KEY or {}, or use --key-file", place.usual_key());
             return Err(error.hint(hint));
         }
         if key.is_some() && place.url.scheme_str() == Some("http") && !is_here(host) {
-            let is_allowed = asked.insecure_http
+            let is_allowed = requested.insecure_http
                 || variable("CONVO_LLM_INSECURE_HTTP").is_some_and(|set| set == "1")
                 || table.insecure_http.unwrap_or_default();
             if !is_allowed {
                 let error = Error::new(
-                    Kind::Unsafe,
+                    ErrorKind::Unsafe,
                     format!("{host}: a key over plain HTTP to another machine"),
                 );
                 return Err(error.hint("use an https:// address, or accept the risk with --insecure-http"));
             }
         }
-        let ca_file = asked
+        let ca_file = requested
             .ca_file
             .clone()
             .or(variable("CONVO_LLM_CA_FILE").map(PathBuf::from));
@@ -124,13 +124,13 @@ impl Settings {
                 .transpose()?,
         };
         let time = |name, given, known: Option<String>, default| duration(name, given, known, default);
-        Ok(Settings {
+        Ok(LlmSettings {
             api: place.api,
             url: place.url,
             model,
             key,
             ca_file,
-            headers: asked.header.clone(),
+            headers: requested.header.clone(),
             max_tokens: number("max-tokens", arguments.request.max_tokens, table.max_tokens)?,
             temperature,
             parameters: arguments.request.param.iter().map(parameter).collect(),
@@ -156,16 +156,16 @@ impl Settings {
 }
 
 /// The target of a request.
-struct Place {
+struct RequestTarget {
     api: Api,
     url: Uri,
     /// The variable with the usual key of this service; none for any other host.
     own_key: Option<&'static str>,
 }
 
-impl Place {
+impl RequestTarget {
     /// Determines the API: as given, else from the URL, else from the model name.
-    fn find(named: Option<Interface>, base: Option<String>, model: &str) -> Result<Place> {
+    fn find(named: Option<Interface>, base: Option<String>, model: &str) -> Result<RequestTarget> {
         let named = named.map(|interface| match interface {
             Interface::OpenaiChat => Api::OpenaiChat,
             Interface::OpenaiResponses => Api::OpenaiResponses,
@@ -173,15 +173,15 @@ impl Place {
         });
         if let Some(base) = base {
             let base = address(&base)?;
-            let api = named.unwrap_or_else(|| shown(&base));
+            let api = named.unwrap_or_else(|| api_of_url(&base));
             let own_key = match base.host() {
                 Some("api.openai.com") => Some("OPENAI_API_KEY"),
                 Some("api.anthropic.com") => Some("ANTHROPIC_API_KEY"),
                 _ => None,
             };
-            return Ok(Place {
+            return Ok(RequestTarget {
                 api,
-                url: whole(api, &base)?,
+                url: complete_url(api, &base)?,
                 own_key,
             });
         }
@@ -192,9 +192,9 @@ impl Place {
             _ => ("OPENAI_BASE_URL", OPENAI, "OPENAI_API_KEY"),
         };
         let base = address(&variable(usual).unwrap_or_else(|| default.to_string()))?;
-        Ok(Place {
+        Ok(RequestTarget {
             api,
-            url: whole(api, &base)?,
+            url: complete_url(api, &base)?,
             own_key: Some(own_key),
         })
     }
@@ -207,7 +207,7 @@ impl Place {
 /// Parses a URL and checks its scheme.
 fn address(text: &str) -> Result<Uri> {
     let wrong = |what: &str| {
-        Error::new(Kind::Config, format!("base URL: {what}"))
+        Error::new(ErrorKind::Config, format!("base URL: {what}"))
             .hint("use an address such as https://host/v1 or http://127.0.0.1:11434/v1")
     };
     let uri: Uri = text.trim().parse().map_err(|_| wrong("not an address"))?;
@@ -222,7 +222,7 @@ fn address(text: &str) -> Result<Uri> {
 }
 
 /// The API that a URL indicates.
-fn shown(base: &Uri) -> Api {
+fn api_of_url(base: &Uri) -> Api {
     let path = base.path().trim_end_matches('/');
     let host = base.host().unwrap_or_default();
     if host.ends_with("anthropic.com") || path.contains("anthropic") || path.ends_with("/messages") {
@@ -235,7 +235,7 @@ fn shown(base: &Uri) -> Api {
 }
 
 /// Completes the path of a base URL.
-fn whole(api: Api, base: &Uri) -> Result<Uri> {
+fn complete_url(api: Api, base: &Uri) -> Result<Uri> {
     let end = match api {
         Api::Anthropic => "/messages",
         Api::OpenaiResponses => "/responses",
@@ -253,7 +253,7 @@ fn whole(api: Api, base: &Uri) -> Result<Uri> {
     let authority = base.authority().map(ToString::to_string).unwrap_or_default();
     format!("{scheme}://{authority}{path}")
         .parse()
-        .map_err(|_| Error::new(Kind::Config, "base URL: not an address"))
+        .map_err(|_| Error::new(ErrorKind::Config, "base URL: not an address"))
 }
 
 /// Whether a host is this machine.
@@ -320,7 +320,7 @@ fn duration(name: &str, given: Option<Duration>, known: Option<String>, default:
 
 fn wrong(name: &str, why: &str) -> Error {
     Error::new(
-        Kind::Config,
+        ErrorKind::Config,
         format!("{name} in the environment or the configuration file: {why}"),
     )
 }
@@ -337,18 +337,18 @@ fn table() -> Result<Table> {
     let Some(path) = named.clone().or_else(usual) else {
         return Ok(Table::default());
     };
-    let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Place::default());
+    let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Position::default());
     // Opening a FIFO would block, and a device may be endless. /dev/null is an empty file.
     let is_read = |about: std::fs::Metadata| about.is_file() || path == Path::new("/dev/null");
     if std::fs::metadata(&path).is_ok_and(|about| !is_read(about)) {
-        return Err(at(Error::new(Kind::Config, "not a regular file")));
+        return Err(at(Error::new(ErrorKind::Config, "not a regular file")));
     }
     match std::fs::read_to_string(&path) {
         Ok(text) => match toml::from_str::<File>(&text) {
             Ok(file) => Ok(file.llm),
-            Err(error) => Err(at(Error::new(Kind::Config, error.message().to_string()))),
+            Err(error) => Err(at(Error::new(ErrorKind::Config, error.message().to_string()))),
         },
         Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(Table::default()),
-        Err(error) => Err(at(Error::io("cannot read", error).kind(Kind::Config))),
+        Err(error) => Err(at(Error::io("cannot read", error).kind(ErrorKind::Config))),
     }
 }

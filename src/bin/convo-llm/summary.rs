@@ -1,7 +1,7 @@
 //! Answers a summary request of `convo summarize`: sends it to the model as a question and returns an object.
 
-use crate::ask::Model;
-use convo::error::{Error, Kind, Result};
+use crate::ask::ModelClient;
+use convo::error::{Error, ErrorKind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::session::Session;
 
@@ -9,18 +9,18 @@ use convo::model::session::Session;
 const DATA: [&str; 4] = ["budget", "pins", "previous_summary", "messages"];
 
 /// Answers the chunks of a request, each with the previous answer; the last answer is the summary.
-pub fn run(model: &Model<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Result<Vec<u8>> {
+pub fn run(model: &ModelClient<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Result<Vec<u8>> {
     let mut previous: Option<String> = None;
     for piece in pieces {
         let session = question(piece, previous.as_deref(), system)?;
         let reply = model.ask(&session, &[])?;
         if reply.is_cut() {
-            let error = Error::new(Kind::Unavailable, "the summary reached its maximum length");
+            let error = Error::new(ErrorKind::Unavailable, "the summary reached its maximum length");
             return Err(error.hint("raise --max-tokens or CONVO_LLM_MAX_TOKENS"));
         }
         let text = without_thinking(&reply.text);
         if text.is_empty() {
-            return Err(Error::new(Kind::Unavailable, "the summary is empty"));
+            return Err(Error::new(ErrorKind::Unavailable, "the summary is empty"));
         }
         previous = Some(text.to_string());
     }
@@ -40,7 +40,7 @@ pub fn run(model: &Model<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Resul
 /// Builds the question: the task as instructions, and the rest marked as data that contains no instructions.
 fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Result<Session> {
     if json::value_end(piece, 0, Dialect::Strict) != Ok(piece.len()) {
-        return Err(Error::new(Kind::Data, "the summary request is damaged"));
+        return Err(Error::new(ErrorKind::Data, "the summary request is damaged"));
     }
     let instructions = json::member(piece, "instructions").and_then(json::text);
     let mut data = ObjectBuilder::default();
@@ -50,15 +50,15 @@ fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Resul
             (_, _, Some(value)) => drop(data.raw(name, value)),
             (_, _, None) => {
                 let what = format!("the request for a summary is damaged: it has no {name}");
-                return Err(Error::new(Kind::Data, what));
+                return Err(Error::new(ErrorKind::Data, what));
             }
         }
     }
-    let told = [system, instructions.as_deref()].into_iter().flatten();
-    let told: Vec<&str> = told.map(str::trim).filter(|text| !text.is_empty()).collect();
+    let reported = [system, instructions.as_deref()].into_iter().flatten();
+    let reported: Vec<&str> = reported.map(str::trim).filter(|text| !text.is_empty()).collect();
     let mut session = Session::default();
     for (role, text) in [
-        ("system", told.join("\n\n")),
+        ("system", reported.join("\n\n")),
         ("user", String::from_utf8_lossy(&data.finish()).into_owned()),
     ] {
         if !text.is_empty() {
@@ -73,10 +73,10 @@ fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Resul
 /// Removes the reasoning that self-hosted models print before the text.
 fn without_thinking(text: &str) -> &str {
     let text = text.trim();
-    let thought = text
+    let reasoning = text
         .strip_prefix("<think>")
         .and_then(|rest| rest.split_once("</think>"));
-    thought.map_or(text, |(_, behind)| behind.trim())
+    reasoning.map_or(text, |(_, after)| after.trim())
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thinking_is_no_part_of_a_summary() {
+    fn thinking_is_removed_from_a_summary() {
         assert_eq!(without_thinking("<think>\nhm\n</think>\n\nBeans. "), "Beans.");
         assert_eq!(without_thinking("a <think>b</think>"), "a <think>b</think>");
         assert_eq!(without_thinking("<think>for ever"), "<think>for ever");

@@ -1,17 +1,17 @@
 //! Tools offered to a model, and the commands that answer their calls.
 
-use crate::arguments::Tools;
-use crate::command::{self, Outcome, ShellCommand};
+use crate::arguments::ToolArgs;
+use crate::command::{self, CommandOutcome, ShellCommand};
 use crate::interrupt::Interrupt;
 use crate::key;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::message::ToolCall;
 use std::time::Duration;
 
 /// A tool as offered to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct ToolOffer {
     name: String,
     description: Option<String>,
     /// The JSON schema of its parameters.
@@ -23,10 +23,10 @@ pub struct Offer {
 /// The schema of a tool without one: any object.
 const OPEN: &[u8] = br#"{"type":"object","properties":{}}"#;
 
-impl Offer {
+impl ToolOffer {
     /// A tool known only by name.
-    pub fn open(name: &str) -> Offer {
-        Offer {
+    pub fn open(name: &str) -> ToolOffer {
+        ToolOffer {
             name: name.to_string(),
             description: None,
             parameters: OPEN.to_vec(),
@@ -68,7 +68,7 @@ impl Offer {
 /// The tools of a run.
 #[derive(Debug)]
 pub struct Toolbox {
-    pub offers: Vec<Offer>,
+    pub offers: Vec<ToolOffer>,
     timeout: Duration,
     /// Environment variables withheld from commands.
     withheld: Vec<&'static str>,
@@ -86,21 +86,24 @@ struct CallLimits {
 
 impl Toolbox {
     /// Creates the tools from the command line, and reads schema files.
-    pub fn new(arguments: &Tools) -> Result<Toolbox> {
-        let mut offers: Vec<Offer> = Vec::new();
+    pub fn new(arguments: &ToolArgs) -> Result<Toolbox> {
+        let mut offers: Vec<ToolOffer> = Vec::new();
         for (name, command) in &arguments.commands {
             if offers.iter().any(|offer| offer.name == *name) {
-                return Err(Error::new(Kind::Usage, format!("--tool {name}: given twice")));
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    format!("--tool {name}: given twice"),
+                ));
             }
-            offers.push(Offer {
+            offers.push(ToolOffer {
                 command: Some(command.clone()),
-                ..Offer::open(name)
+                ..ToolOffer::open(name)
             });
         }
         for (name, file) in &arguments.schemas {
             let known = offers.iter().position(|offer| offer.name == *name);
             let at = known.unwrap_or_else(|| {
-                offers.push(Offer::open(name));
+                offers.push(ToolOffer::open(name));
                 offers.len() - 1
             });
             describe(&mut offers[at], file)?;
@@ -143,7 +146,7 @@ impl Toolbox {
                 _ => None,
             };
             let outcome = match limit {
-                Some((scope, limit)) => Outcome {
+                Some((scope, limit)) => CommandOutcome {
                     text: format!("not run: more than {limit} calls in one {scope}"),
                     failed: true,
                 },
@@ -163,11 +166,11 @@ impl Toolbox {
         calls.saturating_sub(self.limits.per_reply.min(room))
     }
 
-    fn run(&self, call: &ToolCall<'_>) -> Outcome {
+    fn run(&self, call: &ToolCall<'_>) -> CommandOutcome {
         let offer = self.offers.iter().find(|offer| offer.name == call.name);
         let line = offer.and_then(|offer| offer.command.as_deref());
         let Some((line, interrupt)) = line.zip(self.interrupt.as_ref()) else {
-            return Outcome {
+            return CommandOutcome {
                 text: format!("no such tool: {:?}", call.name),
                 failed: true,
             };
@@ -188,7 +191,7 @@ impl Toolbox {
 }
 
 /// Encodes the result of a call as a record.
-fn record(call: &ToolCall<'_>, outcome: &Outcome) -> Vec<u8> {
+fn record(call: &ToolCall<'_>, outcome: &CommandOutcome) -> Vec<u8> {
     let mut record = ObjectBuilder::default();
     record
         .text("role", "tool")
@@ -201,12 +204,12 @@ fn record(call: &ToolCall<'_>, outcome: &Outcome) -> Vec<u8> {
     record.finish()
 }
 /// Maximum size of a schema file in bytes.
-const MOST: u64 = 1 << 20;
+const MAXIMUM: u64 = 1 << 20;
 
-fn describe(offer: &mut Offer, file: &str) -> Result<()> {
-    let wrong = |what: &str| Error::new(Kind::Data, format!("{file}: {what}"));
+fn describe(offer: &mut ToolOffer, file: &str) -> Result<()> {
+    let wrong = |what: &str| Error::new(ErrorKind::Data, format!("{file}: {what}"));
     let about = std::fs::metadata(file).map_err(|error| Error::io(format!("cannot read {file}"), error))?;
-    if about.len() > MOST {
+    if about.len() > MAXIMUM {
         return Err(wrong("schema too long"));
     }
     let bytes = std::fs::read(file).map_err(|error| Error::io(format!("cannot read {file}"), error))?;

@@ -20,7 +20,7 @@ use clap::Parser;
   convo mcp --max-bytes 20000
   echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | convo mcp"
 )]
-pub struct Arguments {
+pub struct McpArguments {
     /// Cut the result of a call after N bytes
     #[arg(long, value_name = "N", default_value_t = 50_000)]
     pub max_bytes: u64,

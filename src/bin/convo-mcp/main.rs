@@ -8,10 +8,10 @@ mod protocol;
 mod run;
 mod tools;
 
-use arguments::Arguments;
+use arguments::McpArguments;
 use clap::Parser;
 use output::Output;
-use run::Program;
+use run::CommandRunner;
 use std::io::BufRead;
 use std::process::ExitCode;
 
@@ -20,11 +20,11 @@ const LONGEST: u64 = 1024 * 1024;
 
 fn main() -> ExitCode {
     let output = Output;
-    let arguments = match Arguments::try_parse() {
+    let arguments = match McpArguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(output.usage(&error)),
     };
-    let program = Program::new(&arguments);
+    let program = CommandRunner::new(&arguments);
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();
     loop {

@@ -1,7 +1,7 @@
 //! Runs the program for a call and returns its output.
 
-use crate::arguments::Arguments;
-use crate::tools::Call;
+use crate::arguments::McpArguments;
+use crate::tools::CommandCall;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::Read;
@@ -12,29 +12,29 @@ use std::process::{Command, Stdio};
 const NOTHING: i32 = 1;
 
 /// The program, and limits for its calls.
-pub struct Program {
+pub struct CommandRunner {
     path: OsString,
     max_bytes: u64,
     files: bool,
 }
 
-impl Program {
+impl CommandRunner {
     /// Finds the program: the caller of this plugin, else the one next to it, else the one on PATH.
-    pub fn new(arguments: &Arguments) -> Program {
+    pub fn new(arguments: &McpArguments) -> CommandRunner {
         let caller = std::env::var_os("CONVO").filter(|path| !path.is_empty());
-        let beside = || {
+        let extra = || {
             let path = std::env::current_exe().ok()?.with_file_name("convo");
             path.is_file().then(|| path.into_os_string())
         };
-        Program {
-            path: caller.or_else(beside).unwrap_or_else(|| "convo".into()),
+        CommandRunner {
+            path: caller.or_else(extra).unwrap_or_else(|| "convo".into()),
             max_bytes: arguments.max_bytes,
             files: arguments.files,
         }
     }
 
     /// Runs a call; returns the printed text or an error.
-    pub fn call(&self, call: &Call) -> Value {
+    pub fn call(&self, call: &CommandCall) -> Value {
         if let Some(name) = call.sessions.iter().find(|name| !self.files && is_file(name)) {
             let problem = format!("{name}: files are not read (the server runs without --files)");
             return content(&problem, true);
@@ -45,7 +45,7 @@ impl Program {
         }
     }
 
-    fn run(&self, call: &Call) -> std::io::Result<Value> {
+    fn run(&self, call: &CommandCall) -> std::io::Result<Value> {
         let mut child = Command::new(&self.path)
             .args(&call.options)
             .args(["--color=never", "--quiet", "--"])

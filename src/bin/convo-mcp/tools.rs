@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// How to convert a parameter to arguments. The option is `--` and the parameter's name.
-enum Kind {
+enum ParameterKind {
     /// `--option VALUE`.
     Text,
     /// `--option N`, at least 1.
@@ -20,7 +20,7 @@ enum Kind {
 
 struct Parameter {
     name: &'static str,
-    kind: Kind,
+    kind: ParameterKind,
     about: &'static str,
 }
 
@@ -34,35 +34,39 @@ pub struct Tool {
 
 /// The command line of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CommandCall {
     pub options: Vec<String>,
     pub pattern: Option<String>,
     pub sessions: Vec<String>,
 }
 
-const fn parameter(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+const fn parameter(name: &'static str, kind: ParameterKind, about: &'static str) -> Parameter {
     Parameter { name, kind, about }
 }
 
 const SESSION: Parameter = parameter(
     "session",
-    Kind::Session,
+    ParameterKind::Session,
     "Id of a session or its beginning, an alias, or @last",
 );
 const PROJECT: Parameter = parameter(
     "project",
-    Kind::Text,
+    ParameterKind::Text,
     "Only sessions of this project: directory or its last part",
 );
 const SINCE: Parameter = parameter(
     "since",
-    Kind::Text,
+    ParameterKind::Text,
     "Only sessions changed since then, e.g. 7d, 2w, 2026-11-01",
 );
-const UNTIL: Parameter = parameter("until", Kind::Text, "Only sessions last changed before then");
+const UNTIL: Parameter = parameter(
+    "until",
+    ParameterKind::Text,
+    "Only sessions last changed before then",
+);
 const PROGRAM: Parameter = parameter(
     "program",
-    Kind::Text,
+    ParameterKind::Text,
     "Only sessions of these programs, e.g. codex,pi",
 );
 
@@ -76,17 +80,17 @@ pub const ALL: [Tool; 4] = [
         parameters: &[
             parameter(
                 "agents",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "List the sessions that other programs keep on this machine",
             ),
             PROJECT,
             PROGRAM,
             SINCE,
             UNTIL,
-            parameter("tag", Kind::Text, "Only sessions with this tag"),
+            parameter("tag", ParameterKind::Text, "Only sessions with this tag"),
             parameter(
                 "limit",
-                Kind::Number,
+                ParameterKind::Number,
                 "List at most so many sessions (default 50)",
             ),
         ],
@@ -97,31 +101,47 @@ pub const ALL: [Tool; 4] = [
                 matching line. Without sessions, searches the store and the sessions of other programs.",
         fixed: &["--max-count=20"],
         parameters: &[
-            parameter("pattern", Kind::Pattern, "Text to search for"),
-            parameter("regex", Kind::Flag, "Read the pattern as a regular expression"),
-            parameter("ignore_case", Kind::Flag, "Ignore case"),
+            parameter("pattern", ParameterKind::Pattern, "Text to search for"),
+            parameter(
+                "regex",
+                ParameterKind::Flag,
+                "Read the pattern as a regular expression",
+            ),
+            parameter("ignore_case", ParameterKind::Flag, "Ignore case"),
             parameter(
                 "rank",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "Read the pattern as a question, and print the sessions that fit it best",
             ),
             parameter(
                 "role",
-                Kind::Text,
+                ParameterKind::Text,
                 "Only messages of these roles, e.g. user,assistant",
             ),
-            parameter("in", Kind::Text, "Only these parts, e.g. text,call,result"),
-            parameter("context", Kind::Number, "Print so many lines around each match"),
+            parameter(
+                "in",
+                ParameterKind::Text,
+                "Only these parts, e.g. text,call,result",
+            ),
+            parameter(
+                "context",
+                ParameterKind::Number,
+                "Print so many lines around each match",
+            ),
             parameter(
                 "max_count",
-                Kind::Number,
+                ParameterKind::Number,
                 "At most so many lines per session (default 20)",
             ),
             PROJECT,
             PROGRAM,
             SINCE,
             UNTIL,
-            parameter("sessions", Kind::Sessions, "Only these sessions, by name"),
+            parameter(
+                "sessions",
+                ParameterKind::Sessions,
+                "Only these sessions, by name",
+            ),
         ],
     },
     Tool {
@@ -132,18 +152,22 @@ pub const ALL: [Tool; 4] = [
             SESSION,
             parameter(
                 "last",
-                Kind::Number,
+                ParameterKind::Number,
                 "Only the newest exchanges: so many questions with their answers",
             ),
             parameter(
                 "role",
-                Kind::Text,
+                ParameterKind::Text,
                 "Only messages of this role: user, assistant, tool, system",
             ),
-            parameter("full", Kind::Flag, "Print tool results and arguments completely"),
+            parameter(
+                "full",
+                ParameterKind::Flag,
+                "Print tool results and arguments completely",
+            ),
             parameter(
                 "hidden",
-                Kind::Flag,
+                ParameterKind::Flag,
                 "Also messages that a truncation or compaction hides",
             ),
         ],
@@ -156,7 +180,7 @@ pub const ALL: [Tool; 4] = [
             SESSION,
             parameter(
                 "by",
-                Kind::Text,
+                ParameterKind::Text,
                 "Break tokens down by role, category, tool or exchange",
             ),
         ],
@@ -194,7 +218,7 @@ impl Tool {
     ///
     /// # Errors
     /// A description of invalid arguments.
-    pub fn command_line(&self, arguments: &Value) -> Result<Call, String> {
+    pub fn command_line(&self, arguments: &Value) -> Result<CommandCall, String> {
         let none = Map::new();
         let given = match arguments {
             Value::Null => &none,
@@ -205,7 +229,7 @@ impl Tool {
         if let Some(name) = given.keys().find(|name| !known(name)) {
             return Err(format!("'{name}': no such argument of {}", self.name));
         }
-        let mut call = Call {
+        let mut call = CommandCall {
             options: vec![self.name.to_string()],
             pattern: None,
             sessions: Vec::new(),
@@ -237,14 +261,14 @@ impl Tool {
 
 impl Parameter {
     fn is_needed(&self) -> bool {
-        matches!(self.kind, Kind::Pattern | Kind::Session)
+        matches!(self.kind, ParameterKind::Pattern | ParameterKind::Session)
     }
 
     fn schema(&self) -> Value {
         match self.kind {
-            Kind::Number => json!({"type": "integer", "minimum": 1, "description": self.about}),
-            Kind::Flag => json!({"type": "boolean", "description": self.about}),
-            Kind::Sessions => {
+            ParameterKind::Number => json!({"type": "integer", "minimum": 1, "description": self.about}),
+            ParameterKind::Flag => json!({"type": "boolean", "description": self.about}),
+            ParameterKind::Sessions => {
                 json!({"type": "array", "items": {"type": "string"}, "description": self.about})
             }
             _ => json!({"type": "string", "description": self.about}),
@@ -254,27 +278,27 @@ impl Parameter {
     /// The expected type, for messages.
     fn form(&self) -> &'static str {
         match self.kind {
-            Kind::Number => "a positive number",
-            Kind::Flag => "true or false",
-            Kind::Sessions => "a list of names",
+            ParameterKind::Number => "a positive number",
+            ParameterKind::Flag => "true or false",
+            ParameterKind::Sessions => "a list of names",
             _ => "a text",
         }
     }
 
     /// Adds a value to a command line; none if it has the wrong type.
-    fn add(&self, value: &Value, call: &mut Call) -> Option<()> {
+    fn add(&self, value: &Value, call: &mut CommandCall) -> Option<()> {
         let option = format!("--{}", self.name.replace('_', "-"));
         match self.kind {
             // A single argument, so that the value cannot be parsed as an option.
-            Kind::Text => call.options.push(format!("{option}={}", value.as_str()?)),
-            Kind::Number => {
+            ParameterKind::Text => call.options.push(format!("{option}={}", value.as_str()?)),
+            ParameterKind::Number => {
                 let number = value.as_u64().filter(|number| *number > 0)?;
                 call.options.push(format!("{option}={number}"));
             }
-            Kind::Flag => call.options.extend(value.as_bool()?.then_some(option)),
-            Kind::Pattern => call.pattern = Some(value.as_str()?.to_string()),
-            Kind::Session => call.sessions.push(value.as_str()?.to_string()),
-            Kind::Sessions => {
+            ParameterKind::Flag => call.options.extend(value.as_bool()?.then_some(option)),
+            ParameterKind::Pattern => call.pattern = Some(value.as_str()?.to_string()),
+            ParameterKind::Session => call.sessions.push(value.as_str()?.to_string()),
+            ParameterKind::Sessions => {
                 let names = value.as_array()?.iter();
                 let names: Option<Vec<_>> = names.map(|name| name.as_str().map(str::to_string)).collect();
                 call.sessions = names?;

@@ -3,9 +3,9 @@
 
 use super::NOWHERE;
 use super::database::{self, Database, number};
-use super::made::{self, array, object, quoted};
-use super::system::{Row, System};
-use convo::error::{Error, Kind, Result};
+use super::session_lines::{self, array, object, quoted};
+use super::system::{DatabaseSystem, SystemRow};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::workspace::Workspace;
 use convo::model::json::{self, Dialect, ObjectBuilder};
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const NAME: &str = "cursor";
 
 /// The definition of this system.
-pub const SESSIONS: System = System {
+pub const SESSIONS: DatabaseSystem = DatabaseSystem {
     name: NAME,
     what: "chats of the Cursor editor",
     tables: &[("ItemTable", &["key"]), ("cursorDiskKV", &["key", "value"])],
@@ -41,7 +41,7 @@ fn bubbles(composer: &str) -> String {
     format!("bubbleId:{composer}:")
 }
 
-fn rows(database: &Database) -> Result<Vec<Row>> {
+fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let [from, to] = range(COMPOSER);
     let query =
         "SELECT key, value FROM cursorDiskKV WHERE key >= ?1 AND key < ?2 AND value IS NOT NULL ORDER BY key";
@@ -54,19 +54,19 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
             .as_deref()
             .is_some_and(|composer| listed(composer).is_empty());
         let member = |name| json::member(composer.as_deref()?, name);
-        Ok((!is_unused).then(|| Row {
+        Ok((!is_unused).then(|| SystemRow {
             id: key.strip_prefix(COMPOSER).unwrap_or_default().to_string(),
             time: member("createdAt").and_then(moment),
             title: member("name").and_then(filled),
             updated: member("lastUpdatedAt").and_then(moment),
             directory: member("workspaceIdentifier").and_then(directory).and_then(filled),
-            ..Row::default()
+            ..SystemRow::default()
         }))
     })?;
     Ok(found.into_iter().flatten().collect())
 }
 
-fn bytes(database: &Database, row: &Row) -> Result<u64> {
+fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
     let key = format!("{COMPOSER}{}", row.id);
     let [from, to] = range(&bubbles(&row.id));
     let query =
@@ -91,11 +91,11 @@ fn listed(composer: &[u8]) -> Vec<&[u8]> {
         .unwrap_or_default()
 }
 
-fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Vec<Session>> {
     let stored = value(database, &format!("{COMPOSER}{}", row.id))?;
     let stored =
-        stored.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))?;
-    let composer = object(&stored).ok_or_else(|| Error::new(Kind::Data, "not a JSON object"))?;
+        stored.ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))?;
+    let composer = object(&stored).ok_or_else(|| Error::new(ErrorKind::Data, "not a JSON object"))?;
     let mut known = BTreeSet::new();
     let mut records = Vec::new();
     let mut missing = 0_u64;
@@ -122,7 +122,10 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
             ),
             None => {
                 report.damage(NOWHERE, format!("message {id} is not a JSON object"));
-                records.push(made::foreign(NAME, &quoted(&String::from_utf8_lossy(&stored))));
+                records.push(session_lines::passthrough(
+                    NAME,
+                    &quoted(&String::from_utf8_lossy(&stored)),
+                ));
             }
         }
     }
@@ -153,7 +156,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     let directory = json::member(&composer, "workspaceIdentifier").and_then(directory);
     let workspace = Workspace::new(directory, None, inner("modelConfig", "modelName"));
     let mut session = Session::default();
-    session.push_new(&made::header(
+    session.push_new(&session_lines::header(
         database,
         (NAME, NAME),
         row,
@@ -210,16 +213,16 @@ impl Bubble<'_> {
         let role = match self.member("type") {
             Some(b"1") => "user",
             Some(b"2") => "assistant",
-            _ => return vec![made::foreign(NAME, self.raw)],
+            _ => return vec![session_lines::passthrough(NAME, self.raw)],
         };
         let text = self.member("text").and_then(filled);
         let text = text.or_else(|| self.member("rawText").and_then(filled));
-        let thought = self.member("thinking").and_then(thought);
+        let reasoning = self.member("thinking").and_then(reasoning_part);
         let tool = self
             .member("toolFormerData")
             .and_then(|raw| Tool::of(raw, self.id));
-        if text.is_none() && thought.is_none() && tool.is_none() {
-            return vec![made::foreign(NAME, self.raw)];
+        if text.is_none() && reasoning.is_none() && tool.is_none() {
+            return vec![session_lines::passthrough(NAME, self.raw)];
         }
         let mut message = ObjectBuilder::default();
         message.text("role", role);
@@ -232,8 +235,8 @@ impl Bubble<'_> {
         if let Some(tool) = &tool {
             message.raw("tool_calls", array(&[&tool.call]));
         }
-        if let Some(thought) = thought {
-            message.raw("reasoning", array(&[thought]));
+        if let Some(reasoning) = reasoning {
+            message.raw("reasoning", array(&[reasoning]));
         }
         let time = self.member("createdAt").and_then(moment);
         if let Some(time) = &time {
@@ -262,7 +265,7 @@ impl Bubble<'_> {
 }
 
 /// Converts reasoning with its signature.
-fn thought(raw: &[u8]) -> Option<Vec<u8>> {
+fn reasoning_part(raw: &[u8]) -> Option<Vec<u8>> {
     let text = json::member(raw, "text").and_then(filled);
     let signature = json::member(raw, "signature").filter(|raw| filled(raw).is_some());
     if text.is_none() && signature.is_none() {
@@ -302,7 +305,9 @@ impl Tool<'_> {
         let text = |name| json::member(raw, name).and_then(filled);
         let name = text("name")?;
         let id = text("toolCallId").unwrap_or_else(|| format!("call_{bubble}"));
-        let arguments = ["rawArgs", "params"].into_iter().find_map(|name| said(raw, name));
+        let arguments = ["rawArgs", "params"]
+            .into_iter()
+            .find_map(|name| text_member(raw, name));
         let mut function = ObjectBuilder::default();
         function
             .text("name", &name)
@@ -327,7 +332,7 @@ impl Tool<'_> {
 
     /// Returns the message with the result; `None` if the call was rejected or is still running.
     fn result(&self, bubble: &str, time: Option<&str>) -> Option<Vec<u8>> {
-        let (result, error) = (said(self.raw, "result"), said(self.raw, "error"));
+        let (result, error) = (text_member(self.raw, "result"), text_member(self.raw, "error"));
         let is_error = error.is_some();
         let text = result.or(error)?;
         let mut message = ObjectBuilder::default();
@@ -347,7 +352,7 @@ impl Tool<'_> {
 }
 
 /// Returns a member as text. Its value is JSON or a string that contains JSON.
-fn said(raw: &[u8], name: &str) -> Option<String> {
+fn text_member(raw: &[u8], name: &str) -> Option<String> {
     let value = json::member(raw, name)?;
     match value {
         b"null" => None,

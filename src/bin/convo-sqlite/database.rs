@@ -1,6 +1,6 @@
 //! Read-only access to a database, which never creates or changes files next to it.
 
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::model::time;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
@@ -19,13 +19,13 @@ pub struct Database {
     /// The temporary copy, if one is read.
     _copy: Option<Copied>,
     /// The file, if it is read without a lock, and its size and time when it was opened.
-    alone: Option<(PathBuf, Facts)>,
+    alone: Option<(PathBuf, SizeAndTime)>,
     /// Whether the database uses a write-ahead log that does not exist.
     lacks_its_log: bool,
 }
 
 /// Size and modification time.
-type Facts = (u64, Option<SystemTime>);
+type SizeAndTime = (u64, Option<SystemTime>);
 
 /// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -34,7 +34,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 const LONGEST: i32 = 64 << 20;
 
 /// How long to wait for the lock of another program.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// How long to wait before the next attempt to open a database.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -51,13 +51,17 @@ impl Database {
     pub fn open(path: &Path) -> Result<Database> {
         check(path)?;
         // Between two changes of a busy program, an attempt may find no state that it can read.
-        let end = Instant::now() + PATIENCE;
-        let mut opened = Opened::of(path);
-        while opened.as_ref().is_err_and(|error| error.kind == Kind::Locked) && Instant::now() < end {
+        let end = Instant::now() + LOCK_WAIT;
+        let mut opened = OpenDatabase::of(path);
+        while opened
+            .as_ref()
+            .is_err_and(|error| error.kind == ErrorKind::Locked)
+            && Instant::now() < end
+        {
             std::thread::sleep(PAUSE);
-            opened = Opened::of(path);
+            opened = OpenDatabase::of(path);
         }
-        let Opened {
+        let OpenDatabase {
             connection,
             copy,
             alone,
@@ -74,7 +78,7 @@ impl Database {
         };
         // While no other program writes. With a log, the file itself may be incomplete.
         if !is_logged || lacks_its_log {
-            database.at_once(|| database.tables().and_then(|_| is_whole(path)))?;
+            database.at_once(|| database.tables().and_then(|_| check_complete(path)))?;
         }
         Ok(database)
     }
@@ -99,11 +103,11 @@ impl Database {
     }
 
     /// Fails if another program began to write during a read without a lock.
-    pub fn is_as_it_was(&self) -> Result<()> {
+    pub fn check_unchanged(&self) -> Result<()> {
         let Some((path, before)) = &self.alone else {
             return Ok(());
         };
-        if facts(path)? == *before && beside(path, LOG).is_none() {
+        if facts(path)? == *before && with_suffix(path, LOG).is_none() {
             return Ok(());
         }
         Err(changed())
@@ -134,15 +138,15 @@ impl Database {
         if self.first(known, &[table, column], |_| Ok(()))?.is_some() {
             return Ok((format!("{} t", quoted(table)), format!("t.{}", quoted(column))));
         }
-        let (of, made) = (quoted(table), quoted(&format!("{table} by {column}")));
+        let (of, built) = (quoted(table), quoted(&format!("{table} by {column}")));
         let column = quoted(column);
         let make = format!(
-            "CREATE TEMP TABLE IF NOT EXISTS {made} AS SELECT {column} AS key, rowid AS at FROM main.{of};
-             CREATE INDEX IF NOT EXISTS temp.{index} ON {made} (key, at);",
-            index = quoted(&format!("index of {made}")),
+            "CREATE TEMP TABLE IF NOT EXISTS {built} AS SELECT {column} AS key, rowid AS at FROM main.{of};
+             CREATE INDEX IF NOT EXISTS temp.{index} ON {built} (key, at);",
+            index = quoted(&format!("index of {built}")),
         );
         self.connection.execute_batch(&make).map_err(failed)?;
-        let from = format!("temp.{made} f CROSS JOIN main.{of} t ON t.rowid = f.at");
+        let from = format!("temp.{built} f CROSS JOIN main.{of} t ON t.rowid = f.at");
         Ok((from, "f.key".to_string()))
     }
 
@@ -173,19 +177,19 @@ impl Database {
 }
 
 /// A connection to a database, or to a copy of it.
-struct Opened {
+struct OpenDatabase {
     connection: Connection,
     copy: Option<Copied>,
     /// The file and its facts, if it is read without a lock.
-    alone: Option<(PathBuf, Facts)>,
+    alone: Option<(PathBuf, SizeAndTime)>,
     is_logged: bool,
     lacks_its_log: bool,
 }
 
-impl Opened {
+impl OpenDatabase {
     /// Tries once.
-    fn of(path: &Path) -> Result<Opened> {
-        let (log, index) = (beside(path, LOG), beside(path, "-shm"));
+    fn of(path: &Path) -> Result<OpenDatabase> {
+        let (log, index) = (with_suffix(path, LOG), with_suffix(path, "-shm"));
         let is_logged = head(path)?.get(MODE) == Some(&LOGGED);
         let mut alone = None;
         let lacks_its_log = is_logged && log.is_none();
@@ -201,7 +205,7 @@ impl Opened {
             }
             _ => (connect(path, "mode=ro")?, None),
         };
-        Ok(Opened {
+        Ok(OpenDatabase {
             connection,
             copy,
             alone,
@@ -244,13 +248,13 @@ pub fn utc(text: &str) -> Option<String> {
 const LOG: &str = "-wal";
 
 /// Returns the path with this suffix; `None` if the file is empty or does not exist.
-fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
+fn with_suffix(path: &Path, ending: &str) -> Option<PathBuf> {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     Some(PathBuf::from(name)).filter(|path| fs::metadata(path).is_ok_and(|about| about.len() > 0))
 }
 
-fn facts(path: &Path) -> Result<Facts> {
+fn facts(path: &Path) -> Result<SizeAndTime> {
     let about = fs::metadata(path).map_err(|error| Error::io("cannot read", error))?;
     Ok((about.len(), about.modified().ok()))
 }
@@ -259,7 +263,7 @@ fn facts(path: &Path) -> Result<Facts> {
 fn check(path: &Path) -> Result<()> {
     let about = fs::metadata(path).map_err(|error| Error::io("cannot open", error))?;
     if !about.is_file() {
-        return Err(Error::new(Kind::Unsafe, "not a regular file"));
+        return Err(Error::new(ErrorKind::Unsafe, "not a regular file"));
     }
     let mut head = Vec::new();
     let file = fs::File::open(path).map_err(|error| Error::io("cannot open", error))?;
@@ -267,7 +271,7 @@ fn check(path: &Path) -> Result<()> {
         .read_to_end(&mut head)
         .map_err(|error| Error::io("cannot read", error))?;
     if head != MAGIC {
-        return Err(Error::new(Kind::Data, "not an SQLite database"));
+        return Err(Error::new(ErrorKind::Data, "not an SQLite database"));
     }
     Ok(())
 }
@@ -291,7 +295,7 @@ fn head(path: &Path) -> Result<Vec<u8>> {
 
 /// Fails if the file is truncated: SQLite would read it and return less data. Source: same, 1.3.2, 1.3.7 and 1.3.8: the
 /// page count is valid while the change counter equals the one that it was written with.
-fn is_whole(path: &Path) -> Result<()> {
+fn check_complete(path: &Path) -> Result<()> {
     let head = head(path)?;
     let number = |at: usize| {
         let bytes = head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -305,7 +309,7 @@ fn is_whole(path: &Path) -> Result<()> {
     if number(24) != number(92) || there >= whole {
         return Ok(());
     }
-    let error = Error::new(Kind::Data, format!("truncated: {there} of {whole} bytes"));
+    let error = Error::new(ErrorKind::Data, format!("truncated: {there} of {whole} bytes"));
     Err(error.hint("recover the rest with: sqlite3 FILE .recover"))
 }
 
@@ -328,7 +332,7 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
-    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    connection.busy_timeout(LOCK_WAIT).map_err(failed)?;
     connection
         .set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)
         .map_err(failed)?;
@@ -352,32 +356,37 @@ fn reader(path: &Path) -> Result<Connection> {
 /// Converts an error of SQLite.
 pub fn failed(error: rusqlite::Error) -> Error {
     let kind = match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Kind::Locked,
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch) => Kind::Data,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Locked,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch) => {
+            ErrorKind::Data
+        }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            Kind::InputOutput
+            ErrorKind::InputOutput
         }
         Some(ErrorCode::ReadOnly) => {
-            let error = Error::new(Kind::Locked, "an interrupted transaction would have to be undone");
+            let error = Error::new(
+                ErrorKind::Locked,
+                "an interrupted transaction would have to be undone",
+            );
             return error.hint("copy it with the files next to it, and open the copy with its program");
         }
         Some(ErrorCode::TooBig) => {
             let what = format!("a value is longer than {} MiB", LONGEST >> 20);
-            return Error::new(Kind::Data, what)
+            return Error::new(ErrorKind::Data, what)
                 .hint("find the value with: sqlite3 FILE, and max(length(COLUMN)) of each column");
         }
-        _ => Kind::Data,
+        _ => ErrorKind::Data,
     };
-    let told = Error::new(kind, format!("the database: {error}"));
+    let reported = Error::new(kind, format!("the database: {error}"));
     match kind {
-        Kind::Locked => told.hint("another program is writing; run the command again"),
-        _ => told,
+        ErrorKind::Locked => reported.hint("another program is writing; run the command again"),
+        _ => reported,
     }
 }
 
 /// Returns the error for a database that changed during the read.
 fn changed() -> Error {
-    let error = Error::new(Kind::Locked, "modified by another program while it was read");
+    let error = Error::new(ErrorKind::Locked, "modified by another program while it was read");
     error.hint("the output may be inconsistent; run the command again")
 }
 
@@ -391,9 +400,9 @@ const NAME: &str = "copy.db";
 impl Copied {
     fn of(path: &Path, log: &Path) -> Result<Copied> {
         let failed =
-            |error| Error::io("cannot copy the database to read its log", error).kind(Kind::InputOutput);
+            |error| Error::io("cannot copy the database to read its log", error).kind(ErrorKind::InputOutput);
         let copied = Copied {
-            folder: fresh().map_err(failed)?,
+            folder: private_directory().map_err(failed)?,
         };
         let before = (facts(path)?, facts(log)?);
         fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
@@ -413,13 +422,13 @@ impl Drop for Copied {
 }
 
 /// Creates a directory that only this user can read.
-fn fresh() -> io::Result<PathBuf> {
+fn private_directory() -> io::Result<PathBuf> {
     let mut nth = 0;
     loop {
         let folder = std::env::temp_dir().join(format!("convo-sqlite-{}-{nth}", std::process::id()));
         match fs::DirBuilder::new().mode(0o700).create(&folder) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
-            made => return made.map(|()| folder),
+            built => return built.map(|()| folder),
         }
     }
 }

@@ -2,17 +2,17 @@
 //! it with the codec of that format.
 
 use super::database::{self, Database, number, utc};
-use super::made::{self, array, quoted};
 use super::opencode::raw;
-use super::system::{Row, System};
-use convo::error::{Error, Kind, Result};
+use super::session_lines::{self, array, quoted};
+use super::system::{DatabaseSystem, SystemRow};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
-use convo::format::{self, Format, Source};
+use convo::format::{self, DocumentSource, Format};
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 
 /// The definition of this system.
-pub const SESSIONS: System = System {
+pub const SESSIONS: DatabaseSystem = DatabaseSystem {
     name: "goose",
     what: "sessions of goose",
     tables: &[
@@ -29,7 +29,7 @@ pub const SESSIONS: System = System {
     sessions,
 };
 
-fn rows(database: &Database) -> Result<Vec<Row>> {
+fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let columns = database.columns("sessions")?;
     let column = |name: &str| match columns.iter().any(|column| column == name) {
         true => format!("nullif({}, '')", database::quoted(name)),
@@ -40,40 +40,40 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
     let query = format!("SELECT id, created_at, {title}, {updated}, working_dir FROM sessions ORDER BY id");
     database.all(&query, &[], |row| {
         let time = |nth| -> rusqlite::Result<_> { Ok(database::text(row, nth)?.and_then(|time| utc(&time))) };
-        Ok(Row {
+        Ok(SystemRow {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: time(1)?,
             title: database::text(row, 2)?,
             updated: time(3)?,
             directory: database::text(row, 4)?,
-            ..Row::default()
+            ..SystemRow::default()
         })
     })
 }
 
-fn bytes(database: &Database, row: &Row) -> Result<u64> {
+fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
     let (from, key) = database.by("messages", "session_id")?;
     let query = format!("SELECT sum(octet_length(t.content_json)) FROM {from} WHERE {key} = ?1");
     let bytes = database.first(&query, &[&row.id], |row| number(row, 0))?;
     Ok(bytes.flatten().map_or(0, i64::unsigned_abs))
 }
 
-fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Vec<Session>> {
     let messages = messages(database, row)?;
     let mut document = about(database, row)?;
     document
         .raw("conversation", array(&messages))
         .raw("message_count", messages.len().to_string());
     let document = document.finish();
-    let source = Source {
+    let source = DocumentSource {
         name: Some(database.name()),
-        ..Source::alone(&document)
+        ..DocumentSource::alone(&document)
     };
     format::convert(Format::Goose, &source, report)
 }
 
 /// Returns the metadata of a session in the form of an export.
-fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
+fn about(database: &Database, row: &SystemRow) -> Result<ObjectBuilder> {
     let names = database.columns("sessions")?;
     let found = database.first("SELECT * FROM sessions WHERE id = ?1", &[&row.id], |row| {
         (0..names.len())
@@ -81,7 +81,7 @@ fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
             .collect::<rusqlite::Result<Vec<_>>>()
     })?;
     let values =
-        found.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))?;
+        found.ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))?;
     let mut about = ObjectBuilder::default();
     for (name, value) in names.iter().zip(values) {
         let Some(value) = value else {
@@ -96,7 +96,7 @@ fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
             }
             // JSON columns are JSON in an export too.
             name if name == "extension_data" || name.ends_with("_json") => {
-                let inner = made::value(text().as_bytes()).unwrap_or_else(|| value.clone());
+                let inner = session_lines::value(text().as_bytes()).unwrap_or_else(|| value.clone());
                 about.raw(name.strip_suffix("_json").unwrap_or(name), inner)
             }
             name => about.raw(name, &value),
@@ -106,7 +106,7 @@ fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
 }
 
 /// Returns the messages of a session in row order.
-fn messages(database: &Database, row: &Row) -> Result<Vec<Vec<u8>>> {
+fn messages(database: &Database, row: &SystemRow) -> Result<Vec<Vec<u8>>> {
     let columns = database.columns("messages")?;
     let column = |name: &str| match columns.iter().any(|column| column == name) {
         true => format!("t.{}", database::quoted(name)),
@@ -130,12 +130,12 @@ fn messages(database: &Database, row: &Row) -> Result<Vec<Vec<u8>>> {
             .text("role", &database::text(row, 0)?.unwrap_or_default())
             .raw("created", number(row, 2)?.unwrap_or(0).to_string());
         // Content that is not a list of blocks becomes a string; the codec reports it.
-        let blocks = made::value(&content).filter(|value| value.starts_with(b"["));
+        let blocks = session_lines::value(&content).filter(|value| value.starts_with(b"["));
         message.raw(
             "content",
             blocks.unwrap_or_else(|| quoted(&String::from_utf8_lossy(&content))),
         );
-        if let Some(metadata) = database::bytes(row, 3)?.and_then(|raw| made::object(&raw)) {
+        if let Some(metadata) = database::bytes(row, 3)?.and_then(|raw| session_lines::object(&raw)) {
             message.raw("metadata", metadata);
         }
         if let Some(tokens) = number(row, 4)? {

@@ -7,23 +7,23 @@ mod cursor;
 mod database;
 mod goose;
 mod llm;
-mod made;
 mod opencode;
 mod output;
 mod penguin;
 mod relocation;
+mod session_lines;
 mod system;
 #[path = "../convo/terminal/terminal_filter.rs"]
 mod terminal_filter;
 
 use clap::Parser;
-use convo::error::{Error, Kind, Place, Result};
+use convo::error::{Error, ErrorKind, Position, Result};
 use convo::format::report::Report;
 use database::Database;
 use output::Output;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use system::{Row, System};
+use system::{DatabaseSystem, SystemRow};
 
 /// Print the sessions in a SQLite database
 ///
@@ -55,7 +55,7 @@ use system::{Row, System};
   convo sqlite snapshots.db | convo split --per-day --output-dir days/
   convo sqlite snapshots.db --session 900977a9 | convo show
   convo sqlite logs.db > logs.jsonl && convo migrate logs.jsonl")]
-struct Arguments {
+struct SqliteArguments {
     /// Database
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
@@ -95,7 +95,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let output = Output::default();
-    let arguments = match Arguments::try_parse() {
+    let arguments = match SqliteArguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(output.usage(&error)),
     };
@@ -108,7 +108,7 @@ fn main() -> ExitCode {
     ExitCode::from(output.status())
 }
 
-fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
+fn run(arguments: &SqliteArguments, label: &str, output: &Output) -> Result<()> {
     if let [old, new] = arguments.relocate.as_slice() {
         return relocation::run(&arguments.file, [old, new], arguments.list, output);
     }
@@ -117,7 +117,7 @@ fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
     }
     let database = Database::open(&arguments.file)?;
     let system = system::known(&database, arguments.from.as_deref())?;
-    let mut rows = system::chosen((system.rows)(&database)?, &arguments.id)?;
+    let mut rows = system::requested_rows((system.rows)(&database)?, &arguments.id)?;
     if arguments.rows {
         rows.sort_by(|one, other| other.newest().cmp(&one.newest()));
     }
@@ -129,14 +129,14 @@ fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
     output.flush()?;
     output.losses(label);
     printed?;
-    database.is_as_it_was()
+    database.check_unchanged()
 }
 
 fn list(
-    arguments: &Arguments,
-    system: &System,
+    arguments: &SqliteArguments,
+    system: &DatabaseSystem,
     database: &Database,
-    rows: &[Row],
+    rows: &[SystemRow],
     output: &Output,
 ) -> Result<()> {
     for row in rows {
@@ -151,11 +151,11 @@ fn list(
 }
 
 fn print(
-    arguments: &Arguments,
+    arguments: &SqliteArguments,
     label: &str,
-    system: &System,
+    system: &DatabaseSystem,
     database: &Database,
-    rows: &[Row],
+    rows: &[SystemRow],
     output: &Output,
 ) -> Result<()> {
     if database.lacks_its_log() {
@@ -173,7 +173,7 @@ fn print(
         let sessions = match read {
             Ok(sessions) => sessions,
             // A session that cannot be read does not prevent reading the others.
-            Err(error) if error.kind == Kind::Data && !arguments.strict => {
+            Err(error) if error.kind == ErrorKind::Data && !arguments.strict => {
                 output.error(label, &about(row, error));
                 continue;
             }
@@ -182,7 +182,7 @@ fn print(
         let whole = report.losses.is_empty() && !report.is_damaged();
         output.report(label, &row.id, report);
         if arguments.strict && !whole {
-            let error = Error::new(Kind::Data, "stopped at a damaged record (--strict)");
+            let error = Error::new(ErrorKind::Data, "stopped at a damaged record (--strict)");
             return Err(about(row, error));
         }
         for session in sessions {
@@ -194,7 +194,7 @@ fn print(
     Ok(())
 }
 
-fn about(row: &Row, error: Error) -> Error {
+fn about(row: &SystemRow, error: Error) -> Error {
     Error {
         message: format!("{}: {}", row.id, error.message),
         at: None,
@@ -202,7 +202,7 @@ fn about(row: &Row, error: Error) -> Error {
     }
 }
 
-fn text(row: &Row, bytes: u64) -> String {
+fn text(row: &SystemRow, bytes: u64) -> String {
     let flat = |text: &str| text.replace(|c: char| c.is_control(), " ");
     format!(
         "{}\t{}\t{bytes}\t{}",
@@ -212,7 +212,7 @@ fn text(row: &Row, bytes: u64) -> String {
     )
 }
 
-fn object(system: &System, row: &Row, bytes: u64) -> String {
+fn object(system: &DatabaseSystem, row: &SystemRow, bytes: u64) -> String {
     serde_json::json!({
         "schema": "convo.sqlite/1", "system": system.name, "id": row.id, "time": row.time, "bytes": bytes,
         "title": row.title, "updated": row.newest(), "project": row.directory, "parent": row.parent,
@@ -222,4 +222,4 @@ fn object(system: &System, row: &Row, bytes: u64) -> String {
 }
 
 /// The place of data that is not a line of a file.
-const NOWHERE: Place = Place { line: 0, offset: 0 };
+const NOWHERE: Position = Position { line: 0, offset: 0 };

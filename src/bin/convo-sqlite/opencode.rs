@@ -2,11 +2,11 @@
 //! prints, and reads it with the codec of that format.
 
 use super::database::{self, Database, number};
-use super::made::{self, array};
-use super::system::{Row, System};
-use convo::error::{Error, Kind, Result};
+use super::session_lines::{self, array};
+use super::system::{DatabaseSystem, SystemRow};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
-use convo::format::{self, Format, Source};
+use convo::format::{self, DocumentSource, Format};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::session::Session;
 use convo::model::time;
@@ -14,7 +14,7 @@ use rusqlite::types::ValueRef;
 use std::collections::{HashMap, VecDeque};
 
 /// The definition of this system.
-pub const SESSIONS: System = System {
+pub const SESSIONS: DatabaseSystem = DatabaseSystem {
     name: "opencode",
     what: "sessions of opencode",
     tables: &[
@@ -41,7 +41,7 @@ const KNOWN: [&str; 9] = [
     "time_archived",
 ];
 
-fn rows(database: &Database) -> Result<Vec<Row>> {
+fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let columns = database.columns("session")?;
     let column = |name: &str| match columns.iter().any(|column| column == name) {
         true => database::quoted(name),
@@ -65,7 +65,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
         };
         let filled =
             |nth| -> rusqlite::Result<_> { Ok(database::text(row, nth)?.filter(|text| !text.is_empty())) };
-        Ok(Row {
+        Ok(SystemRow {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: time(1)?,
             title: filled(2)?,
@@ -77,7 +77,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
     })
 }
 
-fn bytes(database: &Database, row: &Row) -> Result<u64> {
+fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
     let mut sum = 0;
     for table in ["message", "part"] {
         let (from, key) = database.by(table, "session_id")?;
@@ -88,18 +88,18 @@ fn bytes(database: &Database, row: &Row) -> Result<u64> {
     Ok(sum)
 }
 
-fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Vec<Session>> {
     let document = document(database, row)?;
-    let source = Source {
+    let source = DocumentSource {
         name: Some(database.name()),
-        ..Source::alone(&document)
+        ..DocumentSource::alone(&document)
     };
     format::convert(Format::Opencode, &source, report)
 }
 
 /// Builds the document that an export of the session would print.
-fn document(database: &Database, row: &Row) -> Result<Vec<u8>> {
-    let (info, beside) = info(database, row)?;
+fn document(database: &Database, row: &SystemRow) -> Result<Vec<u8>> {
+    let (info, extra) = info(database, row)?;
     let mut parts = parts(database, row)?;
     let created = database
         .columns("message")?
@@ -119,7 +119,7 @@ fn document(database: &Database, row: &Row) -> Result<Vec<u8>> {
         let mut info = ObjectBuilder::default();
         info.text("id", &id).text("sessionID", &row.id);
         let own = parts.remove(&id).unwrap_or_default();
-        messages.push(message(&told(info, &data), &own));
+        messages.push(message(&with_column(info, &data), &own));
     }
     // Parts without a message are preserved as passthrough data.
     let mut left: Vec<_> = parts.into_iter().collect();
@@ -127,8 +127,8 @@ fn document(database: &Database, row: &Row) -> Result<Vec<u8>> {
     messages.extend(left.iter().map(|(_, parts)| message(b"null", parts)));
     let mut document = ObjectBuilder::default();
     document.raw("info", info).raw("messages", array(&messages));
-    if !beside.is_empty() {
-        document.raw("columns", beside.finish());
+    if !extra.is_empty() {
+        document.raw("columns", extra.finish());
     }
     Ok(document.finish())
 }
@@ -140,7 +140,7 @@ fn message(info: &[u8], parts: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Returns the metadata of a session, and the columns that an export does not contain.
-fn info(database: &Database, row: &Row) -> Result<(Vec<u8>, ObjectBuilder)> {
+fn info(database: &Database, row: &SystemRow) -> Result<(Vec<u8>, ObjectBuilder)> {
     let names = database.columns("session")?;
     let found = database.first("SELECT * FROM session WHERE id = ?1", &[&row.id], |row| {
         (0..names.len())
@@ -148,7 +148,7 @@ fn info(database: &Database, row: &Row) -> Result<(Vec<u8>, ObjectBuilder)> {
             .collect::<rusqlite::Result<Vec<_>>>()
     })?;
     let values =
-        found.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))?;
+        found.ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))?;
     let get = |name: &str| {
         let at = names.iter().position(|column| column == name)?;
         values.get(at)?.as_deref()
@@ -174,13 +174,13 @@ fn info(database: &Database, row: &Row) -> Result<(Vec<u8>, ObjectBuilder)> {
         get(column).map(|value| times.raw(name, value));
     }
     info.raw("time", times.finish());
-    let mut beside = ObjectBuilder::default();
+    let mut extra = ObjectBuilder::default();
     for (name, value) in names.iter().zip(&values) {
         if let (false, Some(value)) = (KNOWN.contains(&name.as_str()), value) {
-            beside.raw(name, value);
+            extra.raw(name, value);
         }
     }
-    Ok((info.finish(), beside))
+    Ok((info.finish(), extra))
 }
 
 /// Encodes the value of a column as JSON; `None` for NULL.
@@ -190,12 +190,14 @@ pub fn raw(value: ValueRef<'_>) -> Option<Vec<u8>> {
         ValueRef::Integer(number) => Some(number.to_string().into_bytes()),
         ValueRef::Real(number) if number.is_finite() => Some(format!("{number:?}").into_bytes()),
         ValueRef::Real(_) => None,
-        ValueRef::Text(text) | ValueRef::Blob(text) => Some(made::quoted(&String::from_utf8_lossy(text))),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            Some(session_lines::quoted(&String::from_utf8_lossy(text)))
+        }
     }
 }
 
 /// Returns the parts of each message of a session.
-fn parts(database: &Database, row: &Row) -> Result<HashMap<String, Vec<Vec<u8>>>> {
+fn parts(database: &Database, row: &SystemRow) -> Result<HashMap<String, Vec<Vec<u8>>>> {
     let (from, key) = database.by("part", "session_id")?;
     let query = format!("SELECT t.id, t.message_id, t.data FROM {from} WHERE {key} = ?1 ORDER BY t.id");
     let stored: VecDeque<_> = database
@@ -211,14 +213,14 @@ fn parts(database: &Database, row: &Row) -> Result<HashMap<String, Vec<Vec<u8>>>
         part.text("id", &id)
             .text("sessionID", &row.id)
             .text("messageID", &of);
-        parts.entry(of).or_default().push(told(part, &data));
+        parts.entry(of).or_default().push(with_column(part, &data));
     }
     Ok(parts)
 }
 
 /// Adds the members of a column to an object after its ids; a value that is not an object is added as text.
-fn told(mut built: ObjectBuilder, data: &[u8]) -> Vec<u8> {
-    let members = made::object(data);
+fn with_column(mut built: ObjectBuilder, data: &[u8]) -> Vec<u8> {
+    let members = session_lines::object(data);
     match members
         .as_deref()
         .and_then(|data| json::members(data, Dialect::Strict))

@@ -1,11 +1,11 @@
 //! The only file of the plugin that prints: records to standard output, diagnostics to standard error.
 
 use crate::terminal_filter::TerminalFilter;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::{Loss, Report, describe_losses};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// The output and the exit status of a run.
 pub struct Output {
@@ -55,7 +55,7 @@ impl Output {
     fn checked(&self, written: std::io::Result<()>) -> Result<()> {
         written.map_err(|error| {
             self.closed
-                .set(self.closed.get() || error.kind() == ErrorKind::BrokenPipe);
+                .set(self.closed.get() || error.kind() == io::ErrorKind::BrokenPipe);
             Error::io("standard output: cannot write", error)
         })
     }
@@ -80,15 +80,15 @@ impl Output {
         if let Some(hint) = &error.hint {
             text.push_str(&format!("\nhint: {hint}"));
         }
-        self.tell(&text);
+        self.print_diagnostic(&text);
     }
 
     /// Reports damage and notices of a session.
     pub fn report(&self, label: &str, id: &str, report: Report) {
         for finding in report.findings {
             if finding.damage {
-                self.ended(Kind::Data);
-                self.tell(&format!("convo: {label}: {id}: {}", finding.what));
+                self.ended(ErrorKind::Data);
+                self.print_diagnostic(&format!("convo: {label}: {id}: {}", finding.what));
             } else {
                 self.note(label, &finding.what);
             }
@@ -102,7 +102,7 @@ impl Output {
     /// Prints a notice once.
     pub fn note(&self, label: &str, what: &str) {
         if self.told.borrow_mut().insert(what.to_string()) {
-            self.tell(&format!("convo: {label}: {what}"));
+            self.print_diagnostic(&format!("convo: {label}: {what}"));
         }
     }
 
@@ -110,7 +110,7 @@ impl Output {
     pub fn losses(&self, label: &str) {
         let lost = self.lost.take();
         if let Some(what) = describe_losses(&lost, None) {
-            self.tell(&format!("convo: {label}: {what}"));
+            self.print_diagnostic(&format!("convo: {label}: {what}"));
         }
     }
 
@@ -126,17 +126,17 @@ impl Output {
         }
         let text = error.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
-        self.tell(&format!("convo: {}", text.trim_end()));
-        Kind::Usage.status()
+        self.print_diagnostic(&format!("convo: {}", text.trim_end()));
+        ErrorKind::Usage.status()
     }
 
-    fn ended(&self, kind: Kind) {
+    fn ended(&self, kind: ErrorKind) {
         self.worst.set(self.worst.get().max(kind.status()));
     }
 
     /// Prints a diagnostic in one write and ignores failures. Replaces control characters, which may come from the
     /// database.
-    fn tell(&self, text: &str) {
+    fn print_diagnostic(&self, text: &str) {
         let shown = text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}");
         let _ = std::io::stderr().write_all(format!("{shown}\n").as_bytes());
     }

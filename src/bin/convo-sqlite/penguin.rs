@@ -2,16 +2,16 @@
 
 use super::NOWHERE;
 use super::database::{self, Database, utc};
-use super::system::{Row, System};
-use convo::error::{Error, Kind, Result};
+use super::system::{DatabaseSystem, SystemRow};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
-use convo::format::{self, Format, Source};
+use convo::format::{self, DocumentSource, Format};
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use convo::model::session::{Class, Session};
 
 /// The definition of this system.
-pub const SNAPSHOTS: System = System {
+pub const SNAPSHOTS: DatabaseSystem = DatabaseSystem {
     name: "penguin-snapshots",
     what: "snapshots of Penguin",
     tables: &[("snapshots", &["id", "parent_id", "timestamp", "payload", "meta"])],
@@ -21,21 +21,21 @@ pub const SNAPSHOTS: System = System {
     sessions,
 };
 
-fn rows(database: &Database) -> Result<Vec<Row>> {
+fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let query = "SELECT id, timestamp, meta FROM snapshots ORDER BY timestamp, id";
     database.all(query, &[], |row| {
         let meta = database::bytes(row, 2)?.unwrap_or_default();
         let name = json::member(&meta, "name").and_then(json::text);
-        Ok(Row {
+        Ok(SystemRow {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: database::text(row, 1)?.and_then(|text| utc(&text)),
             title: name.map(|name| name.into_owned()),
-            ..Row::default()
+            ..SystemRow::default()
         })
     })
 }
 
-fn bytes(database: &Database, row: &Row) -> Result<u64> {
+fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
     let query = "SELECT octet_length(payload) FROM snapshots WHERE id = ?1";
     let bytes = database.first(query, &[&row.id], |row| row.get::<_, Option<i64>>(0))?;
     Ok(bytes.flatten().map_or(0, i64::unsigned_abs))
@@ -48,7 +48,7 @@ struct Snapshot {
     meta: Option<Vec<u8>>,
 }
 
-fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Vec<Session>> {
     let query = "SELECT parent_id, payload, meta FROM snapshots WHERE id = ?1";
     let found = database.first(query, &[&row.id], |row| {
         Ok(Snapshot {
@@ -59,28 +59,28 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     })?;
     let Some(snapshot) = found else {
         return Err(Error::new(
-            Kind::Locked,
+            ErrorKind::Locked,
             format!("{}: deleted by another program", row.id),
         ));
     };
-    let read = format::convert(Format::Penguin, &Source::alone(&snapshot.payload), report)?;
+    let read = format::convert(Format::Penguin, &DocumentSource::alone(&snapshot.payload), report)?;
     read.iter()
         .map(|session| renamed(session, row, &snapshot, report))
         .collect()
 }
 
 /// Gives the session an id of its own, because all snapshots of a session contain the id of that session.
-fn renamed(session: &Session, row: &Row, snapshot: &Snapshot, report: &mut Report) -> Result<Session> {
-    let mut made = Session::default();
+fn renamed(session: &Session, row: &SystemRow, snapshot: &Snapshot, report: &mut Report) -> Result<Session> {
+    let mut built = Session::default();
     for index in 0..session.len() {
         if session.class(index) == Class::Header {
             let header = header(session, index, row, snapshot, report)?;
-            made.push_new(&header);
+            built.push_new(&header);
         } else {
-            made.push_from(session, index);
+            built.push_from(session, index);
         }
     }
-    Ok(made)
+    Ok(built)
 }
 
 fn quoted(text: &str) -> Vec<u8> {
@@ -92,7 +92,7 @@ fn quoted(text: &str) -> Vec<u8> {
 fn header(
     session: &Session,
     index: usize,
-    row: &Row,
+    row: &SystemRow,
     snapshot: &Snapshot,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
@@ -131,7 +131,7 @@ fn header(
         }
         json::with_members(before, &changes)
     });
-    built.map_err(|fault| Error::new(Kind::Data, fault.what))
+    built.map_err(|fault| Error::new(ErrorKind::Data, fault.what))
 }
 
 /// Returns the id of the session of a snapshot.

@@ -3,7 +3,7 @@
 
 use super::database::{self, Database, failed, quoted};
 use super::output::Output;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::home::relocation::Renames;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -29,7 +29,7 @@ pub fn run(path: &Path, [old, new]: [&str; 2], only_list: bool, output: &Output)
         change(path, &found)?;
     }
     let mut counts: Vec<(&str, &str, u64)> = Vec::new();
-    for Found {
+    for FoundValue {
         table, column, rows, ..
     } in &found
     {
@@ -50,12 +50,15 @@ pub fn run(path: &Path, [old, new]: [&str; 2], only_list: bool, output: &Output)
 /// Moves the write-ahead log into the file; programs may leave a log when they exit.
 ///
 /// # Errors
-/// [`Kind::Locked`] if another program has the database open.
+/// [`ErrorKind::Locked`] if another program has the database open.
 pub fn checkpoint(path: &Path) -> Result<()> {
     let connection = writable(path)?;
     let busy = connection.query_row(CHECKPOINT, [], |row| row.get::<_, i64>(0));
     if busy.map_err(failed)? != 0 {
-        return Err(Error::new(Kind::Locked, "another program has the database open"));
+        return Err(Error::new(
+            ErrorKind::Locked,
+            "another program has the database open",
+        ));
     }
     connection.close().map_err(|(_, error)| failed(error))
 }
@@ -76,7 +79,7 @@ fn writable(path: &Path) -> Result<Connection> {
 }
 
 /// A value of a column that contains the directory.
-struct Found {
+struct FoundValue {
     table: &'static str,
     column: &'static str,
     value: String,
@@ -84,7 +87,7 @@ struct Found {
     rows: u64,
 }
 
-fn find(database: &Database, renames: &Renames) -> Result<Vec<Found>> {
+fn find(database: &Database, renames: &Renames) -> Result<Vec<FoundValue>> {
     let mut found = Vec::new();
     for (table, column, others) in PLACES {
         let columns = database.columns(table)?;
@@ -101,7 +104,7 @@ fn find(database: &Database, renames: &Renames) -> Result<Vec<Found>> {
             Ok((database::text(row, 0)?.unwrap_or_default(), rows))
         })?;
         found.extend(values.into_iter().filter_map(|(value, rows)| {
-            Some(Found {
+            Some(FoundValue {
                 table,
                 column,
                 new: renames.path(&value)?,
@@ -114,7 +117,7 @@ fn find(database: &Database, renames: &Renames) -> Result<Vec<Found>> {
 }
 
 /// Changes all values in one transaction.
-fn change(path: &Path, found: &[Found]) -> Result<()> {
+fn change(path: &Path, found: &[FoundValue]) -> Result<()> {
     let mut connection = writable(path)?;
     let transaction = connection.transaction().map_err(failed)?;
     for one in found {
@@ -125,7 +128,7 @@ fn change(path: &Path, found: &[Found]) -> Result<()> {
             .map_err(failed)?;
         if changed as u64 != one.rows {
             let what = format!("{}.{} changed while it was read", one.table, one.column);
-            return Err(Error::new(Kind::Locked, what));
+            return Err(Error::new(ErrorKind::Locked, what));
         }
     }
     transaction.commit().map_err(failed)?;

@@ -2,12 +2,12 @@
 
 use super::database::Database;
 use super::{agents, cursor, goose, llm, opencode, penguin};
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::model::session::Session;
 
 /// A system that stores sessions in a database.
-pub struct System {
+pub struct DatabaseSystem {
     /// Its name.
     pub name: &'static str,
     /// Description for users.
@@ -17,15 +17,15 @@ pub struct System {
     /// Detects this system if its tables have other names.
     pub otherwise: fn(&Database) -> Result<bool>,
     /// Returns its sessions, in the order in which they are printed.
-    pub rows: fn(&Database) -> Result<Vec<Row>>,
+    pub rows: fn(&Database) -> Result<Vec<SystemRow>>,
     /// Returns the size of a row in bytes, without data shared with other rows.
-    pub bytes: fn(&Database, &Row) -> Result<u64>,
+    pub bytes: fn(&Database, &SystemRow) -> Result<u64>,
     /// Converts a row to sessions: the main one, its branches, its sidechains.
-    pub sessions: fn(&Database, &Row, &mut Report) -> Result<Vec<Session>>,
+    pub sessions: fn(&Database, &SystemRow, &mut Report) -> Result<Vec<Session>>,
 }
 
 /// Every system, one file each; the first match is used.
-const SYSTEMS: [System; 6] = [
+const SYSTEMS: [DatabaseSystem; 6] = [
     llm::LOGS,
     agents::SESSIONS,
     opencode::SESSIONS,
@@ -36,7 +36,7 @@ const SYSTEMS: [System; 6] = [
 
 /// A session in a database.
 #[derive(Default)]
-pub struct Row {
+pub struct SystemRow {
     /// Its id in the database.
     pub id: String,
     /// When it was created: RFC 3339.
@@ -53,7 +53,7 @@ pub struct Row {
     pub is_archived: bool,
 }
 
-impl Row {
+impl SystemRow {
     /// Returns the time of the last change.
     pub fn newest(&self) -> Option<&str> {
         self.updated.as_deref().or(self.time.as_deref())
@@ -61,9 +61,9 @@ impl Row {
 }
 
 /// Returns the system with this name, or the one whose tables exist.
-pub fn known(database: &Database, name: Option<&str>) -> Result<&'static System> {
+pub fn known(database: &Database, name: Option<&str>) -> Result<&'static DatabaseSystem> {
     if let Some(name) = name.filter(|name| SYSTEMS.iter().all(|system| system.name != *name)) {
-        let error = Error::new(Kind::Usage, format!("unknown type of database '{name}'"));
+        let error = Error::new(ErrorKind::Usage, format!("unknown type of database '{name}'"));
         return Err(error.hint(names()));
     }
     let mut near = None;
@@ -83,7 +83,7 @@ pub fn known(database: &Database, name: Option<&str>) -> Result<&'static System>
             "unknown version of {}: the table {table} has no column {column}",
             system.what
         );
-        return Err(Error::new(Kind::Data, what).hint("update convo"));
+        return Err(Error::new(ErrorKind::Data, what).hint("update convo"));
     }
     let tables = database.tables()?;
     let what = match (tables.is_empty(), name) {
@@ -91,7 +91,7 @@ pub fn known(database: &Database, name: Option<&str>) -> Result<&'static System>
         (false, None) => format!("contains no supported sessions; tables: {}", tables.join(", ")),
         (false, Some(name)) => format!("not a database of {name}; tables: {}", tables.join(", ")),
     };
-    Err(Error::new(Kind::Data, what).hint(names()))
+    Err(Error::new(ErrorKind::Data, what).hint(names()))
 }
 
 fn names() -> String {
@@ -105,7 +105,7 @@ enum Missing {
     Column(&'static str, &'static str),
 }
 
-fn missing(database: &Database, system: &System) -> Result<Option<Missing>> {
+fn missing(database: &Database, system: &DatabaseSystem) -> Result<Option<Missing>> {
     let mut column = None;
     for (table, columns) in system.tables {
         let there = database.columns(table)?;
@@ -120,7 +120,7 @@ fn missing(database: &Database, system: &System) -> Result<Option<Missing>> {
 }
 
 /// Returns the requested rows in their order; each is selected by its id or a prefix of it.
-pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
+pub fn requested_rows(rows: Vec<SystemRow>, ids: &[String]) -> Result<Vec<SystemRow>> {
     if ids.is_empty() {
         return Ok(rows);
     }
@@ -134,7 +134,7 @@ pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
             (Some(nth), _) => wanted.push(nth),
             (None, [nth]) => wanted.push(*nth),
             (None, []) => {
-                let error = Error::new(Kind::NotFound, format!("{id}: no such session"));
+                let error = Error::new(ErrorKind::NotFound, format!("{id}: no such session"));
                 return Err(error.hint("list sessions with --list"));
             }
             (None, several) => {
@@ -145,7 +145,7 @@ pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
                     more => format!(" and {more} more"),
                 };
                 let what = format!("{id}: ambiguous: matches {shown}{more}");
-                return Err(Error::new(Kind::NotFound, what));
+                return Err(Error::new(ErrorKind::NotFound, what));
             }
         }
     }

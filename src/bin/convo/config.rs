@@ -4,7 +4,7 @@ use crate::args::Global;
 use crate::context::named;
 use crate::input::regular;
 use crate::output::path_name;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,14 +90,14 @@ impl Config {
                         Ok((Config::default(), Some(path_name(&path))))
                     }
                     _ => {
-                        let error = Error::io("cannot read", error).kind(Kind::Config);
+                        let error = Error::io("cannot read", error).kind(ErrorKind::Config);
                         Err(named(error, &path_name(&path)))
                     }
                 };
             }
         };
         let mut config: Config = toml::from_str(&text).map_err(|error| {
-            let error = Error::new(Kind::Config, error.message().to_string());
+            let error = Error::new(ErrorKind::Config, error.message().to_string());
             named(error, &path_name(&path))
         })?;
         // A relative path is relative to the configuration file.
@@ -111,10 +111,10 @@ impl Config {
 /// Reads a settings file given by an option.
 ///
 /// # Errors
-/// [`Kind::Config`] for any failure.
+/// [`ErrorKind::Config`] for any failure.
 pub fn text(path: &Path) -> Result<String> {
     regular::read_text(path).map_err(|error| {
-        let error = Error::io("cannot read", error).kind(Kind::Config);
+        let error = Error::io("cannot read", error).kind(ErrorKind::Config);
         named(error, &path_name(path))
     })
 }

@@ -4,17 +4,17 @@
 use crate::args::{ALL, Global, Input};
 use crate::config::{self, Config, home, variable};
 use crate::homes::names;
-pub use crate::input::open::{Opened, refuse_terminal};
-pub use crate::input::source::{
-    SPARES, certain_format, convert, detect_file, from_hint, neighbor, unwrapped,
+pub use crate::input::input_source::{
+    BACKUP_SUFFIXES, certain_format, convert, detect_file, from_hint, neighbor, unwrapped,
 };
+pub use crate::input::open::{OpenInput, refuse_terminal};
 use crate::output::{Color, Output, path_name};
 use crate::programs::counter_program;
 use crate::programs::database::{self, Scratch};
 use crate::programs::hooks::{self, Hooks};
 use crate::terminal::palette::Palette;
-use convo::error::{Error, Kind, Place, Result};
-use convo::home::Mark;
+use convo::error::{Error, ErrorKind, Position, Result};
+use convo::home::RunningSign;
 use convo::model::key::Chance;
 use convo::model::time::Clock;
 use convo::store::{EXACTLY, Store};
@@ -45,7 +45,7 @@ pub struct Context {
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
     /// Files of running sessions that were given as operands.
-    running: RwLock<Vec<(PathBuf, Option<Mark>)>>,
+    running: RwLock<Vec<(PathBuf, Option<RunningSign>)>>,
     /// Temporary files with the records of databases, for commands that read files.
     scratch: Scratch,
 }
@@ -59,13 +59,13 @@ impl Context {
             (None, None) => Color::Auto,
             (None, Some(name)) => <Color as clap::ValueEnum>::from_str(name, false).map_err(|_| {
                 Error::new(
-                    Kind::Config,
+                    ErrorKind::Config,
                     format!("color in the configuration file: expected auto, always or never, got '{name}'"),
                 )
             })?,
         };
         let configured = |name: &str, text: Option<&String>| {
-            let wrong = |why| Error::new(Kind::Config, format!("{name} in the configuration: {why}"));
+            let wrong = |why| Error::new(ErrorKind::Config, format!("{name} in the configuration: {why}"));
             let read = text.map(|text| crate::args::duration(text));
             read.transpose().map_err(wrong)
         };
@@ -76,7 +76,7 @@ impl Context {
             .unwrap_or(Duration::from_secs(10));
         if let Some(1 | 2) = config.max_messages {
             let what = "max-messages in the configuration file: expected 0 (no limit) or a number from 3";
-            return Err(Error::new(Kind::Config, what));
+            return Err(Error::new(ErrorKind::Config, what));
         }
         let timeout = variable("CONVO_TOKENIZER_TIMEOUT").or(config.tokenizer_timeout);
         if let Some(timeout) = configured("tokenizer-timeout", timeout.as_ref())? {
@@ -113,14 +113,14 @@ impl Context {
     /// The path of the store, which need not exist.
     ///
     /// # Errors
-    /// [`Kind::Config`] if no setting names it.
+    /// [`ErrorKind::Config`] if no setting names it.
     pub fn store_path(&self) -> Result<&Path> {
         if let Some(file) = &self.unread_config {
-            let error = Error::new(Kind::Config, "cannot read: permission denied");
+            let error = Error::new(ErrorKind::Config, "cannot read: permission denied");
             return Err(named(error, file).hint("select a store with --store DIR, or use --no-config"));
         }
         self.store_path.as_deref().ok_or_else(|| {
-            Error::new(Kind::Config, "neither HOME nor XDG_DATA_HOME is set")
+            Error::new(ErrorKind::Config, "neither HOME nor XDG_DATA_HOME is set")
                 .hint("select a store with --store DIR")
         })
     }
@@ -143,7 +143,7 @@ impl Context {
             if let Some(system) = store.network()
                 && store.is_first_notice("network")
             {
-                self.output.tell(
+                self.output.notice(
                     &path_name(path),
                     &format!("on {system}; durability is guaranteed only on local file systems (shown once)"),
                 );
@@ -152,7 +152,7 @@ impl Context {
         }
         self.store
             .get()
-            .ok_or_else(|| Error::new(Kind::InputOutput, "cannot open the store"))
+            .ok_or_else(|| Error::new(ErrorKind::InputOutput, "cannot open the store"))
     }
 
     /// The colors of standard output.
@@ -176,7 +176,7 @@ impl Context {
     }
 
     /// The program that replies by default, named by the environment or the configuration.
-    pub fn ask_with(&self) -> Option<&str> {
+    pub fn default_program(&self) -> Option<&str> {
         self.ask_with.as_deref()
     }
 
@@ -240,14 +240,14 @@ impl Context {
             .iter()
             .find(|(known, _)| known == path)
             .map(|(_, mark)| *mark);
-        match mark.filter(|mark| *mark != Some(Mark::Recent) || !force) {
+        match mark.filter(|mark| *mark != Some(RunningSign::Recent) || !force) {
             None => Ok(()),
             Some(None) => {
-                let error = Error::new(Kind::Unsafe, "a copy in the archive is never changed");
+                let error = Error::new(ErrorKind::Unsafe, "a copy in the archive is never changed");
                 Err(named(error, &path_name(path)).hint("put it back first: convo archive --give-back NAME"))
             }
             Some(Some(mark)) => {
-                let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));
+                let error = Error::new(ErrorKind::Locked, format!("session is running: {}", mark.name()));
                 Err(named(error, &path_name(path)).hint("end the program, or print the result without -i"))
             }
         }
@@ -280,7 +280,7 @@ impl Context {
 
 /// The error of `--strict` at a damaged line.
 pub fn stopped() -> Error {
-    Error::new(Kind::Data, "stopped at a damaged line (--strict)")
+    Error::new(ErrorKind::Data, "stopped at a damaged line (--strict)")
 }
 
 /// Adds the name of the input to an error.
@@ -296,7 +296,7 @@ pub fn named(mut error: Error, label: &str) -> Error {
     match &mut error.at {
         Some((input, _)) if input.is_empty() => *input = label.to_string(),
         Some(_) => {}
-        None => error.at = Some((label.to_string(), Place::default())),
+        None => error.at = Some((label.to_string(), Position::default())),
     }
     error
 }

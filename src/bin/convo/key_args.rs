@@ -3,11 +3,11 @@
 use crate::config::IdentityLinks;
 use crate::context::{Context, named};
 use crate::output::path_name;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::key;
 use convo::model::scope::signature::is_main_alias;
-use convo::model::scope::{Asked, Dimension, Form, Links, Settings};
+use convo::model::scope::{Dimension, KeyForm, KeyRequest, Links, ScopeSettings};
 use convo::store::foreign::aliases_member;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// A key with its scope and names.
 #[derive(Debug, Default)]
-pub struct Keyed {
+pub struct KeyNames {
     /// The key.
     pub key: Option<String>,
     /// The scope as JSON on one line.
@@ -26,30 +26,30 @@ pub struct Keyed {
     pub claims: Vec<String>,
 }
 
-impl Keyed {
+impl KeyNames {
     /// Builds the identity from a key and a scope. The scope is JSON, either the output of `convo key --json` or an
     /// input of `convo key`, or @ and the name of a file.
-    pub fn new(given: Option<&str>, scope: Option<&str>, settings: &Settings) -> Result<Keyed> {
+    pub fn new(given: Option<&str>, scope: Option<&str>, settings: &ScopeSettings) -> Result<KeyNames> {
         let mut keyed = match scope {
-            Some(scope) => Keyed::read(&text(scope)?, settings)?,
-            None => Keyed::default(),
+            Some(scope) => KeyNames::read(&text(scope)?, settings)?,
+            None => KeyNames::default(),
         };
         if let Some(given) = given {
             keyed.key = Some(given.to_string());
         }
         if let Some(own) = &keyed.key {
             if own.trim().is_empty() {
-                return Err(Error::new(Kind::Usage, "empty key"));
+                return Err(Error::new(ErrorKind::Usage, "empty key"));
             }
             if own.chars().any(char::is_control) || own.starts_with('@') {
-                return Err(Error::new(Kind::Unsafe, format!("{own}: invalid key")));
+                return Err(Error::new(ErrorKind::Unsafe, format!("{own}: invalid key")));
             }
             keyed.claims.retain(|name| name != own);
         }
         Ok(keyed)
     }
 
-    fn read(object: &[u8], settings: &Settings) -> Result<Keyed> {
+    fn read(object: &[u8], settings: &ScopeSettings) -> Result<KeyNames> {
         let member = |name| json::member(object, name);
         let list = |name| {
             let texts = member(name).and_then(|raw| json::elements(raw, Dialect::Strict));
@@ -77,9 +77,9 @@ impl Keyed {
                 )
             }
             _ => {
-                let answer = Asked::read(object)?.answer(Form::Convo, settings)?;
+                let answer = KeyRequest::read(object)?.answer(KeyForm::Convo, settings)?;
                 let answer =
-                    answer.ok_or_else(|| Error::new(Kind::Usage, "the scope identifies no session"))?;
+                    answer.ok_or_else(|| Error::new(ErrorKind::Usage, "the scope identifies no session"))?;
                 (answer.key, answer.scope, answer.aliases, answer.shared)
             }
         };
@@ -88,7 +88,7 @@ impl Keyed {
             .filter(|name| !shared.contains(name) && !is_main_alias(name))
             .cloned()
             .collect();
-        Ok(Keyed {
+        Ok(KeyNames {
             key: Some(key),
             scope,
             aliases,
@@ -127,13 +127,13 @@ impl Keyed {
 }
 
 /// The configured defaults of `convo key`.
-pub fn key_settings(context: &Context) -> Result<Settings> {
+pub fn key_settings(context: &Context) -> Result<ScopeSettings> {
     let table = &context.key;
     let wrong = |name: &str, error: Error| {
         let what = format!("{name} in the configuration file: {}", error.message);
         Error {
             hint: error.hint,
-            ..Error::new(Kind::Config, what)
+            ..Error::new(ErrorKind::Config, what)
         }
     };
     let named: Result<Vec<_>> = table
@@ -157,13 +157,13 @@ pub fn key_settings(context: &Context) -> Result<Settings> {
         Some(IdentityLinks::File(path)) => {
             let read = links_of_file(path);
             // A file that the configuration names counts as configuration.
-            Some(read.map_err(|error| error.kind(Kind::Config))?)
+            Some(read.map_err(|error| error.kind(ErrorKind::Config))?)
         }
     };
-    Ok(Settings {
+    Ok(ScopeSettings {
         default_dimensions,
         default_links,
-        ..Settings::default()
+        ..ScopeSettings::default()
     })
 }
 
@@ -172,7 +172,7 @@ pub fn links_of_file(path: &Path) -> Result<Links> {
     let label = path_name(path);
     let text =
         std::fs::read_to_string(path).map_err(|error| named(Error::io("cannot read", error), &label))?;
-    let refused = |why: String| named(Error::new(Kind::Config, why), &label);
+    let refused = |why: String| named(Error::new(ErrorKind::Config, why), &label);
     if path.extension().is_some_and(|extension| extension == "toml") {
         let file: LinksFile = toml::from_str(&text).map_err(|error| refused(error.message().to_string()))?;
         return Ok(Links::new(file.links()));

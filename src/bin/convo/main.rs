@@ -24,7 +24,7 @@ mod writing;
 
 use args::Global;
 use clap::FromArgMatches;
-use commands::Verb;
+use commands::CommandSpec;
 use context::Context;
 use convo::tokens::external::guarded;
 use output::{Color, Output};
@@ -77,15 +77,15 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     if !first.is_empty() && !first.starts_with('-') && first != commands::HELP {
         return plugin::run(first, &arguments[2..], &Global::default());
     }
-    let matches = match commands::whole().try_get_matches_from(arguments) {
+    let matches = match commands::command_line().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return Output::usage(&error, ""),
     };
     match matches.subcommand() {
         // `help COMMAND` runs `COMMAND --help`, for built-in commands and plugins.
         Some((commands::HELP, inner)) => {
-            let asked = inner.get_many::<OsString>("verb").unwrap_or_default();
-            let asking = [&arguments[0]].into_iter().chain(asked).cloned();
+            let requested = inner.get_many::<OsString>("verb").unwrap_or_default();
+            let asking = [&arguments[0]].into_iter().chain(requested).cloned();
             run(&asking.chain(["--help".into()]).collect::<Vec<_>>())
         }
         Some((name, inner)) => match commands::find(name) {
@@ -112,13 +112,13 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
                 )
             }
         },
-        None => Output::short_help(&mut commands::whole()),
+        None => Output::short_help(&mut commands::command_line()),
     }
 }
 
 /// Runs a verb with the options of the whole program.
 fn execute(
-    verb: &Verb,
+    verb: &CommandSpec,
     global: &Global,
     run: impl FnOnce(&Context) -> anyhow::Result<()>,
     arguments: &[OsString],

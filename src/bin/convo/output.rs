@@ -1,11 +1,11 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
-use crate::pipe;
+use crate::pipe::Pipe;
 use crate::terminal::pager;
 use crate::terminal::terminal_filter::TerminalFilter;
 pub use crate::terminal::visible::{in_line, visible};
 use anyhow::Context as _;
-use convo::error::{Error, Kind, Place};
+use convo::error::{Error, ErrorKind, Position};
 use convo::format::report::{Report, describe_losses};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -49,7 +49,7 @@ pub struct Output {
 const STDOUT: &str = "standard output";
 
 /// Maximum number of findings listed per input; the others are counted.
-const TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
 impl Output {
     /// Creates the output from the global options.
@@ -76,7 +76,7 @@ impl Output {
     }
 
     /// Prints messages as JSON objects, for `--json`, unless `--diagnostics` selects a format.
-    pub fn speak_json(&self, json: bool) {
+    pub fn set_json_diagnostics(&self, json: bool) {
         if self.diagnostics.is_none() {
             self.json.store(json, Ordering::Relaxed);
         }
@@ -90,12 +90,12 @@ impl Output {
     }
 
     /// Suppresses messages while an input is read again.
-    pub fn mute(&self, muted: bool) {
+    pub fn set_muted(&self, muted: bool) {
         self.muted.store(muted, Ordering::Relaxed);
     }
 
     /// Whether messages are JSON objects, for `--json`.
-    pub fn speaks_json(&self) -> bool {
+    pub fn has_json_diagnostics(&self) -> bool {
         self.json.load(Ordering::Relaxed)
     }
 
@@ -123,28 +123,28 @@ impl Output {
     }
 
     /// Notes a status; the process exits with the worst one.
-    pub fn note_status(&self, kind: Kind) {
+    pub fn note_status(&self, kind: ErrorKind) {
         self.worst.fetch_max(kind.status(), Ordering::Relaxed);
     }
 
     /// Reports a change, unless `-q` is given.
-    pub fn tell(&self, input: &str, what: &str) {
+    pub fn notice(&self, input: &str, what: &str) {
         if !self.quiet {
-            self.message("note", input, Place::default(), what, None);
+            self.message("note", input, Position::default(), what, None);
         }
     }
 
     /// Reports a finding with a hint, unless `-q` is given.
-    pub fn tell_with_hint(&self, input: &str, what: &str, hint: &str) {
+    pub fn report_with_hint(&self, input: &str, what: &str, hint: &str) {
         if !self.quiet {
-            self.message("note", input, Place::default(), what, Some(hint));
+            self.message("note", input, Position::default(), what, Some(hint));
         }
     }
 
     /// Reports a detail, only with `-v`.
     pub fn detail(&self, input: &str, what: &str) {
         if self.verbose {
-            self.message("detail", input, Place::default(), what, None);
+            self.message("detail", input, Position::default(), what, None);
         }
     }
 
@@ -167,25 +167,25 @@ impl Output {
         let findings = std::mem::take(&mut report.findings);
         let damaged = findings.iter().filter(|finding| finding.damage).count();
         if damaged > 0 {
-            self.note_status(Kind::Data);
+            self.note_status(ErrorKind::Data);
         }
-        let mut told = 0;
+        let mut reported = 0;
         for finding in findings.iter().filter(|finding| finding.damage || !self.quiet) {
-            told += 1;
-            if told > TOLD && !self.verbose && !self.speaks_json() {
+            reported += 1;
+            if reported > MAX_LISTED && !self.verbose && !self.has_json_diagnostics() {
                 continue;
             }
             let level = if finding.damage { "damage" } else { "note" };
             self.message(level, input, finding.place, &finding.what, None);
         }
-        if told > TOLD && !self.verbose && !self.speaks_json() {
-            let more = format!("{} more (show them with -v)", told - TOLD);
-            self.message("note", input, Place::default(), &more, None);
+        if reported > MAX_LISTED && !self.verbose && !self.has_json_diagnostics() {
+            let more = format!("{} more (show them with -v)", reported - MAX_LISTED);
+            self.message("note", input, Position::default(), &more, None);
         }
         let losses = std::mem::take(&mut report.losses);
-        if !self.speaks_json() {
+        if !self.has_json_diagnostics() {
             let what = describe_losses(&losses, report.target);
-            return what.iter().for_each(|what| self.tell(input, what));
+            return what.iter().for_each(|what| self.notice(input, what));
         }
         for (loss, count) in losses {
             let line = serde_json::json!({
@@ -195,11 +195,11 @@ impl Output {
         }
     }
 
-    fn message(&self, level: &str, input: &str, place: Place, what: &str, hint: Option<&str>) {
+    fn message(&self, level: &str, input: &str, place: Position, what: &str, hint: Option<&str>) {
         if self.muted.load(Ordering::Relaxed) {
             return;
         }
-        if self.speaks_json() {
+        if self.has_json_diagnostics() {
             let mut line = serde_json::json!({
                 "schema": "convo.message/1", "level": level, "input": input, "message": what,
             });
@@ -236,7 +236,7 @@ impl Output {
 
     /// Shows progress on a terminal: each line overwrites the previous one, and `None` removes it.
     pub fn progress(&self, text: Option<&str>) {
-        if self.quiet || self.speaks_json() || !io::stderr().is_terminal() {
+        if self.quiet || self.has_json_diagnostics() || !io::stderr().is_terminal() {
             return;
         }
         let _ = io::stderr().write_all(format!("\r\x1b[K{}", text.unwrap_or_default()).as_bytes());
@@ -258,13 +258,7 @@ impl Output {
 
     /// Writes text with our own colors; text of sessions must be filtered with [`visible`].
     pub fn styled<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
-        let mut out = io::BufWriter::with_capacity(
-            64 * 1024,
-            Unlocked {
-                failed: &self.failed,
-                is_enlarged: false,
-            },
-        );
+        let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked(&self.failed, Pipe::default()));
         let done = write(&mut out);
         // Flush first, so that an error follows the data before it.
         let flushed = if self.stdout_failed() { Ok(()) } else { out.flush() };
@@ -308,7 +302,7 @@ impl Output {
     /// The same for data printed in another way.
     pub fn done<T>(&self, printed: anyhow::Result<T>) -> anyhow::Result<T> {
         printed.map_err(|error| match error.downcast::<Error>() {
-            Ok(error) => anyhow::Error::from(error.kind(Kind::Unsure)).context(STDOUT),
+            Ok(error) => anyhow::Error::from(error.kind(ErrorKind::Unsure)).context(STDOUT),
             Err(error) => error,
         })
     }
@@ -333,24 +327,16 @@ impl Output {
 }
 
 /// Standard output without the standard library's line buffer.
-struct Unlocked<'f> {
-    failed: &'f AtomicBool,
-    is_enlarged: bool,
-}
+struct Unlocked<'f>(&'f AtomicBool, Pipe);
 
 impl Write for Unlocked<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from);
-        if !self.is_enlarged && written.as_ref().is_ok_and(|&written| written >= pipe::BLOCK) {
-            self.is_enlarged = true;
-            pipe::enlarge(rustix::stdio::stdout());
-        }
-        // The caller repeats an interrupted write.
-        if written
-            .as_ref()
-            .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted)
-        {
-            self.failed.store(true, Ordering::Relaxed);
+        match &written {
+            Ok(bytes) => self.1.passed(rustix::stdio::stdout(), *bytes),
+            // The caller repeats an interrupted write.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.0.store(true, Ordering::Relaxed),
         }
         written
     }
@@ -369,7 +355,7 @@ pub fn closed(error: &anyhow::Error) -> bool {
 }
 
 /// Whether standard output is a pipe without a reader.
-pub fn reader_is_gone() -> bool {
+pub fn is_pipe_closed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdout = rustix::stdio::stdout();
     let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
@@ -393,7 +379,7 @@ pub fn columns() -> Option<usize> {
 }
 
 /// Formats a count: `1 line`, `2 lines`.
-pub fn counted(count: u64, thing: &str) -> String {
+pub fn count_of(count: u64, thing: &str) -> String {
     match count {
         1 => format!("1 {thing}"),
         _ => format!("{count} {thing}s"),
@@ -413,13 +399,13 @@ impl Output {
             Some(inner) => {
                 // The context of the error, such as "standard output", names its input.
                 let outer =
-                    Error::new(inner.kind, inner.message.clone()).at(error.to_string(), Place::default());
+                    Error::new(inner.kind, inner.message.clone()).at(error.to_string(), Position::default());
                 self.error(&Error {
                     hint: inner.hint.clone(),
                     ..outer
                 });
             }
-            None => self.error(&Error::new(Kind::InputOutput, format!("{error:#}"))),
+            None => self.error(&Error::new(ErrorKind::InputOutput, format!("{error:#}"))),
         }
         self.status()
     }
@@ -448,12 +434,12 @@ impl Output {
             .replace("\n\nFor more information, try '--help'.", &hint)
             .replace("\n  tip: ", "\nhint: ");
         let _ = io::stderr().write_all(format!("convo: {}\n", text.trim_end()).as_bytes());
-        Ok(Kind::Usage.status())
+        Ok(ErrorKind::Usage.status())
     }
 
     /// Prints the short help on standard error, for a call without arguments.
     pub fn short_help(command: &mut clap::Command) -> anyhow::Result<u8> {
         let _ = io::stderr().write_all(command.render_help().to_string().as_bytes());
-        Ok(Kind::Usage.status())
+        Ok(ErrorKind::Usage.status())
     }
 }

@@ -1,24 +1,24 @@
 //! Reads overviews of sessions; those of unchanged stored sessions come from the store's cache.
 
-use crate::args::Counting;
+use crate::args::TokenizerArgs;
 use crate::context::{Context, named};
-use convo::error::Kind;
+use convo::error::ErrorKind;
 use convo::filter::overview::Overview;
 use convo::model::session::Session;
-use convo::store::{Overviewed, Reading};
+use convo::store::{OverviewCallbacks, Overviewed};
 
 /// Reads overviews.
 pub struct OverviewReader<'c> {
     context: &'c Context,
     /// How to count tokens; none if they are not counted.
-    counting: Option<&'c Counting>,
+    counting: Option<&'c TokenizerArgs>,
     /// The requested tokenizer, by which cached counts are labeled.
     tokenizer: String,
 }
 
 impl<'c> OverviewReader<'c> {
     /// With `counts`, all overviews have tokens; otherwise only those with a cached count.
-    pub fn new(context: &'c Context, counting: &'c Counting, counts: bool) -> OverviewReader<'c> {
+    pub fn new(context: &'c Context, counting: &'c TokenizerArgs, counts: bool) -> OverviewReader<'c> {
         let requested = counting.tokenizer.map(|tokenizer| tokenizer.name().to_string());
         let configured = || context.tokenizer().map(str::to_string);
         OverviewReader {
@@ -50,7 +50,7 @@ impl<'c> OverviewReader<'c> {
     /// Returns the overviews of all stored sessions, unordered; sessions that cannot be read are reported.
     pub fn stored(&self) -> anyhow::Result<Vec<Overviewed<Box<Overview>>>> {
         let output = &self.context.output;
-        let read = self.context.store()?.overviews(&Reading {
+        let read = self.context.store()?.overviews(&OverviewCallbacks {
             // Boxed because large lists are moved and sorted.
             decode: &|bytes| self.known(bytes).map(Box::new),
             read: &|id, session, damaged| Ok(Box::new(self.read(id, session, damaged)?)),
@@ -61,8 +61,8 @@ impl<'c> OverviewReader<'c> {
             match overview {
                 Ok(overview) => {
                     if overview.value.damaged {
-                        output.note_status(Kind::Data);
-                        output.tell(&overview.id, "has damaged lines; locate them with: convo fsck");
+                        output.note_status(ErrorKind::Data);
+                        output.notice(&overview.id, "has damaged lines; locate them with: convo fsck");
                     }
                     overviews.push(overview);
                 }

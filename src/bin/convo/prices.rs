@@ -19,7 +19,7 @@ impl PriceArgs {
     /// Reads the prices and reports entries without a valid price.
     ///
     /// # Errors
-    /// [`Kind::Config`](convo::error::Kind::Config) for a file that cannot be read.
+    /// [`Kind::Config`](convo::error::ErrorKind::Config) for a file that cannot be read.
     pub fn read(&self, context: &Context) -> convo::Result<Prices> {
         let Some(path) = &self.prices else {
             return Prices::built_in();
@@ -28,7 +28,7 @@ impl PriceArgs {
         let prices = Prices::read(&text).map_err(|error| named(error, &path_name(path)))?;
         if !prices.rejected.is_empty() {
             let what = format!("no valid price: {}", prices.rejected.join(", "));
-            context.output.tell("prices", &what);
+            context.output.notice("prices", &what);
         }
         Ok(prices)
     }

@@ -2,10 +2,10 @@
 //! itself is unchanged.
 
 use crate::context::{Context, named, stopped};
-use convo::check::{Api, Options};
-use convo::error::{Error, Kind};
-use convo::filter::repair::{self, How, Repaired};
-use convo::filter::settle::{Lines, summary_line};
+use convo::check::{Api, CheckOptions};
+use convo::error::{Error, ErrorKind};
+use convo::filter::materialize::{LineWriter, summary_line};
+use convo::filter::repair::{self, RepairOptions, Repaired};
 use convo::filter::{Plan, compact};
 use convo::format::goaitools;
 use convo::format::report::Report;
@@ -36,19 +36,19 @@ pub fn fit(
     window: Option<u64>,
     counter: Counter,
 ) -> anyhow::Result<()> {
-    let options = compact::Options {
+    let options = compact::CompactOptions {
         budget: Some(budget),
         window,
         // The result is computed for each request and never stored.
         retry: true,
         unseen: goaitools::unseen,
-        ..compact::Options::default()
+        ..compact::CompactOptions::default()
     };
     let planned = compact::plan(session, counter, &options, |content| {
         context.derived("evt_", session, content)
     });
-    if let Plan::Lines(lines, told) = planned.map_err(|error| named(error, label))?.plan {
-        context.output.detail(label, &told);
+    if let Plan::Lines(lines, reported) = planned.map_err(|error| named(error, label))?.plan {
+        context.output.detail(label, &reported);
         lines.iter().for_each(|line| session.push_new(line));
     }
     Ok(())
@@ -65,8 +65,8 @@ pub fn sendable(
     api: Api,
     strict: bool,
 ) -> anyhow::Result<Session> {
-    let options = Options::default();
-    let how = How {
+    let options = CheckOptions::default();
+    let how = RepairOptions {
         api,
         options: &options,
         mode: None,
@@ -79,34 +79,38 @@ pub fn sendable(
         let planned = repair::plan(&session, &how, stamp);
         // A repair generates unused ids, which requires all ids of the log: an excerpt lacks some.
         if session.excerpt().is_some() && !planned.as_ref().is_ok_and(is_fine) {
-            session = whole(context, label, strict)?;
+            session = load_session(context, label, strict)?;
             continue;
         }
         let Repaired { plan, fixed } = planned.map_err(|error| named(error, label))?;
         if fixed.elements.is_empty() && fixed.changes.is_empty() {
-            return Err(named(Error::new(Kind::No, "the view has no message to send"), label).into());
+            return Err(named(
+                Error::new(ErrorKind::No, "the view has no message to send"),
+                label,
+            )
+            .into());
         }
         if let Some(left) = fixed.errors().next() {
             let what = format!("invalid for {}: {}: {}", api.name(), left.rule.id, left.message);
             return Err(named(
-                Error::new(Kind::No, what)
+                Error::new(ErrorKind::No, what)
                     .hint("this rule has no repair; locate the violation with: convo check"),
                 label,
             )
             .into());
         }
-        let Plan::Lines(lines, told) = plan else {
+        let Plan::Lines(lines, reported) = plan else {
             return Ok(session);
         };
         let what: Vec<String> = fixed
             .changes
             .iter()
-            .take(TOLD)
+            .take(MAX_LISTED)
             .map(|change| change.what.clone())
             .collect();
-        let what = format!("invalid for {}: {told}: {}", api.name(), what.join("; "));
+        let what = format!("invalid for {}: {reported}: {}", api.name(), what.join("; "));
         if strict {
-            let error = Error::new(Kind::Data, format!("{what} (--strict)"));
+            let error = Error::new(ErrorKind::Data, format!("{what} (--strict)"));
             return Err(named(
                 error
                     .hint("locate the violations with: convo check, and repair them with: convo check --fix"),
@@ -114,12 +118,15 @@ pub fn sendable(
             )
             .into());
         }
-        context.output.tell(label, &format!("repaired: {what}"));
+        context.output.notice(label, &format!("repaired: {what}"));
         for line in lines {
             session.push_new(&line);
         }
     }
-    let error = Error::new(Kind::No, format!("invalid for {} and not repairable", api.name()));
+    let error = Error::new(
+        ErrorKind::No,
+        format!("invalid for {} and not repairable", api.name()),
+    );
     Err(named(error, label).into())
 }
 
@@ -130,7 +137,7 @@ fn is_fine(repaired: &Repaired) -> bool {
 }
 
 /// Loads the complete stored session.
-fn whole(context: &Context, name: &str, strict: bool) -> anyhow::Result<Session> {
+fn load_session(context: &Context, name: &str, strict: bool) -> anyhow::Result<Session> {
     let store = context.store()?;
     let mut report = Report::default();
     let session = store.load(&store.resolve(name)?, &mut report)?;
@@ -143,11 +150,11 @@ fn whole(context: &Context, name: &str, strict: bool) -> anyhow::Result<Session>
 }
 
 /// Maximum number of repairs that are listed.
-const TOLD: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Writes the header, then the view.
 pub fn write(session: &Session, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut lines = Lines::new(out);
+    let mut lines = LineWriter::new(out);
     if let Some(header) = (0..session.len()).find(|index| session.class(*index) == Class::Header) {
         lines.write(session.full(header))?;
     }

@@ -6,7 +6,7 @@ use convo::model::session::Session;
 
 impl Selecting {
     /// Keeps only the selected messages of a session; returns whether there is a selection.
-    pub fn narrow(&self, label: &str, session: &mut Session) -> convo::Result<bool> {
+    pub fn select_part(&self, label: &str, session: &mut Session) -> convo::Result<bool> {
         let Some(selection) = self.selection() else {
             return Ok(false);
         };

@@ -7,7 +7,7 @@ use crate::model::json;
 use std::borrow::Cow;
 
 /// The messages of a history.
-pub(super) type Messages<'a, 'o> = History<'a, 'o, Anthropic>;
+pub(super) type AnthropicHistory<'a, 'o> = History<'a, 'o, Anthropic>;
 
 /// The blocks of a message; string content is one block.
 pub(super) fn blocks(raw: &[u8]) -> Vec<Cow<'_, [u8]>> {
@@ -19,7 +19,11 @@ pub(super) fn blocks(raw: &[u8]) -> Vec<Cow<'_, [u8]>> {
 }
 
 /// Replaces the blocks of a message; removes the message if there are none.
-pub(super) fn with_blocks<T: AsRef<[u8]>>(history: &mut Messages<'_, '_>, index: usize, blocks: Vec<T>) {
+pub(super) fn with_blocks<T: AsRef<[u8]>>(
+    history: &mut AnthropicHistory<'_, '_>,
+    index: usize,
+    blocks: Vec<T>,
+) {
     if blocks.is_empty() {
         history.remove(index);
         return;

@@ -4,7 +4,7 @@ use crate::check::raw::{each, elements, is_blank, is_empty_array, is_filled, str
 use crate::model::json;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum Role {
+pub(in crate::check) enum AnthropicRole {
     User,
     Assistant,
     Tool,
@@ -13,7 +13,7 @@ pub(in crate::check) enum Role {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum Content {
+pub(in crate::check) enum AnthropicContent {
     /// Null, absent, an empty string or an empty list.
     Nothing,
     /// A blank string.
@@ -23,7 +23,7 @@ pub(in crate::check) enum Content {
 }
 
 #[derive(Debug)]
-pub(in crate::check) enum Block {
+pub(in crate::check) enum CheckedBlock {
     Text {
         blank: bool,
     },
@@ -41,27 +41,27 @@ pub(in crate::check) enum Block {
 }
 
 #[derive(Debug)]
-pub(in crate::check) struct Facts {
-    pub(in crate::check) role: Role,
+pub(in crate::check) struct AnthropicFacts {
+    pub(in crate::check) role: AnthropicRole,
     /// The role as written.
     pub(in crate::check) name: String,
-    pub(in crate::check) content: Content,
+    pub(in crate::check) content: AnthropicContent,
     /// Empty for string content.
-    pub(in crate::check) blocks: Vec<Block>,
+    pub(in crate::check) blocks: Vec<CheckedBlock>,
     /// The blocks with a `cache_control` mark, one entry per mark.
     pub(in crate::check) marks: Vec<usize>,
     /// The call that a message of role `tool` answers.
     pub(in crate::check) answers: String,
 }
 
-impl Facts {
+impl AnthropicFacts {
     /// The calls: block index and id.
     pub(in crate::check) fn uses(&self) -> impl Iterator<Item = (usize, &str)> {
         self.blocks
             .iter()
             .enumerate()
             .filter_map(|(part, block)| match block {
-                Block::Use(id) => Some((part, id.as_str())),
+                CheckedBlock::Use(id) => Some((part, id.as_str())),
                 _ => None,
             })
     }
@@ -72,25 +72,28 @@ impl Facts {
             .iter()
             .enumerate()
             .filter_map(|(part, block)| match block {
-                Block::Result(id) => Some((part, id.as_str())),
+                CheckedBlock::Result(id) => Some((part, id.as_str())),
                 _ => None,
             })
     }
 
     /// Whether the message only has results.
     pub(in crate::check) fn is_results(&self) -> bool {
-        self.role == Role::User
+        self.role == AnthropicRole::User
             && !self.blocks.is_empty()
-            && self.blocks.iter().all(|block| matches!(block, Block::Result(_)))
+            && self
+                .blocks
+                .iter()
+                .all(|block| matches!(block, CheckedBlock::Result(_)))
     }
 }
 
 /// Extracts the properties of a message.
-pub(in crate::check) fn read(raw: &[u8]) -> Facts {
-    let mut facts = Facts {
-        role: Role::Other,
+pub(in crate::check) fn read(raw: &[u8]) -> AnthropicFacts {
+    let mut facts = AnthropicFacts {
+        role: AnthropicRole::Other,
         name: String::new(),
-        content: Content::Nothing,
+        content: AnthropicContent::Nothing,
         blocks: Vec::new(),
         marks: Vec::new(),
         answers: String::new(),
@@ -103,18 +106,18 @@ pub(in crate::check) fn read(raw: &[u8]) -> Facts {
         _ => {}
     });
     facts.role = match facts.name.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" => Role::Tool,
-        "system" | "developer" => Role::System,
-        _ => Role::Other,
+        "user" => AnthropicRole::User,
+        "assistant" => AnthropicRole::Assistant,
+        "tool" => AnthropicRole::Tool,
+        "system" | "developer" => AnthropicRole::System,
+        _ => AnthropicRole::Other,
     };
     facts.content = match content.first() {
-        None | Some(b'n') => Content::Nothing,
-        Some(b'[') if is_empty_array(content) => Content::Nothing,
-        Some(b'"') if content.len() == 2 => Content::Nothing,
-        Some(b'"') if is_blank(content) => Content::Blank,
-        Some(_) => Content::Text,
+        None | Some(b'n') => AnthropicContent::Nothing,
+        Some(b'[') if is_empty_array(content) => AnthropicContent::Nothing,
+        Some(b'"') if content.len() == 2 => AnthropicContent::Nothing,
+        Some(b'"') if is_blank(content) => AnthropicContent::Blank,
+        Some(_) => AnthropicContent::Text,
     };
     for (part, raw) in elements(content).into_iter().enumerate() {
         let (block, marks) = block(raw);
@@ -125,7 +128,7 @@ pub(in crate::check) fn read(raw: &[u8]) -> Facts {
 }
 
 /// A block, and its number of `cache_control` marks.
-fn block(raw: &[u8]) -> (Block, usize) {
+fn block(raw: &[u8]) -> (CheckedBlock, usize) {
     let mut kind = String::new();
     let (mut id, mut call, mut marks) = (String::new(), String::new(), 0);
     let (mut text, mut held, mut signature, mut data, mut sealed) = (None, None, None, None, None);
@@ -142,31 +145,31 @@ fn block(raw: &[u8]) -> (Block, usize) {
         _ => {}
     });
     let block = match kind.as_str() {
-        "text" => Block::Text {
+        "text" => CheckedBlock::Text {
             blank: text.is_none_or(is_blank),
         },
-        "tool_use" => Block::Use(id),
+        "tool_use" => CheckedBlock::Use(id),
         "tool_result" => {
             let inner = held.map(elements).unwrap_or_default().into_iter();
             marks += inner
                 .filter(|part| json::member(part, "cache_control").is_some_and(|mark| mark != b"null"))
                 .count();
-            Block::Result(call)
+            CheckedBlock::Result(call)
         }
-        "thinking" => Block::Thinking {
+        "thinking" => CheckedBlock::Thinking {
             signed: is_filled(signature),
         },
-        "redacted_thinking" => Block::Thinking {
+        "redacted_thinking" => CheckedBlock::Thinking {
             signed: is_filled(data),
         },
-        "compaction" => Block::Compaction {
+        "compaction" => CheckedBlock::Compaction {
             whole: held.is_some_and(|raw| raw == b"null" || !raw.is_empty() && raw != b"\"\"")
                 && [signature, sealed]
                     .into_iter()
                     .flatten()
                     .all(|raw| raw != b"\"\""),
         },
-        _ => Block::Other,
+        _ => CheckedBlock::Other,
     };
     (block, marks)
 }

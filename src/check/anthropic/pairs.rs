@@ -1,10 +1,10 @@
 //! Repairs calls without results, and the reverse.
 
-use super::blocks::{Messages, blocks, with_blocks};
-use super::facts::{Block, Facts, Role};
-use crate::check::finding::{Finding, Mode};
-use crate::check::raw::{array, quoted, result_text, set, shown, text_part};
-use crate::check::rules::Rule;
+use super::blocks::{AnthropicHistory, blocks, with_blocks};
+use super::facts::{AnthropicFacts, AnthropicRole, CheckedBlock};
+use crate::check::finding::{ApiViolation, Mode};
+use crate::check::raw::{array, quoted, result_text, set, short_id, text_part};
+use crate::check::rules::HistoryRule;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,22 +12,29 @@ use std::ops::Range;
 
 /// Repairs results without a call in the previous message. If several messages of one role are in between, which the
 /// API treats as one, they are merged; otherwise the result is dropped or becomes text.
-pub(super) fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+pub(super) fn orphans(
+    rule: &'static HistoryRule,
+    history: &mut AnthropicHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     let mut done = 0;
     let mut rest = findings;
     while let Some(first) = rest.first() {
-        let voice = history.voice(first.index);
+        let voice = history.turn_range(first.index);
         let end = rest.partition_point(|finding| finding.index < voice.end);
         let of_voice = &rest[..end];
         rest = &rest[end..];
-        let before = voice.start.checked_sub(1).map(|before| history.voice(before));
+        let before = voice
+            .start
+            .checked_sub(1)
+            .map(|before| history.turn_range(before));
         if let Some(before) =
             before.filter(|before| before.start >= done && belongs(history, before, of_voice))
         {
             done = voice.end;
             for range in [before, voice] {
                 if range.len() > 1 {
-                    history.merge_voice(rule, range);
+                    history.merge_turn(rule, range);
                 }
             }
             continue;
@@ -39,9 +46,9 @@ pub(super) fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findi
 }
 
 /// Whether one of these results belongs to a call of the assistant messages in a range.
-fn belongs(history: &Messages<'_, '_>, calls: &Range<usize>, results: &[&Finding]) -> bool {
+fn belongs(history: &AnthropicHistory<'_, '_>, calls: &Range<usize>, results: &[&ApiViolation]) -> bool {
     let pieces = &history.pieces[calls.clone()];
-    if pieces[0].facts.role != Role::Assistant {
+    if pieces[0].facts.role != AnthropicRole::Assistant {
         return false;
     }
     let ids: HashSet<&str> = pieces
@@ -55,22 +62,22 @@ fn belongs(history: &Messages<'_, '_>, calls: &Range<usize>, results: &[&Finding
 }
 
 /// The id of the call that the result in a block answers.
-fn result_of(facts: &Facts, part: usize) -> &str {
+fn result_of(facts: &AnthropicFacts, part: usize) -> &str {
     match facts.blocks.get(part) {
-        Some(Block::Result(id)) => id,
+        Some(CheckedBlock::Result(id)) => id,
         _ => "",
     }
 }
 
 /// Drops the unmatched results of a message, or turns them into text.
-fn unpaired(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn unpaired(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let index = findings[0].index;
     let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
     let text = history.how.mode == Some(Mode::Text) && rule.id == "AN03";
     for finding in findings {
-        let id = shown(result_of(&history.pieces[index].facts, finding.part));
+        let id = short_id(result_of(&history.pieces[index].facts, finding.part));
         let what = if text { "converted to text" } else { "dropped" };
-        history.tell(rule, index, format!("the result for {id}: {what}"));
+        history.record_change(rule, index, format!("the result for {id}: {what}"));
     }
     let raw = history.pieces[index].raw.clone();
     let kept = blocks(&raw).into_iter().enumerate().filter_map(|(part, block)| {
@@ -84,7 +91,11 @@ fn unpaired(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
 }
 
 /// Repairs calls without a result in the next message: inserts a result at its start, or drops the call.
-pub(super) fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+pub(super) fn open(
+    rule: &'static HistoryRule,
+    history: &mut AnthropicHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     let wanted: HashSet<(usize, usize)> = findings
         .iter()
         .map(|finding| (finding.index, finding.part))
@@ -110,7 +121,7 @@ pub(super) fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings
             } else {
                 "inserted a result for the call"
             };
-            history.tell(rule, index, format!("{what} {}", shown(id)));
+            history.record_change(rule, index, format!("{what} {}", short_id(id)));
         }
         if dropping {
             without(history, index, &missing);
@@ -130,7 +141,7 @@ pub(super) fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings
             .get(index + 1)
             .map(|piece| (piece.facts.role, piece.raw.clone()))
         {
-            Some((Role::User, raw)) => {
+            Some((AnthropicRole::User, raw)) => {
                 with_blocks(
                     history,
                     index + 1,
@@ -147,12 +158,12 @@ pub(super) fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings
 }
 
 /// Removes calls from a message, and the message if only thinking is left.
-fn without(history: &mut Messages<'_, '_>, index: usize, calls: &[(usize, String, usize)]) {
+fn without(history: &mut AnthropicHistory<'_, '_>, index: usize, calls: &[(usize, String, usize)]) {
     let bad: HashSet<usize> = calls.iter().map(|(part, ..)| *part).collect();
     let facts = history.pieces[index].facts.blocks.iter().enumerate();
     let speaks = facts
         .filter(|(part, _)| !bad.contains(part))
-        .any(|(_, block)| !matches!(block, Block::Thinking { .. }));
+        .any(|(_, block)| !matches!(block, CheckedBlock::Thinking { .. }));
     if !speaks {
         history.remove(index);
         return;
@@ -167,7 +178,11 @@ fn without(history: &mut Messages<'_, '_>, index: usize, calls: &[(usize, String
 }
 
 /// Gives later calls with a repeated id a new one, and their results in order; drops later results.
-pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+pub(super) fn repeated(
+    rule: &'static HistoryRule,
+    history: &mut AnthropicHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     let mut taken: HashSet<String> = HashSet::new();
     for piece in &history.pieces {
         taken.extend(piece.facts.uses().map(|(_, id)| id.to_string()));
@@ -175,9 +190,13 @@ pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, find
     let mut next: HashMap<String, usize> = HashMap::new();
     for of_one in findings.chunk_by(|one, other| one.index == other.index) {
         let index = of_one[0].index;
-        let is_use =
-            |part: usize| matches!(history.pieces[index].facts.blocks.get(part), Some(Block::Use(_)));
-        let (calls, results): (Vec<&Finding>, Vec<&Finding>) =
+        let is_use = |part: usize| {
+            matches!(
+                history.pieces[index].facts.blocks.get(part),
+                Some(CheckedBlock::Use(_))
+            )
+        };
+        let (calls, results): (Vec<&ApiViolation>, Vec<&ApiViolation>) =
             of_one.iter().partition(|finding| is_use(finding.part));
         if !calls.is_empty() {
             let bad: HashSet<usize> = calls.iter().map(|finding| finding.part).collect();
@@ -194,7 +213,11 @@ pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, find
                 if bad.contains(&part) {
                     let nth = next.entry(id.clone()).or_default();
                     let fresh = history.ids.fresh("toolu_", &id, rule.id, nth, &mut taken);
-                    history.tell(rule, index, format!("gave a later call {} a new id", shown(&id)));
+                    history.record_change(
+                        rule,
+                        index,
+                        format!("gave a later call {} a new id", short_id(&id)),
+                    );
                     changed.insert(part, fresh.clone());
                     known.push(fresh);
                 } else {
@@ -211,7 +234,7 @@ pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, find
 }
 
 /// Updates the results of a message to the new ids of their calls.
-fn follow(history: &mut Messages<'_, '_>, index: usize, ids: &HashMap<String, Vec<String>>) {
+fn follow(history: &mut AnthropicHistory<'_, '_>, index: usize, ids: &HashMap<String, Vec<String>>) {
     let Some(piece) = history.pieces.get(index) else {
         return;
     };
@@ -232,7 +255,7 @@ fn follow(history: &mut Messages<'_, '_>, index: usize, ids: &HashMap<String, Ve
 }
 
 /// Replaces the ids of blocks.
-fn rename(history: &mut Messages<'_, '_>, index: usize, name: &str, ids: &HashMap<usize, String>) {
+fn rename(history: &mut AnthropicHistory<'_, '_>, index: usize, name: &str, ids: &HashMap<usize, String>) {
     if ids.is_empty() {
         return;
     }

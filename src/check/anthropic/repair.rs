@@ -1,17 +1,21 @@
 //! Repairs inside a message for Anthropic.
 
-use super::blocks::{Messages, blocks, with_blocks};
-use super::facts::{Block, Content};
+use super::blocks::{AnthropicHistory, blocks, with_blocks};
+use super::facts::{AnthropicContent, CheckedBlock};
 use super::{pairs, shape};
-use crate::check::finding::Finding;
+use crate::check::finding::ApiViolation;
 use crate::check::raw::{array, elements, quoted, result_text, set, text_member, text_part};
-use crate::check::rules::Rule;
+use crate::check::rules::HistoryRule;
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+pub(super) fn repair(
+    rule: &'static HistoryRule,
+    history: &mut AnthropicHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     match rule.id {
         "AN01" => shape::roles(rule, history, findings),
         "AN02" => shape::beginning(rule, history),
@@ -21,7 +25,7 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findin
         "AN08" => {
             for finding in findings {
                 history.remove(finding.index);
-                history.tell(rule, finding.index, "dropped a message without content");
+                history.record_change(rule, finding.index, "dropped a message without content");
             }
         }
         "AN11" => shape::open_loop(rule, history),
@@ -34,7 +38,7 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findin
 }
 
 /// Repairs that need no other message.
-fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn inside(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let index = findings[0].index;
     let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
     let raw = history.pieces[index].raw.clone();
@@ -43,15 +47,15 @@ fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Find
     let (changed, what): (Vec<Cow<'_, [u8]>>, String) = match rule.id {
         "AN05" => {
             let facts = &history.pieces[index].facts;
-            let is_result = |part: &usize| matches!(facts.blocks.get(*part), Some(Block::Result(_)));
+            let is_result = |part: &usize| matches!(facts.blocks.get(*part), Some(CheckedBlock::Result(_)));
             let (first, rest): (Vec<_>, Vec<_>) = all.partition(|(part, _)| is_result(part));
             let moved = first.into_iter().chain(rest).map(|(_, block)| block).collect();
             (moved, "moved the results to the front".to_string())
         }
-        "AN07" if history.pieces[index].facts.content == Content::Blank => {
+        "AN07" if history.pieces[index].facts.content == AnthropicContent::Blank => {
             let raw = set(&raw, &[("content", Some(NO_TEXT))]);
             history.replace(index, raw);
-            history.tell(rule, index, "replaced a blank text by `(no text)`");
+            history.record_change(rule, index, "replaced a blank text by `(no text)`");
             return;
         }
         "AN07" => {
@@ -99,7 +103,7 @@ fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Find
         _ => return,
     };
     with_blocks(history, index, changed);
-    history.tell(rule, index, what);
+    history.record_change(rule, index, what);
 }
 
 /// The replacement of missing text.

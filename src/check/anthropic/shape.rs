@@ -1,11 +1,11 @@
 //! Repairs roles, and the start and end of a history.
 
-use super::blocks::Messages;
-use super::facts::{Block, Role};
+use super::blocks::AnthropicHistory;
+use super::facts::{AnthropicRole, CheckedBlock};
 use super::loop_start;
-use crate::check::finding::{Finding, Mode};
+use crate::check::finding::{ApiViolation, Mode};
 use crate::check::raw::{array, quoted, set};
-use crate::check::rules::Rule;
+use crate::check::rules::HistoryRule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::{HashSet, VecDeque};
 
@@ -14,33 +14,37 @@ const BEGINNING: &str = "[convo: the beginning of the conversation is left out]"
 
 /// Repairs invalid roles: results of role `tool` become user messages; instructions move to the system field or, after
 /// the start, become user messages.
-pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+pub(super) fn roles(
+    rule: &'static HistoryRule,
+    history: &mut AnthropicHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
     // The unanswered calls, in order.
     let (mut open, mut answered): (VecDeque<String>, HashSet<String>) = Default::default();
     let mut leading = true;
     for index in 0..history.pieces.len() {
         let facts = &history.pieces[index].facts;
-        if facts.role == Role::Assistant {
+        if facts.role == AnthropicRole::Assistant {
             open = facts.uses().map(|(_, id)| id.to_string()).collect();
             answered.clear();
         }
         answered.extend(facts.results().map(|(_, id)| id.to_string()));
         if !wanted.contains(&index) {
-            leading &= facts.role == Role::System;
+            leading &= facts.role == AnthropicRole::System;
             continue;
         }
         let name = facts.name.clone();
         let role = match (facts.role, name.to_ascii_lowercase().as_str()) {
-            (Role::System, _) if leading => {
+            (AnthropicRole::System, _) if leading => {
                 let content = json::member(&history.pieces[index].raw, "content").unwrap_or(b"\"\"");
                 let content = content.to_vec();
                 history.system.push(content);
                 history.remove(index);
-                history.tell(rule, index, "moved a leading system message to the system field");
+                history.record_change(rule, index, "moved a leading system message to the system field");
                 continue;
             }
-            (Role::Tool, _) | (_, "function") => {
+            (AnthropicRole::Tool, _) | (_, "function") => {
                 let mut id = facts.answers.clone();
                 while id.is_empty()
                     && let Some(next) = open.pop_front()
@@ -53,21 +57,21 @@ pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, finding
                 leading = false;
                 let raw = as_result(&history.pieces[index].raw, &id, facts.results().next().is_some());
                 history.replace(index, raw);
-                history.tell(
+                history.record_change(
                     rule,
                     index,
                     "converted a tool message to a user message with a result",
                 );
                 continue;
             }
-            (Role::System, _) | (_, "human" | "user") => "user",
+            (AnthropicRole::System, _) | (_, "human" | "user") => "user",
             (_, "model" | "bot" | "ai" | "gpt" | "assistant") => "assistant",
             _ => continue,
         };
         leading = false;
         let raw = set(&history.pieces[index].raw, &[("role", Some(&quoted(role)))]);
         history.replace(index, raw);
-        history.tell(rule, index, format!("changed the role {name} to {role}"));
+        history.record_change(rule, index, format!("changed the role {name} to {role}"));
     }
 }
 
@@ -94,10 +98,13 @@ fn as_result(raw: &[u8], id: &str, is_result: bool) -> Vec<u8> {
 
 /// Drops the messages before the first message that the user wrote; if there is none, or on request, inserts a
 /// placeholder instead.
-pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
-    let own = |role: Role, blocks: &[Block]| {
-        role == Role::User
-            && (blocks.is_empty() || blocks.iter().any(|block| !matches!(block, Block::Result(_))))
+pub(super) fn beginning(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>) {
+    let own = |role: AnthropicRole, blocks: &[CheckedBlock]| {
+        role == AnthropicRole::User
+            && (blocks.is_empty()
+                || blocks
+                    .iter()
+                    .any(|block| !matches!(block, CheckedBlock::Result(_))))
     };
     let first = history
         .pieces
@@ -106,11 +113,11 @@ pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
     match first.filter(|_| history.how.mode != Some(Mode::Stub)) {
         Some(first) => {
             for index in (0..first)
-                .filter(|index| history.pieces[*index].facts.role != Role::System)
+                .filter(|index| history.pieces[*index].facts.role != AnthropicRole::System)
                 .collect::<Vec<_>>()
             {
                 history.remove(index);
-                history.tell(rule, index, "dropped the messages before the first user message");
+                history.record_change(rule, index, "dropped the messages before the first user message");
             }
         }
         None => {
@@ -118,20 +125,20 @@ pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
             message.text("role", "user").text("content", BEGINNING);
             let id = history.ids.message("beginning", rule.id, 0);
             history.insert(0, message.finish(), id);
-            history.tell(rule, 0, "inserted a placeholder for the missing beginning");
+            history.record_change(rule, 0, "inserted a placeholder for the missing beginning");
         }
     }
 }
 
 /// Drops an open loop that does not start with thinking.
-pub(super) fn open_loop(rule: &'static Rule, history: &mut Messages<'_, '_>) {
+pub(super) fn open_loop(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>) {
     let Some(start) = loop_start(&history.facts(0).collect::<Vec<_>>()) else {
         return;
     };
     for index in start..history.pieces.len() {
         history.remove(index);
     }
-    history.tell(
+    history.record_change(
         rule,
         start,
         "dropped the open tool loop, which does not start with thinking",

@@ -4,7 +4,7 @@ use crate::check::raw::{each, elements, is_filled, string};
 use crate::model::json;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum Role {
+pub(in crate::check) enum GeminiRole {
     User,
     Model,
     Other,
@@ -12,7 +12,7 @@ pub(in crate::check) enum Role {
 
 /// A call or response.
 #[derive(Debug, Default)]
-pub(in crate::check) struct Named {
+pub(in crate::check) struct NamedCall {
     pub(in crate::check) name: String,
     pub(in crate::check) id: String,
     /// Whether its part has a signature.
@@ -20,9 +20,9 @@ pub(in crate::check) struct Named {
 }
 
 #[derive(Debug)]
-pub(in crate::check) enum Part {
-    Call(Named),
-    Response(Named),
+pub(in crate::check) enum GeminiPart {
+    Call(NamedCall),
+    Response(NamedCall),
     /// `{}`, or not an object.
     Empty,
     /// An empty text without a signature.
@@ -31,35 +31,35 @@ pub(in crate::check) enum Part {
 }
 
 #[derive(Debug)]
-pub(in crate::check) struct Facts {
-    pub(in crate::check) role: Role,
+pub(in crate::check) struct GeminiFacts {
+    pub(in crate::check) role: GeminiRole,
     /// The role as written; the default is user.
     pub(in crate::check) name: String,
-    pub(in crate::check) parts: Vec<Part>,
+    pub(in crate::check) parts: Vec<GeminiPart>,
 }
 
-impl Facts {
+impl GeminiFacts {
     /// The calls, with part indexes.
-    pub(in crate::check) fn calls(&self) -> impl Iterator<Item = (usize, &Named)> {
+    pub(in crate::check) fn calls(&self) -> impl Iterator<Item = (usize, &NamedCall)> {
         self.parts.iter().enumerate().filter_map(|(at, part)| match part {
-            Part::Call(call) if self.role != Role::User => Some((at, call)),
+            GeminiPart::Call(call) if self.role != GeminiRole::User => Some((at, call)),
             _ => None,
         })
     }
 
     /// The responses, with part indexes.
-    pub(in crate::check) fn responses(&self) -> impl Iterator<Item = (usize, &Named)> {
+    pub(in crate::check) fn responses(&self) -> impl Iterator<Item = (usize, &NamedCall)> {
         self.parts.iter().enumerate().filter_map(|(at, part)| match part {
-            Part::Response(response) => Some((at, response)),
+            GeminiPart::Response(response) => Some((at, response)),
             _ => None,
         })
     }
 }
 
 /// Extracts the properties of a turn.
-pub(in crate::check) fn read(raw: &[u8]) -> Facts {
-    let mut facts = Facts {
-        role: Role::User,
+pub(in crate::check) fn read(raw: &[u8]) -> GeminiFacts {
+    let mut facts = GeminiFacts {
+        role: GeminiRole::User,
         name: String::new(),
         parts: Vec::new(),
     };
@@ -69,14 +69,14 @@ pub(in crate::check) fn read(raw: &[u8]) -> Facts {
         _ => {}
     });
     facts.role = match facts.name.as_str() {
-        "user" | "" => Role::User,
-        "model" => Role::Model,
-        _ => Role::Other,
+        "user" | "" => GeminiRole::User,
+        "model" => GeminiRole::Model,
+        _ => GeminiRole::Other,
     };
     facts
 }
 
-fn part(raw: &[u8]) -> Part {
+fn part(raw: &[u8]) -> GeminiPart {
     let (mut call, mut response, mut text) = (None, None, None);
     let (mut signed, mut members) = (false, 0);
     each(raw, |name, value| {
@@ -89,16 +89,16 @@ fn part(raw: &[u8]) -> Part {
             _ => {}
         }
     });
-    let named = |raw: &[u8]| Named {
+    let named = |raw: &[u8]| NamedCall {
         name: json::member(raw, "name").map(string).unwrap_or_default(),
         id: json::member(raw, "id").map(string).unwrap_or_default(),
         signed,
     };
     match (call, response, text) {
-        (Some(call), ..) => Part::Call(named(call)),
-        (_, Some(response), _) => Part::Response(named(response)),
-        _ if members == 0 => Part::Empty,
-        (_, _, Some(b"\"\"")) if !signed => Part::Blank,
-        _ => Part::Other,
+        (Some(call), ..) => GeminiPart::Call(named(call)),
+        (_, Some(response), _) => GeminiPart::Response(named(response)),
+        _ if members == 0 => GeminiPart::Empty,
+        (_, _, Some(b"\"\"")) if !signed => GeminiPart::Blank,
+        _ => GeminiPart::Other,
     }
 }

@@ -5,42 +5,42 @@ mod parts;
 mod repair;
 mod responses;
 
-use super::finding::{Finding, Findings};
+use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
-use super::raw::shown;
-use super::rules::Rule;
+use super::raw::short_id;
+use super::rules::HistoryRule;
 use crate::format::request::Api;
-use facts::{Facts, Part, Role};
+use facts::{GeminiFacts, GeminiPart, GeminiRole};
 use std::collections::HashSet;
 
 /// The API.
 pub(super) struct Gemini;
 
 impl Provider for Gemini {
-    type Facts = Facts;
+    type Facts = GeminiFacts;
     const API: Api = Api::Gemini;
     const ORDER: &'static [&'static str] = &["GE01", "GE05", "GE06", "GE02", "GE04", "GE03", "GE08", "GE07"];
     const CONTENT: &'static str = "parts";
 
-    fn facts(raw: &[u8]) -> Facts {
+    fn facts(raw: &[u8]) -> GeminiFacts {
         facts::read(raw)
     }
 
-    fn speaker(facts: &Facts) -> Option<u8> {
+    fn speaker(facts: &GeminiFacts) -> Option<u8> {
         Some(facts.role as u8)
     }
 
-    fn turn(facts: &Facts) -> Option<u8> {
+    fn turn(facts: &GeminiFacts) -> Option<u8> {
         facts.responses().next().is_none().then_some(facts.role as u8)
     }
 
-    fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
+    fn find_violations(elements: &[&GeminiFacts], findings: &mut Findings<'_>) {
         for (index, piece) in elements.iter().enumerate() {
             let facts = piece;
             alone(index, facts, findings);
             let before = index.checked_sub(1).map(|before| elements[before]);
             if facts.calls().next().is_some() {
-                if before.is_none_or(|before| before.role != Role::User) {
+                if before.is_none_or(|before| before.role != GeminiRole::User) {
                     findings.add("GE02", (index, 0), || match before {
                         Some(_) => "content with calls follows content that is not from the user".to_string(),
                         None => "the request starts with content with calls".to_string(),
@@ -48,24 +48,27 @@ impl Provider for Gemini {
                 }
                 answers(index, elements, findings);
             }
-            let called =
-                before.is_some_and(|before| before.role == Role::Model && before.calls().next().is_some());
+            let called = before
+                .is_some_and(|before| before.role == GeminiRole::Model && before.calls().next().is_some());
             if !called && let Some((_, response)) = facts.responses().next() {
                 findings.add("GE04", (index, 0), || {
                     format!(
                         "the response of {} follows no content with calls",
-                        shown(&response.name)
+                        short_id(&response.name)
                     )
                 });
             }
         }
-        if elements.first().is_some_and(|first| first.role == Role::Model) {
+        if elements
+            .first()
+            .is_some_and(|first| first.role == GeminiRole::Model)
+        {
             findings.add("GE06", (0, 0), || {
                 "the first content is not from the user".to_string()
             });
         }
         if let Some(last) = elements.last()
-            && last.role == Role::Model
+            && last.role == GeminiRole::Model
             && last.calls().next().is_none()
             && !findings.options.prefill
         {
@@ -78,17 +81,17 @@ impl Provider for Gemini {
         }
     }
 
-    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Gemini>, findings: &[&Finding]) {
+    fn repair(rule: &'static HistoryRule, history: &mut History<'_, '_, Gemini>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }
 
 /// Rules for single turns.
-fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
+fn alone(index: usize, facts: &GeminiFacts, findings: &mut Findings<'_>) {
     let known = facts.name.is_empty() || matches!(facts.name.as_str(), "user" | "model");
     if !known && !findings.options.roles.contains(&facts.name) {
         findings.add("GE01", (index, 0), || {
-            format!("unsupported role {}", shown(&facts.name))
+            format!("unsupported role {}", short_id(&facts.name))
         });
     }
     if facts.parts.is_empty() {
@@ -98,18 +101,20 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     let blank = facts
         .parts
         .iter()
-        .all(|part| matches!(part, Part::Empty | Part::Blank));
+        .all(|part| matches!(part, GeminiPart::Empty | GeminiPart::Blank));
     for (part, kind) in facts.parts.iter().enumerate() {
-        if matches!(kind, Part::Empty) || blank {
+        if matches!(kind, GeminiPart::Empty) || blank {
             findings.add("GE05", (index, part), || "empty part".to_string());
         }
     }
 }
 
 /// Checks the calls of a turn against the responses in the next.
-fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
+fn answers(index: usize, elements: &[&GeminiFacts], findings: &mut Findings<'_>) {
     let calls = elements[index].calls().count();
-    let next = elements.get(index + 1).filter(|next| next.role != Role::Model);
+    let next = elements
+        .get(index + 1)
+        .filter(|next| next.role != GeminiRole::Model);
     let responses = next.map_or(0, |next| next.responses().count());
     if responses != calls {
         let only = next.is_none_or(|next| next.responses().count() == next.parts.len());
@@ -121,11 +126,11 @@ fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
         return;
     }
     let Some(next) = next else { return };
-    if let Some(id) = stranger(elements[index], next) {
+    if let Some(id) = unmatched_response(elements[index], next) {
         findings.add("GE03", (index, 0), || {
             format!(
                 "the response for {} in the next content matches no call",
-                shown(id)
+                short_id(id)
             )
         });
         return;
@@ -141,7 +146,7 @@ fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
 }
 
 /// The id of a response that matches none of the calls, if these have ids.
-fn stranger<'f>(turn: &Facts, next: &'f Facts) -> Option<&'f str> {
+fn unmatched_response<'f>(turn: &GeminiFacts, next: &'f GeminiFacts) -> Option<&'f str> {
     let ids: HashSet<&str> = turn.calls().map(|(_, call)| call.id.as_str()).collect();
     let mut responses = next.responses().map(|(_, response)| response.id.as_str());
     let strange = |id: &&str| !id.is_empty() && !ids.contains("") && !ids.contains(id);
@@ -149,16 +154,16 @@ fn stranger<'f>(turn: &Facts, next: &'f Facts) -> Option<&'f str> {
 }
 
 /// After the last user turn, the first call of each turn must be signed.
-fn unsigned(elements: &[&Facts], findings: &mut Findings<'_>) {
-    let said = |piece: &&Facts| piece.role == Role::User && piece.responses().next().is_none();
+fn unsigned(elements: &[&GeminiFacts], findings: &mut Findings<'_>) {
+    let said = |piece: &&GeminiFacts| piece.role == GeminiRole::User && piece.responses().next().is_none();
     let start = elements.iter().rposition(said).map_or(0, |at| at + 1);
     for (index, piece) in elements.iter().enumerate().skip(start) {
-        if piece.role == Role::Model
+        if piece.role == GeminiRole::Model
             && let Some((part, call)) = piece.calls().next()
             && !call.signed
         {
             findings.add("GE07", (index, part), || {
-                format!("the call of {} has no thoughtSignature", shown(&call.name))
+                format!("the call of {} has no thoughtSignature", short_id(&call.name))
             });
         }
     }

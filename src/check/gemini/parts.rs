@@ -6,7 +6,7 @@ use crate::check::raw::{array, elements, set};
 use crate::model::json;
 
 /// The turns of a history.
-pub(super) type Turns<'a, 'o> = History<'a, 'o, Gemini>;
+pub(super) type TurnHistory<'a, 'o> = History<'a, 'o, Gemini>;
 
 /// The parts of a turn.
 pub(super) fn parts(raw: &[u8]) -> Vec<&[u8]> {
@@ -14,7 +14,7 @@ pub(super) fn parts(raw: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Replaces the parts of a turn; removes the turn if there are none.
-pub(super) fn with_parts<T: AsRef<[u8]>>(history: &mut Turns<'_, '_>, index: usize, parts: Vec<T>) {
+pub(super) fn with_parts<T: AsRef<[u8]>>(history: &mut TurnHistory<'_, '_>, index: usize, parts: Vec<T>) {
     if parts.is_empty() {
         history.remove(index);
         return;

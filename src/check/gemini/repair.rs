@@ -1,11 +1,11 @@
 //! Repairs for Gemini.
 
-use super::facts::{Part, Role};
-use super::parts::{Turns, parts, with_parts};
+use super::facts::{GeminiPart, GeminiRole};
+use super::parts::{TurnHistory, parts, with_parts};
 use super::responses;
-use crate::check::finding::{Finding, Mode};
+use crate::check::finding::{ApiViolation, Mode};
 use crate::check::raw::{array, quoted, set};
-use crate::check::rules::Rule;
+use crate::check::rules::HistoryRule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::HashSet;
 
@@ -16,11 +16,15 @@ const PLACEHOLDER: &[u8] = b"\"skip_thought_signature_validator\"";
 const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+pub(super) fn repair(
+    rule: &'static HistoryRule,
+    history: &mut TurnHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     match rule.id {
         "GE01" => roles(rule, history, findings),
         "GE02" => neighbours(rule, history, findings),
-        "GE03" => responses::counted(rule, history, findings),
+        "GE03" => responses::equalize_counts(rule, history, findings),
         "GE04" => responses::orphans(rule, history, findings),
         "GE05" => empty(rule, history, findings),
         "GE06" => beginning(rule, history),
@@ -30,7 +34,7 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Turns<'_, '_>, findings:
     }
 }
 
-fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+fn roles(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut leading = 0;
     for finding in findings {
         let index = finding.index;
@@ -43,7 +47,7 @@ fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
                 instructions.raw("parts", array(parts.collect::<Vec<_>>()));
                 history.system.push(instructions.finish());
                 history.remove(index);
-                history.tell(rule, index, "moved leading system content to the instructions");
+                history.record_change(rule, index, "moved leading system content to the instructions");
                 continue;
             }
             "assistant" | "model" | "bot" | "ai" | "gpt" => "model",
@@ -52,29 +56,29 @@ fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
         };
         let raw = set(&history.pieces[index].raw, &[("role", Some(&quoted(role)))]);
         history.replace(index, raw);
-        history.tell(rule, index, format!("changed the role {name} to {role}"));
+        history.record_change(rule, index, format!("changed the role {name} to {role}"));
     }
 }
 
 /// Merges a turn with calls with the preceding model turns.
-fn neighbours(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+fn neighbours(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut done = 0;
     for finding in findings {
         if finding.index < done {
             continue;
         }
-        let voice = history.voice(finding.index);
+        let voice = history.turn_range(finding.index);
         // Only up to the last turn with calls; later ones may remain separate.
         let calls = |index: &usize| history.pieces[*index].facts.calls().next().is_some();
         let end = voice.clone().rev().find(calls).map_or(voice.end, |last| last + 1);
         done = voice.end;
-        if voice.start + 1 < end && history.pieces[voice.start].facts.role == Role::Model {
-            history.merge_voice(rule, voice.start..end);
+        if voice.start + 1 < end && history.pieces[voice.start].facts.role == GeminiRole::Model {
+            history.merge_turn(rule, voice.start..end);
         }
     }
 }
 
-fn empty(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+fn empty(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     for of_one in findings.chunk_by(|one, other| one.index == other.index) {
         let index = of_one[0].index;
         let bad: HashSet<usize> = of_one.iter().map(|finding| finding.part).collect();
@@ -90,22 +94,23 @@ fn empty(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
             "dropped empty parts"
         };
         with_parts(history, index, kept);
-        history.tell(rule, index, what);
+        history.record_change(rule, index, what);
     }
 }
 
 /// Drops the turns before the first turn that the user wrote; if there is none, or on request, inserts a placeholder
 /// instead.
-fn beginning(rule: &'static Rule, history: &mut Turns<'_, '_>) {
-    let own = |part: &Part| !matches!(part, Part::Response(_));
+fn beginning(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>) {
+    let own = |part: &GeminiPart| !matches!(part, GeminiPart::Response(_));
     let first = history.pieces.iter().position(|piece| {
-        piece.facts.role == Role::User && (piece.facts.parts.is_empty() || piece.facts.parts.iter().any(own))
+        piece.facts.role == GeminiRole::User
+            && (piece.facts.parts.is_empty() || piece.facts.parts.iter().any(own))
     });
     match first.filter(|_| history.how.mode != Some(Mode::Stub)) {
         Some(first) => {
             for index in 0..first {
                 history.remove(index);
-                history.tell(rule, index, "dropped the contents before the first of the user");
+                history.record_change(rule, index, "dropped the contents before the first of the user");
             }
         }
         None => {
@@ -115,12 +120,12 @@ fn beginning(rule: &'static Rule, history: &mut Turns<'_, '_>) {
             turn.text("role", "user").raw("parts", array([part.finish()]));
             let id = history.ids.message("beginning", rule.id, 0);
             history.insert(0, turn.finish(), id);
-            history.tell(rule, 0, "inserted a placeholder for the missing beginning");
+            history.record_change(rule, 0, "inserted a placeholder for the missing beginning");
         }
     }
 }
 
-fn signatures(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+fn signatures(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let raw = history.pieces[finding.index].raw.clone();
         let all = parts(&raw);
@@ -135,6 +140,6 @@ fn signatures(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Fin
         let mut all = all;
         all[finding.part] = &signed;
         with_parts(history, finding.index, all);
-        history.tell(rule, finding.index, "inserted the placeholder signature");
+        history.record_change(rule, finding.index, "inserted the placeholder signature");
     }
 }

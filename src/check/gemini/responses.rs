@@ -1,10 +1,10 @@
 //! Repairs calls without responses, and the reverse.
 
-use super::facts::{Named, Part, Role};
-use super::parts::{Turns, parts, with_parts};
-use crate::check::finding::{Finding, Mode};
-use crate::check::raw::{array, quoted, result_text, set, shown};
-use crate::check::rules::Rule;
+use super::facts::{GeminiPart, GeminiRole, NamedCall};
+use super::parts::{TurnHistory, parts, with_parts};
+use crate::check::finding::{ApiViolation, Mode};
+use crate::check::raw::{array, quoted, result_text, set, short_id};
+use crate::check::rules::HistoryRule;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -12,22 +12,29 @@ use std::ops::Range;
 
 /// Repairs responses that follow no turn with calls. If the calls are in the model turns before the adjacent user
 /// turns, these turns are merged; otherwise the responses are dropped or become text.
-pub(super) fn orphans(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+pub(super) fn orphans(
+    rule: &'static HistoryRule,
+    history: &mut TurnHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     let mut rest = findings;
     while let Some(first) = rest.first() {
-        let voice = history.voice(first.index);
+        let voice = history.turn_range(first.index);
         let end = rest.partition_point(|finding| finding.index < voice.end);
         let of_voice = &rest[..end];
         rest = &rest[end..];
-        let before = voice.start.checked_sub(1).map(|before| history.voice(before));
+        let before = voice
+            .start
+            .checked_sub(1)
+            .map(|before| history.turn_range(before));
         let called = before.filter(|before| {
             let pieces = &history.pieces[before.clone()];
-            pieces[0].facts.role == Role::Model
+            pieces[0].facts.role == GeminiRole::Model
                 && pieces.iter().any(|piece| piece.facts.calls().next().is_some())
         });
         if let Some(before) = called.filter(|before| before.len() + voice.len() > 2) {
             if before.len() > 1 {
-                history.merge_voice(rule, before);
+                history.merge_turn(rule, before);
             }
             if voice.len() > 1 {
                 gather(rule, history, voice);
@@ -46,7 +53,7 @@ pub(super) fn orphans(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
 }
 
 /// Moves the responses of adjacent user turns into the first turn with any, before other parts.
-fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>) {
+fn gather(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, voice: Range<usize>) {
     let answers: Vec<usize> = voice
         .clone()
         .filter(|turn| history.pieces[*turn].facts.responses().next().is_some())
@@ -74,11 +81,16 @@ fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>)
     }
     let raw = set(&history.pieces[*first].raw, &[("parts", Some(&array(whole)))]);
     history.gather(*first, voice.start, raw, rest);
-    history.tell(rule, *first, "merged the responses to one content");
+    history.record_change(rule, *first, "merged the responses to one content");
 }
 
 /// Removes responses from a turn, or turns them into text.
-fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: &HashSet<usize>) {
+fn without(
+    rule: &'static HistoryRule,
+    history: &mut TurnHistory<'_, '_>,
+    index: usize,
+    bad: &HashSet<usize>,
+) {
     let text = history.how.mode == Some(Mode::Text);
     let raw = history.pieces[index].raw.clone();
     // If valid responses remain, text must follow them in a separate turn.
@@ -99,10 +111,10 @@ fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: 
             .and_then(|raw| json::member(raw, "name"))
             .and_then(json::text);
         let what = if text { "converted to text" } else { "dropped" };
-        history.tell(
+        history.record_change(
             rule,
             index,
-            format!("the response of {}: {what}", shown(&name.unwrap_or_default())),
+            format!("the response of {}: {what}", short_id(&name.unwrap_or_default())),
         );
         if text {
             let held = response
@@ -128,7 +140,10 @@ fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: 
 
 /// The response for each call: by id if present, then by name, each in order. The second value is the unmatched
 /// responses.
-fn matched(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Option<usize>>, Vec<usize>) {
+fn matched(
+    calls: &[(usize, &NamedCall)],
+    responses: &[(usize, &NamedCall)],
+) -> (Vec<Option<usize>>, Vec<usize>) {
     let mut of_id: HashMap<&str, VecDeque<usize>> = HashMap::new();
     let mut of_name: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (part, response) in responses {
@@ -139,7 +154,7 @@ fn matched(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Opt
         };
         map.entry(key).or_default().push_back(*part);
     }
-    let mut take = |call: &Named| {
+    let mut take = |call: &NamedCall| {
         let by_id = (!call.id.is_empty())
             .then(|| of_id.get_mut(call.id.as_str())?.pop_front())
             .flatten();
@@ -157,7 +172,10 @@ fn matched(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Opt
 
 /// The response for each call: a matching one, else an unmatched one by position. The second value is the surplus
 /// responses.
-fn places(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Option<usize>>, HashSet<usize>) {
+fn matched_responses(
+    calls: &[(usize, &NamedCall)],
+    responses: &[(usize, &NamedCall)],
+) -> (Vec<Option<usize>>, HashSet<usize>) {
     let (mut places, left) = matched(calls, responses);
     // If both have ids, positions are not used.
     let named = calls.iter().all(|(_, call)| !call.id.is_empty());
@@ -177,11 +195,15 @@ fn places(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Opti
 
 /// Makes the number of responses equal to that of calls: inserts missing ones at the position of their call, and drops
 /// surplus ones.
-pub(super) fn counted(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+pub(super) fn equalize_counts(
+    rule: &'static HistoryRule,
+    history: &mut TurnHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for index in 0..history.pieces.len() {
-        let calls: Vec<(usize, &Named)> = history.pieces[index].facts.calls().collect();
+        let calls: Vec<(usize, &NamedCall)> = history.pieces[index].facts.calls().collect();
         let Some((_, first)) = calls.first() else { continue };
         let about = if first.id.is_empty() {
             &first.name
@@ -197,10 +219,10 @@ pub(super) fn counted(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
         let next = history
             .pieces
             .get(index + 1)
-            .filter(|next| next.facts.role != Role::Model);
-        let responses: Vec<(usize, &Named)> =
+            .filter(|next| next.facts.role != GeminiRole::Model);
+        let responses: Vec<(usize, &NamedCall)> =
             next.into_iter().flat_map(|next| next.facts.responses()).collect();
-        let (places, surplus) = places(&calls, &responses);
+        let (places, surplus) = matched_responses(&calls, &responses);
         if !surplus.is_empty() {
             without(rule, history, index + 1, &surplus);
             continue;
@@ -218,9 +240,9 @@ pub(super) fn counted(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
                 .filter(|(part, _)| !bad.contains(part));
             with_parts(history, index, kept.map(|(_, part)| part).collect());
         } else if none {
-            let made = array(calls.iter().map(|(_, call)| aborted(call)));
+            let built = array(calls.iter().map(|(_, call)| aborted(call)));
             let mut turn = ObjectBuilder::default();
-            turn.text("role", "user").raw("parts", made);
+            turn.text("role", "user").raw("parts", built);
             let id = history.ids.message(&about, rule.id, *nth - 1);
             history.insert(index + 1, turn.finish(), id);
         } else {
@@ -232,41 +254,45 @@ pub(super) fn counted(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
             } else {
                 "inserted a response of"
             };
-            history.tell(rule, index, format!("{what} {}", shown(name)));
+            history.record_change(rule, index, format!("{what} {}", short_id(name)));
         }
     }
 }
 
 /// Sorts responses in the order of the calls.
-pub(super) fn ordered(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+pub(super) fn ordered(
+    rule: &'static HistoryRule,
+    history: &mut TurnHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     for finding in findings {
         let index = finding.index - 1;
-        let calls: Vec<(usize, &Named)> = history.pieces[index].facts.calls().collect();
-        let responses: Vec<(usize, &Named)> = history.pieces[index + 1].facts.responses().collect();
-        let (places, _) = places(&calls, &responses);
+        let calls: Vec<(usize, &NamedCall)> = history.pieces[index].facts.calls().collect();
+        let responses: Vec<(usize, &NamedCall)> = history.pieces[index + 1].facts.responses().collect();
+        let (places, _) = matched_responses(&calls, &responses);
         arrange(history, index, &places);
-        history.tell(rule, index + 1, "sorted the responses by the calls");
+        history.record_change(rule, index + 1, "sorted the responses by the calls");
     }
 }
 
 /// Writes the responses after a turn in the order of its calls, with aborted responses for missing ones. A response
 /// matched by position gets the name of its call.
-fn arrange(history: &mut Turns<'_, '_>, index: usize, places: &[Option<usize>]) {
+fn arrange(history: &mut TurnHistory<'_, '_>, index: usize, places: &[Option<usize>]) {
     let next = &history.pieces[index + 1];
     let raw = next.raw.clone();
     let all = parts(&raw);
     let calls = history.pieces[index].facts.calls();
-    let made = calls.zip(places).map(|((_, call), place)| {
+    let built = calls.zip(places).map(|((_, call), place)| {
         let Some(part) = place else { return aborted(call) };
         match &next.facts.parts[*part] {
-            Part::Response(response) if response.name != call.name && response.id.is_empty() => {
+            GeminiPart::Response(response) if response.name != call.name && response.id.is_empty() => {
                 renamed(all[*part], &call.name)
             }
             _ => all[*part].to_vec(),
         }
     });
-    let made: Vec<Vec<u8>> = made.collect();
-    let is_response = |part: &usize| matches!(next.facts.parts[*part], Part::Response(_));
+    let built: Vec<Vec<u8>> = built.collect();
+    let is_response = |part: &usize| matches!(next.facts.parts[*part], GeminiPart::Response(_));
     let first = (0..all.len()).find(is_response).unwrap_or_default();
     let others = |range: std::ops::Range<usize>| {
         range
@@ -274,12 +300,12 @@ fn arrange(history: &mut Turns<'_, '_>, index: usize, places: &[Option<usize>]) 
             .map(|part| all[part].to_vec())
             .collect::<Vec<_>>()
     };
-    let whole = [others(0..first), made, others(first..all.len())].concat();
+    let whole = [others(0..first), built, others(first..all.len())].concat();
     with_parts(history, index + 1, whole);
 }
 
 /// A response that reports an aborted call.
-fn aborted(call: &Named) -> Vec<u8> {
+fn aborted(call: &NamedCall) -> Vec<u8> {
     let mut response = ObjectBuilder::default();
     if !call.id.is_empty() {
         response.text("id", &call.id);

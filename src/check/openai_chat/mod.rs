@@ -2,10 +2,10 @@
 
 mod repair;
 
-use super::finding::{Finding, Findings};
+use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
-use super::raw::{each, elements, is_empty_array, shown, string, text_member};
-use super::rules::Rule;
+use super::raw::{each, elements, is_empty_array, short_id, string, text_member};
+use super::rules::HistoryRule;
 use crate::format::request::Api;
 use crate::model::json;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub(super) struct Chat;
 pub(super) const LONGEST: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ChatRole {
     System,
     User,
     Assistant,
@@ -27,7 +27,7 @@ pub(super) enum Role {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum ChatContent {
     /// Null, absent or an empty list.
     Nothing,
     /// A string, or text parts.
@@ -37,19 +37,19 @@ pub(super) enum Content {
 }
 
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct ChatCall {
     pub(super) id: String,
     /// Whether its arguments are a valid string.
     arguments: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Facts {
-    pub(super) role: Role,
-    pub(super) content: Content,
+pub(super) struct ChatFacts {
+    pub(super) role: ChatRole,
+    pub(super) content: ChatContent,
     /// Whether content is an object, a number or a boolean.
     malformed: bool,
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<ChatCall>,
     /// Whether `tool_calls` is present and empty.
     no_calls: bool,
     /// The id of the call that a result answers.
@@ -59,17 +59,17 @@ pub(super) struct Facts {
 }
 
 impl Provider for Chat {
-    type Facts = Facts;
+    type Facts = ChatFacts;
     const API: Api = Api::OpenaiChat;
     const ORDER: &'static [&'static str] = &[
         "OC07", "OC06", "OC05", "OC08", "OC09", "OC10", "OC03", "OC04", "OC01", "OC02",
     ];
     const CONTENT: &'static str = "content";
 
-    fn facts(raw: &[u8]) -> Facts {
-        let mut facts = Facts {
-            role: Role::Other,
-            content: Content::Nothing,
+    fn facts(raw: &[u8]) -> ChatFacts {
+        let mut facts = ChatFacts {
+            role: ChatRole::Other,
+            content: ChatContent::Nothing,
             malformed: false,
             calls: Vec::new(),
             no_calls: false,
@@ -93,54 +93,54 @@ impl Provider for Chat {
         facts
     }
 
-    fn speaker(facts: &Facts) -> Option<u8> {
-        (!matches!(facts.role, Role::Tool | Role::Function)).then_some(facts.role as u8)
+    fn speaker(facts: &ChatFacts) -> Option<u8> {
+        (!matches!(facts.role, ChatRole::Tool | ChatRole::Function)).then_some(facts.role as u8)
     }
 
-    fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
+    fn find_violations(elements: &[&ChatFacts], findings: &mut Findings<'_>) {
         if elements.is_empty() {
             findings.add("OC11", (0, 0), || "the request has no message".to_string());
         }
         let mut run = None;
         for (index, piece) in elements.iter().enumerate() {
             alone(index, piece, findings);
-            if piece.role == Role::Tool {
+            if piece.role == ChatRole::Tool {
                 if run.is_none() {
                     orphan(index, piece, findings);
                 }
                 continue;
             }
             run = None;
-            if piece.role == Role::Assistant && !piece.calls.is_empty() {
+            if piece.role == ChatRole::Assistant && !piece.calls.is_empty() {
                 run = Some(index);
                 pairs(elements, index, findings);
             }
         }
     }
 
-    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Chat>, findings: &[&Finding]) {
+    fn repair(rule: &'static HistoryRule, history: &mut History<'_, '_, Chat>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }
 
-fn role(name: &str) -> Role {
+fn role(name: &str) -> ChatRole {
     match name {
-        "system" | "developer" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" => Role::Tool,
-        "function" => Role::Function,
-        _ => Role::Other,
+        "system" | "developer" => ChatRole::System,
+        "user" => ChatRole::User,
+        "assistant" => ChatRole::Assistant,
+        "tool" => ChatRole::Tool,
+        "function" => ChatRole::Function,
+        _ => ChatRole::Other,
     }
 }
 
-fn content(raw: &[u8]) -> Content {
+fn content(raw: &[u8]) -> ChatContent {
     match raw.first() {
-        Some(b'"') => Content::Text,
-        Some(b'[') if is_empty_array(raw) => Content::Nothing,
-        Some(b'[') if elements(raw).into_iter().all(is_text_part) => Content::Text,
-        Some(b'n') | None => Content::Nothing,
-        Some(_) => Content::Other,
+        Some(b'"') => ChatContent::Text,
+        Some(b'[') if is_empty_array(raw) => ChatContent::Nothing,
+        Some(b'[') if elements(raw).into_iter().all(is_text_part) => ChatContent::Text,
+        Some(b'n') | None => ChatContent::Nothing,
+        Some(_) => ChatContent::Other,
     }
 }
 
@@ -150,7 +150,7 @@ pub(super) fn is_text_part(part: &[u8]) -> bool {
         && json::member(part, "text").is_some_and(|text| text.first() == Some(&b'"'))
 }
 
-fn call(raw: &[u8]) -> Call {
+fn call(raw: &[u8]) -> ChatCall {
     let (mut id, mut arguments, mut custom) = (String::new(), false, false);
     each(raw, |name, value| match name {
         "id" => id = string(value),
@@ -167,25 +167,27 @@ fn call(raw: &[u8]) -> Call {
         }
         _ => {}
     });
-    Call {
+    ChatCall {
         id,
         arguments: arguments || custom,
     }
 }
 
 /// Rules for single messages.
-fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
+fn alone(index: usize, facts: &ChatFacts, findings: &mut Findings<'_>) {
     match facts.role {
-        Role::Other => findings.add("OC07", (index, 0), || "unknown role".to_string()),
-        Role::User if facts.content == Content::Nothing => {
+        ChatRole::Other => findings.add("OC07", (index, 0), || "unknown role".to_string()),
+        ChatRole::User if facts.content == ChatContent::Nothing => {
             findings.add("OC05", (index, 0), || "user message without content".to_string());
         }
-        Role::Assistant if facts.content == Content::Nothing && facts.calls.is_empty() && !facts.speaks => {
+        ChatRole::Assistant
+            if facts.content == ChatContent::Nothing && facts.calls.is_empty() && !facts.speaks =>
+        {
             findings.add("OC05", (index, 0), || {
                 "assistant message without content and calls".to_string()
             });
         }
-        Role::Tool if facts.content != Content::Text => {
+        ChatRole::Tool if facts.content != ChatContent::Text => {
             findings.add("OC08", (index, 0), || {
                 "the content of a result is not text".to_string()
             });
@@ -204,7 +206,7 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
             findings.add("OC09", (index, part), || {
                 format!(
                     "the arguments of the call {} are not a string with valid JSON",
-                    shown(&call.id)
+                    short_id(&call.id)
                 )
             });
         }
@@ -212,25 +214,25 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
             findings.add("OC10", (index, part), || {
                 format!(
                     "the id of the call {} is longer than {LONGEST} characters",
-                    shown(&call.id)
+                    short_id(&call.id)
                 )
             });
         }
         if seen.insert(call.id.as_str(), part).is_some() {
             findings.add("OC03", (index, part), || {
-                format!("duplicate call {} in one message", shown(&call.id))
+                format!("duplicate call {} in one message", short_id(&call.id))
             });
         }
     }
 }
 
 /// The end of the run of results after a message.
-pub(super) fn run_end<'f>(index: usize, behind: impl Iterator<Item = &'f Facts>) -> usize {
-    index + 1 + behind.take_while(|facts| facts.role == Role::Tool).count()
+pub(super) fn run_end<'f>(index: usize, after: impl Iterator<Item = &'f ChatFacts>) -> usize {
+    index + 1 + after.take_while(|facts| facts.role == ChatRole::Tool).count()
 }
 
 /// Checks a message with calls against the results after it.
-fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
+fn pairs(elements: &[&ChatFacts], index: usize, findings: &mut Findings<'_>) {
     let calls = &elements[index].calls;
     let mut left: HashMap<&str, usize> = HashMap::new();
     for call in calls {
@@ -241,7 +243,7 @@ fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
         match left.get_mut(piece.answers.as_str()) {
             None => orphan(result, piece, findings),
             Some(0) => findings.add("OC04", (result, 0), || {
-                format!("the call {} already has a result", shown(&piece.answers))
+                format!("the call {} already has a result", short_id(&piece.answers))
             }),
             Some(left) => *left -= 1,
         }
@@ -253,18 +255,18 @@ fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
             findings.open("OC02", (index, part), end == elements.len(), || {
                 format!(
                     "the call {} has no result before the next message",
-                    shown(&call.id)
+                    short_id(&call.id)
                 )
             });
         }
     }
 }
 
-fn orphan(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
+fn orphan(index: usize, facts: &ChatFacts, findings: &mut Findings<'_>) {
     findings.add("OC01", (index, 0), || {
         format!(
             "the result for the call {} matches no call of the message before",
-            shown(&facts.answers)
+            short_id(&facts.answers)
         )
     });
 }

@@ -1,20 +1,24 @@
 //! Repairs for OpenAI Chat.
 
-use super::{Chat, Content, LONGEST, Role, is_text_part, run_end};
-use crate::check::finding::{Finding, Mode};
+use super::{Chat, ChatContent, ChatRole, LONGEST, is_text_part, run_end};
+use crate::check::finding::{ApiViolation, Mode};
 use crate::check::history::History;
 use crate::check::raw::{
-    array, elements, mark, quoted, result_text, set, shown, string, text_member, text_part,
+    array, elements, mark, quoted, result_text, set, short_id, string, text_member, text_part,
 };
-use crate::check::rules::Rule;
+use crate::check::rules::HistoryRule;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-type Messages<'a, 'o> = History<'a, 'o, Chat>;
+type ChatHistory<'a, 'o> = History<'a, 'o, Chat>;
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+pub(super) fn repair(
+    rule: &'static HistoryRule,
+    history: &mut ChatHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     match rule.id {
         "OC01" => orphans(rule, history, findings),
         "OC02" => open(rule, history, findings),
@@ -22,14 +26,14 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findin
         "OC04" | "OC05" => {
             for finding in findings {
                 history.remove(finding.index);
-                history.tell(rule, finding.index, format!("dropped: {}", finding.message));
+                history.record_change(rule, finding.index, format!("dropped: {}", finding.message));
             }
         }
         "OC06" => {
             for finding in findings {
                 let raw = set(&history.pieces[finding.index].raw, &[("tool_calls", None)]);
                 history.replace(finding.index, raw);
-                history.tell(rule, finding.index, "removed the empty tool_calls");
+                history.record_change(rule, finding.index, "removed the empty tool_calls");
             }
         }
         "OC07" => roles(rule, history, findings),
@@ -40,13 +44,16 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findin
     }
 }
 
-fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn orphans(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut end = 0;
     for finding in findings {
-        let (index, id) = (finding.index, shown(&history.pieces[finding.index].facts.answers));
+        let (index, id) = (
+            finding.index,
+            short_id(&history.pieces[finding.index].facts.answers),
+        );
         if history.how.mode != Some(Mode::Text) {
             history.remove(index);
-            history.tell(rule, index, format!("dropped the result for the call {id}"));
+            history.record_change(rule, index, format!("dropped the result for the call {id}"));
             continue;
         }
         // After the run, so that its results remain adjacent.
@@ -59,7 +66,7 @@ fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fin
             .text("role", "user")
             .text("content", &result_text(content));
         history.shift(index, end, message.finish());
-        history.tell(
+        history.record_change(
             rule,
             index,
             format!("converted the result for the call {id} to text"),
@@ -67,7 +74,7 @@ fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fin
     }
 }
 
-fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn open(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut parts: HashMap<usize, HashSet<usize>> = HashMap::new();
     for finding in findings {
         parts.entry(finding.index).or_default().insert(finding.part);
@@ -101,10 +108,10 @@ fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findin
                 .text("content", "aborted");
             let message = history.ids.message(id, rule.id, nth[part]);
             history.insert(end, result.finish(), message);
-            history.tell(
+            history.record_change(
                 rule,
                 index,
-                format!("inserted a result for the call {}", shown(id)),
+                format!("inserted a result for the call {}", short_id(id)),
             );
         }
     }
@@ -112,14 +119,14 @@ fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findin
 
 /// Removes calls from a message; removes the message if nothing is left.
 fn without(
-    rule: &'static Rule,
-    history: &mut Messages<'_, '_>,
+    rule: &'static HistoryRule,
+    history: &mut ChatHistory<'_, '_>,
     index: usize,
     parts: &HashSet<usize>,
     ids: &[String],
 ) {
     let piece = &history.pieces[index];
-    let nothing = piece.facts.content == Content::Nothing && !piece.facts.speaks;
+    let nothing = piece.facts.content == ChatContent::Nothing && !piece.facts.speaks;
     let calls = json::member(&piece.raw, "tool_calls")
         .map(elements)
         .unwrap_or_default();
@@ -135,12 +142,12 @@ fn without(
         history.replace(index, raw);
     }
     for part in (0..ids.len()).filter(|part| parts.contains(part)) {
-        history.tell(rule, index, format!("dropped the call {}", shown(&ids[part])));
+        history.record_change(rule, index, format!("dropped the call {}", short_id(&ids[part])));
     }
 }
 
 /// Gives all calls with a repeated id but the first a new one, and updates their results in order.
-fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn repeated(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut taken: HashSet<String> = HashSet::new();
     for piece in &history.pieces {
         taken.extend(piece.facts.calls.iter().map(|call| call.id.clone()));
@@ -170,10 +177,10 @@ fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
             }
             let nth = next.entry(id.clone()).or_default();
             let fresh = history.ids.fresh("call_", &id, rule.id, nth, &mut taken);
-            history.tell(
+            history.record_change(
                 rule,
                 index,
-                format!("gave the second call {} a new id", shown(&id)),
+                format!("gave the second call {} a new id", short_id(&id)),
             );
             known.push(fresh.clone());
             changed.push(Some(fresh));
@@ -198,7 +205,7 @@ fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
 }
 
 /// Replaces call ids of a message, where a new one is given.
-fn rename_calls(history: &mut Messages<'_, '_>, index: usize, ids: &[Option<String>]) {
+fn rename_calls(history: &mut ChatHistory<'_, '_>, index: usize, ids: &[Option<String>]) {
     let raw = &history.pieces[index].raw;
     let calls = json::member(raw, "tool_calls").map(elements).unwrap_or_default();
     let renamed = calls.iter().zip(ids).map(|(call, id)| match id {
@@ -210,7 +217,7 @@ fn rename_calls(history: &mut Messages<'_, '_>, index: usize, ids: &[Option<Stri
     history.replace(index, raw);
 }
 
-fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn roles(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let raw = &history.pieces[finding.index].raw;
         let name = text_member(raw, "role").unwrap_or_default().to_ascii_lowercase();
@@ -221,17 +228,17 @@ fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findi
             _ => continue,
         };
         let raw = set(raw, &[("role", Some(&quoted(role)))]);
-        history.tell(rule, finding.index, format!("changed the role {name} to {role}"));
+        history.record_change(rule, finding.index, format!("changed the role {name} to {role}"));
         history.replace(finding.index, raw);
     }
 }
 
-fn contents(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn contents(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let raw = &history.pieces[finding.index].raw;
         let content = json::member(raw, "content").unwrap_or(b"null");
         let (content, what) = match content.first() {
-            Some(b'[') if history.pieces[finding.index].facts.content == Content::Other => {
+            Some(b'[') if history.pieces[finding.index].facts.content == ChatContent::Other => {
                 let parts = elements(content).into_iter().map(|part| match part.first() {
                     Some(b'"') => text_part("text", part),
                     _ if is_text_part(part) => part.to_vec(),
@@ -250,13 +257,13 @@ fn contents(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
         };
         let raw = set(raw, &[("content", Some(&content))]);
         history.replace(finding.index, raw);
-        history.tell(rule, finding.index, what);
+        history.record_change(rule, finding.index, what);
     }
 }
 
 /// Encodes arguments that are an object as a string; other invalid arguments are replaced and stored next to the
 /// message.
-fn arguments(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn arguments(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     for of_one in findings.chunk_by(|one, other| one.index == other.index) {
         let index = of_one[0].index;
         let raw = history.pieces[index].raw.clone();
@@ -264,10 +271,13 @@ fn arguments(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&F
         let mut calls: Vec<Cow<'_, [u8]>> = listed.into_iter().map(Cow::Borrowed).collect();
         for finding in of_one {
             let id = history.pieces[index].facts.calls[finding.part].id.clone();
-            history.tell(
+            history.record_change(
                 rule,
                 index,
-                format!("replaced the arguments of the call {} by valid JSON", shown(&id)),
+                format!(
+                    "replaced the arguments of the call {} by valid JSON",
+                    short_id(&id)
+                ),
             );
             let (call, lost) = with_arguments(&calls[finding.part]);
             calls[finding.part] = Cow::Owned(call);
@@ -298,12 +308,13 @@ fn with_arguments(call: &[u8]) -> (Vec<u8>, Option<String>) {
 }
 
 /// Shortens long ids, consistently for calls and results.
-fn long(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+fn long(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let is_long = |id: &str| id.chars().nth(LONGEST).is_some();
-    let short = |history: &Messages<'_, '_>, id: &str| format!("call_{}", history.ids.digits(id, rule.id, 0));
+    let short =
+        |history: &ChatHistory<'_, '_>, id: &str| format!("call_{}", history.ids.digits(id, rule.id, 0));
     for finding in findings {
-        let id = shown(&history.pieces[finding.index].facts.calls[finding.part].id);
-        history.tell(rule, finding.index, format!("shortened the id of the call {id}"));
+        let id = short_id(&history.pieces[finding.index].facts.calls[finding.part].id);
+        history.record_change(rule, finding.index, format!("shortened the id of the call {id}"));
     }
     for index in 0..history.pieces.len() {
         let facts = &history.pieces[index].facts;
@@ -311,7 +322,7 @@ fn long(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findin
             let new = |id: &String| is_long(id).then(|| short(history, id));
             let ids: Vec<Option<String>> = facts.calls.iter().map(|call| new(&call.id)).collect();
             rename_calls(history, index, &ids);
-        } else if facts.role == Role::Tool && is_long(&facts.answers) {
+        } else if facts.role == ChatRole::Tool && is_long(&facts.answers) {
             let id = short(history, &facts.answers);
             let raw = set(
                 &history.pieces[index].raw,

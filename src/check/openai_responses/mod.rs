@@ -3,12 +3,12 @@
 mod parts;
 mod repair;
 
-use super::finding::{Finding, Findings};
+use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
-use super::raw::{each, elements, is_filled, shown, string};
-use super::rules::Rule;
+use super::raw::{each, elements, is_filled, short_id, string};
+use super::rules::HistoryRule;
 use crate::format::request::Api;
-use parts::Fault;
+use parts::PartFault;
 use std::collections::HashSet;
 
 /// The API.
@@ -25,7 +25,7 @@ const CALLS: [&str; 6] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     /// A user message or instructions: first letter of the role.
     Said(u8),
     /// A model message.
@@ -43,8 +43,8 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug)]
-pub(super) struct Facts {
-    pub(super) kind: Kind,
+pub(super) struct ResponsesFacts {
+    pub(super) kind: ItemKind,
     /// `call_id`.
     pub(super) call: String,
     pub(super) id: Option<String>,
@@ -52,30 +52,30 @@ pub(super) struct Facts {
     /// Whether its reasoning was removed.
     bereft: bool,
     /// Invalid parts of the content or of a result's output.
-    pub(super) faults: Vec<(usize, Fault)>,
+    pub(super) faults: Vec<(usize, PartFault)>,
 }
 
-impl Facts {
+impl ResponsesFacts {
     /// Whether the model created it, so that reasoning can belong to it.
-    pub(super) fn is_made(&self) -> bool {
+    pub(super) fn is_from_model(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Assistant | Kind::Call(_) | Kind::Other | Kind::Reference
+            ItemKind::Assistant | ItemKind::Call(_) | ItemKind::Other | ItemKind::Reference
         )
     }
 }
 
 impl Provider for Responses {
-    type Facts = Facts;
+    type Facts = ResponsesFacts;
     const API: Api = Api::OpenaiResponses;
     const ORDER: &'static [&'static str] = &[
         "OR06", "OR09", "OR07", "OR05", "OR01", "OR02", "OR03", "OR04", "OR08",
     ];
     const CONTENT: &'static str = "content";
 
-    fn facts(raw: &[u8]) -> Facts {
-        let mut facts = Facts {
-            kind: Kind::Other,
+    fn facts(raw: &[u8]) -> ResponsesFacts {
+        let mut facts = ResponsesFacts {
+            kind: ItemKind::Other,
             call: String::new(),
             id: None,
             encrypted: false,
@@ -97,11 +97,11 @@ impl Provider for Responses {
         });
         facts.kind = kind_of(kind.as_deref(), role.as_deref());
         // The result of a shell call has the id of its call.
-        if let (Kind::Output(_), true) = (facts.kind, facts.call.is_empty()) {
+        if let (ItemKind::Output(_), true) = (facts.kind, facts.call.is_empty()) {
             facts.call = facts.id.take().unwrap_or_default();
         }
         let held = match facts.kind {
-            Kind::Output(_) => output,
+            ItemKind::Output(_) => output,
             _ => content,
         };
         let faults = elements(held)
@@ -114,19 +114,19 @@ impl Provider for Responses {
         facts
     }
 
-    fn speaker(facts: &Facts) -> Option<u8> {
+    fn speaker(facts: &ResponsesFacts) -> Option<u8> {
         match facts.kind {
-            Kind::Said(role) => Some(role),
-            Kind::Assistant => Some(b'a'),
+            ItemKind::Said(role) => Some(role),
+            ItemKind::Assistant => Some(b'a'),
             _ => None,
         }
     }
 
-    fn text_type(facts: &Facts) -> &'static str {
+    fn text_type(facts: &ResponsesFacts) -> &'static str {
         parts::text_type(facts.kind)
     }
 
-    fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
+    fn find_violations(elements: &[&ResponsesFacts], findings: &mut Findings<'_>) {
         for (index, piece) in elements.iter().enumerate() {
             alone(index, piece, findings);
         }
@@ -138,73 +138,82 @@ impl Provider for Responses {
             let Some(id) = piece.id.as_deref() else {
                 continue;
             };
-            if piece.kind != Kind::Reference && !ids.insert(id) {
-                findings.add("OR08", (index, 0), || format!("duplicate item {}", shown(id)));
+            if piece.kind != ItemKind::Reference && !ids.insert(id) {
+                findings.add("OR08", (index, 0), || format!("duplicate item {}", short_id(id)));
             }
         }
     }
 
-    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Responses>, findings: &[&Finding]) {
+    fn repair(
+        rule: &'static HistoryRule,
+        history: &mut History<'_, '_, Responses>,
+        findings: &[&ApiViolation],
+    ) {
         repair::repair(rule, history, findings);
     }
 }
 
-fn kind_of(kind: Option<&str>, role: Option<&str>) -> Kind {
+fn kind_of(kind: Option<&str>, role: Option<&str>) -> ItemKind {
     match kind {
         None | Some("message") => match role {
-            Some("assistant") => Kind::Assistant,
-            Some(role) => Kind::Said(role.bytes().next().unwrap_or_default()),
-            None => Kind::Other,
+            Some("assistant") => ItemKind::Assistant,
+            Some(role) => ItemKind::Said(role.bytes().next().unwrap_or_default()),
+            None => ItemKind::Other,
         },
-        Some("reasoning") => Kind::Reasoning,
-        Some("compaction") => Kind::Compaction,
-        Some("item_reference") => Kind::Reference,
+        Some("reasoning") => ItemKind::Reasoning,
+        Some("compaction") => ItemKind::Compaction,
+        Some("item_reference") => ItemKind::Reference,
         Some(kind) => {
             let call = |name: &str| CALLS.iter().position(|call| *call == name);
-            let output = kind.strip_suffix("_output").and_then(call).map(Kind::Output);
-            call(kind).map(Kind::Call).or(output).unwrap_or(Kind::Other)
+            let output = kind.strip_suffix("_output").and_then(call).map(ItemKind::Output);
+            call(kind)
+                .map(ItemKind::Call)
+                .or(output)
+                .unwrap_or(ItemKind::Other)
         }
     }
 }
 
 /// Rules for single items.
-fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
-    if facts.bereft && facts.kind == Kind::Assistant && facts.id.is_some() {
+fn alone(index: usize, facts: &ResponsesFacts, findings: &mut Findings<'_>) {
+    if facts.bereft && facts.kind == ItemKind::Assistant && facts.id.is_some() {
         findings.add("OR04", (index, 0), || {
             "has an id, but no reasoning item".to_string()
         });
     }
-    if facts.kind == Kind::Reasoning && !facts.encrypted && findings.options.stateless {
+    if facts.kind == ItemKind::Reasoning && !facts.encrypted && findings.options.stateless {
         findings.add("OR05", (index, 0), || {
             "reasoning without encrypted_content".to_string()
         });
     }
-    if facts.kind == Kind::Compaction && !facts.encrypted {
+    if facts.kind == ItemKind::Compaction && !facts.encrypted {
         findings.add("OR07", (index, 0), || {
             "compaction without encrypted_content".to_string()
         });
     }
     for (part, fault) in &facts.faults {
         match fault {
-            Fault::Type => findings.add("OR06", (index, *part), || {
+            PartFault::Type => findings.add("OR06", (index, *part), || {
                 "the type of a part does not match the role".to_string()
             }),
-            Fault::Source => findings.add("OR09", (index, *part), || {
+            PartFault::Source => findings.add("OR09", (index, *part), || {
                 "image or file without source".to_string()
             }),
         }
     }
 }
 
-fn outputs(elements: &[&Facts], findings: &mut Findings<'_>) {
+fn outputs(elements: &[&ResponsesFacts], findings: &mut Findings<'_>) {
     let mut called = HashSet::new();
     for (index, piece) in elements.iter().enumerate() {
         let call = piece.call.as_str();
         match piece.kind {
-            Kind::Call(kind) => _ = called.insert((kind, call)),
-            Kind::Output(kind) if !called.contains(&(kind, call)) && !findings.options.previous_response => {
+            ItemKind::Call(kind) => _ = called.insert((kind, call)),
+            ItemKind::Output(kind)
+                if !called.contains(&(kind, call)) && !findings.options.previous_response =>
+            {
                 findings.add("OR01", (index, 0), || {
-                    format!("the output for the call {} has no call before it", shown(call))
+                    format!("the output for the call {} has no call before it", short_id(call))
                 });
             }
             _ => {}
@@ -212,29 +221,29 @@ fn outputs(elements: &[&Facts], findings: &mut Findings<'_>) {
     }
 }
 
-fn calls(elements: &[&Facts], findings: &mut Findings<'_>) {
+fn calls(elements: &[&ResponsesFacts], findings: &mut Findings<'_>) {
     let mut answered = HashSet::new();
     let mut at_end = true;
     for (index, piece) in elements.iter().enumerate().rev() {
         let call = piece.call.as_str();
         match piece.kind {
-            Kind::Output(kind) => _ = answered.insert((kind, call)),
-            Kind::Call(kind) if !answered.contains(&(kind, call)) => {
+            ItemKind::Output(kind) => _ = answered.insert((kind, call)),
+            ItemKind::Call(kind) if !answered.contains(&(kind, call)) => {
                 findings.open("OR02", (index, 0), at_end, || {
-                    format!("the call {} has no output after it", shown(call))
+                    format!("the call {} has no output after it", short_id(call))
                 });
             }
-            Kind::Said(_) | Kind::Assistant => at_end = false,
+            ItemKind::Said(_) | ItemKind::Assistant => at_end = false,
             _ => {}
         }
     }
 }
 
-fn reasoning(elements: &[&Facts], findings: &mut Findings<'_>) {
+fn reasoning(elements: &[&ResponsesFacts], findings: &mut Findings<'_>) {
     let mut followed = false;
     for (index, piece) in elements.iter().enumerate().rev() {
-        if piece.kind != Kind::Reasoning {
-            followed = piece.is_made();
+        if piece.kind != ItemKind::Reasoning {
+            followed = piece.is_from_model();
         } else if !followed {
             findings.add("OR03", (index, 0), || {
                 "no output item follows the reasoning item".to_string()

@@ -1,12 +1,12 @@
 //! Content parts of an item: their types and sources.
 
-use super::Kind;
+use super::ItemKind;
 use crate::check::raw::{is_filled, mark, quoted, set, text_member, text_part};
 use crate::model::json;
 
 /// The fault of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum Fault {
+pub(in crate::check) enum PartFault {
     /// Its type does not fit the role.
     Type,
     /// It has no source for its data.
@@ -14,8 +14,8 @@ pub(in crate::check) enum Fault {
 }
 
 /// The type of a text part, by sender.
-pub(super) fn text_type(kind: Kind) -> &'static str {
-    if kind == Kind::Assistant {
+pub(super) fn text_type(kind: ItemKind) -> &'static str {
+    if kind == ItemKind::Assistant {
         "output_text"
     } else {
         "input_text"
@@ -23,24 +23,24 @@ pub(super) fn text_type(kind: Kind) -> &'static str {
 }
 
 /// The fault of a part, if any.
-pub(super) fn fault(kind: Kind, part: &[u8]) -> Option<Fault> {
+pub(super) fn fault(kind: ItemKind, part: &[u8]) -> Option<PartFault> {
     let own = text_member(part, "type").unwrap_or_default();
     let fits = match kind {
-        Kind::Said(_) => own.starts_with("input_"),
-        Kind::Assistant => matches!(own.as_str(), "output_text" | "refusal"),
+        ItemKind::Said(_) => own.starts_with("input_"),
+        ItemKind::Assistant => matches!(own.as_str(), "output_text" | "refusal"),
         _ => true,
     };
     let has = |names: &[&str]| names.iter().any(|name| is_filled(json::member(part, name)));
     match own.as_str() {
-        _ if !fits => Some(Fault::Type),
-        "input_image" if !has(&["image_url", "file_id"]) => Some(Fault::Source),
-        "input_file" if !has(&["file_data", "file_url", "file_id"]) => Some(Fault::Source),
+        _ if !fits => Some(PartFault::Type),
+        "input_image" if !has(&["image_url", "file_id"]) => Some(PartFault::Source),
+        "input_file" if !has(&["file_data", "file_url", "file_id"]) => Some(PartFault::Source),
         _ => None,
     }
 }
 
 /// The part with a valid type, or a placeholder if there is none.
-pub(super) fn fitting(kind: Kind, part: &[u8]) -> Vec<u8> {
+pub(super) fn fitting(kind: ItemKind, part: &[u8]) -> Vec<u8> {
     let text_type = text_type(kind);
     if part.starts_with(b"\"") {
         return text_part(text_type, part);
@@ -59,11 +59,11 @@ pub(super) fn fitting(kind: Kind, part: &[u8]) -> Vec<u8> {
             set(part, &own)
         }
         "refusal" => text_part(text_type, json::member(part, "refusal").unwrap_or(b"\"\"")),
-        _ => left_out(kind, part),
+        _ => part_placeholder(kind, part),
     }
 }
 
 /// The placeholder for a part that must be removed.
-pub(super) fn left_out(kind: Kind, part: &[u8]) -> Vec<u8> {
+pub(super) fn part_placeholder(kind: ItemKind, part: &[u8]) -> Vec<u8> {
     text_part(text_type(kind), &quoted(&mark(part)))
 }

@@ -1,18 +1,22 @@
 //! Repairs for OpenAI Responses.
 
-use super::parts::{self, Fault};
-use super::{CALLS, Facts, Kind, Responses};
-use crate::check::finding::{Finding, Mode};
-use crate::check::history::{History, Piece};
-use crate::check::raw::{array, elements, quoted, result_text, set, shown};
-use crate::check::rules::Rule;
+use super::parts::{self, PartFault};
+use super::{CALLS, ItemKind, Responses, ResponsesFacts};
+use crate::check::finding::{ApiViolation, Mode};
+use crate::check::history::{History, HistoryElement};
+use crate::check::raw::{array, elements, quoted, result_text, set, short_id};
+use crate::check::rules::HistoryRule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::{HashMap, HashSet};
 
-type Items<'a, 'o> = History<'a, 'o, Responses>;
+type ItemHistory<'a, 'o> = History<'a, 'o, Responses>;
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+pub(super) fn repair(
+    rule: &'static HistoryRule,
+    history: &mut ItemHistory<'_, '_>,
+    findings: &[&ApiViolation],
+) {
     match rule.id {
         "OR01" => orphans(rule, history, findings),
         "OR02" => open(rule, history, findings),
@@ -20,39 +24,39 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Items<'_, '_>, findings:
         "OR04" => {
             for finding in findings {
                 nameless(history, finding.index);
-                history.tell(rule, finding.index, "removed the id of the assistant item");
+                history.record_change(rule, finding.index, "removed the id of the assistant item");
             }
         }
-        "OR06" => content(rule, history, findings, Fault::Type),
+        "OR06" => content(rule, history, findings, PartFault::Type),
         "OR07" => {
             for finding in findings {
                 history.remove(finding.index);
-                history.tell(rule, finding.index, "dropped an incomplete compaction");
+                history.record_change(rule, finding.index, "dropped an incomplete compaction");
             }
         }
         "OR08" => repeated(rule, history, findings),
-        "OR09" => content(rule, history, findings, Fault::Source),
+        "OR09" => content(rule, history, findings, PartFault::Source),
         _ => {}
     }
 }
 
-fn orphans(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+fn orphans(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let piece = &history.pieces[finding.index];
-        let call = shown(&piece.facts.call);
+        let call = short_id(&piece.facts.call);
         if history.how.mode == Some(Mode::Text) {
             let output = json::member(&piece.raw, "output").unwrap_or_default();
             let mut message = ObjectBuilder::default();
             message.text("role", "user").text("content", &result_text(output));
             history.replace(finding.index, message.finish());
-            history.tell(
+            history.record_change(
                 rule,
                 finding.index,
                 format!("converted the output for the call {call} to text"),
             );
         } else {
             history.remove(finding.index);
-            history.tell(
+            history.record_change(
                 rule,
                 finding.index,
                 format!("dropped the output for the call {call}"),
@@ -61,11 +65,11 @@ fn orphans(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Findin
     }
 }
 
-fn open(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+fn open(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for index in 0..history.pieces.len() {
-        let Kind::Call(kind) = history.pieces[index].facts.kind else {
+        let ItemKind::Call(kind) = history.pieces[index].facts.kind else {
             continue;
         };
         let call = history.pieces[index].facts.call.clone();
@@ -81,23 +85,23 @@ fn open(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding])
             if !history
                 .pieces
                 .get(index + 1)
-                .is_some_and(|piece| piece.facts.is_made())
+                .is_some_and(|piece| piece.facts.is_from_model())
             {
                 let before = (0..index).rev();
-                let reasoning = before.take_while(|at| history.pieces[*at].facts.kind == Kind::Reasoning);
+                let reasoning = before.take_while(|at| history.pieces[*at].facts.kind == ItemKind::Reasoning);
                 for at in reasoning.collect::<Vec<_>>() {
                     history.remove(at);
                 }
             }
-            history.tell(rule, index, format!("dropped the call {}", shown(&call)));
+            history.record_change(rule, index, format!("dropped the call {}", short_id(&call)));
             continue;
         }
         let message = history.ids.message(&call, rule.id, *nth - 1);
         history.insert(index + 1, output(CALLS[kind], &call), message);
-        history.tell(
+        history.record_change(
             rule,
             index,
-            format!("inserted an output for the call {}", shown(&call)),
+            format!("inserted an output for the call {}", short_id(&call)),
         );
     }
 }
@@ -122,13 +126,13 @@ fn output(kind: &str, call: &str) -> Vec<u8> {
 }
 
 /// Removes reasoning, and the ids of the items that follow from it, which the API rejects without the reasoning.
-fn reasoning(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+fn reasoning(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         history.remove(finding.index);
-        history.tell(rule, finding.index, "dropped a reasoning item");
+        history.record_change(rule, finding.index, "dropped a reasoning item");
         for index in finding.index + 1..history.pieces.len() {
             let facts = &history.pieces[index].facts;
-            if !facts.is_made() || facts.kind == Kind::Reference {
+            if !facts.is_from_model() || facts.kind == ItemKind::Reference {
                 break;
             }
             if facts.id.is_some() {
@@ -138,7 +142,7 @@ fn reasoning(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Find
     }
 }
 
-fn nameless(history: &mut Items<'_, '_>, index: usize) {
+fn nameless(history: &mut ItemHistory<'_, '_>, index: usize) {
     let raw = set(
         &history.pieces[index].raw,
         &[("id", None), ("_had_reasoning", None)],
@@ -146,39 +150,44 @@ fn nameless(history: &mut Items<'_, '_>, index: usize) {
     history.replace(index, raw);
 }
 
-fn content(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding], wanted: Fault) {
+fn content(
+    rule: &'static HistoryRule,
+    history: &mut ItemHistory<'_, '_>,
+    findings: &[&ApiViolation],
+    wanted: PartFault,
+) {
     for of_one in findings.chunk_by(|one, other| one.index == other.index) {
         let index = of_one[0].index;
-        let Piece { raw, facts, .. } = &history.pieces[index];
+        let HistoryElement { raw, facts, .. } = &history.pieces[index];
         let name = member(facts);
         let bad: HashSet<usize> = of_one.iter().map(|finding| finding.part).collect();
         let kind = facts.kind;
         let mend = |(part, raw): (usize, &[u8])| match wanted {
             _ if !bad.contains(&part) => raw.to_vec(),
-            Fault::Type => parts::fitting(kind, raw),
-            Fault::Source => parts::left_out(kind, raw),
+            PartFault::Type => parts::fitting(kind, raw),
+            PartFault::Source => parts::part_placeholder(kind, raw),
         };
         let held = json::member(raw, name).map(elements).unwrap_or_default();
-        let mended = array(held.into_iter().enumerate().map(mend));
-        let raw = set(raw, &[(name, Some(&mended))]);
+        let repaired = array(held.into_iter().enumerate().map(mend));
+        let raw = set(raw, &[(name, Some(&repaired))]);
         history.replace(index, raw);
         let what = match wanted {
-            Fault::Type => "changed the types of parts to match the role",
-            Fault::Source => "replaced parts without source by placeholders",
+            PartFault::Type => "changed the types of parts to match the role",
+            PartFault::Source => "replaced parts without source by placeholders",
         };
-        history.tell(rule, index, what);
+        history.record_change(rule, index, what);
     }
 }
 
 /// The member with the parts.
-fn member(facts: &Facts) -> &'static str {
+fn member(facts: &ResponsesFacts) -> &'static str {
     match facts.kind {
-        Kind::Output(_) => "output",
+        ItemKind::Output(_) => "output",
         _ => "content",
     }
 }
 
-fn repeated(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+fn repeated(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut taken: HashSet<String> = history
         .pieces
         .iter()
@@ -199,10 +208,10 @@ fn repeated(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Findi
             &[("id", Some(&quoted(&fresh)))],
         );
         history.replace(finding.index, raw);
-        history.tell(
+        history.record_change(
             rule,
             finding.index,
-            format!("gave the second item {} a new id", shown(&id)),
+            format!("gave the second item {} a new id", short_id(&id)),
         );
     }
 }

@@ -259,14 +259,14 @@ const CASES: [(&str, &str, &str, &str); 43] = [
     ),
 ];
 
-fn options(words: &str) -> Options {
-    Options {
+fn options(words: &str) -> CheckOptions {
+    CheckOptions {
         open_end: words == "open",
         stateless: words == "stateless",
         thinking: words == "thinking",
         no_tools: words == "no-tools",
         gemini: if words == "old" { 2 } else { 3 },
-        ..Options::default()
+        ..CheckOptions::default()
     }
 }
 
@@ -276,8 +276,8 @@ fn without_ids(value: &Value) -> String {
     let mut out = String::new();
     for piece in text.split('"') {
         let digits = piece.rsplit('_').next().unwrap_or_default();
-        let made = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        out.push_str(if made { "ID" } else { piece });
+        let built = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        out.push_str(if built { "ID" } else { piece });
         out.push('"');
     }
     out
@@ -301,19 +301,19 @@ fn each_rule_has_a_case_and_a_repair() {
             "{id}"
         );
         // A configured level applies, and disabled rules are not checked.
-        for level in [Level::Off, Level::Warn, Level::Error] {
-            let options = Options {
+        for level in [Severity::Off, Severity::Warn, Severity::Error] {
+            let options = CheckOptions {
                 levels: vec![(rule, level)],
                 ..options.clone()
             };
             let found = check(api, &elements(history), &options);
-            let levels: Vec<Level> = found
+            let levels: Vec<Severity> = found
                 .iter()
                 .filter(|finding| finding.rule.id == *id)
                 .map(|finding| finding.level)
                 .collect();
             assert!(
-                levels.iter().all(|found| *found == level) && levels.is_empty() == (level == Level::Off),
+                levels.iter().all(|found| *found == level) && levels.is_empty() == (level == Severity::Off),
                 "{id}"
             );
         }

@@ -3,8 +3,8 @@
 use super::*;
 
 /// The options of a case.
-fn options(of: &Value) -> Options {
-    let mut options = Options::default();
+fn options(of: &Value) -> CheckOptions {
+    let mut options = CheckOptions::default();
     for (name, value) in of.as_object().unwrap() {
         match (name.as_str(), value) {
             ("thinking", Value::Bool(on)) => options.thinking = *on,
@@ -24,7 +24,7 @@ fn every_rule_finds_its_violating_history_and_not_the_fixed_one() {
     let cases = file["rules"].as_array().unwrap();
     for case in cases {
         let id = case["id"].as_str().unwrap();
-        let rule = Rule::of(id).unwrap();
+        let rule = HistoryRule::of(id).unwrap();
         let api = Api::from_name(case["api"].as_str().unwrap()).unwrap();
         assert_eq!(
             (rule.api, rule.level.name()),
@@ -35,7 +35,7 @@ fn every_rule_finds_its_violating_history_and_not_the_fixed_one() {
         let found = check(api, &elements(&case["violating"].to_string()), &options);
         assert!(rules(&found).contains(&id), "{id}: {found:?}");
         let found = check(api, &elements(&case["fixed"].to_string()), &options);
-        assert!(!found.iter().any(Finding::is_error), "{id} fixed: {found:?}");
+        assert!(!found.iter().any(ApiViolation::is_error), "{id} fixed: {found:?}");
         assert!(!rules(&found).contains(&id), "{id} fixed: {found:?}");
         for mode in MODES {
             let fixed = fix(

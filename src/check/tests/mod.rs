@@ -34,7 +34,7 @@ fn values(fixed: &Fixed) -> Vec<Value> {
         .collect()
 }
 
-fn rules(findings: &[Finding]) -> Vec<&'static str> {
+fn rules(findings: &[ApiViolation]) -> Vec<&'static str> {
     findings.iter().map(|finding| finding.rule.id).collect()
 }
 

@@ -91,8 +91,8 @@ pub(crate) fn palette(api: Api) -> Vec<&'static str> {
     }
 }
 
-fn options(bits: u8) -> Options {
-    Options {
+fn options(bits: u8) -> CheckOptions {
+    CheckOptions {
         stateless: bits & 1 > 0,
         previous_response: bits & 2 > 0,
         thinking: bits & 4 > 0,
@@ -101,14 +101,14 @@ fn options(bits: u8) -> Options {
         gemini: if bits & 32 > 0 { 2 } else { 3 },
         open_end: bits & 64 > 0,
         alternate: bits & 128 > 0,
-        ..Options::default()
+        ..CheckOptions::default()
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
-    fn a_repaired_history_breaks_no_rule(
+    fn a_repaired_history_violates_no_rule(
         picks in proptest::collection::vec(any::<prop::sample::Index>(), 0..20),
         api in prop::sample::select(Api::ALL.to_vec()),
         mode in prop::sample::select(MODES.to_vec()),
@@ -150,10 +150,10 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_looked_at(elements in proptest::collection::vec(r#"[\[\]{}":,a-z0-9\\]{0,40}"#, 0..6)) {
+    fn arbitrary_bytes_are_checked_without_panic(elements in proptest::collection::vec(r#"[\[\]{}":,a-z0-9\\]{0,40}"#, 0..6)) {
         for api in Api::ALL {
-            check(api, &elements, &Options::default());
-            fix(api, &elements, &Options::default(), &repair(None));
+            check(api, &elements, &CheckOptions::default());
+            fix(api, &elements, &CheckOptions::default(), &repair(None));
         }
     }
 }

@@ -3,7 +3,12 @@
 use super::*;
 
 /// The repaired history, and the rules that are still violated.
-fn repaired(api: Api, history: &str, options: &Options, mode: Option<Mode>) -> (String, Vec<&'static str>) {
+fn repaired(
+    api: Api,
+    history: &str,
+    options: &CheckOptions,
+    mode: Option<Mode>,
+) -> (String, Vec<&'static str>) {
     let fixed = fix(api, &elements(history), options, &repair(mode));
     (Value::from(values(&fixed)).to_string(), rules(&fixed.left))
 }
@@ -14,21 +19,21 @@ fn plain(history: &str) -> String {
 }
 
 fn chat(history: &str, mode: Mode) -> String {
-    repaired(Api::OpenaiChat, history, &Options::default(), Some(mode)).0
+    repaired(Api::OpenaiChat, history, &CheckOptions::default(), Some(mode)).0
 }
 
 const CALL: &str =
     r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"custom","custom":{}}]}"#;
 
 #[test]
-fn an_open_call_goes_or_gets_a_result() {
+fn an_open_call_is_dropped_or_gets_a_result() {
     let history = format!(r#"[{{"role":"user","content":"u"}},{CALL},{{"role":"user","content":"v"}}]"#);
     let without = plain(r#"[{"role":"user","content":"u"},{"role":"user","content":"v"}]"#);
     assert_eq!(chat(&history, Mode::Drop), without);
     for mode in [Mode::Stub, Mode::Text] {
         assert!(chat(&history, mode).contains(r#""content":"aborted""#));
     }
-    let options = Options::default();
+    let options = CheckOptions::default();
     let anthropic = r#"[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"thinking","thinking":"t"},{"type":"tool_use","id":"a"}]},{"role":"user","content":"v"}]"#;
     assert_eq!(
         repaired(Api::Anthropic, anthropic, &options, Some(Mode::Drop)).0,
@@ -49,7 +54,7 @@ fn an_open_call_goes_or_gets_a_result() {
 }
 
 #[test]
-fn a_lost_result_goes_or_becomes_text() {
+fn an_orphaned_result_is_dropped_or_becomes_text() {
     let lost = r#"{"role":"tool","tool_call_id":"x","content":"r"}"#;
     let result = r#"{"role":"tool","tool_call_id":"a","content":"s"}"#;
     let history = format!("[{CALL},{lost},{result}]");
@@ -60,7 +65,7 @@ fn a_lost_result_goes_or_becomes_text() {
         chat(&history, Mode::Text),
         plain(&format!("[{CALL},{result},{text}]"))
     );
-    let options = Options::default();
+    let options = CheckOptions::default();
     let anthropic = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"r"}]}]"#;
     let text = r#"[{"role":"user","content":[{"type":"text","text":"[tool result] r"}]}]"#;
     assert_eq!(
@@ -76,17 +81,17 @@ fn a_lost_result_goes_or_becomes_text() {
 }
 
 #[test]
-fn messages_that_the_interface_takes_for_one_keep_their_results() {
+fn messages_that_an_api_merges_keep_their_results() {
     let parts = r#"[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"b"}]}]"#;
-    let (text, left) = repaired(Api::Anthropic, parts, &Options::default(), None);
+    let (text, left) = repaired(Api::Anthropic, parts, &CheckOptions::default(), None);
     assert!(
         left.is_empty() && !text.contains("aborted") && text.matches("tool_result").count() == 2,
         "{text}"
     );
     let parts = r#"[{"role":"user","parts":[{"text":"u"}]},{"role":"model","parts":[{"functionCall":{"name":"f"},"thoughtSignature":"s"},{"functionCall":{"name":"g"}}]},
         {"role":"user","parts":[{"functionResponse":{"name":"f"}}]},{"role":"user","parts":[{"functionResponse":{"name":"g"}}]}]"#;
-    let (text, left) = repaired(Api::Gemini, parts, &Options::default(), None);
+    let (text, left) = repaired(Api::Gemini, parts, &CheckOptions::default(), None);
     assert!(
         left.is_empty() && !text.contains("aborted") && text.matches("functionResponse").count() == 2,
         "{text}"
@@ -94,12 +99,12 @@ fn messages_that_the_interface_takes_for_one_keep_their_results() {
 }
 
 #[test]
-fn the_beginning_is_marked_where_nothing_would_be_left() {
+fn a_placeholder_marks_an_otherwise_empty_beginning() {
     for (api, history) in [
         (Api::Anthropic, r#"[{"role":"assistant","content":"a"}]"#),
         (Api::Gemini, r#"[{"role":"model","parts":[{"text":"a"}]}]"#),
     ] {
-        let (text, _) = repaired(api, history, &Options::default(), None);
+        let (text, _) = repaired(api, history, &CheckOptions::default(), None);
         assert!(
             text.contains("the beginning of the conversation is left out"),
             "{text}"
@@ -107,9 +112,9 @@ fn the_beginning_is_marked_where_nothing_would_be_left() {
         let found = repaired(
             api,
             history,
-            &Options {
+            &CheckOptions {
                 prefill: true,
-                ..Options::default()
+                ..CheckOptions::default()
             },
             None,
         )
@@ -119,17 +124,17 @@ fn the_beginning_is_marked_where_nothing_would_be_left() {
 }
 
 #[test]
-fn options_waive_what_they_say() {
-    let found = |api, history: &str, options: Options| rules(&check(api, &elements(history), &options));
+fn options_waive_their_rules() {
+    let found = |api, history: &str, options: CheckOptions| rules(&check(api, &elements(history), &options));
     let output = r#"[{"type":"function_call_output","call_id":"a","output":""}]"#;
-    let options = Options {
+    let options = CheckOptions {
         previous_response: true,
-        ..Options::default()
+        ..CheckOptions::default()
     };
     assert!(found(Api::OpenaiResponses, output, options).is_empty());
-    let open = Options {
+    let open = CheckOptions {
         open_end: true,
-        ..Options::default()
+        ..CheckOptions::default()
     };
     for (api, history) in [
         (Api::OpenaiChat, format!("[{CALL}]")),
@@ -137,27 +142,27 @@ fn options_waive_what_they_say() {
         (Api::Anthropic, r#"[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}]"#.to_string()),
         (Api::Gemini, r#"[{"role":"user","parts":[{"text":"u"}]},{"role":"model","parts":[{"functionCall":{"name":"f"},"thoughtSignature":"s"}]}]"#.to_string()),
     ] {
-        assert!(check(api, &elements(&history), &Options::default()).iter().any(Finding::is_error), "{history}");
+        assert!(check(api, &elements(&history), &CheckOptions::default()).iter().any(ApiViolation::is_error), "{history}");
         let warned = check(api, &elements(&history), &open);
-        assert_eq!(warned.iter().map(|finding| finding.level).collect::<Vec<_>>(), [Level::Warn], "{history}");
+        assert_eq!(warned.iter().map(|finding| finding.level).collect::<Vec<_>>(), [Severity::Warn], "{history}");
         assert!(fix(api, &elements(&history), &open, &repair(None)).changes.is_empty(), "{history}");
     }
     let system =
         r#"[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"user","content":"u"}]"#;
-    let roles = Options {
+    let roles = CheckOptions {
         roles: vec!["system".into()],
-        ..Options::default()
+        ..CheckOptions::default()
     };
     assert!(found(Api::Anthropic, system, roles).is_empty());
-    assert_eq!(found(Api::Anthropic, system, Options::default()), ["AN01"]);
+    assert_eq!(found(Api::Anthropic, system, CheckOptions::default()), ["AN01"]);
     let marked = r#"[{"role":"user","content":[{"type":"text","text":"1","cache_control":{}}]}]"#;
     assert_eq!(
         found(
             Api::Anthropic,
             marked,
-            Options {
+            CheckOptions {
                 marks: 4,
-                ..Options::default()
+                ..CheckOptions::default()
             }
         ),
         ["AN14"]
@@ -166,24 +171,24 @@ fn options_waive_what_they_say() {
 
 #[test]
 fn roles_alternate_on_request() {
-    let options = Options {
+    let options = CheckOptions {
         alternate: true,
-        ..Options::default()
+        ..CheckOptions::default()
     };
     let history = r#"[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":[{"type":"text","text":"c"}]}]"#;
     let (text, left) = repaired(Api::OpenaiChat, history, &options, None);
     let whole = r#"[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"text","text":"c"}]}]"#;
     assert_eq!((text, left.len()), (plain(whole), 0));
-    assert!(check(Api::OpenaiChat, &elements(history), &Options::default()).is_empty());
+    assert!(check(Api::OpenaiChat, &elements(history), &CheckOptions::default()).is_empty());
 }
 
 #[test]
-fn arguments_that_were_no_json_are_kept_beside() {
+fn arguments_that_are_not_json_are_preserved_in_notes() {
     let history =
         r#"[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{x"}}]}]"#;
-    let options = Options {
+    let options = CheckOptions {
         open_end: true,
-        ..Options::default()
+        ..CheckOptions::default()
     };
     let fixed = fix(Api::OpenaiChat, &elements(history), &options, &repair(None));
     assert_eq!(fixed.elements[0].notes, [("a".to_string(), "{x".to_string())]);
@@ -241,9 +246,9 @@ fn long_histories_take_a_few_passes() {
             .map(|raw| raw.as_bytes())
             .collect();
         for alternate in [false, true] {
-            let options = Options {
+            let options = CheckOptions {
                 alternate,
-                ..Options::default()
+                ..CheckOptions::default()
             };
             let fixed = fix(api, &history, &options, &repair(None));
             let empty = api == Api::OpenaiChat && fixed.elements.is_empty();

@@ -1,8 +1,8 @@
 //! The `compact` event: all changes to a view in one line, which `restore` undoes.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::filter::Stamp;
-use crate::model::event::Edit;
+use crate::model::event::MessageEdit;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The change to an item of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ItemChange {
     /// Keep the item.
     Stays,
     /// Drop the item from the view.
@@ -22,18 +22,18 @@ pub enum Fate {
 
 /// The changes to a view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reshaping {
+pub struct ViewEdit {
     /// One change for each item.
-    pub fates: Vec<Fate>,
+    pub fates: Vec<ItemChange>,
     /// Inserted messages, in order: the item that each one precedes (the number of items: at the end), and its line.
     pub inserts: Vec<(usize, Vec<u8>)>,
     /// The summary that replaces any earlier summary.
-    pub summary: Option<Summary>,
+    pub summary: Option<InsertedSummary>,
 }
 
 /// A summary that a compaction inserts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct InsertedSummary {
     /// The item that the summary precedes; the number of items: at the end.
     pub before: usize,
     /// The text.
@@ -57,7 +57,7 @@ pub struct Size {
 
 /// Facts about a compaction that its event records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct CompactionInfo {
     /// The strategy: `tiered`, `check`, or the name of another system.
     pub strategy: String,
     /// Tokenizer, size before and size after; none if nothing was counted.
@@ -79,12 +79,12 @@ pub(in crate::filter) fn write_sizes(event: &mut ObjectBuilder, tokenizer: &str,
         .raw("now", now.json());
 }
 
-impl Reshaping {
+impl ViewEdit {
     /// Keeps every item.
-    pub fn of(view: &View) -> Reshaping {
-        Reshaping {
-            fates: vec![Fate::Stays; view.items.len()],
-            ..Reshaping::default()
+    pub fn of(view: &View) -> ViewEdit {
+        ViewEdit {
+            fates: vec![ItemChange::Stays; view.items.len()],
+            ..ViewEdit::default()
         }
     }
 
@@ -92,13 +92,19 @@ impl Reshaping {
     pub fn is_empty(&self) -> bool {
         self.summary.is_none()
             && self.inserts.is_empty()
-            && self.fates.iter().all(|fate| *fate == Fate::Stays)
+            && self.fates.iter().all(|change| *change == ItemChange::Stays)
     }
 
     /// Encodes the event as a line without its newline. An inserted message without an id gets one derived from the
     /// event's id.
-    pub fn event(&self, session: &Session, view: &View, about: &About, stamp: &Stamp) -> Result<Vec<u8>> {
-        let ids = Ids::of(session, view, self)?;
+    pub fn event(
+        &self,
+        session: &Session,
+        view: &View,
+        about: &CompactionInfo,
+        stamp: &Stamp,
+    ) -> Result<Vec<u8>> {
+        let ids = MessageIdLists::of(session, view, self)?;
         let mut event = ObjectBuilder::default();
         event
             .text("type", "compact")
@@ -140,7 +146,7 @@ impl Reshaping {
         let pairs = view.items.iter().zip(&self.fates);
         pairs
             .into_iter()
-            .any(|(item, fate)| matches!(item, Item::Summary(_)) && *fate != Fate::Stays)
+            .any(|(item, change)| matches!(item, Item::Summary(_)) && *change != ItemChange::Stays)
     }
 
     /// Writes the ids of the dropped items, runs of lines as ranges, and the fingerprint of the lines, which it returns.
@@ -148,7 +154,7 @@ impl Reshaping {
         &self,
         session: &Session,
         view: &View,
-        ids: &Ids<'_>,
+        ids: &MessageIdLists<'_>,
         event: &mut ObjectBuilder,
     ) -> Fingerprint {
         let mut fingerprint = Fingerprint::default();
@@ -156,8 +162,8 @@ impl Reshaping {
         let mut items = (0..view.items.len()).peekable();
         while let Some(at) = items.next() {
             let goes = |at: usize| {
-                let becomes = matches!(&self.fates[at], Fate::Becomes(body) if ids.is_replaced(at, body, session, view));
-                (self.fates[at] == Fate::Goes || becomes) && !matches!(view.items[at], Item::Summary(_))
+                let becomes = matches!(&self.fates[at], ItemChange::Becomes(body) if ids.is_replaced(at, body, session, view));
+                (self.fates[at] == ItemChange::Goes || becomes) && !matches!(view.items[at], Item::Summary(_))
             };
             if !goes(at) {
                 continue;
@@ -183,10 +189,12 @@ impl Reshaping {
         fingerprint
     }
 
-    fn edits<'r>(&'r self, session: &Session, view: &View, ids: &Ids<'_>) -> Edits<'r> {
+    fn edits<'r>(&'r self, session: &Session, view: &View, ids: &MessageIdLists<'_>) -> Edits<'r> {
         let mut edits = Edits::default();
-        for (at, fate) in self.fates.iter().enumerate() {
-            let Fate::Becomes(body) = fate else { continue };
+        for (at, change) in self.fates.iter().enumerate() {
+            let ItemChange::Becomes(body) = change else {
+                continue;
+            };
             if ids.is_replaced(at, body, session, view) {
                 edits.replaced.push((at, body));
             } else if let Some(edit) = edit(view.items[at].body(session), body) {
@@ -236,7 +244,7 @@ fn edit<'b>(before: &[u8], after: &'b [u8]) -> Option<Difference<'b>> {
         .filter(|(name, _)| !names.contains(name.as_ref()))
         .map(|(name, _)| name.to_string())
         .collect();
-    let own = |name: &str| Edit::OWN.contains(&name);
+    let own = |name: &str| MessageEdit::OWN.contains(&name);
     if set.iter().any(|(name, _)| own(name)) || unset.iter().any(|name| own(name)) {
         return None;
     }
@@ -244,7 +252,7 @@ fn edit<'b>(before: &[u8], after: &'b [u8]) -> Option<Difference<'b>> {
 }
 
 /// How the event names what it changes.
-struct Ids<'s> {
+struct MessageIdLists<'s> {
     session: &'s Session,
     view: &'s View,
     /// Which items have a name that is needed.
@@ -257,8 +265,8 @@ struct Ids<'s> {
     anchors: Vec<Option<usize>>,
 }
 
-impl<'s> Ids<'s> {
-    fn of(session: &'s Session, view: &'s View, reshaping: &Reshaping) -> Result<Ids<'s>> {
+impl<'s> MessageIdLists<'s> {
+    fn of(session: &'s Session, view: &'s View, reshaping: &ViewEdit) -> Result<MessageIdLists<'s>> {
         let line = |item: &Item| match item {
             Item::Line(index) | Item::Edited(index, _) => Some(*index),
             Item::Inserted(_) | Item::Summary(_) => None,
@@ -269,7 +277,7 @@ impl<'s> Ids<'s> {
         for at in (0..lines.len()).rev() {
             anchors[at] = if is_summary(at) { anchors[at + 1] } else { Some(at) };
         }
-        let changed = (0..lines.len()).filter(|at| reshaping.fates[*at] != Fate::Stays);
+        let changed = (0..lines.len()).filter(|at| reshaping.fates[*at] != ItemChange::Stays);
         let places = reshaping.inserts.iter().map(|(at, _)| *at);
         let places = places.chain(reshaping.summary.iter().map(|summary| summary.before));
         let mut named = vec![false; lines.len()];
@@ -280,7 +288,7 @@ impl<'s> Ids<'s> {
         places
             .filter_map(|at| anchors[at])
             .for_each(|at| named[at] = true);
-        let mut ids = Ids {
+        let mut ids = MessageIdLists {
             session,
             view,
             named,
@@ -294,7 +302,7 @@ impl<'s> Ids<'s> {
         let may_lack = |at: &usize| !(derives && matches!(view.items[*at], Item::Line(_)));
         if all().filter(may_lack).any(|at| ids.found(at).is_none()) {
             return Err(Error::new(
-                Kind::No,
+                ErrorKind::No,
                 "an earlier event inserted a message without an id, which no event can refer to",
             ));
         }
@@ -385,14 +393,20 @@ impl<'s> Ids<'s> {
             let named = json::with_members(body, &[("id", Some(&id))]);
             built.raw(
                 "message",
-                named.map_err(|fault| Error::new(Kind::Data, fault.what))?,
+                named.map_err(|fault| Error::new(ErrorKind::Data, fault.what))?,
             );
         }
         Ok(built.finish())
     }
 
     /// `dropped` is the fingerprint of the dropped items, which mostly are the covered ones.
-    fn summary(&self, session: &Session, view: &View, summary: &Summary, dropped: &Fingerprint) -> Vec<u8> {
+    fn summary(
+        &self,
+        session: &Session,
+        view: &View,
+        summary: &InsertedSummary,
+        dropped: &Fingerprint,
+    ) -> Vec<u8> {
         let fingerprint = match summary.covers == dropped.items {
             true => dropped.sha256.clone(),
             false => sha256(session, view, &summary.covers),

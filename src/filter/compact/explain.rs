@@ -1,9 +1,9 @@
 //! The report of a compaction: one record per message group, and one for the whole view.
 
 use super::event::{Size, write_sizes};
-use super::options::Options;
+use super::options::CompactOptions;
 use super::prefix::Prefix;
-use super::work::{Atom, Level, Work};
+use super::state::{Atom, AtomLevel, CompactionState};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use crate::model::view::Item;
@@ -16,7 +16,7 @@ pub struct AtomReport {
     /// `user`, `reply` or `record`.
     pub kind: &'static str,
     /// The level of the group.
-    pub level: Level,
+    pub level: AtomLevel,
     /// Tokens before.
     pub before: u64,
     /// Tokens after.
@@ -27,7 +27,7 @@ pub struct AtomReport {
 
 /// The changes to a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct CompactionReport {
     /// Each atom, in order; none where they are not to be explained, nor ids of messages.
     pub atoms: Vec<AtomReport>,
     /// The view before.
@@ -44,21 +44,25 @@ pub struct Report {
     pub reason: Option<String>,
 }
 
-impl Report {
+impl CompactionReport {
     /// Of a view on the table; `reason` when it stays as it was. Without `explains` no atom is named.
-    pub(in crate::filter) fn of(work: &Work<'_>, reason: Option<&str>, explains: bool) -> Report {
+    pub(in crate::filter) fn of(
+        work: &CompactionState<'_>,
+        reason: Option<&str>,
+        explains: bool,
+    ) -> CompactionReport {
         let as_it_was = reason.is_some();
         let explained = work.atoms.iter().filter(|_| explains);
         let atoms: Vec<AtomReport> = explained.map(|atom| one(work, atom, as_it_was)).collect();
         let left = |summed: bool| {
             let left = atoms.iter().filter(move |atom| {
                 let stands =
-                    atom.level == Level::Digest || work.summary.is_some() && atom.reason == "summary";
-                atom.level >= Level::Digest && stands == summed
+                    atom.level == AtomLevel::Digest || work.summary.is_some() && atom.reason == "summary";
+                atom.level >= AtomLevel::Digest && stands == summed
             });
             left.flat_map(|atom| atom.ids.clone()).collect::<Vec<_>>()
         };
-        Report {
+        CompactionReport {
             summarized: left(true),
             dropped: left(false),
             was: work.was(),
@@ -116,7 +120,7 @@ impl AtomReport {
     }
 }
 
-fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
+fn one(work: &CompactionState<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
     let before = atom.items.iter().map(|at| work.items[*at].before).sum();
     let stays = match atom {
         Atom { pinned: true, .. } => "pinned",
@@ -128,7 +132,7 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
     AtomReport {
         ids: atom.items.iter().map(|at| work.id(*at)).collect(),
         kind: kind(work, atom.items[0]),
-        level: if changed { atom.level } else { Level::Full },
+        level: if changed { atom.level } else { AtomLevel::Full },
         before,
         after: if as_it_was {
             before
@@ -145,7 +149,7 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
 }
 
 /// The kind of the group that begins with this item.
-pub(in crate::filter) fn kind(work: &Work<'_>, first: usize) -> &'static str {
+pub(in crate::filter) fn kind(work: &CompactionState<'_>, first: usize) -> &'static str {
     let is_record = work.items[first].atom.is_some_and(|atom| work.atoms[atom].record);
     match work.items[first].traits.map(|traits| traits.role) {
         _ if is_record || matches!(work.view.items[first], Item::Inserted(_)) => "record",
@@ -155,7 +159,7 @@ pub(in crate::filter) fn kind(work: &Work<'_>, first: usize) -> &'static str {
 }
 
 /// Describes the parts of the smallest size: system messages, pinned messages, the newest exchange.
-pub(super) fn floor(work: &Work<'_>) -> String {
+pub(super) fn floor(work: &CompactionState<'_>) -> String {
     let pinned = (0..work.atoms.len()).filter(|atom| work.atoms[*atom].pinned);
     let pinned: u64 = pinned.map(|atom| work.atom_tokens(atom)).sum();
     let newest = work.newest().map_or(0, |newest| work.exchange_tokens(newest));
@@ -166,7 +170,7 @@ pub(super) fn floor(work: &Work<'_>) -> String {
 }
 
 /// Suggests how to get below the smallest size; first an option for a message that makes up more than half of it.
-pub(super) fn remedy(work: &Work<'_>, options: &Options, smallest: u64) -> String {
+pub(super) fn remedy(work: &CompactionState<'_>, options: &CompactOptions, smallest: u64) -> String {
     let always = "raise --budget, or accept the minimum with --best-effort";
     let Some(at) = largest_item(work).filter(|at| work.items[*at].now * 2 > smallest) else {
         return always.to_string();
@@ -191,12 +195,12 @@ pub(super) fn remedy(work: &Work<'_>, options: &Options, smallest: u64) -> Strin
     format!("message {id} takes {}: {option}{always}", entry.now)
 }
 
-fn largest_item(work: &Work<'_>) -> Option<usize> {
+fn largest_item(work: &CompactionState<'_>) -> Option<usize> {
     (0..work.items.len()).max_by_key(|at| (work.items[*at].now, std::cmp::Reverse(*at)))
 }
 
 /// Names the largest message in the view.
-pub(super) fn largest(work: &Work<'_>) -> String {
+pub(super) fn largest(work: &CompactionState<'_>) -> String {
     match largest_item(work) {
         Some(at) if Some(at) == work.summary_item => {
             format!(

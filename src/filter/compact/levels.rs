@@ -1,24 +1,30 @@
 //! Applies the chosen level to a message group.
 
-use super::options::Options;
+use super::options::CompactOptions;
+use super::state::{AtomLevel, CompactionState};
 use super::step;
 use super::step::mask::Candidates;
-use super::work::{Level, Work};
 
 /// Reduces a message group to this level.
-pub fn set(work: &mut Work<'_>, options: &Options, maskable: &Candidates, atom: usize, level: Level) {
+pub fn set(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    maskable: &Candidates,
+    atom: usize,
+    level: AtomLevel,
+) {
     match level {
-        Level::Full | Level::Digest => {}
-        Level::Dropped if options.steps.summary => work.leave(atom, level, "summary"),
-        Level::Dropped => work.leave(atom, level, "drop"),
-        Level::HeadTail => {
+        AtomLevel::Full | AtomLevel::Digest => {}
+        AtomLevel::Dropped if options.steps.summary => work.drop_atom(atom, level, "summary"),
+        AtomLevel::Dropped => work.drop_atom(atom, level, "drop"),
+        AtomLevel::HeadTail => {
             for at in work.atoms[atom].items.clone() {
                 if work.is_result(at) && work.may_change(at) {
                     step::head_tail::one(work, at, options.tool_output);
                 }
             }
         }
-        Level::Masked => {
+        AtomLevel::Masked => {
             for at in work.atoms[atom].items.clone() {
                 let marked = maskable
                     .get(&at)

@@ -5,33 +5,33 @@ pub mod digest;
 pub mod event;
 pub(super) mod explain;
 pub(in crate::filter) mod facts;
-mod ladder;
+mod goal;
+pub mod head_tail;
+mod level_options;
 mod levels;
-pub mod mark;
 mod optimize;
 mod options;
+pub mod placeholders;
 mod prefix;
 mod row;
-pub mod shorten;
 pub(super) mod sources;
+pub(super) mod state;
 mod step;
 pub(super) mod summary;
-mod target;
 #[cfg(test)]
 pub(super) mod tests;
 mod tiered;
-pub mod when;
-pub(super) mod work;
+pub mod trigger;
 
-pub use explain::{AtomReport, Report};
-pub use options::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
+pub use explain::{AtomReport, CompactionReport};
+pub use goal::CompactionGoal;
+pub use options::{CompactOptions, CompactOverflow, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
 pub use prefix::Prefix;
-pub use target::Target;
-pub use work::Level;
+pub use state::AtomLevel;
 
 use super::{Plan, Stamp};
-use crate::error::{Error, Kind, Result};
-use crate::filter::summarize::{Instructions, Rule};
+use crate::error::{Error, ErrorKind, Result};
+use crate::filter::summarize::{GivenRule, Instructions};
 use crate::format::Format;
 use crate::model::event::Event;
 use crate::model::exchange::Cuts;
@@ -41,11 +41,11 @@ use crate::model::message::{Category, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 use crate::tokens::Counter;
-use event::{About, Size};
+use event::{CompactionInfo, Size};
+use state::CompactionState;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use when::{Goal, Measures, When};
-use work::Work;
+use trigger::{Goal, Measures, TriggerExpression};
 
 /// The reason for no change when the gain is too small.
 pub const NO_GAIN: &str = "no gain";
@@ -55,11 +55,11 @@ pub(super) const BELOW: &str = "below trigger";
 
 /// The result of planning a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CompactionOutcome {
     /// The event, or why there is none.
     pub plan: Plan,
     /// The level of each message group, and the sizes before and after.
-    pub report: Report,
+    pub report: CompactionReport,
     /// The smallest reachable size if the budget is unreachable.
     pub smallest: Option<u64>,
 }
@@ -67,23 +67,23 @@ pub struct Outcome {
 /// Plans a compaction of one session.
 ///
 /// # Errors
-/// [`Kind::No`] when the budget is unreachable (the error names the smallest reachable size), when the last compactions
+/// [`ErrorKind::No`] when the budget is unreachable (the error names the smallest reachable size), when the last compactions
 /// followed each other closely, or when a pinned message is not in the view.
 pub fn plan(
     session: &Session,
     counter: Counter,
-    options: &Options,
+    options: &CompactOptions,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
-) -> Result<Outcome> {
+) -> Result<CompactionOutcome> {
     let view = View::replay(session);
-    match chosen(session, &view, counter, options)? {
-        Chosen::Nothing(outcome) => Ok(outcome),
-        Chosen::Change(work, smallest) => carried_out(*work, smallest, options, stamp),
+    match choose_changes(session, &view, counter, options)? {
+        ChosenChange::Nothing(outcome) => Ok(outcome),
+        ChosenChange::Change(work, smallest) => build_event(*work, smallest, options, stamp),
     }
 }
 
 /// Tokens after the first change that a provider has to read again. Zero unless a repeated compaction keeps the prefix.
-fn broken(work: &Work<'_>, options: &Options, now: u64) -> u64 {
+fn invalidated_tokens(work: &CompactionState<'_>, options: &CompactOptions, now: u64) -> u64 {
     let repeated = options.keep_prefix && work.summary_item.is_some();
     match repeated {
         true => now.saturating_sub(Prefix::of(work).tokens),
@@ -92,38 +92,38 @@ fn broken(work: &Work<'_>, options: &Options, now: u64) -> u64 {
 }
 
 /// The chosen change.
-pub(super) enum Chosen<'w> {
+pub(super) enum ChosenChange<'w> {
     /// No change.
-    Nothing(Outcome),
+    Nothing(CompactionOutcome),
     /// Change the view like this. The second field is the smallest reachable size if the budget is unreachable.
-    Change(Box<Work<'w>>, Option<u64>),
+    Change(Box<CompactionState<'w>>, Option<u64>),
 }
 
 /// Chooses the changes to a view.
-pub(super) fn chosen<'w>(
+pub(super) fn choose_changes<'w>(
     session: &'w Session,
     view: &'w View,
     counter: Counter,
-    options: &Options,
-) -> Result<Chosen<'w>> {
+    options: &CompactOptions,
+) -> Result<ChosenChange<'w>> {
     let pins = pins(session, view, options)?;
-    let mut work = Work::new(session, view, counter, &pins);
+    let mut work = CompactionState::new(session, view, counter, &pins);
     let target = match target(&work, options) {
         Ok(target) => target,
-        Err(why) => return Ok(Chosen::Nothing(nothing(&work, options, why))),
+        Err(why) => return Ok(ChosenChange::Nothing(unchanged_outcome(&work, options, why))),
     };
     if !options.retry {
-        thrash(&work)?;
+        refuse_repeated(&work)?;
     }
     match options.choice {
-        Choice::Optimize => optimize::run(&mut work, options, &target)?,
-        Choice::Tiered => tiered::run(&mut work, options, &target)?,
+        LevelAlgorithm::Optimize => optimize::run(&mut work, options, &target)?,
+        LevelAlgorithm::Tiered => tiered::run(&mut work, options, &target)?,
     }
     if target.asks() && !target.is_met(&work) {
         tiered::last_resort(&mut work, options, &target);
     }
     if options.steps.summary || options.steps.drop {
-        step::drop::lead(&mut work, "drop");
+        step::drop::drop_leading_replies(&mut work, "drop");
     }
     let smallest = (target.asks() && !target.is_met(&work)).then_some(work.total);
     if let Some(smallest) = smallest
@@ -134,53 +134,53 @@ pub(super) fn chosen<'w>(
     let was = work.was().tokens;
     // A summary that is not written yet may turn out short.
     let open = work.summary.as_ref().filter(|_| options.asks);
-    let least = work.total - open.map_or(0, |(_, room)| room - room.min(&work::summary_cost(counter, "")));
-    if !options.gains(was, least, || broken(&work, options, least)) {
-        return Ok(Chosen::Nothing(Outcome {
+    let least = work.total - open.map_or(0, |(_, room)| room - room.min(&state::summary_cost(counter, "")));
+    if !options.gains(was, least, || invalidated_tokens(&work, options, least)) {
+        return Ok(ChosenChange::Nothing(CompactionOutcome {
             smallest,
-            ..nothing(&work, options, NO_GAIN.to_string())
+            ..unchanged_outcome(&work, options, NO_GAIN.to_string())
         }));
     }
-    Ok(Chosen::Change(Box::new(work), smallest))
+    Ok(ChosenChange::Change(Box::new(work), smallest))
 }
 
 /// Builds the event for a choice.
-pub(super) fn carried_out(
-    work: Work<'_>,
+pub(super) fn build_event(
+    work: CompactionState<'_>,
     smallest: Option<u64>,
-    options: &Options,
+    options: &CompactOptions,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
-) -> Result<Outcome> {
+) -> Result<CompactionOutcome> {
     let (session, view, was, now) = (work.session, work.view, work.was(), work.now());
-    let about = About {
+    let about = CompactionInfo {
         strategy: options.name().to_string(),
         sizes: Some((work.counter.tokenizer().name().to_string(), was, now)),
     };
     let stamp = stamp(&about.strategy)?;
-    let report = Report::of(&work, None, options.explains);
+    let report = CompactionReport::of(&work, None, options.explains);
     let line = work.into_reshaping().event(session, view, &about, &stamp)?;
-    Ok(Outcome {
+    Ok(CompactionOutcome {
         report,
-        plan: Plan::Lines(vec![line], told(&was, &now)),
+        plan: Plan::Lines(vec![line], describe_change(&was, &now)),
         smallest,
     })
 }
 
 /// Describes the change in one line.
-pub(super) fn told(was: &Size, now: &Size) -> String {
+pub(super) fn describe_change(was: &Size, now: &Size) -> String {
     format!(
         "compacted from {} to {} tokens ({} to {} messages)",
         was.tokens, now.tokens, was.messages, now.messages
     )
 }
 
-impl Options {
+impl CompactOptions {
     /// Whether shrinking from `was` to `now` tokens is worth having a provider read `broken` tokens again: a cached
     /// token costs about a tenth of an uncached one.
     pub(super) fn gains(&self, was: u64, now: u64, broken: impl FnOnce() -> u64) -> bool {
         let gained = was.saturating_sub(now);
-        let asked = self.budget.is_some_and(|budget| was > budget);
-        if gained == 0 || asked {
+        let requested = self.budget.is_some_and(|budget| was > budget);
+        if gained == 0 || requested {
             return gained > 0;
         }
         let gained = gained.saturating_sub(broken() / 10);
@@ -190,24 +190,28 @@ impl Options {
     /// The strategy name in the event.
     pub(super) fn name(&self) -> &'static str {
         match (self.steps == Steps::ALL, self.choice) {
-            (true, Choice::Tiered) => "tiered",
-            (true, Choice::Optimize) => "optimize",
+            (true, LevelAlgorithm::Tiered) => "tiered",
+            (true, LevelAlgorithm::Optimize) => "optimize",
             (false, _) => "steps",
         }
     }
 }
 
 /// Nothing changes.
-pub(super) fn nothing(work: &Work<'_>, options: &Options, why: String) -> Outcome {
-    Outcome {
-        report: Report::of(work, Some(&why), options.explains),
+pub(super) fn unchanged_outcome(
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    why: String,
+) -> CompactionOutcome {
+    CompactionOutcome {
+        report: CompactionReport::of(work, Some(&why), options.explains),
         plan: Plan::Nothing(why),
         smallest: None,
     }
 }
 
 /// Finds the items that the options pin.
-fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usize>> {
+fn pins(session: &Session, view: &View, options: &CompactOptions) -> Result<HashSet<usize>> {
     let mut pins = HashSet::new();
     let mut wanted: HashSet<&str> = options.pins.iter().map(String::as_str).collect();
     if !wanted.is_empty() {
@@ -226,7 +230,7 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
     }
     if let Some(missing) = options.pins.iter().find(|pin| wanted.contains(pin.as_str())) {
         return Err(Error::new(
-            Kind::No,
+            ErrorKind::No,
             format!("--pin {missing}: no such message in the view"),
         ));
     }
@@ -239,15 +243,15 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
         pins.extend(view.items.iter().position(is_user));
     }
     if let Some(unseen) = (options.unseen)(session) {
-        pins.extend(reaching(session, view, unseen)..view.items.len());
+        pins.extend(exchange_of_line(session, view, unseen)..view.items.len());
     }
     Ok(pins)
 }
 
 /// The first item of the exchange that contains this line; the number of items if no exchange does.
-fn reaching(session: &Session, view: &View, line: usize) -> usize {
-    let behind = |item: &crate::model::view::Item| item.line().is_some_and(|own| own >= line);
-    let Some(first) = view.items.iter().position(behind) else {
+fn exchange_of_line(session: &Session, view: &View, line: usize) -> usize {
+    let after = |item: &crate::model::view::Item| item.line().is_some_and(|own| own >= line);
+    let Some(first) = view.items.iter().position(after) else {
         return view.items.len();
     };
     let starts = Cuts::of(session, view).exchange_starts();
@@ -256,23 +260,26 @@ fn reaching(session: &Session, view: &View, line: usize) -> usize {
 }
 
 /// Checks that the messages named in a rules file exist.
-fn given_rules(session: &Session, options: &Options) -> Result<()> {
+fn given_rules(session: &Session, options: &CompactOptions) -> Result<()> {
     let Instructions::Given(rules) = &options.style.instructions else {
         return Ok(());
     };
     for rule in rules {
-        if let Rule::Message(id) = rule
+        if let GivenRule::Message(id) = rule
             && session.all_of(id).is_empty()
         {
             let what = format!("--pin-rules: no such message in the log: {id}");
-            return Err(Error::new(Kind::No, what));
+            return Err(Error::new(ErrorKind::No, what));
         }
     }
     Ok(())
 }
 
 /// The target of a compaction, or why nothing has to be done.
-fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, String> {
+fn target(
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+) -> std::result::Result<CompactionGoal, String> {
     let measures = measures(work, options);
     let own = work.total;
     // If the provider counts more tokens than convo does, scale the target down in proportion.
@@ -290,11 +297,11 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
             return Err(BELOW.to_string());
         };
         if options.budget.is_none() {
-            goal = When::goal(fired, options.hysteresis, options.window);
+            goal = TriggerExpression::goal(fired, options.hysteresis, options.window);
         }
     }
     goal.tokens = goal.tokens.map(scaled);
-    let target = Target::new(goal);
+    let target = CompactionGoal::new(goal);
     if target.is_met(work) {
         let place = if options.budget.is_some() {
             "budget"
@@ -309,13 +316,13 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
 /// Measures the view of a session for triggers.
 pub fn measured(session: &Session, counter: Counter, window: Option<u64>) -> Measures {
     let view = View::replay(session);
-    let mut measures = Work::new(session, &view, counter, &HashSet::new()).measures(window);
+    let mut measures = CompactionState::new(session, &view, counter, &HashSet::new()).measures(window);
     measures.failures = Health::of(session).failures;
     measures
 }
 
 /// Measures a view for triggers; uses the provider's token count if the options trust it.
-fn measures(work: &Work<'_>, options: &Options) -> Measures {
+fn measures(work: &CompactionState<'_>, options: &CompactOptions) -> Measures {
     let mut measures = work.measures(options.window);
     measures.failures = Health::of(work.session).failures;
     if options.trust_usage {
@@ -325,13 +332,13 @@ fn measures(work: &Work<'_>, options: &Options) -> Measures {
 }
 
 /// Whether the trigger fires; without a trigger, always true.
-pub(super) fn is_due(work: &Work<'_>, options: &Options) -> bool {
-    let fired = |when: &When| when.fired(&measures(work, options)).is_some();
+pub(super) fn is_due(work: &CompactionState<'_>, options: &CompactOptions) -> bool {
+    let fired = |when: &TriggerExpression| when.fired(&measures(work, options)).is_some();
     options.when.as_ref().is_none_or(fired)
 }
 
 /// The prompt tokens of the last reported usage plus the tokens of its reply.
-fn reported(work: &Work<'_>) -> Option<u64> {
+fn reported(work: &CompactionState<'_>) -> Option<u64> {
     let number = |usage: &[u8], names: &[&str]| {
         let values = names.iter().filter_map(|name| json::member(usage, name));
         values
@@ -350,10 +357,10 @@ fn reported(work: &Work<'_>) -> Option<u64> {
 }
 
 /// After this many compactions in a row, each within this many exchanges, the next one is refused.
-const THRASH: usize = 3;
+const MAX_REPEATED: usize = 3;
 
 /// Refuses to compact a session repeatedly without effect: a message in it is too large for the budget.
-fn thrash(work: &Work<'_>) -> Result<()> {
+fn refuse_repeated(work: &CompactionState<'_>) -> Result<()> {
     let session = work.session;
     let mut close = 0;
     let mut exchanges = 0;
@@ -371,18 +378,20 @@ fn thrash(work: &Work<'_>) -> Result<()> {
             }
             Class::Event if live.binary_search(&index).is_ok() => {
                 let record = session.record(index);
-                if record.event().map(Event::name).as_deref() != Some("compact") || is_foreign(record.body) {
+                if record.event().map(Event::name).as_deref() != Some("compact")
+                    || is_by_another_program(record.body)
+                {
                     continue;
                 }
-                if exchanges + usize::from(before.is_some()) > THRASH {
+                if exchanges + usize::from(before.is_some()) > MAX_REPEATED {
                     return Ok(());
                 }
                 close += 1;
                 exchanges = 0;
                 before = None;
-                if close == THRASH {
+                if close == MAX_REPEATED {
                     let error = Error::new(
-                        Kind::No,
+                        ErrorKind::No,
                         "compacted three times within three exchanges each; the session grows too fast for this budget",
                     );
                     return Err(
@@ -397,12 +406,17 @@ fn thrash(work: &Work<'_>) -> Result<()> {
 }
 
 /// Whether another program compacted the session in its own file: the strategy is then the name of its format.
-fn is_foreign(event: &[u8]) -> bool {
+fn is_by_another_program(event: &[u8]) -> bool {
     let strategy = json::member(event, "strategy").and_then(json::text);
     strategy.is_some_and(|name| Format::from_name(&name).is_some())
 }
 
-fn unreachable(work: &Work<'_>, options: &Options, target: &Target, smallest: u64) -> Error {
+fn unreachable(
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    target: &CompactionGoal,
+    smallest: u64,
+) -> Error {
     let what = match target.tokens() {
         Some(budget) if target.is_tokens_alone() => {
             format!("cannot reach {budget} tokens; the minimum is {smallest}")
@@ -412,7 +426,7 @@ fn unreachable(work: &Work<'_>, options: &Options, target: &Target, smallest: u6
             format!("cannot reach {target}; the minimum is {smallest} tokens in {least} messages")
         }
     };
-    Error::new(Kind::No, what).hint(format!(
+    Error::new(ErrorKind::No, what).hint(format!(
         "{}; {}",
         explain::floor(work),
         explain::remedy(work, options, smallest)

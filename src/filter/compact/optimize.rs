@@ -5,36 +5,36 @@
 //! levels. Dialog comes before results. A group that is kept in place keeps its question and its answer; the summary
 //! quotes the other chosen groups, under their dates.
 
-use super::ladder::{Ladders, Rung, read};
+use super::goal::{CompactionGoal, part};
+use super::level_options::{Ladders, LevelOption, read};
 use super::levels::set;
-use super::options::Options;
-use super::prefix::Limit;
+use super::options::CompactOptions;
+use super::prefix::SummaryLimit;
+use super::state::{AtomLevel, CompactionState};
 use super::step::mask::Candidates;
 use super::summary;
-use super::target::{Target, part};
-use super::work::{Level, Work};
 use super::{row, step, tiered};
 use crate::error::Result;
-use crate::filter::summarize::{Offer, Offers, take_best};
+use crate::filter::summarize::{GreedyOffer, OfferSource, take_best};
 use std::collections::HashSet;
 
 /// Per mille of the budget that the exchanges of `keep_last` may take besides the newest exchange.
 const NEWEST: u64 = 300;
 
 /// Chooses levels, and summarizes dropped messages in the remaining tokens.
-pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
+pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) -> Result<()> {
     // If nothing may be dropped, there is little to choose.
     let may_leave = options.steps.summary || options.steps.drop;
     let Some(budget) = target.tokens().filter(|_| may_leave && target.is_tokens_alone()) else {
         return tiered::run(work, options, target);
     };
     // Steps that remove no unique content come first: repeats, old media, closed reasoning.
-    tiered::costless(work, options, &|work| target.is_met(work));
+    tiered::run_lossless_steps(work, options, &|work| target.is_met(work));
     if target.is_met(work) {
         return Ok(());
     }
     // In a session with an earlier summary, or with tool calls, the newest exchanges are worth more than older ones.
-    let repeated = Limit::of(work, options, Some(budget)).is_some();
+    let repeated = SummaryLimit::of(work, options, Some(budget)).is_some();
     if row::is_allowed(options, target) && (repeated || summary::hands_over(work, &options.style)) {
         if !only_marks(work, options, target) {
             row::run(work, options, target);
@@ -43,7 +43,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     }
     let first = kept_exchanges(work, options, budget);
     let free: Vec<usize> = (0..work.atoms.len())
-        .filter(|atom| work.may_leave(*atom) && work.atoms[*atom].exchange < first)
+        .filter(|atom| work.may_drop(*atom) && work.atoms[*atom].exchange < first)
         .collect();
     let free_tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
     let reserve = summary::reserve(work, options, budget, &free);
@@ -83,13 +83,13 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     }
     let fixed = work.total - leaving;
     let room = budget.saturating_sub(fixed + reserve);
-    let least = summary::least(work, options, budget).saturating_sub(reserve);
-    let mut levels = match options.steps.summary && is_much(work, &free, room) {
-        true => vec![Level::Dropped; free.len()],
+    let least = summary::minimum_tokens(work, options, budget).saturating_sub(reserve);
+    let mut levels = match options.steps.summary && is_mostly_too_large(work, &free, room) {
+        true => vec![AtomLevel::Dropped; free.len()],
         false => choose(work, options, &maskable, &free, (room, least)),
     };
     if options.steps.summary {
-        quote_the_parted(work, &free, &mut levels);
+        drop_separated_groups(work, &free, &mut levels);
     }
     for (atom, level) in free.iter().zip(levels) {
         set(work, options, &maskable, *atom, level);
@@ -97,7 +97,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     if options.steps.summary {
         summary::fill(work, options, target);
     }
-    step::drop::lead(work, "drop");
+    step::drop::drop_leading_replies(work, "drop");
     // The kept messages exceed the budget: continue step after step from here.
     if !target.is_met(work) {
         tiered::run(work, options, target)?;
@@ -107,7 +107,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
 
 /// Whether less than a twentieth of a conversation fits: a summary in sentences then holds about as much as whole
 /// exchanges would, in a third of the time.
-fn is_much(work: &Work<'_>, free: &[usize], room: u64) -> bool {
+fn is_mostly_too_large(work: &CompactionState<'_>, free: &[usize], room: u64) -> bool {
     let calls = |atom: &usize| work.atoms[*atom].items.len() > 1;
     let tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
     tokens > room.saturating_mul(20) && !free.iter().any(calls)
@@ -115,8 +115,8 @@ fn is_much(work: &Work<'_>, free: &[usize], room: u64) -> bool {
 
 /// Tries to reach the target by shortening long results and replacing older ones with placeholders; whether that
 /// sufficed.
-fn only_marks(work: &mut Work<'_>, options: &Options, target: &Target) -> bool {
-    let enough = |work: &Work<'_>| target.is_met(work);
+fn only_marks(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) -> bool {
+    let enough = |work: &CompactionState<'_>| target.is_met(work);
     step::head_tail::run(work, options.tool_output, &enough);
     let over = work.total.saturating_sub(target.tokens().unwrap_or(0));
     if over > 0 && work.measures(None).tool_tokens > over && step::mask::gain(work, &options.mask) >= over {
@@ -127,30 +127,33 @@ fn only_marks(work: &mut Work<'_>, options: &Options, target: &Target) -> bool {
 
 /// Drops the remaining groups of an exchange that has lost its question or its answer, because they would look like
 /// replies to something else; the summary quotes them.
-fn quote_the_parted(work: &Work<'_>, free: &[usize], levels: &mut [Level]) {
+fn drop_separated_groups(work: &CompactionState<'_>, free: &[usize], levels: &mut [AtomLevel]) {
     let stays: HashSet<usize> = (0..work.atoms.len())
-        .filter(|atom| free.binary_search(atom).is_err() && work.atoms[*atom].level < Level::Digest)
+        .filter(|atom| free.binary_search(atom).is_err() && work.atoms[*atom].level < AtomLevel::Digest)
         .collect();
-    let level = |atom: &usize, levels: &[Level]| match free.binary_search(atom) {
+    let level = |atom: &usize, levels: &[AtomLevel]| match free.binary_search(atom) {
         Ok(nth) => levels[nth],
-        Err(_) if stays.contains(atom) => Level::Full,
-        Err(_) => Level::Dropped,
+        Err(_) if stays.contains(atom) => AtomLevel::Full,
+        Err(_) => AtomLevel::Dropped,
     };
     for exchange in &work.exchanges {
         let ends = exchange.atoms.first().into_iter().chain(exchange.atoms.last());
-        if ends.into_iter().all(|atom| level(atom, levels) < Level::Digest) {
+        if ends
+            .into_iter()
+            .all(|atom| level(atom, levels) < AtomLevel::Digest)
+        {
             continue;
         }
         for atom in &exchange.atoms {
             if let Ok(nth) = free.binary_search(atom) {
-                levels[nth] = Level::Dropped;
+                levels[nth] = AtomLevel::Dropped;
             }
         }
     }
 }
 
 /// The first exchange that is kept regardless of its content: the newest, and those of `keep_last` as far as they fit.
-fn kept_exchanges(work: &Work<'_>, options: &Options, budget: u64) -> usize {
+fn kept_exchanges(work: &CompactionState<'_>, options: &CompactOptions, budget: u64) -> usize {
     let mut first = work.exchanges.len().saturating_sub(1);
     let oldest = work
         .exchanges
@@ -169,16 +172,16 @@ fn kept_exchanges(work: &Work<'_>, options: &Options, budget: u64) -> usize {
 
 /// Chooses the level of each of these groups.
 fn choose(
-    work: &Work<'_>,
-    options: &Options,
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
     maskable: &Candidates,
     free: &[usize],
     (mut room, least): (u64, u64),
-) -> Vec<Level> {
+) -> Vec<AtomLevel> {
     let mut ladders = read(work, options, maskable, free);
     let all = 0..ladders.len();
     // If not even the lowest levels fit, some groups are dropped, and the summary needs tokens to cover them.
-    let lowest = all.clone().filter_map(|nth| ladders.rungs(nth).first());
+    let lowest = all.clone().filter_map(|nth| ladders.options(nth).first());
     if lowest.map(|rung| rung.tokens).sum::<u64>() > room {
         room = room.saturating_sub(least);
     }
@@ -193,8 +196,8 @@ fn choose(
         room = climb.room;
     }
     let level = |nth: usize| match usize::from(ladders.get(nth).on) {
-        0 => Level::Dropped,
-        on => ladders.rungs(nth)[on - 1].level,
+        0 => AtomLevel::Dropped,
+        on => ladders.options(nth)[on - 1].level,
     };
     all.map(level).collect()
 }
@@ -206,14 +209,14 @@ struct Climb<'l> {
     results: bool,
 }
 
-impl Offers for Climb<'_> {
+impl OfferSource for Climb<'_> {
     fn touch(&self, nth: usize) -> u32 {
         self.ladders.touch(nth)
     }
 
     /// The step from a ladder's current rung with the largest gain per token, of those that fit.
-    fn offer(&mut self, nth: usize) -> Option<Offer> {
-        let (ladder, rungs) = (self.ladders.get(nth), self.ladders.rungs(nth));
+    fn offer(&mut self, nth: usize) -> Option<GreedyOffer> {
+        let (ladder, rungs) = (self.ladders.get(nth), self.ladders.options(nth));
         let end = if self.results {
             rungs.len()
         } else {
@@ -221,15 +224,15 @@ impl Offers for Climb<'_> {
         };
         let on = usize::from(ladder.on);
         let stands = on.checked_sub(1).map_or(0, |on| rungs[on].tokens);
-        let cost = |rung: &Rung| rung.tokens.saturating_sub(stands).max(1);
+        let cost = |rung: &LevelOption| rung.tokens.saturating_sub(stands).max(1);
         // Rungs above the highest one that fits can be skipped.
         let end = (on..end).rev().find(|to| cost(&rungs[*to]) <= self.room)? + 1;
         let mut gain = 0;
-        let mut best: Option<Offer> = None;
+        let mut best: Option<GreedyOffer> = None;
         for to in on..end {
-            let cost = cost(&self.ladders.rungs(nth)[to]);
+            let cost = cost(&self.ladders.options(nth)[to]);
             gain += self.ladders.gain(nth, to);
-            let offer = Offer::new((nth, to + 1), gain, cost);
+            let offer = GreedyOffer::new((nth, to + 1), gain, cost);
             if cost <= self.room && best.is_none_or(|best| offer > best) {
                 best = Some(offer);
             }
@@ -237,7 +240,7 @@ impl Offers for Climb<'_> {
         best
     }
 
-    fn take(&mut self, offer: Offer) -> bool {
+    fn take(&mut self, offer: GreedyOffer) -> bool {
         let (nth, to) = (offer.of as usize, offer.to as usize);
         self.ladders.climb(nth, to);
         self.room -= offer.tokens.min(self.room);

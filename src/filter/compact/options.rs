@@ -1,14 +1,14 @@
 //! Options of a compaction.
 
-use super::shorten::Limit;
-use super::when::When;
-use crate::filter::summarize::Style;
+use super::head_tail::TextLimit;
+use super::trigger::TriggerExpression;
+use crate::filter::summarize::SummaryStyle;
 use crate::model::message::Category;
 use crate::model::session::Session;
 
 /// The algorithm that chooses levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum LevelAlgorithm {
     /// Step after step, oldest messages first, each step only as far as needed.
     Tiered,
     /// One choice for all message groups: the most information per token.
@@ -30,7 +30,7 @@ pub enum Media {
 
 /// The treatment of reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Thinking {
+pub enum ThinkingOption {
     /// Remove reasoning older than the newest user message.
     #[default]
     KeepOpen,
@@ -42,7 +42,7 @@ pub enum Thinking {
 
 /// What to reduce when a summary and the newest exchanges do not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overflow {
+pub enum CompactOverflow {
     /// Drop the oldest of the messages to be kept.
     #[default]
     TruncateOldest,
@@ -128,25 +128,25 @@ impl Mask {
 
 /// The options of one compaction.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct CompactOptions {
     /// Most tokens of the view afterwards.
     pub budget: Option<u64>,
     /// The context window of the model, for `fraction` in triggers.
     pub window: Option<u64>,
     /// The trigger; none: compact whenever the view exceeds the budget.
-    pub when: Option<When>,
+    pub when: Option<TriggerExpression>,
     /// How far below the trigger the target is, per mille.
     pub hysteresis: u64,
     /// The algorithm that chooses levels.
-    pub choice: Choice,
+    pub choice: LevelAlgorithm,
     /// The steps that may be taken.
     pub steps: Steps,
     /// The treatment of media.
     pub media: Media,
     /// The treatment of reasoning.
-    pub thinking: Thinking,
+    pub thinking: ThinkingOption,
     /// The limit of a tool result.
-    pub tool_output: Limit,
+    pub tool_output: TextLimit,
     /// Placeholders of results.
     pub mask: Mask,
     /// Tools that write: a read before a write is not repeated by a read after it.
@@ -165,18 +165,18 @@ pub struct Options {
     /// None: the model has seen all messages up to its newest reply.
     pub unseen: fn(&Session) -> Option<usize>,
     /// The style of the summary.
-    pub style: Style,
+    pub style: SummaryStyle,
     /// The summary's share of the budget, per mille.
     pub summary_share: u64,
     /// Most tokens of the summary.
     pub summary_budget: Option<u64>,
     /// Whether an external summarizer writes the summary, so that tokens are reserved for it; otherwise convo quotes
-    /// messages. [`Choice::Optimize`] chooses the quotes, so it is only for the latter.
+    /// messages. [`LevelAlgorithm::Optimize`] chooses the quotes, so it is only for the latter.
     pub asks: bool,
     /// Whether to keep an earlier summary unchanged and append a summary of the messages dropped now.
     pub keep_prefix: bool,
     /// What to reduce on overflow.
-    pub overflow: Overflow,
+    pub overflow: CompactOverflow,
     /// Least gain, per mille, if no budget requires more.
     pub min_gain: u64,
     /// Whether to write the smallest result if the budget is unreachable.
@@ -189,20 +189,20 @@ pub struct Options {
     pub explains: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
+impl Default for CompactOptions {
+    fn default() -> CompactOptions {
         let text = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        Options {
+        CompactOptions {
             budget: None,
             window: None,
             when: None,
             hysteresis: 200,
-            choice: Choice::default(),
+            choice: LevelAlgorithm::default(),
             steps: Steps::ALL,
             media: Media::default(),
-            thinking: Thinking::default(),
+            thinking: ThinkingOption::default(),
             // codex: 10 KiB and 256 lines.
-            tool_output: Limit {
+            tool_output: TextLimit {
                 bytes: 10_240,
                 lines: 256,
             },
@@ -229,12 +229,12 @@ impl Default for Options {
             pins: Vec::new(),
             pin_first_user: false,
             unseen: |_| None,
-            style: Style::default(),
+            style: SummaryStyle::default(),
             summary_share: 250,
             summary_budget: None,
             asks: false,
             keep_prefix: true,
-            overflow: Overflow::default(),
+            overflow: CompactOverflow::default(),
             min_gain: 100,
             best_effort: false,
             retry: false,

@@ -1,10 +1,10 @@
 //! Repeated compaction for a prompt cache: the earlier summary keeps its bytes, and a further record after it
 //! summarizes the messages dropped now.
 
-use super::event::Summary;
-use super::options::Options;
-use super::target::part;
-use super::work::Work;
+use super::event::InsertedSummary;
+use super::goal::part;
+use super::options::CompactOptions;
+use super::state::CompactionState;
 use crate::filter::summarize;
 use crate::model::message::Role;
 use crate::model::summary::quoted;
@@ -27,28 +27,32 @@ const MUCH: u64 = 6;
 const ONE: u64 = 400;
 
 /// Fewest tokens of a further record.
-const LEAST: u64 = 64;
+const MINIMUM: u64 = 64;
 
 /// The most tokens of a first summary. It may take more of a large session, of which few messages are kept whole.
-pub fn first(work: &Work<'_>, room: u64) -> u64 {
+pub fn first(work: &CompactionState<'_>, room: u64) -> u64 {
     let is_much = work.was().tokens.saturating_sub(work.aside()) > room.saturating_mul(MUCH);
     part(room, if is_much { OF_MUCH.0 } else { FIRST })
 }
 
 /// The most tokens of the summary of a repeated compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum SummaryLimit {
     /// A further record after the earlier ones.
     Further(u64),
     /// All records consolidated.
     One(u64),
 }
 
-impl Limit {
+impl SummaryLimit {
     /// The limit of a compaction to this budget; none of a first compaction.
-    pub fn of(work: &Work<'_>, options: &Options, budget: Option<u64>) -> Option<Limit> {
-        let asked = options.keep_prefix && options.steps.summary && !options.asks;
-        let budget = budget.filter(|_| asked)?;
+    pub fn of(
+        work: &CompactionState<'_>,
+        options: &CompactOptions,
+        budget: Option<u64>,
+    ) -> Option<SummaryLimit> {
+        let requested = options.keep_prefix && options.steps.summary && !options.asks;
+        let budget = budget.filter(|_| requested)?;
         let at = work.summary_item?;
         let text = work.view.items[at].summary(work.session)?;
         if !summarize::is_own(&text) {
@@ -63,16 +67,16 @@ impl Limit {
         };
         let further = records.saturating_sub(kept) / 2;
         let most = options.summary_budget.unwrap_or(u64::MAX);
-        Some(match further >= LEAST && kept + further <= most {
-            true => Limit::Further(kept + further),
-            false => Limit::One(part(room, ONE).min(most)),
+        Some(match further >= MINIMUM && kept + further <= most {
+            true => SummaryLimit::Further(kept + further),
+            false => SummaryLimit::One(part(room, ONE).min(most)),
         })
     }
 
     /// The tokens.
     pub fn tokens(self) -> u64 {
         match self {
-            Limit::Further(tokens) | Limit::One(tokens) => tokens,
+            SummaryLimit::Further(tokens) | SummaryLimit::One(tokens) => tokens,
         }
     }
 }
@@ -92,25 +96,25 @@ pub struct Prefix {
 
 impl Prefix {
     /// The whole view.
-    pub fn whole(work: &Work<'_>) -> Prefix {
+    pub fn whole(work: &CompactionState<'_>) -> Prefix {
         let mut prefix = Prefix::default();
         (0..work.items.len()).for_each(|at| prefix.add(work, at));
         prefix
     }
 
     /// The unchanged prefix of a compacted view.
-    pub fn of(work: &Work<'_>) -> Prefix {
+    pub fn of(work: &CompactionState<'_>) -> Prefix {
         let summary = work.summary.as_ref().map(|(summary, _)| summary);
-        let lost = work.summary_item.filter(|_| work.lost_summary());
+        let lost = work.summary_item.filter(|_| work.has_lost_summary());
         let inserts = work.inserts.values().map(|insert| insert.before);
-        let same = |at: usize| work.items[at].body.is_none() && !work.is_gone(at) && lost != Some(at);
+        let same = |at: usize| work.items[at].body.is_none() && !work.is_dropped(at) && lost != Some(at);
         Prefix::until(work, summary, inserts, same)
     }
 
     /// The unchanged items, up to the first insertion.
     pub(in crate::filter) fn until(
-        work: &Work<'_>,
-        summary: Option<&Summary>,
+        work: &CompactionState<'_>,
+        summary: Option<&InsertedSummary>,
         inserts: impl Iterator<Item = usize>,
         same: impl Fn(usize) -> bool,
     ) -> Prefix {
@@ -127,7 +131,7 @@ impl Prefix {
         prefix
     }
 
-    fn add(&mut self, work: &Work<'_>, at: usize) {
+    fn add(&mut self, work: &CompactionState<'_>, at: usize) {
         self.tokens += work.items[at].before;
         self.bytes += match work.view.items[at].summary(work.session) {
             Some(text) => line(&text).len() as u64 + 1,
@@ -136,7 +140,7 @@ impl Prefix {
     }
 
     /// Adds the common prefix of a summary and its replacement.
-    fn add_common(&mut self, work: &Work<'_>, at: usize, now: &str) {
+    fn add_common(&mut self, work: &CompactionState<'_>, at: usize, now: &str) {
         let old = work.view.items[at].summary(work.session).unwrap_or_default();
         let common = |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(a, b)| a == b).count();
         let (one, other) = (quoted(&old), quoted(now));
@@ -150,7 +154,7 @@ impl Prefix {
 }
 
 /// Whether a summary replaces another and does not begin with it.
-fn consolidated(work: &Work<'_>, at: usize, now: &str) -> bool {
+fn consolidated(work: &CompactionState<'_>, at: usize, now: &str) -> bool {
     let before = work.view.items[at].summary(work.session);
     before.is_some_and(|before| !now.starts_with(&*before))
 }
@@ -161,7 +165,7 @@ fn line(text: &str) -> Vec<u8> {
 }
 
 /// The id of an item; for a summary, the id of its event.
-fn id(work: &Work<'_>, at: usize) -> String {
+fn id(work: &CompactionState<'_>, at: usize) -> String {
     let Item::Summary(event) = work.view.items[at] else {
         return work.id(at);
     };

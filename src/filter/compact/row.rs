@@ -1,23 +1,23 @@
 //! Keeps the newest request and as many of the newest messages after it as fit next to a summary of the rest. Shortens
 //! long kept messages, and may cut an exchange after its request.
 
-use super::options::{Options, Overflow};
-use super::prefix::{self, Limit};
-use super::step::cap::{Answered, CAPS, Cap, LOWEST, capped};
+use super::goal::CompactionGoal;
+use super::options::{CompactOptions, CompactOverflow};
+use super::prefix::{self, SummaryLimit};
+use super::state::{AtomLevel, CompactionState, ViewEntry, summary_cost};
+use super::step::cap::{AnsweredCalls, CAPS, Cap, LOWEST, capped};
 use super::step::mask;
 use super::step::media::newest_user;
-use super::target::Target;
-use super::work::{Entry, Level, Work, summary_cost};
 use super::{facts, summary};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use std::collections::HashSet;
 
 /// Whether the options allow shortening messages and dropping the others.
-pub fn is_allowed(options: &Options, target: &Target) -> bool {
+pub fn is_allowed(options: &CompactOptions, target: &CompactionGoal) -> bool {
     let steps = &options.steps;
-    // With `Overflow::Error` nothing may be dropped for a summary.
-    options.overflow != Overflow::Error
+    // With `CompactOverflow::Error` nothing may be dropped for a summary.
+    options.overflow != CompactOverflow::Error
         && steps.mask
         && steps.head_tail
         && (steps.summary || steps.drop)
@@ -25,14 +25,14 @@ pub fn is_allowed(options: &Options, target: &Target) -> bool {
 }
 
 /// A kept message group: its changed lines and its tokens afterwards.
-struct Kept {
+struct KeptAtom {
     atom: usize,
     changes: Vec<(usize, Vec<u8>, u64)>,
     tokens: u64,
 }
 
 /// The message groups that are kept in any case.
-struct Places {
+struct KeptAtoms {
     /// The newest request, unless it is pinned.
     request: Option<usize>,
     /// The newest request, pinned or not; the newest groups begin after it.
@@ -46,31 +46,31 @@ struct Places {
 }
 
 /// Drops the messages that do not fit, and summarizes them.
-pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
+pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
     let Some(budget) = target.tokens() else { return };
     // The summary can hold more than digests of exchanges.
     for exchange in work.inserts.keys().copied().collect::<Vec<_>>() {
-        work.leave_exchange(exchange, "summary");
+        work.drop_exchange(exchange, "summary");
     }
-    let answered: Answered = work
+    let answered: AnsweredCalls = work
         .owners
         .values()
         .map(|owner| (owner.caller, owner.nth))
         .collect();
-    let places = places(work);
+    let places = kept_atoms(work);
     let room = budget.saturating_sub(work.aside() + places.fixed);
-    let floor: Vec<Kept> = places
+    let floor: Vec<KeptAtom> = places
         .request
         .iter()
         .chain(&places.newest)
-        .map(|atom| kept(work, options, &answered, *atom, Some(LOWEST)))
+        .map(|atom| shortened_atom(work, options, &answered, *atom, Some(LOWEST)))
         .collect();
     let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
     // A consolidated summary is smaller than the earlier records: consolidate only if those could have been kept.
-    let limit = Limit::of(work, options, Some(budget));
+    let limit = SummaryLimit::of(work, options, Some(budget));
     let freed = work.summary_item.map_or(0, |at| work.items[at].before);
-    work.exchanges_summary = matches!(limit, Some(Limit::One(_))) && least + freed <= room;
-    let summary = wanted(work, options, limit, (room.saturating_sub(least), room));
+    work.exchanges_summary = matches!(limit, Some(SummaryLimit::One(_))) && least + freed <= room;
+    let summary = summary_reserve(work, options, limit, (room.saturating_sub(least), room));
     let row = row(
         work,
         options,
@@ -93,7 +93,12 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
     }
 }
 
-fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places) {
+fn fill(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    target: &CompactionGoal,
+    places: &KeptAtoms,
+) {
     if options.steps.summary {
         summary::fill(work, options, target);
     }
@@ -101,31 +106,36 @@ fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places
     for atom in 0..places.asked.unwrap_or(0) {
         let kept = &work.atoms[atom];
         let first = kept.items[0];
-        if kept.level >= Level::Digest {
+        if kept.level >= AtomLevel::Digest {
             continue;
         }
         let stays = kept.pinned || work.waits(atom) || places.newest.contains(&atom);
         if stays || work.items[first].is_user() || work.has_record_before(first) {
             break;
         }
-        work.leave(atom, Level::Dropped, "drop");
+        work.drop_atom(atom, AtomLevel::Dropped, "drop");
     }
-    super::step::drop::lead(work, "drop");
+    super::step::drop::drop_leading_replies(work, "drop");
 }
 
 /// Tokens to reserve for the summary, of `beside` tokens that are free next to the groups that must be kept.
-fn wanted(work: &Work<'_>, options: &Options, limit: Option<Limit>, (beside, room): (u64, u64)) -> u64 {
+fn summary_reserve(
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    limit: Option<SummaryLimit>,
+    (extra, room): (u64, u64),
+) -> u64 {
     // A summary that the view cannot do without is kept unless another one replaces it.
-    let standing = work.summary_item.filter(|_| !work.may_drop_summary());
+    let standing = work.summary_item.filter(|_| !work.can_drop_summary());
     let standing = standing.map_or(0, |at| work.items[at].now);
     if !options.steps.summary {
         return standing;
     }
-    let most = prefix::first(work, room).min(beside);
+    let most = prefix::first(work, room).min(extra);
     let (most, standing) = match (limit, work.summary_item) {
-        (Some(Limit::Further(tokens)), Some(at)) => (tokens.min(beside), work.items[at].before),
-        (Some(limit), _) if work.exchanges_summary => (limit.tokens().min(beside), 0),
-        (Some(limit), _) => (limit.tokens().min(beside), standing),
+        (Some(SummaryLimit::Further(tokens)), Some(at)) => (tokens.min(extra), work.items[at].before),
+        (Some(limit), _) if work.exchanges_summary => (limit.tokens().min(extra), 0),
+        (Some(limit), _) => (limit.tokens().min(extra), standing),
         (None, _) => (most, standing),
     };
     let most = options.summary_budget.map_or(most, |budget| most.min(budget));
@@ -148,7 +158,7 @@ fn wanted(work: &Work<'_>, options: &Options, limit: Option<Limit>, (beside, roo
 }
 
 /// Whether a message has a thinking block, which Anthropic requires where a tool loop begins.
-fn has_thought(message: &Message<'_>) -> bool {
+fn has_thinking(message: &Message<'_>) -> bool {
     let parts = message
         .reasoning
         .and_then(|raw| json::elements(raw, Dialect::Strict));
@@ -158,18 +168,18 @@ fn has_thought(message: &Message<'_>) -> bool {
     })
 }
 
-fn places(work: &Work<'_>) -> Places {
-    let there = |atom: &usize| work.atoms[*atom].level < Level::Digest;
+fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
+    let there = |atom: &usize| work.atoms[*atom].level < AtomLevel::Digest;
     let fixed: Vec<usize> = (0..work.atoms.len())
         .filter(|atom| there(atom) && (work.atoms[*atom].pinned || work.waits(*atom)))
         .collect();
     let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
     // Without a request, use the last user message of any category: a view begins with a user message.
-    let asked = newest_user(work).or_else(|| work.items.iter().rposition(Entry::is_user));
+    let asked = newest_user(work).or_else(|| work.items.iter().rposition(ViewEntry::is_user));
     let asked = asked.and_then(|at| work.items[at].atom).filter(there);
     let request = asked.filter(free);
     // Without a pinned request either, the first of the newest groups takes its place.
-    let behind = asked.map_or(0, |atom| atom + 1);
+    let after = asked.map_or(0, |atom| atom + 1);
     let reasons = |atom: usize, is_one: fn(&Message<'_>) -> bool| {
         let mut items = work.atoms[atom].items.iter();
         items.any(|at| {
@@ -177,28 +187,28 @@ fn places(work: &Work<'_>) -> Places {
                 .is_some_and(|message| message.role() == Role::Assistant && is_one(&message))
         })
     };
-    let open: Vec<usize> = (behind..work.atoms.len()).filter(there).collect();
+    let open: Vec<usize> = (after..work.atoms.len()).filter(there).collect();
     // If the loop has thinking blocks, do not begin it at reasoning that only another provider can read.
-    let is_one = match open.iter().any(|atom| reasons(*atom, has_thought)) {
-        true => has_thought,
+    let is_one = match open.iter().any(|atom| reasons(*atom, has_thinking)) {
+        true => has_thinking,
         false => |message: &Message<'_>| message.reasoning.is_some(),
     };
     let reasons = |atom: usize| reasons(atom, is_one);
     let loops = open.iter().any(|atom| reasons(*atom));
     let begins: Vec<bool> = (0..work.atoms.len())
-        .map(|atom| atom < behind || !loops || reasons(atom))
+        .map(|atom| atom < after || !loops || reasons(atom))
         .collect();
     // If the last group is fixed, no other group counts as newest, unless a loop is open.
-    let last = (behind..work.atoms.len()).rev().find(there);
+    let last = (after..work.atoms.len()).rev().find(there);
     let last = match last.filter(free) {
-        None if loops => (behind..work.atoms.len()).rev().find(free),
+        None if loops => (after..work.atoms.len()).rev().find(free),
         last => last,
     };
     // If an open loop has fixed groups, keep all of its groups.
-    let parted = loops && fixed.iter().any(|atom| *atom >= behind);
+    let parted = loops && fixed.iter().any(|atom| *atom >= after);
     let first = match parted {
-        true => (behind..work.atoms.len()).find(free),
-        false => last.and_then(|last| (behind..=last).rev().find(|atom| begins[*atom] && free(atom))),
+        true => (after..work.atoms.len()).find(free),
+        false => last.and_then(|last| (after..=last).rev().find(|atom| begins[*atom] && free(atom))),
     };
     let mut newest: Vec<usize> = match (first.or(last), last) {
         (Some(first), Some(last)) => (first..=last).filter(free).collect(),
@@ -226,24 +236,24 @@ fn places(work: &Work<'_>) -> Places {
     let end = work.items.iter().rev().find_map(|entry| entry.atom);
     let end = end.filter(|atom| free(atom) && Some(*atom) != request);
     newest.extend(end);
-    let ahead = |atom: &usize| asked.is_some_and(|asked| *atom < asked);
+    let before = |atom: &usize| asked.is_some_and(|asked| *atom < asked);
     let waits = fixed.iter().copied().find(|atom| !work.atoms[*atom].pinned);
-    if let Some(first) = waits.into_iter().chain(end).filter(ahead).min() {
+    if let Some(first) = waits.into_iter().chain(end).filter(before).min() {
         newest.extend((0..first).rev().find(|atom| there(atom) && happened(atom)));
         newest.retain(free);
     }
     // A call after the request and before later events would belong to the open turn, in which some
     // providers want calls signed.
-    let happened = work.items.iter().rposition(Entry::is_user);
+    let happened = work.items.iter().rposition(ViewEntry::is_user);
     let happened = happened.and_then(|at| work.items[at].atom).filter(free);
     let parted = |last: &usize| {
         let mut stays = newest.iter().chain(&fixed);
-        stays.any(|atom| (behind..*last).contains(atom) && work.atoms[*atom].items.len() > 1)
+        stays.any(|atom| (after..*last).contains(atom) && work.atoms[*atom].items.len() > 1)
     };
     newest.extend(happened.filter(|last| Some(*last) != request && parted(last)));
     newest.sort_unstable();
     newest.dedup();
-    Places {
+    KeptAtoms {
         request,
         asked,
         newest,
@@ -253,8 +263,14 @@ fn places(work: &Work<'_>) -> Places {
 }
 
 /// A message group shortened to a cap; without a cap, unchanged.
-fn kept(work: &Work<'_>, options: &Options, answered: &Answered, atom: usize, cap: Option<Cap>) -> Kept {
-    let mut kept = Kept {
+fn shortened_atom(
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    answered: &AnsweredCalls,
+    atom: usize,
+    cap: Option<Cap>,
+) -> KeptAtom {
+    let mut kept = KeptAtom {
         atom,
         changes: Vec::new(),
         tokens: 0,
@@ -290,14 +306,14 @@ fn kept(work: &Work<'_>, options: &Options, answered: &Answered, atom: usize, ca
 /// Chooses the groups to keep in addition to the fixed ones: the request, the newest groups, and earlier ones until one
 /// does not fit. None if not even the smallest choice fits.
 fn row(
-    work: &Work<'_>,
-    options: &Options,
-    answered: &Answered,
-    places: &Places,
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    answered: &AnsweredCalls,
+    places: &KeptAtoms,
     (room, least): (u64, u64),
-) -> Option<Vec<Kept>> {
+) -> Option<Vec<KeptAtom>> {
     let mut left = room.checked_sub(least)?;
-    let lowest = |atom: usize| kept(work, options, answered, atom, Some(LOWEST)).tokens;
+    let lowest = |atom: usize| shortened_atom(work, options, answered, atom, Some(LOWEST)).tokens;
     let protected = work
         .exchanges
         .len()
@@ -308,11 +324,12 @@ fn row(
             true => left,
             false => left / 3,
         };
-        let full = Some(kept(work, options, answered, atom, None)).filter(|kept| kept.tokens <= third);
+        let full =
+            Some(shortened_atom(work, options, answered, atom, None)).filter(|kept| kept.tokens <= third);
         full.or_else(|| {
             let caps = CAPS.iter().enumerate();
             let fits = |(nth, cap): (usize, &Cap)| {
-                let kept = kept(work, options, answered, atom, Some(*cap));
+                let kept = shortened_atom(work, options, answered, atom, Some(*cap));
                 (kept.tokens <= if nth < 2 { third } else { left }).then_some(kept)
             };
             caps.into_iter().find_map(fits)
@@ -331,7 +348,7 @@ fn row(
     let mut whole = 0;
     let free = |atom: &usize| {
         let kept = &work.atoms[*atom];
-        kept.level < Level::Digest && !kept.pinned && Some(*atom) != places.request
+        kept.level < AtomLevel::Digest && !kept.pinned && Some(*atom) != places.request
     };
     for atom in (0..first).rev().filter(free) {
         if work.waits(atom) {
@@ -349,20 +366,20 @@ fn row(
     Some(row)
 }
 
-fn apply(work: &mut Work<'_>, places: &Places, row: Vec<Kept>) {
+fn apply(work: &mut CompactionState<'_>, places: &KeptAtoms, row: Vec<KeptAtom>) {
     let stays: HashSet<usize> = row.iter().map(|kept| kept.atom).collect();
     for kept in row {
         for (at, body, tokens) in kept.changes {
             work.set(at, body, tokens);
             let atom = &mut work.atoms[kept.atom];
-            atom.level = atom.level.max(Level::HeadTail);
+            atom.level = atom.level.max(AtomLevel::HeadTail);
             atom.reason = "head+tail";
         }
     }
     for atom in 0..work.atoms.len() {
         let fixed = work.atoms[atom].pinned || work.waits(atom);
-        if !fixed && work.atoms[atom].level < Level::Digest && !stays.contains(&atom) {
-            work.leave(atom, Level::Dropped, "summary");
+        if !fixed && work.atoms[atom].level < AtomLevel::Digest && !stays.contains(&atom) {
+            work.drop_atom(atom, AtomLevel::Dropped, "summary");
         }
     }
     debug_assert!(places.newest.iter().all(|atom| stays.contains(atom)));

@@ -1,18 +1,18 @@
 //! Sources of summaries: messages with their times, and messages that set standing instructions.
 
-use super::mark;
-use super::shorten::{Limit, shorten};
-use super::work::Work;
-use crate::filter::summarize::{Instructions, Source, Style};
+use super::head_tail::{TextLimit, shorten};
+use super::placeholders;
+use super::state::CompactionState;
+use crate::filter::summarize::{Instructions, SummarySource, SummaryStyle};
 use crate::model::json;
-use crate::model::message::{Message, Part, Role};
+use crate::model::message::{Message, MessagePart, Role};
 use crate::model::view::Item;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The time of each item: its own, or that of the message before if the messages with times before and after share a
 /// day.
-pub fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
+pub fn days<'w>(work: &'w CompactionState<'_>) -> Vec<Option<&'w str>> {
     let own: Vec<Option<&str>> = work.items.iter().map(|entry| entry.time).collect();
     let day = |time: &'w str| time.get(..10);
     let mut days = own.clone();
@@ -30,9 +30,14 @@ pub fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
 }
 
 /// A message as the source of a summary; with `quoted`, its text as a summary quotes it.
-pub fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>, quoted: bool) -> Option<Source<'w>> {
+pub fn source<'w>(
+    work: &'w CompactionState<'_>,
+    at: usize,
+    time: Option<&'w str>,
+    quoted: bool,
+) -> Option<SummarySource<'w>> {
     let message = work.original(at)?;
-    Some(Source {
+    Some(SummarySource {
         id: "".into(),
         role: message.role(),
         tool: (message.role() == Role::Tool).then(|| work.tool(at).into()),
@@ -44,7 +49,7 @@ pub fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>, quoted: 
 
 /// The tokens of a message's text if only its text was counted: the count minus the fixed cost of a message and its
 /// role.
-fn text_tokens(work: &Work<'_>, at: usize, message: &Message<'_>) -> Option<u32> {
+fn text_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u32> {
     let entry = &work.items[at];
     let traits = entry.traits?;
     let says = matches!(traits.role, Role::User | Role::Assistant) && !traits.calls && !traits.reasoning;
@@ -62,7 +67,7 @@ const MESSAGE: u64 = 4;
 pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let text = whole_text(message);
     if message.role() == Role::Tool {
-        return Cow::Owned(looked_at(&text).into_owned());
+        return Cow::Owned(searched_text(&text).into_owned());
     }
     text
 }
@@ -71,8 +76,8 @@ pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
 pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let mut text = message.text();
     let media = message.parts().into_iter().filter_map(|part| match part {
-        Part::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
-        Part::Text(_) => None,
+        MessagePart::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
+        MessagePart::Text(_) => None,
     });
     let media: String = media.collect();
     if !media.is_empty() {
@@ -82,17 +87,20 @@ pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
 }
 
 /// The part of a result that is searched: head and tail if it is long, without placeholders.
-pub fn looked_at(text: &str) -> Cow<'_, str> {
-    let short = shorten(text, LOOKED_AT).map_or(Cow::Borrowed(text), Cow::Owned);
-    if !short.contains(mark::BEGINNING) {
+pub fn searched_text(text: &str) -> Cow<'_, str> {
+    let short = shorten(text, SEARCH_LIMIT).map_or(Cow::Borrowed(text), Cow::Owned);
+    if !short.contains(placeholders::BEGINNING) {
         return short;
     }
-    let kept: Vec<&str> = short.lines().filter(|line| !mark::is_mark(line)).collect();
+    let kept: Vec<&str> = short
+        .lines()
+        .filter(|line| !placeholders::is_mark(line))
+        .collect();
     Cow::Owned(kept.join("\n"))
 }
 
 /// The limit of the searched part of a result.
-const LOOKED_AT: Limit = Limit {
+const SEARCH_LIMIT: TextLimit = TextLimit {
     bytes: 10_240,
     lines: 256,
 };
@@ -100,10 +108,10 @@ const LOOKED_AT: Limit = Limit {
 /// Sources of standing instructions: user, system and developer messages of the log that the view does not show
 /// afterwards. With given instructions, all of those messages.
 pub(in crate::filter) fn rules<'w>(
-    work: &'w Work<'_>,
-    style: &Style,
+    work: &'w CompactionState<'_>,
+    style: &SummaryStyle,
     stays: impl Fn(usize) -> bool,
-) -> Vec<Source<'w>> {
+) -> Vec<SummarySource<'w>> {
     let shown: HashSet<usize> = work
         .view
         .items
@@ -119,22 +127,30 @@ pub(in crate::filter) fn rules<'w>(
 }
 
 /// The sources of standing instructions among these items.
-pub fn rules_in<'w>(work: &'w Work<'_>, style: &Style, items: &[usize]) -> Vec<Source<'w>> {
+pub fn rules_in<'w>(
+    work: &'w CompactionState<'_>,
+    style: &SummaryStyle,
+    items: &[usize],
+) -> Vec<SummarySource<'w>> {
     let items = items.iter().filter_map(|at| work.view.items[*at].line());
     let lines: HashSet<usize> = items.collect();
     rules_from(work, style, |line| lines.contains(&line))
 }
 
-fn rules_from<'w>(work: &'w Work<'_>, style: &Style, heard: impl Fn(usize) -> bool) -> Vec<Source<'w>> {
+fn rules_from<'w>(
+    work: &'w CompactionState<'_>,
+    style: &SummaryStyle,
+    heard: impl Fn(usize) -> bool,
+) -> Vec<SummarySource<'w>> {
     let (lines, named) = match style.instructions {
-        Instructions::Auto => (work.ruling().to_vec(), false),
+        Instructions::Auto => (work.is_rule().to_vec(), false),
         Instructions::Given(_) => (work.speaking(), true),
         Instructions::Off => return Vec::new(),
     };
     let source = |line: usize| {
         let record = work.session.record(line);
         let message = record.message()?;
-        Some(Source {
+        Some(SummarySource {
             id: match named {
                 true => work.line_id(line, message).into(),
                 false => "".into(),

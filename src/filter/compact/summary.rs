@@ -2,26 +2,31 @@
 
 use super::event;
 use super::facts;
-use super::options::{Options, Overflow};
-use super::prefix::Limit;
+use super::goal::{CompactionGoal, part};
+use super::options::{CompactOptions, CompactOverflow};
+use super::prefix::SummaryLimit;
 use super::sources::{days, rules, rules_in, source};
+use super::state::{CompactionState, summary_cost};
 use super::step;
-use super::target::{Target, part};
-use super::work::{Work, summary_cost};
-use crate::error::{Error, Kind, Result};
-use crate::filter::summarize::{self, Failure, Instructions, Rule, Source, Style};
+use crate::error::{Error, ErrorKind, Result};
+use crate::filter::summarize::{self, GivenRule, Instructions, SummaryFailure, SummarySource, SummaryStyle};
 use crate::model::message::Role;
 use crate::model::summary::quoted;
 use crate::model::threads::{by_pieces, gathered};
 use crate::model::view::Item;
-use crate::tokens::Lines;
+use crate::tokens::LineTokens;
 use std::collections::HashSet;
 
 /// Summary tokens for a session without a budget (PenguiFlow's `summary_max_tokens`).
 pub(in crate::filter) const UNBOUND: u64 = 1000;
 
 /// Drops the oldest exchanges until the others fit together with a summary, and inserts the summary.
-pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usize) -> Result<()> {
+pub fn run(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    goal: &CompactionGoal,
+    protected: usize,
+) -> Result<()> {
     if goal.is_met(work) {
         return Ok(());
     }
@@ -29,31 +34,31 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         Some(budget) => {
             // Standing instructions get their tokens even beyond the summary's share.
             let leaving: Vec<usize> = (0..work.atoms.len())
-                .filter(|atom| work.may_leave(*atom))
+                .filter(|atom| work.may_drop(*atom))
                 .collect();
             part(budget, options.summary_share).max(reserve(work, options, budget, &leaving))
         }
         None => UNBOUND,
     };
-    let room = most(options).map_or(share, |most| most.min(share));
-    let limit = Limit::of(work, options, goal.tokens());
+    let room = maximum_tokens(options).map_or(share, |most| most.min(share));
+    let limit = SummaryLimit::of(work, options, goal.tokens());
     let room = limit.map_or(room, |limit| limit.tokens());
-    let met = |work: &Work<'_>| goal.is_met_with(work, room);
+    let met = |work: &CompactionState<'_>| goal.is_met_with(work, room);
     step::drop::run(work, options, protected, "summary", &met);
     if !met(work) {
-        if options.overflow == Overflow::Error {
-            let error = Error::new(Kind::No, "summary and newest exchanges exceed the budget");
+        if options.overflow == CompactOverflow::Error {
+            let error = Error::new(ErrorKind::No, "summary and newest exchanges exceed the budget");
             return Err(error.hint(
                 "drop older exchanges with --overflow truncate-oldest, or shorten the summary with --overflow truncate-summary",
             ));
         }
-        let room = if options.overflow == Overflow::TruncateSummary {
+        let room = if options.overflow == CompactOverflow::TruncateSummary {
             0
         } else {
             room
         };
         step::drop::run(work, options, 1, "summary", &|work| goal.is_met_with(work, room));
-        if options.overflow == Overflow::TruncateOldest {
+        if options.overflow == CompactOverflow::TruncateOldest {
             // Results of kept messages can be fetched again; dropped messages survive only in the summary.
             let results = work.results();
             step::shrink::run(work, options, &results, &|work| goal.is_met_with(work, room));
@@ -69,7 +74,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
 }
 
 /// The token limit of a summary, if any; a summarizer is never asked for an unlimited one.
-fn most(options: &Options) -> Option<u64> {
+fn maximum_tokens(options: &CompactOptions) -> Option<u64> {
     options.summary_budget.or(options.asks.then_some(UNBOUND))
 }
 
@@ -77,12 +82,12 @@ fn most(options: &Options) -> Option<u64> {
 const HALF: u64 = 500;
 
 /// Inserts a summary of the dropped messages, as large as fits; omits it if nothing fits.
-pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
+pub fn fill(work: &mut CompactionState<'_>, options: &CompactOptions, goal: &CompactionGoal) {
     let covered: Vec<usize> = (0..work.items.len())
-        .filter(|at| work.is_gone(*at) && !work.is_digested(*at))
+        .filter(|at| work.is_dropped(*at) && !work.is_digested(*at))
         .collect();
     let before = work.summary_item;
-    work.unmake_summary();
+    work.remove_new_summary();
     // Nothing was dropped, and no earlier summary has to shrink.
     if covered.is_empty() && (before.is_none() || !goal.asks() || goal.is_met(work)) {
         return;
@@ -93,7 +98,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let room = goal
         .tokens()
         .map_or(u64::MAX, |budget| budget.saturating_sub(rest));
-    let room = match (most(options), goal.tokens()) {
+    let room = match (maximum_tokens(options), goal.tokens()) {
         (Some(most), _) => room.min(most),
         (None, Some(_)) => room,
         // Without a budget, the share is one of the covered messages.
@@ -103,33 +108,33 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         }
     };
     if options.asks {
-        leave_room(work, options, &covered, freed, room);
+        reserve_summary(work, options, &covered, freed, room);
         return;
     }
     // If the view begins with the summary and cannot do without it, do not replace it with a smaller one.
-    if before.is_some() && room < freed && !work.may_drop_summary() && !work.exchanges_summary {
+    if before.is_some() && room < freed && !work.can_drop_summary() && !work.exchanges_summary {
         return;
     }
-    let limit = Limit::of(work, options, goal.tokens()).filter(|_| !covered.is_empty());
+    let limit = SummaryLimit::of(work, options, goal.tokens()).filter(|_| !covered.is_empty());
     let room = limit.map_or(room, |limit| room.min(limit.tokens()));
-    let further = matches!(limit, Some(Limit::Further(_))) && room > freed + LEAST;
-    let span = Span {
+    let further = matches!(limit, Some(SummaryLimit::Further(_))) && room > freed + MINIMUM;
+    let span = SummarySpan {
         covered: &covered,
         before: text.as_ref().map(|(at, text)| (*at, text.as_ref())),
-        stays: &|at| !work.is_gone(at),
+        stays: &|at| !work.is_dropped(at),
         room,
         whole: goal.tokens(),
         must_shrink: true,
         further,
     };
-    let mut found = made(work, &options.style, &span);
+    let mut found = summary_of_span(work, &options.style, &span);
     if found.is_none() && further {
         // The tokens left for a further record are too few: consolidate instead.
-        let span = Span {
+        let span = SummarySpan {
             further: false,
             ..span
         };
-        found = made(work, &options.style, &span);
+        found = summary_of_span(work, &options.style, &span);
     }
     if let Some((summary, tokens)) = found {
         work.summarize(summary, tokens);
@@ -142,19 +147,25 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
 
 /// Reserves the place of a summary that an external summarizer will write: as large as fits, without text. If too
 /// little fits, or nothing was dropped, the earlier summary is kept.
-fn leave_room(work: &mut Work<'_>, options: &Options, covered: &[usize], freed: u64, room: u64) {
+fn reserve_summary(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    covered: &[usize],
+    freed: u64,
+    room: u64,
+) {
     let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
     let room = room.min(gained.saturating_sub(1));
-    if covered.is_empty() || room < summary_cost(work.counter, "") + LEAST {
+    if covered.is_empty() || room < summary_cost(work.counter, "") + MINIMUM {
         return;
     }
-    let place = place(work);
+    let place = summary_position(work);
     let covers = work
         .summary_item
         .into_iter()
         .chain(covered.iter().copied())
         .collect();
-    let summary = event::Summary {
+    let summary = event::InsertedSummary {
         before: place,
         content: String::new(),
         covers,
@@ -165,10 +176,10 @@ fn leave_room(work: &mut Work<'_>, options: &Options, covered: &[usize], freed: 
 }
 
 /// Fewest text tokens for which it is worth asking a summarizer.
-pub(in crate::filter) const LEAST: u64 = 16;
+pub(in crate::filter) const MINIMUM: u64 = 16;
 
 /// The input of a summary.
-pub(in crate::filter) struct Span<'s> {
+pub(in crate::filter) struct SummarySpan<'s> {
     /// The covered items, in order, without the earlier summary.
     pub covered: &'s [usize],
     /// The earlier summary, which the new one absorbs: its item and its text.
@@ -186,11 +197,11 @@ pub(in crate::filter) struct Span<'s> {
 }
 
 /// The summary of a span and its tokens; none if nothing shorter can be written.
-pub(in crate::filter) fn made(
-    work: &Work<'_>,
-    style: &Style,
-    span: &Span<'_>,
-) -> Option<(event::Summary, u64)> {
+pub(in crate::filter) fn summary_of_span(
+    work: &CompactionState<'_>,
+    style: &SummaryStyle,
+    span: &SummarySpan<'_>,
+) -> Option<(event::InsertedSummary, u64)> {
     let freed = span.before.map_or(0, |(at, _)| work.items[at].now);
     let gained = match span.must_shrink {
         true => span.covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed,
@@ -204,55 +215,59 @@ pub(in crate::filter) fn made(
         before => (None, before.map(|(_, text)| text)),
     };
     let (rules, style) = match stands {
-        Some(text) => (rules_in(work, style, span.covered), unsaid(style, text)),
+        Some(text) => (
+            rules_in(work, style, span.covered),
+            without_known_rules(style, text),
+        ),
         None => (rules(work, style, span.stays), style.clone()),
     };
     let facts = facts::of(work, span.stays);
     let hands_over = style.handoff && (facts.hands_over() || previous.is_some_and(summarize::is_handoff));
-    let texts: Vec<Source<'_>> = gathered(by_pieces(span.covered.len(), work.session.size(), |range| {
-        let mut sources = Vec::with_capacity(range.len());
-        let items = span.covered[range].iter();
-        sources.extend(items.filter_map(|at| source(work, *at, days[*at], !hands_over)));
-        sources
-    }));
+    let texts: Vec<SummarySource<'_>> =
+        gathered(by_pieces(span.covered.len(), work.session.size(), |range| {
+            let mut sources = Vec::with_capacity(range.len());
+            let items = span.covered[range].iter();
+            sources.extend(items.filter_map(|at| source(work, *at, days[*at], !hands_over)));
+            sources
+        }));
     drop(days);
     // Drafts of the text share most of their lines.
-    let lines = Lines::of(work.counter.tokenizer());
+    let lines = LineTokens::of(work.counter.tokenizer());
     let count = |text: &str| lines.count(text);
     // A further record begins a new line. The tokenizer may need one more token at the seams, which the loop below
     // corrects.
     let line = u64::from(stands.is_some());
     let mut budget = room.saturating_sub(summary_cost(work.counter, stands.unwrap_or_default()) + line);
     while budget > 0 {
-        let wanted = summarize::Options {
-            style: Style {
+        let wanted = summarize::ExtractOptions {
+            style: SummaryStyle {
                 instruction_share: share(style.instruction_share, span.whole, budget),
                 ..style.clone()
             },
             covered: Some(gained - if span.further { freed } else { 0 }),
-            ..summarize::Options::new(budget)
+            ..summarize::ExtractOptions::new(budget)
         };
-        let made = match hands_over {
+        let built = match hands_over {
             true => summarize::hand_over(facts.clone(), &texts, &rules, previous, &wanted, &count),
             false => summarize::extract(&texts, &rules, previous, &wanted, &count),
         };
-        let made = made.map_err(|_: Failure| ()).ok()?;
+        let built = built.map_err(|_: SummaryFailure| ()).ok()?;
         let content = match stands {
-            Some(text) => format!("{text}\n{}", made.text),
-            None => made.text,
+            Some(text) => format!("{text}\n{}", built.text),
+            None => built.text,
         };
         let tokens = lines.said(Role::System.name(), &quoted(&content));
         if tokens > room {
             budget = budget
                 .saturating_sub((tokens - room).max(1))
-                .min(made.tokens.saturating_sub(1));
+                .min(built.tokens.saturating_sub(1));
             continue;
         }
         let mut covers = span.covered.to_vec();
         covers.extend(span.before.map(|(at, _)| at));
         covers.sort_unstable();
-        let summary = event::Summary {
-            before: place(work),
+        let summary = event::InsertedSummary {
+            before: summary_position(work),
             content,
             covers,
             by: "extract".to_string(),
@@ -264,7 +279,7 @@ pub(in crate::filter) fn made(
 }
 
 /// Whether a view has facts to hand over: files, commands or a plan.
-pub fn hands_over(work: &Work<'_>, style: &Style) -> bool {
+pub fn hands_over(work: &CompactionState<'_>, style: &SummaryStyle) -> bool {
     if !style.handoff {
         return false;
     }
@@ -284,11 +299,11 @@ pub(in crate::filter) fn share(per_cent: u32, whole: Option<u64>, budget: u64) -
 
 /// Least tokens of a summary if these groups are dropped: for their standing instructions and the content of the
 /// earlier summary, within the summary's share.
-pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize]) -> u64 {
+pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64, leaving: &[usize]) -> u64 {
     if !options.steps.summary {
         return 0;
     }
-    let most = part(budget, options.summary_share).min(most(options).unwrap_or(u64::MAX));
+    let most = part(budget, options.summary_share).min(maximum_tokens(options).unwrap_or(u64::MAX));
     let leaving: HashSet<usize> = leaving.iter().copied().collect();
     let stays = |at: usize| work.items[at].atom.is_none_or(|atom| !leaving.contains(&atom));
     let rules = rules(work, &options.style, stays);
@@ -296,31 +311,31 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
     let previous = work
         .summary_item
         .and_then(|at| work.view.items[at].summary(work.session));
-    let wanted = summarize::Options {
-        style: Style {
+    let wanted = summarize::ExtractOptions {
+        style: SummaryStyle {
             instruction_share: 100,
             ..options.style.clone()
         },
         covered: Some(u64::MAX),
-        ..summarize::Options::new(most)
+        ..summarize::ExtractOptions::new(most)
     };
-    summarize::extract(&[], &rules, previous.as_deref(), &wanted, &count).map_or(0, |made| {
-        summary_cost(work.counter, &made.text).min(part(budget, HALF))
+    summarize::extract(&[], &rules, previous.as_deref(), &wanted, &count).map_or(0, |built| {
+        summary_cost(work.counter, &built.text).min(part(budget, HALF))
     })
 }
 
 /// Least tokens for a summary with any content: its frame, and a twentieth of the budget.
-pub fn least(work: &Work<'_>, options: &Options, budget: u64) -> u64 {
+pub fn minimum_tokens(work: &CompactionState<'_>, options: &CompactOptions, budget: u64) -> u64 {
     match options.steps.summary {
-        true => summary_cost(work.counter, "") + part(budget, 50).max(LEAST),
+        true => summary_cost(work.counter, "") + part(budget, 50).max(MINIMUM),
         false => 0,
     }
 }
 
 /// The item that the summary precedes: the first one that is not a rule. A summary that replies depend on keeps its
 /// place.
-fn place(work: &Work<'_>) -> usize {
-    if let Some(at) = work.summary_item.filter(|_| !work.may_drop_summary()) {
+fn summary_position(work: &CompactionState<'_>) -> usize {
+    if let Some(at) = work.summary_item.filter(|_| !work.can_drop_summary()) {
         return at;
     }
     let movable =
@@ -329,12 +344,12 @@ fn place(work: &Work<'_>) -> usize {
 }
 
 /// The style of a further record, without given rules that an earlier record already contains.
-fn unsaid(style: &Style, stands: &str) -> Style {
+fn without_known_rules(style: &SummaryStyle, stands: &str) -> SummaryStyle {
     let mut style = style.clone();
     if let Instructions::Given(rules) = &mut style.instructions {
         rules.retain(|rule| match rule {
-            Rule::Sentence(text) => !stands.contains(text.trim()),
-            Rule::Message(_) => true,
+            GivenRule::Sentence(text) => !stands.contains(text.trim()),
+            GivenRule::Message(_) => true,
         });
     }
     style

@@ -1,9 +1,9 @@
 //! Runs the steps from the gentlest on, each only as far as needed.
 
-use super::options::{Mask, Options};
-use super::step::Enough;
-use super::target::Target;
-use super::work::Work;
+use super::goal::CompactionGoal;
+use super::options::{CompactOptions, Mask};
+use super::state::CompactionState;
+use super::step::EnoughFn;
 use super::{row, step, summary};
 use crate::error::Result;
 
@@ -12,9 +12,9 @@ use crate::error::Result;
 const MASK_GAIN: u64 = 2000;
 
 /// Runs the steps.
-pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
-    let enough = |work: &Work<'_>| target.is_met(work);
-    gentle(work, options, target);
+pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) -> Result<()> {
+    let enough = |work: &CompactionState<'_>| target.is_met(work);
+    run_keeping_steps(work, options, target);
     let steps = &options.steps;
     let protected = options.keep_last.unwrap_or(2);
     if steps.digest {
@@ -27,16 +27,16 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
         step::drop::run(work, options, 1, "drop", &enough);
     }
     if let (false, Some(keep)) = (target.asks(), options.keep_last) {
-        leave_all_but(work, options, target, keep);
+        drop_all_but(work, options, target, keep);
     }
     Ok(())
 }
 
 /// Runs the steps that keep every message in place.
-pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
-    let enough = |work: &Work<'_>| target.is_met_in_size(work);
+pub fn run_keeping_steps(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
+    let enough = |work: &CompactionState<'_>| target.is_met_in_size(work);
     let steps = &options.steps;
-    costless(work, options, &enough);
+    run_lossless_steps(work, options, &enough);
     if steps.head_tail {
         step::head_tail::run(work, options.tool_output, &enough);
     }
@@ -48,7 +48,7 @@ pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
 }
 
 /// Runs the steps that remove no unique content: repeated results, media already seen, closed reasoning.
-pub fn costless(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
+pub fn run_lossless_steps(work: &mut CompactionState<'_>, options: &CompactOptions, enough: EnoughFn<'_>) {
     let steps = &options.steps;
     if steps.dedupe {
         step::dedupe::run(work, &options.write_tools, enough);
@@ -62,7 +62,12 @@ pub fn costless(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
 }
 
 /// Drops all but the newest exchanges, for a compaction without a budget.
-fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: usize) {
+fn drop_all_but(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    target: &CompactionGoal,
+    keep: usize,
+) {
     let leaving = work.exchanges.len().saturating_sub(keep.max(1));
     if leaving == 0 {
         return;
@@ -71,7 +76,7 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     for exchange in 0..leaving {
         // A digest already replaces the exchange.
         if !work.inserts.contains_key(&exchange) {
-            work.leave_all(
+            work.drop_atoms(
                 exchange,
                 |atom| !atom.record,
                 if summed { "summary" } else { "keep-last" },
@@ -84,7 +89,7 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
 }
 
 /// The last resort: replaces results of the newest exchange with placeholders and reduces the summary.
-pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
+pub fn last_resort(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
     if options.steps.mask {
         let all = Mask {
             keep: 0,

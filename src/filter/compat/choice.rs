@@ -1,12 +1,12 @@
 //! The result of another system's trimming: which items of a view to keep, drop or rewrite.
 
-use super::super::compact::event::{Fate, Reshaping};
+use super::super::compact::event::{ItemChange, ViewEdit};
 use super::history::History;
 use std::collections::BTreeMap;
 
 /// Which rules apply where convo and the imitated system differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum Precedence {
     /// Convo's rules: a tool call keeps its results; each system's module lists the other differences.
     Convo,
     /// The system's own rules, for comparison. A provider may reject the result.
@@ -15,37 +15,37 @@ pub enum Rules {
 
 /// Planned changes to a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct ViewChanges {
     /// The changes to each item of the view.
-    pub reshaping: Reshaping,
+    pub reshaping: ViewEdit,
     /// Dropped items that one summary replaces, in order.
     pub summarised: Vec<usize>,
     /// Whether the system's limit is met. If not, this is the smallest result that convo's rules allow.
     pub fits: bool,
 }
 
-impl Choice {
+impl ViewChanges {
     /// Keeps every item.
-    pub fn unchanged(history: &History<'_>) -> Choice {
-        Choice {
-            reshaping: Reshaping::of(history.view()),
+    pub fn unchanged(history: &History<'_>) -> ViewChanges {
+        ViewChanges {
+            reshaping: ViewEdit::of(history.view()),
             summarised: Vec::new(),
             fits: true,
         }
     }
 
     /// Keeps only the selected messages, and all summaries.
-    pub fn keeping(history: &History<'_>, keeps: impl Fn(usize) -> bool) -> Choice {
-        let mut choice = Choice::unchanged(history);
+    pub fn keeping(history: &History<'_>, keeps: impl Fn(usize) -> bool) -> ViewChanges {
+        let mut choice = ViewChanges::unchanged(history);
         for message in (0..history.len()).filter(|message| !keeps(*message)) {
-            choice.reshaping.fates[history.item(message)] = Fate::Goes;
+            choice.reshaping.fates[history.item(message)] = ItemChange::Goes;
         }
         choice
     }
 
     /// Replaces some messages with new lines and keeps all others. Identical lines count as unchanged.
-    pub fn rewriting(history: &History<'_>, lines: BTreeMap<usize, Vec<u8>>) -> Choice {
-        let mut choice = Choice::unchanged(history);
+    pub fn rewriting(history: &History<'_>, lines: BTreeMap<usize, Vec<u8>>) -> ViewChanges {
+        let mut choice = ViewChanges::unchanged(history);
         for (message, line) in lines {
             choice.rewrite(history, message, line);
         }
@@ -55,27 +55,27 @@ impl Choice {
     /// Replaces a message with another line.
     pub fn rewrite(&mut self, history: &History<'_>, message: usize, line: Vec<u8>) {
         if line != history.body(message) {
-            self.reshaping.fates[history.item(message)] = Fate::Becomes(line);
+            self.reshaping.fates[history.item(message)] = ItemChange::Becomes(line);
         }
     }
 
     /// Requests a summary of the dropped items.
-    pub fn summarising(mut self) -> Choice {
+    pub fn summarising(mut self) -> ViewChanges {
         self.summarised = (0..self.reshaping.fates.len())
-            .filter(|item| self.goes(*item))
+            .filter(|item| self.is_dropped(*item))
             .collect();
         self
     }
 
     /// Sets whether the limit is met.
-    pub fn fitting(mut self, fits: bool) -> Choice {
+    pub fn fitting(mut self, fits: bool) -> ViewChanges {
         self.fits = fits;
         self
     }
 
     /// Whether an item is dropped.
-    pub fn goes(&self, item: usize) -> bool {
-        self.reshaping.fates[item] == Fate::Goes
+    pub fn is_dropped(&self, item: usize) -> bool {
+        self.reshaping.fates[item] == ItemChange::Goes
     }
 
     /// Whether the choice changes the view.
@@ -86,7 +86,7 @@ impl Choice {
     /// Counts drops that convo's own compaction would refuse: instructions and the newest user message. Not an error,
     /// because some systems drop them when asked.
     pub fn losses(&self, history: &History<'_>) -> Losses {
-        let goes = |message: &usize| self.goes(history.item(*message));
+        let goes = |message: &usize| self.is_dropped(history.item(*message));
         Losses {
             rules: (0..history.len())
                 .filter(|message| history.is_rule(*message))
@@ -97,7 +97,7 @@ impl Choice {
     }
 }
 
-/// See [`Choice::losses`].
+/// See [`ViewChanges::losses`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Dropped system and developer messages.

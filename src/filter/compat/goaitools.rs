@@ -1,7 +1,7 @@
 //! Imitates goaitools: its existing compactors (message limit, token limit, applied in turn) and those that were only
 //! designed (last exchanges, token budget, summary range).
 //!
-//! Deliberate differences under [`Rules::Convo`]:
+//! Deliberate differences under [`Precedence::Convo`]:
 //!
 //! - messages that the model has not seen are never dropped, nor the exchange that contains the first of them;
 //! - when no user message remains to start with, the newest exchange is kept whole and the limit counts as not met;
@@ -14,14 +14,14 @@
 //! history and drop earlier system messages. The designed strategies keep system messages in place.
 
 use super::super::compact::digest;
-use super::super::compact::event::Fate;
-use super::choice::{Choice, Rules};
-use super::history::{History, Measure, count, said};
+use super::super::compact::event::ItemChange;
+use super::choice::{Precedence, ViewChanges};
+use super::history::{History, MeasureFn, count, encode_message};
 use crate::model::message::Role;
 
 /// An existing compactor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum CompactorLimit {
     /// `MessageLimit`: keeps the last N messages; 0 or less is off.
     Messages(i64),
     /// `TokenLimit`: when the last prompt had more than `max` tokens, drops the oldest third, unless the prompt is
@@ -40,37 +40,37 @@ pub enum Limit {
 /// messages. `forced` means that an external trigger fired.
 pub fn limit(
     history: &History<'_>,
-    limits: &[Limit],
+    limits: &[CompactorLimit],
     processed: usize,
     forced: bool,
-    rules: Rules,
-) -> Choice {
+    rules: Precedence,
+) -> ViewChanges {
     // goaitools stores a summary as its oldest messages.
     let summaries: Vec<usize> = history.summaries().map(|(at, _)| at).collect();
     let total = history.len() + summaries.len();
     let cuts = limits.iter().filter_map(|limit| cut(total, *limit, forced));
     let Some(cut) = cuts.into_iter().next() else {
-        return Choice::unchanged(history);
+        return ViewChanges::unchanged(history);
     };
     let Some(newest) = history.exchanges().last().copied() else {
-        return Choice::unchanged(history);
+        return ViewChanges::unchanged(history);
     };
     let is_user = |at: &usize| history.role(*at) == Role::User;
-    let without = |mut choice: Choice, gone: usize| {
-        for at in &summaries[..gone] {
-            choice.reshaping.fates[*at] = Fate::Goes;
+    let without = |mut choice: ViewChanges, removed: usize| {
+        for at in &summaries[..removed] {
+            choice.reshaping.fates[*at] = ItemChange::Goes;
         }
         choice
     };
-    if rules == Rules::Theirs {
-        let gone = cut.first.min(summaries.len());
-        let start = match gone == summaries.len() {
-            true => (cut.first - gone..history.len())
+    if rules == Precedence::Theirs {
+        let removed = cut.first.min(summaries.len());
+        let start = match removed == summaries.len() {
+            true => (cut.first - removed..history.len())
                 .find(is_user)
                 .unwrap_or(history.len()),
             false => 0,
         };
-        return without(Choice::keeping(history, |message| message >= start), gone);
+        return without(ViewChanges::keeping(history, |message| message >= start), removed);
     }
     let seen = seen_before(history, processed);
     // Only instructions precede the first exchange; they are kept with it.
@@ -84,7 +84,7 @@ pub fn limit(
         let mut starts = (first..=last).filter(is_user);
         let start = starts.find(|at| history.is_whole(*at)).unwrap_or(whole);
         let fits = most.is_none_or(|most| history.len() - start <= most) && start >= first;
-        Choice::keeping(history, |message| message >= start).fitting(fits)
+        ViewChanges::keeping(history, |message| message >= start).fitting(fits)
     };
     let Some(most) = cut.most else {
         return keep(history.len() / 3, None);
@@ -114,16 +114,16 @@ struct LimitCut {
 }
 
 /// Computes a compactor's cut for `length` messages, summaries included; none when the limit does not apply.
-fn cut(length: usize, limit: Limit, forced: bool) -> Option<LimitCut> {
+fn cut(length: usize, limit: CompactorLimit, forced: bool) -> Option<LimitCut> {
     match limit {
-        Limit::Messages(most) => {
+        CompactorLimit::Messages(most) => {
             let most = usize::try_from(most).ok().filter(|most| *most > 0)?;
             (length > most).then(|| LimitCut {
                 first: length - most,
                 most: Some(most),
             })
         }
-        Limit::Tokens { max, target, prompt } => {
+        CompactorLimit::Tokens { max, target, prompt } => {
             let prompt = prompt?;
             let target = if target <= 0 {
                 max.saturating_mul(3) / 4
@@ -169,8 +169,8 @@ pub fn design(
     design: Design,
     digests: bool,
     processed: usize,
-    measure: Measure<'_>,
-) -> Choice {
+    measure: MeasureFn<'_>,
+) -> ViewChanges {
     let mut starts = history.exchanges();
     let seen = seen_before(history, processed);
     let newest = starts.len().saturating_sub(1);
@@ -184,23 +184,23 @@ pub fn design(
             .filter_map(|at| history.message(at))
             .collect();
         let calls = messages.iter().any(|message| message.calls_tools());
-        (digests && calls).then(|| said("user", &digest::exchange(&messages)))
+        (digests && calls).then(|| encode_message("user", &digest::exchange(&messages)))
     };
     let mut inserts = Vec::new();
     let mut fits = true;
-    let gone = match design {
+    let removed = match design {
         Design::KeepLast(keep) => may_go.min((newest + 1).saturating_sub(keep)),
         Design::Budget(budget) => {
             let counts = history.counts(measure);
             let mut total = history.fixed(measure) + counts.iter().sum::<u64>();
-            let mut gone = 0;
-            while total > budget && gone < may_go {
-                total -= exchange(gone).iter().map(|at| counts[*at]).sum::<u64>();
-                total += digest_of(gone).map_or(0, |line| count(&line, measure));
-                gone += 1;
+            let mut removed = 0;
+            while total > budget && removed < may_go {
+                total -= exchange(removed).iter().map(|at| counts[*at]).sum::<u64>();
+                total += digest_of(removed).map_or(0, |line| count(&line, measure));
+                removed += 1;
             }
             fits = total <= budget;
-            gone
+            removed
         }
         Design::Summary(keep) => {
             let half = history.len() / 2;
@@ -210,11 +210,11 @@ pub fn design(
                 .min(within.unwrap_or(1))
         }
     };
-    let mut choice = Choice::unchanged(history).fitting(fits);
-    for nth in 0..gone {
+    let mut choice = ViewChanges::unchanged(history).fitting(fits);
+    for nth in 0..removed {
         inserts.extend(digest_of(nth).map(|line| (0, line)));
         for message in exchange(nth) {
-            choice.reshaping.fates[history.item(message)] = Fate::Goes;
+            choice.reshaping.fates[history.item(message)] = ItemChange::Goes;
         }
     }
     choice.reshaping.inserts = inserts;
@@ -226,7 +226,7 @@ pub fn design(
 
 /// `processed_length` afterwards: kept messages that the model has seen, plus inserted ones, including a summary that
 /// is still to be written.
-pub fn processed_after(history: &History<'_>, choice: &Choice, processed: usize) -> usize {
-    let seen = (0..processed.min(history.len())).filter(|message| !choice.goes(history.item(*message)));
+pub fn processed_after(history: &History<'_>, choice: &ViewChanges, processed: usize) -> usize {
+    let seen = (0..processed.min(history.len())).filter(|message| !choice.is_dropped(history.item(*message)));
     seen.count() + choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty())
 }

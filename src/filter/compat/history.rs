@@ -1,7 +1,7 @@
 //! A view as a flat list of messages, as other systems see it. Summaries are not in the list; they keep their places
 //! and only count toward the size.
 
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::exchange::Cuts;
 use crate::model::json::ObjectBuilder;
 use crate::model::message::{Category, Message, Role};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Measures the size of a message, e.g. in tokens.
-pub type Measure<'c> = &'c dyn Fn(&Message<'_>) -> u64;
+pub type MeasureFn<'c> = &'c dyn Fn(&Message<'_>) -> u64;
 
 /// The messages of a view and the places where they can be cut.
 #[derive(Debug)]
@@ -108,16 +108,18 @@ impl<'v> History<'v> {
     }
 
     /// The size of each message.
-    pub fn counts(&self, measure: Measure<'_>) -> Vec<u64> {
+    pub fn counts(&self, measure: MeasureFn<'_>) -> Vec<u64> {
         (0..self.len())
             .map(|index| self.message(index).as_ref().map_or(0, measure))
             .collect()
     }
 
     /// The total size of the summaries, each counted as a user message.
-    pub fn fixed(&self, measure: Measure<'_>) -> u64 {
+    pub fn fixed(&self, measure: MeasureFn<'_>) -> u64 {
         let texts = self.summaries().map(|(_, text)| text);
-        texts.map(|text| count(&said("user", &text), measure)).sum()
+        texts
+            .map(|text| count(&encode_message("user", &text), measure))
+            .sum()
     }
 
     /// The newest user message; context messages do not count.
@@ -216,13 +218,13 @@ impl<'v> History<'v> {
 }
 
 /// The size of a new line; 0 when it is not a message.
-pub fn count(body: &[u8], measure: Measure<'_>) -> u64 {
-    let place = Place { line: 0, offset: 1 };
+pub fn count(body: &[u8], measure: MeasureFn<'_>) -> u64 {
+    let place = Position { line: 0, offset: 1 };
     Record::parse(body, place).message().map_or(0, measure)
 }
 
 /// Encodes a message with this role and text.
-pub fn said(role: &str, text: &str) -> Vec<u8> {
+pub fn encode_message(role: &str, text: &str) -> Vec<u8> {
     let mut message = ObjectBuilder::default();
     message.text("role", role).text("content", text);
     message.finish()

@@ -1,6 +1,6 @@
 //! Imitates Penguin's image limit: replaces all images of a message, oldest message first, until few enough are left.
 
-use super::choice::Rules;
+use super::choice::Precedence;
 use super::history::History;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
@@ -15,7 +15,7 @@ pub(super) fn replaced(
     history: &History<'_>,
     oldest: &[usize],
     most: usize,
-    rules: Rules,
+    rules: Precedence,
 ) -> Vec<(usize, Vec<u8>)> {
     let images = |at: usize| parts(history, at).iter().filter(|part| is_image(part)).count();
     let with: Vec<(usize, usize)> = oldest
@@ -47,7 +47,7 @@ fn is_image(part: &[u8]) -> bool {
     matches!(kind.as_deref(), Some("image" | "image_url")) || json::member(part, "image_path").is_some()
 }
 
-fn without_images(history: &History<'_>, at: usize, rules: Rules) -> Option<Vec<u8>> {
+fn without_images(history: &History<'_>, at: usize, rules: Precedence) -> Option<Vec<u8>> {
     let part = |raw: &&[u8]| {
         if is_image(raw) {
             placeholder(raw, rules)
@@ -67,13 +67,13 @@ fn without_images(history: &History<'_>, at: usize, rules: Rules) -> Option<Vec<
     json::with_members(history.body(at), &changes).ok()
 }
 
-fn placeholder(part: &[u8], rules: Rules) -> Vec<u8> {
+fn placeholder(part: &[u8], rules: Precedence) -> Vec<u8> {
     let mut text = ObjectBuilder::default();
     text.text("type", "text").text("text", PLACEHOLDER);
     let given = |name| json::member(part, name).filter(|raw| !matches!(*raw, b"null" | br#""""# | b"{}"));
     if let Some(reference) = given("image_url").or_else(|| given("image_path")) {
         let url = json::text(reference).or_else(|| json::member(reference, "url").and_then(json::text));
-        let inline = url.filter(|url| rules == Rules::Convo && url.starts_with("data:"));
+        let inline = url.filter(|url| rules == Precedence::Convo && url.starts_with("data:"));
         let reference = match inline {
             // The log keeps the image; storing its bytes here would save nothing.
             Some(url) => {

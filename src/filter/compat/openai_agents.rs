@@ -3,16 +3,16 @@
 //! Its sessions contain items, not messages: each reasoning part, text and call of an assistant message is an item.
 //! Instructions are not items, so system messages are kept and not counted.
 //!
-//! Deliberate differences under [`Rules::Convo`]:
+//! Deliberate differences under [`Precedence::Convo`]:
 //!
 //! - a cut between a call and its output moves inward because the limit forbids more items;
 //! - a message is cut only between its reasoning and the rest, and only if a user message follows;
 //! - a call without an output is not a candidate.
 
-use super::super::compact::mark;
-use super::choice::{Choice, Rules};
+use super::super::compact::placeholders;
+use super::choice::{Precedence, ViewChanges};
 use super::history::History;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use std::collections::{BTreeMap, HashMap};
@@ -21,18 +21,18 @@ use std::collections::{BTreeMap, HashMap};
 pub const DUE: usize = 10;
 
 /// The items of one message.
-struct Items<'m> {
+struct MessageItems<'m> {
     reasoning: Vec<&'m [u8]>,
     text: usize,
     calls: Vec<&'m [u8]>,
 }
 
-impl<'m> Items<'m> {
+impl<'m> MessageItems<'m> {
     fn of(message: &Message<'m>) -> Self {
         let list = |raw: Option<&'m [u8]>| raw.and_then(|raw| json::elements(raw, Dialect::Strict));
         let nothing: [&[u8]; 3] = [b"null", br#""""#, b"[]"];
         let said = message.content.is_some_and(|content| !nothing.contains(&content));
-        Items {
+        MessageItems {
             reasoning: list(message.reasoning).unwrap_or_default(),
             text: usize::from(said || message.role() != Role::Assistant),
             calls: list(message.tool_calls).unwrap_or_default(),
@@ -48,7 +48,7 @@ impl<'m> Items<'m> {
 fn items(history: &History<'_>, message: usize) -> usize {
     let items = history
         .message(message)
-        .map(|message| Items::of(&message).count());
+        .map(|message| MessageItems::of(&message).count());
     items.unwrap_or(1)
 }
 
@@ -57,12 +57,12 @@ fn items(history: &History<'_>, message: usize) -> usize {
 /// # Errors
 ///
 /// A negative limit is wrong usage.
-pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Rules) -> Result<Choice> {
+pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Precedence) -> Result<ViewChanges> {
     let Some(limit) = limit else {
-        return Ok(Choice::unchanged(history));
+        return Ok(ViewChanges::unchanged(history));
     };
     let mut room =
-        usize::try_from(limit).map_err(|_| Error::new(Kind::Usage, "expected a limit of at least 0"))?;
+        usize::try_from(limit).map_err(|_| Error::new(ErrorKind::Usage, "expected a limit of at least 0"))?;
     let mut start = history.len();
     let mut short = None;
     for message in (0..history.len())
@@ -71,8 +71,8 @@ pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Rules) -> Re
     {
         let Some(rest) = room.checked_sub(items(history, message)) else {
             let spoken = history.newest_user().is_some_and(|user| user > message);
-            let line = end_of(history, message, room, rules == Rules::Convo);
-            let may = rules == Rules::Theirs || (spoken && history.is_whole(message));
+            let line = end_of(history, message, room, rules == Precedence::Convo);
+            let may = rules == Precedence::Theirs || (spoken && history.is_whole(message));
             short = line.filter(|_| may && room > 0).map(|line| (message, line));
             break;
         };
@@ -80,10 +80,10 @@ pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Rules) -> Re
     }
     match &short {
         Some((message, _)) => start = *message,
-        None if rules == Rules::Convo => start = history.inward(start),
+        None if rules == Precedence::Convo => start = history.inward(start),
         None => {}
     }
-    let mut choice = Choice::keeping(history, |message| message >= start || history.is_system(message));
+    let mut choice = ViewChanges::keeping(history, |message| message >= start || history.is_system(message));
     if let Some((message, line)) = short {
         choice.rewrite(history, message, line);
     }
@@ -93,7 +93,7 @@ pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Rules) -> Re
 /// Returns the message with only its last `kept` items; none if that drops more than reasoning with `only_reasoning`.
 fn end_of(history: &History<'_>, message: usize, kept: usize, only_reasoning: bool) -> Option<Vec<u8>> {
     let read = history.message(message)?;
-    let items = Items::of(&read);
+    let items = MessageItems::of(&read);
     let rest = items.text + items.calls.len();
     if kept < rest && only_reasoning {
         return None;
@@ -120,16 +120,16 @@ fn end_of(history: &History<'_>, message: usize, kept: usize, only_reasoning: bo
 
 /// Selects the messages to compact: all except user messages, instructions and summaries. Returns a choice that
 /// replaces them with a summary, and the number of items; a compaction is due from [`DUE`] items.
-pub fn candidates(history: &History<'_>, rules: Rules) -> (Choice, usize) {
+pub fn candidates(history: &History<'_>, rules: Precedence) -> (ViewChanges, usize) {
     let pending = history.pending();
     let stays = |message: usize| {
         history.role(message) == Role::User
             || history.is_system(message)
-            || (rules == Rules::Convo && pending[message])
+            || (rules == Precedence::Convo && pending[message])
     };
     let taken = (0..history.len()).filter(|message| !stays(*message));
     let items = taken.map(|message| items(history, message)).sum();
-    (Choice::keeping(history, stays).summarising(), items)
+    (ViewChanges::keeping(history, stays).summarising(), items)
 }
 
 /// The options of `ToolOutputTrimmer`.
@@ -163,16 +163,16 @@ impl Default for TrimOutputs {
 /// # Errors
 ///
 /// Zero recent turns or a zero length is wrong usage.
-pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<Choice> {
+pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<ViewChanges> {
     if options.recent_turns == 0 || options.most == 0 {
         let said = "expected at least one recent exchange and outputs of at least one character";
-        return Err(Error::new(Kind::Usage, said));
+        return Err(Error::new(ErrorKind::Usage, said));
     }
     let users = (0..history.len())
         .rev()
         .filter(|at| history.role(*at) == Role::User);
     let Some(boundary) = users.into_iter().nth(options.recent_turns - 1) else {
-        return Ok(Choice::unchanged(history));
+        return Ok(ViewChanges::unchanged(history));
     };
     let (mut lines, mut tools) = (BTreeMap::new(), HashMap::<String, String>::new());
     for index in 0..boundary {
@@ -201,18 +201,18 @@ pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<Choi
             }
         }
     }
-    Ok(Choice::rewriting(history, lines))
+    Ok(ViewChanges::rewriting(history, lines))
 }
 
 /// Returns a placeholder and the beginning of the text; none when the text is short enough or would not get shorter.
 fn preview(text: &str, most: usize, preview: usize) -> Option<String> {
     let length = text.chars().count();
     // A shortened output exceeds the limit by its placeholder; do not shorten it again.
-    if length <= most || text.lines().next().is_some_and(mark::is_mark) {
+    if length <= most || text.lines().next().is_some_and(placeholders::is_mark) {
         return None;
     }
     let end = text.char_indices().nth(preview).map_or(text.len(), |(at, _)| at);
-    let mark = mark::middle(text.len() - end, text.len());
+    let mark = placeholders::middle(text.len() - end, text.len());
     let cut = if end == 0 {
         mark
     } else {

@@ -1,16 +1,16 @@
 //! Imitates Penguin: trims by category. Each category has a maximum share of the window; the lowest categories drop
 //! their oldest messages first.
 //!
-//! Deliberate differences under [`Rules::Convo`]; [`Rules::Theirs`] gives exactly Penguin's result:
+//! Deliberate differences under [`Precedence::Convo`]; [`Precedence::Theirs`] gives exactly Penguin's result:
 //!
 //! - a message group is dropped whole;
 //! - the newest user message and pending calls are kept;
 //! - an exceeded window is reported;
 //! - the placeholder of an inline image includes its hash.
 
-use super::super::compact::event::Fate;
-use super::choice::{Choice, Rules};
-use super::history::{History, Measure, count};
+use super::super::compact::event::ItemChange;
+use super::choice::{Precedence, ViewChanges};
+use super::history::{History, MeasureFn, count};
 use super::images;
 use crate::format::penguin::time_text;
 use crate::model::json;
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 /// Penguin's categories in order of priority; the first is never trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Shelf {
+pub enum PenguinCategory {
     /// Instructions.
     System,
     /// Background information.
@@ -36,21 +36,21 @@ pub enum Shelf {
     Unknown,
 }
 
-impl Shelf {
+impl PenguinCategory {
     /// All categories with their maximum share of the window.
-    pub const ALL: [(Shelf, f64); 7] = [
-        (Shelf::System, 0.10),
-        (Shelf::Context, 0.30),
-        (Shelf::Dialog, 0.40),
-        (Shelf::SystemOutput, 0.20),
-        (Shelf::Error, 0.05),
-        (Shelf::Internal, 0.05),
-        (Shelf::Unknown, 0.05),
+    pub const ALL: [(PenguinCategory, f64); 7] = [
+        (PenguinCategory::System, 0.10),
+        (PenguinCategory::Context, 0.30),
+        (PenguinCategory::Dialog, 0.40),
+        (PenguinCategory::SystemOutput, 0.20),
+        (PenguinCategory::Error, 0.05),
+        (PenguinCategory::Internal, 0.05),
+        (PenguinCategory::Unknown, 0.05),
     ];
 
-    fn of(history: &History<'_>, message: usize) -> Shelf {
+    fn of(history: &History<'_>, message: usize) -> PenguinCategory {
         let Some(read) = history.message(message) else {
-            return Shelf::Unknown;
+            return PenguinCategory::Unknown;
         };
         let own = read
             .metadata
@@ -58,37 +58,37 @@ impl Shelf {
             .and_then(|raw| json::member(raw, "category"))
             .and_then(json::text);
         match (own.as_deref(), read.category()) {
-            (Some("ERROR"), _) => Shelf::Error,
-            (Some("INTERNAL"), _) => Shelf::Internal,
-            (Some("UNKNOWN"), _) => Shelf::Unknown,
-            (_, Category::System) => Shelf::System,
-            (_, Category::Context) => Shelf::Context,
-            (_, Category::Dialog) => Shelf::Dialog,
-            (_, Category::SystemOutput) => Shelf::SystemOutput,
+            (Some("ERROR"), _) => PenguinCategory::Error,
+            (Some("INTERNAL"), _) => PenguinCategory::Internal,
+            (Some("UNKNOWN"), _) => PenguinCategory::Unknown,
+            (_, Category::System) => PenguinCategory::System,
+            (_, Category::Context) => PenguinCategory::Context,
+            (_, Category::Dialog) => PenguinCategory::Dialog,
+            (_, Category::SystemOutput) => PenguinCategory::SystemOutput,
         }
     }
 }
 
 /// Token limits per category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
+pub struct CategoryLimits {
     /// The window.
     pub window: u64,
-    /// The limit of each category, in the order of [`Shelf::ALL`].
+    /// The limit of each category, in the order of [`PenguinCategory::ALL`].
     pub most: [u64; 7],
 }
 
-impl Shares {
-    /// Computes the shares of a window; Penguin's own window is [`Shares::window_of`] a model's.
-    pub fn of(window: u64) -> Shares {
+impl CategoryLimits {
+    /// Computes the shares of a window; Penguin's own window is [`CategoryLimits::window_of`] a model's.
+    pub fn of(window: u64) -> CategoryLimits {
         // As in Penguin: the truncated product of floating point numbers.
         #[allow(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss
         )]
-        let most = Shelf::ALL.map(|(_, share)| (window as f64 * share) as u64);
-        Shares { window, most }
+        let most = PenguinCategory::ALL.map(|(_, share)| (window as f64 * share) as u64);
+        CategoryLimits { window, most }
     }
 
     /// The part of a model's window that Penguin uses.
@@ -106,8 +106,11 @@ impl Shares {
     }
 
     /// Lends unused dialog tokens, at most half of them, to context that exceeds its share.
-    fn lend(&mut self, used: &[u64; 7]) {
-        let (context, dialog) = (Shelf::Context as usize, Shelf::Dialog as usize);
+    fn lend_tokens(&mut self, used: &[u64; 7]) {
+        let (context, dialog) = (
+            PenguinCategory::Context as usize,
+            PenguinCategory::Dialog as usize,
+        );
         let over = used[context].saturating_sub(self.most[context]);
         let free = self.most[dialog].saturating_sub(used[dialog]);
         let lent = over.min(free / 2);
@@ -120,7 +123,7 @@ impl Shares {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
     /// The shares.
-    pub shares: Shares,
+    pub shares: CategoryLimits,
     /// Maximum number of images.
     pub images: usize,
     /// Trim even if no limit is exceeded, and without lending: Penguin's `trim`, not its `process`.
@@ -131,7 +134,7 @@ impl Trim {
     /// Penguin's defaults for a window.
     pub fn of(window: u64) -> Trim {
         Trim {
-            shares: Shares::of(window),
+            shares: CategoryLimits::of(window),
             images: 5,
             always: false,
         }
@@ -139,18 +142,25 @@ impl Trim {
 }
 
 /// Trims a history as Penguin does. Returns the choice and the shares after lending.
-pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measure<'_>) -> (Choice, Shares) {
+pub fn trim(
+    history: &History<'_>,
+    options: &Trim,
+    rules: Precedence,
+    measure: MeasureFn<'_>,
+) -> (ViewChanges, CategoryLimits) {
     let mut shares = options.shares;
-    let mut choice = Choice::unchanged(history);
+    let mut choice = ViewChanges::unchanged(history);
     let fixed = history.fixed(measure);
-    let shelves: Vec<Shelf> = (0..history.len()).map(|at| Shelf::of(history, at)).collect();
+    let shelves: Vec<PenguinCategory> = (0..history.len())
+        .map(|at| PenguinCategory::of(history, at))
+        .collect();
     let mut counts = history.counts(measure);
-    let (mut used, mut total) = sums(&shelves, &counts, fixed);
+    let (mut used, mut total) = token_sums(&shelves, &counts, fixed);
     if !options.always {
         if !shares.is_over(&used, total) {
             return (choice, shares);
         }
-        shares.lend(&used);
+        shares.lend_tokens(&used);
         if !shares.is_over(&used, total) {
             return (choice, shares);
         }
@@ -160,16 +170,16 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
         counts[at] = count(&line, measure);
         choice.rewrite(history, at, line);
     }
-    (used, total) = sums(&shelves, &counts, fixed);
-    let mut gone = gone(&shares, &shelves, &counts, &oldest, used, total);
+    (used, total) = token_sums(&shelves, &counts, fixed);
+    let mut removed = messages_to_drop(&shares, &shelves, &counts, &oldest, used, total);
     match rules {
-        Rules::Theirs => stay_with_their_ids(history, &mut gone),
-        Rules::Convo => stay_whole(history, &shelves, &mut gone),
+        Precedence::Theirs => keep_shared_ids(history, &mut removed),
+        Precedence::Convo => drop_whole_groups(history, &shelves, &mut removed),
     }
     let mut left = fixed;
     for at in 0..history.len() {
-        if gone[at] {
-            choice.reshaping.fates[history.item(at)] = Fate::Goes;
+        if removed[at] {
+            choice.reshaping.fates[history.item(at)] = ItemChange::Goes;
         } else {
             left += counts[at];
         }
@@ -178,7 +188,7 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
     (choice.fitting(fits), shares)
 }
 
-fn sums(shelves: &[Shelf], counts: &[u64], fixed: u64) -> ([u64; 7], u64) {
+fn token_sums(shelves: &[PenguinCategory], counts: &[u64], fixed: u64) -> ([u64; 7], u64) {
     let mut used = [0; 7];
     for (shelf, count) in shelves.iter().zip(counts) {
         used[*shelf as usize] += count;
@@ -188,10 +198,10 @@ fn sums(shelves: &[Shelf], counts: &[u64], fixed: u64) -> ([u64; 7], u64) {
 
 /// Sorts messages by timestamp text; under Penguin's own rules, the text in its document. A message without a
 /// timestamp uses that of the message before it.
-fn by_time(history: &History<'_>, rules: Rules) -> Vec<usize> {
+fn by_time(history: &History<'_>, rules: Precedence) -> Vec<usize> {
     let text = |message: &Message<'_>| match rules {
-        Rules::Theirs => time_text(message),
-        Rules::Convo => message.timestamp().map(Into::into),
+        Precedence::Theirs => time_text(message),
+        Precedence::Convo => message.timestamp().map(Into::into),
     };
     let mut last = String::new();
     let mut timed: Vec<(String, usize)> = Vec::with_capacity(history.len());
@@ -207,9 +217,9 @@ fn by_time(history: &History<'_>, rules: Rules) -> Vec<usize> {
 
 /// Selects messages to drop: in each category over its share, lowest first, the oldest until its excess is gone; then
 /// more until the window is met.
-fn gone(
-    shares: &Shares,
-    shelves: &[Shelf],
+fn messages_to_drop(
+    shares: &CategoryLimits,
+    shelves: &[PenguinCategory],
     counts: &[u64],
     oldest: &[usize],
     used: [u64; 7],
@@ -217,7 +227,7 @@ fn gone(
 ) -> Vec<bool> {
     let mut gone = vec![false; counts.len()];
     let mut need = total.saturating_sub(shares.window);
-    for (shelf, _) in Shelf::ALL.into_iter().skip(1).rev() {
+    for (shelf, _) in PenguinCategory::ALL.into_iter().skip(1).rev() {
         let (used, most) = (used[shelf as usize], shares.most[shelf as usize]);
         if used <= most {
             continue;
@@ -237,7 +247,7 @@ fn gone(
 }
 
 /// Keeps messages that share an id with a kept message.
-fn stay_with_their_ids(history: &History<'_>, gone: &mut [bool]) {
+fn keep_shared_ids(history: &History<'_>, removed: &mut [bool]) {
     let id = |at: usize| -> Option<String> {
         let message = history.message(at)?;
         // The reader replaced duplicate ids and preserved the original ones.
@@ -248,28 +258,28 @@ fn stay_with_their_ids(history: &History<'_>, gone: &mut [bool]) {
             .and_then(json::text);
         own.or_else(|| message.id()).map(Into::into)
     };
-    let ids: Vec<Option<String>> = (0..gone.len()).map(id).collect();
+    let ids: Vec<Option<String>> = (0..removed.len()).map(id).collect();
     let kept: HashSet<&String> = ids
         .iter()
         .enumerate()
-        .filter(|(at, _)| !gone[*at])
+        .filter(|(at, _)| !removed[*at])
         .filter_map(|(_, id)| id.as_ref())
         .collect();
     for (at, id) in ids.iter().enumerate() {
-        gone[at] &= id.as_ref().is_none_or(|id| !kept.contains(id));
+        removed[at] &= id.as_ref().is_none_or(|id| !kept.contains(id));
     }
 }
 
 /// Drops message groups whole, except messages that convo's rules keep.
-fn stay_whole(history: &History<'_>, shelves: &[Shelf], gone: &mut [bool]) {
+fn drop_whole_groups(history: &History<'_>, shelves: &[PenguinCategory], removed: &mut [bool]) {
     let pending = history.pending();
     let newest = history.newest_user();
-    let parted: HashSet<usize> = (0..gone.len())
-        .filter(|at| gone[*at])
+    let parted: HashSet<usize> = (0..removed.len())
+        .filter(|at| removed[*at])
         .filter_map(|at| history.atom(at))
         .collect();
-    for (at, gone) in gone.iter_mut().enumerate() {
-        *gone |= history.atom(at).is_some_and(|atom| parted.contains(&atom));
-        *gone &= !(pending[at] || newest == Some(at) || shelves[at] == Shelf::System);
+    for (at, removed) in removed.iter_mut().enumerate() {
+        *removed |= history.atom(at).is_some_and(|atom| parted.contains(&atom));
+        *removed &= !(pending[at] || newest == Some(at) || shelves[at] == PenguinCategory::System);
     }
 }

@@ -1,21 +1,21 @@
 //! Imitates PicoClaw: its cuts for a summary, a forced compression and a window, and its history sanitizer. Its
 //! summary is in a sidecar file, so it is not a message here.
 //!
-//! Deliberate differences under [`Rules::Convo`]:
+//! Deliberate differences under [`Precedence::Convo`]:
 //!
 //! - system messages keep their places;
 //! - the newest exchange is kept where PicoClaw would keep nothing, and the window then counts as not met; pending
 //!   calls are kept too;
 //! - a cut between a call and its result moves: outward without a limit, else inward.
 
-use super::choice::{Choice, Rules};
-use super::history::{History, Measure};
+use super::choice::{Precedence, ViewChanges};
+use super::history::{History, MeasureFn};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
 /// How PicoClaw shortens a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum PicoclawCut {
     /// Summarize all but about the last four messages.
     Summarise,
     /// Drop the older half.
@@ -46,15 +46,20 @@ fn boundary(starts: &[usize], length: usize, target: usize) -> usize {
 }
 
 /// Cuts a history as PicoClaw does. `measure` should be its own estimate, the tokenizer `picoclaw`.
-pub fn cut(history: &History<'_>, cut: Cut, rules: Rules, measure: Measure<'_>) -> Choice {
+pub fn cut(
+    history: &History<'_>,
+    cut: PicoclawCut,
+    rules: Precedence,
+    measure: MeasureFn<'_>,
+) -> ViewChanges {
     let length = history.len();
     let starts = turn_starts(history);
     let counts = history.counts(measure);
     let (start, only) = match cut {
-        Cut::Summarise if length <= 4 => (0, None),
-        Cut::Summarise => (boundary(&starts, length, length - 4), None),
-        Cut::Force if length <= 2 => (0, None),
-        Cut::Force => {
+        PicoclawCut::Summarise if length <= 4 => (0, None),
+        PicoclawCut::Summarise => (boundary(&starts, length, length - 4), None),
+        PicoclawCut::Force if length <= 2 => (0, None),
+        PicoclawCut::Force => {
             let half = match starts.len() {
                 0 | 1 => boundary(&starts, length, length / 2),
                 turns => starts[turns / 2],
@@ -65,8 +70,8 @@ pub fn cut(history: &History<'_>, cut: Cut, rules: Rules, measure: Measure<'_>) 
                 (half, _) => (half, None),
             }
         }
-        Cut::Window(window) if rules == Rules::Theirs => (fit(&counts, &starts, window), None),
-        Cut::Window(window) => {
+        PicoclawCut::Window(window) if rules == Precedence::Theirs => (fit(&counts, &starts, window), None),
+        PicoclawCut::Window(window) => {
             // Instructions are kept, so they always count.
             let stays = |at: usize| if history.is_rule(at) { counts[at] } else { 0 };
             let rules: u64 = (0..length).map(stays).sum();
@@ -76,22 +81,22 @@ pub fn cut(history: &History<'_>, cut: Cut, rules: Rules, measure: Measure<'_>) 
     };
     let theirs = |message: usize| message >= start && only.is_none_or(|only| message == only);
     let choice = match rules {
-        Rules::Theirs => Choice::keeping(history, theirs),
-        Rules::Convo => {
-            let start = ours(history, &starts, start, cut);
+        Precedence::Theirs => ViewChanges::keeping(history, theirs),
+        Precedence::Convo => {
+            let start = valid_cut(history, &starts, start, cut);
             let pending = history.pending();
             let keeps = |message: usize| {
                 let within = message >= start && only.is_none_or(|only| message == only);
                 within || history.is_rule(message) || pending[message]
             };
-            Choice::keeping(history, keeps)
+            ViewChanges::keeping(history, keeps)
         }
     };
     match cut {
-        Cut::Summarise => choice.summarising(),
-        Cut::Force => choice,
-        Cut::Window(window) => {
-            let kept = (0..length).filter(|message| !choice.goes(history.item(*message)));
+        PicoclawCut::Summarise => choice.summarising(),
+        PicoclawCut::Force => choice,
+        PicoclawCut::Window(window) => {
+            let kept = (0..length).filter(|message| !choice.is_dropped(history.item(*message)));
             let total = kept.map(|message| counts[message]).sum::<u64>();
             choice.fitting(total <= window)
         }
@@ -117,12 +122,12 @@ fn fit(counts: &[u64], starts: &[usize], window: u64) -> usize {
 }
 
 /// Moves PicoClaw's cut to a valid one that keeps the newest exchange.
-fn ours(history: &History<'_>, starts: &[usize], start: usize, cut: Cut) -> usize {
+fn valid_cut(history: &History<'_>, starts: &[usize], start: usize, cut: PicoclawCut) -> usize {
     let newest = history.exchanges().last().copied().unwrap_or(0);
     let last = starts.last().copied().unwrap_or(newest);
     let start = match cut {
-        Cut::Window(_) => history.inward(start),
-        Cut::Summarise | Cut::Force => history.outward(start),
+        PicoclawCut::Window(_) => history.inward(start),
+        PicoclawCut::Summarise | PicoclawCut::Force => history.outward(start),
     };
     // A turn may begin inside an exchange, because consecutive user messages form one exchange.
     let bound = if history.is_whole(last) {
@@ -136,8 +141,8 @@ fn ours(history: &History<'_>, starts: &[usize], start: usize, cut: Cut) -> usiz
 /// Selects the messages that PicoClaw's sanitizer keeps, in two passes. The first drops, in order, system messages,
 /// results without an open call, and calls that follow neither a user message nor a result. The second keeps the
 /// first result of each call and drops callers with an unanswered call or a call without id, with their results.
-/// System messages are kept under [`Rules::Convo`].
-pub fn sanitise(history: &History<'_>, rules: Rules) -> Choice {
+/// System messages are kept under [`Precedence::Convo`].
+pub fn sanitise(history: &History<'_>, rules: Precedence) -> ViewChanges {
     let mut sound: Vec<usize> = Vec::new();
     let mut caller_open = false;
     for at in 0..history.len() {
@@ -191,7 +196,7 @@ pub fn sanitise(history: &History<'_>, rules: Rules) -> Choice {
             keeps.extend(open.into_values().flatten());
         }
     }
-    Choice::keeping(history, |at| {
-        keeps.contains(&at) || (rules == Rules::Convo && history.is_rule(at))
+    ViewChanges::keeping(history, |at| {
+        keeps.contains(&at) || (rules == Precedence::Convo && history.is_rule(at))
     })
 }

@@ -1,18 +1,18 @@
 //! Plans a compaction as another system would do it: one event with the system's choice and a summary, which
 //! `restore` can undo.
 
-use super::super::compact::event::{About, Reshaping, Size};
-use super::super::compact::summary::{Span, UNBOUND, made};
-use super::super::compact::work::Work;
-use super::super::compact::{self, NO_GAIN, Options, Outcome};
+use super::super::compact::event::{CompactionInfo, Size, ViewEdit};
+use super::super::compact::state::CompactionState;
+use super::super::compact::summary::{SummarySpan, UNBOUND, summary_of_span};
+use super::super::compact::{self, CompactOptions, CompactionOutcome, NO_GAIN};
 use super::super::summarize;
 use super::super::{Plan, Stamp};
-use super::choice::{Choice, Rules};
+use super::choice::{Precedence, ViewChanges};
 use super::history::History;
 use super::report;
-use super::way::{System, Way};
+use super::strategy::{CompatStrategy, CompatSystem};
 use super::{openai_agents, penguiflow};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::Event;
 use crate::model::json;
 use crate::model::session::{Class, Session};
@@ -24,38 +24,45 @@ use std::collections::HashSet;
 /// options and whether to accept a result over the limit apply.
 ///
 /// # Errors
-/// [`Kind::No`] when the limit cannot be met, with the smallest possible size; the errors of [`Way::choose`].
+/// [`ErrorKind::No`] when the limit cannot be met, with the smallest possible size; the errors of [`CompatStrategy::choose`].
 pub fn plan(
     session: &Session,
-    way: &Way,
-    rules: Rules,
+    way: &CompatStrategy,
+    rules: Precedence,
     counter: Counter,
-    options: &Options,
+    options: &CompactOptions,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
-) -> Result<Outcome> {
+) -> Result<CompactionOutcome> {
     let view = View::replay(session);
-    let work = Work::new(session, &view, counter, &HashSet::new());
+    let work = CompactionState::new(session, &view, counter, &HashSet::new());
     if !compact::is_due(&work, options) {
-        return Ok(compact::nothing(&work, options, compact::BELOW.to_string()));
+        return Ok(compact::unchanged_outcome(
+            &work,
+            options,
+            compact::BELOW.to_string(),
+        ));
     }
     let system = way.system();
-    if way.goes_on() && !options.retry && had_the_last_word(session, system) {
+    if way.drops_repeatedly() && !options.retry && compacted_last(session, system) {
         let why = format!("no new messages since the last compaction by {}", system.name());
-        return Ok(compact::nothing(&work, options, why));
+        return Ok(compact::unchanged_outcome(&work, options, why));
     }
     let history = History::of(session, &view).unseen_from((options.unseen)(session));
-    if let (Way::Candidates, None) = (way, &options.when) {
+    if let (CompatStrategy::Candidates, None) = (way, &options.when) {
         let items = openai_agents::candidates(&history, rules).1;
         if items < openai_agents::DUE {
             let why = format!("{items} items; compacts from {} items", openai_agents::DUE);
-            return Ok(compact::nothing(&work, options, why));
+            return Ok(compact::unchanged_outcome(&work, options, why));
         }
     }
     let measure = |message: &crate::model::message::Message<'_>| counter.message(message);
     let mut choice = way.choose(&history, rules, &measure, &shorten)?;
     // PenguiFlow has its own summary limit.
     let limit = match way {
-        Way::Penguiflow(options) => Some((options.summary, penguiflow::room(&history, options, &choice))),
+        CompatStrategy::Penguiflow(options) => Some((
+            options.summary,
+            penguiflow::maximum_summary(&history, options, &choice),
+        )),
         _ => None,
     };
     let spoken = sum_up(&work, &mut choice, options, limit);
@@ -67,9 +74,9 @@ pub fn plan(
         return Err(unmet(system, smallest));
     }
     let unchanged = |why: &str| {
-        Ok(Outcome {
+        Ok(CompactionOutcome {
             smallest,
-            ..compact::nothing(&work, options, why.to_string())
+            ..compact::unchanged_outcome(&work, options, why.to_string())
         })
     };
     let was = work.was();
@@ -79,15 +86,15 @@ pub fn plan(
     if !spoken || now.tokens >= was.tokens {
         return unchanged(NO_GAIN);
     }
-    let about = About {
+    let about = CompactionInfo {
         strategy: system.name().to_string(),
         sizes: Some((counter.tokenizer().name().to_string(), was, now)),
     };
     let stamp = stamp(&about.strategy)?;
     let line = choice.reshaping.event(session, &view, &about, &stamp)?;
-    Ok(Outcome {
+    Ok(CompactionOutcome {
         report: report::of(&work, &history, way, &choice, now),
-        plan: Plan::Lines(vec![line], told(was, now, &choice, &history)),
+        plan: Plan::Lines(vec![line], describe_change(was, now, &choice, &history)),
         smallest,
     })
 }
@@ -99,7 +106,12 @@ fn shorten(summary: &str, most: u64) -> String {
 
 /// Adds the requested summary to the choice; false if no shorter text was found. Without a summarizer the items are
 /// dropped anyway. `limit`: maximum tokens, and maximum code points as PenguiFlow encodes the summary.
-fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option<(u64, u64)>) -> bool {
+fn sum_up(
+    work: &CompactionState<'_>,
+    choice: &mut ViewChanges,
+    options: &CompactOptions,
+    limit: Option<(u64, u64)>,
+) -> bool {
     if choice.summarised.is_empty() || !options.steps.summary {
         return true;
     }
@@ -107,28 +119,28 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
         .summary_item
         .and_then(|at| Some((at, work.view.items[at].summary(work.session)?)));
     let shortened = choice.reshaping.summary.take().map(|summary| summary.content);
-    let fates = &choice.reshaping.fates;
+    let changes = &choice.reshaping.fates;
     let most = limit.map_or(UNBOUND, |(tokens, _)| tokens);
-    let mut span = Span {
+    let mut span = SummarySpan {
         covered: &choice.summarised,
         before: text
             .as_ref()
             .map(|(at, text)| (*at, shortened.as_deref().unwrap_or(text))),
-        stays: &|at| fates[at] != compact::event::Fate::Goes,
+        stays: &|at| changes[at] != compact::event::ItemChange::Goes,
         room: options.summary_budget.unwrap_or(most),
         whole: None,
         must_shrink: true,
         further: false,
     };
-    let mut found = made(work, &options.style, &span);
+    let mut found = summary_of_span(work, &options.style, &span);
     while let (Some((summary, tokens)), Some((_, most))) = (&found, limit) {
-        let spelled = penguiflow::quoted(&summary.content);
-        if spelled <= most {
+        let encoded = penguiflow::quoted(&summary.content);
+        if encoded <= most {
             break;
         }
-        let share = u128::from(*tokens) * u128::from(most) / u128::from(spelled);
+        let share = u128::from(*tokens) * u128::from(most) / u128::from(encoded);
         span.room = u64::try_from(share).unwrap_or(0); // smaller than before, because spelled > most
-        found = made(work, &options.style, &span);
+        found = summary_of_span(work, &options.style, &span);
     }
     let spoken = found.is_some();
     choice.reshaping.summary = found.map(|(summary, _)| summary);
@@ -136,7 +148,7 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
 }
 
 /// The messages and tokens that remain.
-fn size(work: &Work<'_>, reshaping: &Reshaping) -> Size {
+fn size(work: &CompactionState<'_>, reshaping: &ViewEdit) -> Size {
     let mut size = Size::default();
     let mut add = |tokens: u64| {
         size.messages += 1;
@@ -153,32 +165,32 @@ fn size(work: &Work<'_>, reshaping: &Reshaping) -> Size {
         .iter()
         .for_each(|(_, line)| add(work.cost(line)));
     if let Some(summary) = &reshaping.summary {
-        add(compact::work::summary_cost(work.counter, &summary.content));
+        add(compact::state::summary_cost(work.counter, &summary.content));
     }
     size
 }
 
 /// Describes the change, including drops that convo itself would never make.
-fn told(was: Size, now: Size, choice: &Choice, history: &History<'_>) -> String {
-    let mut told = compact::told(&was, &now);
+fn describe_change(was: Size, now: Size, choice: &ViewChanges, history: &History<'_>) -> String {
+    let mut reported = compact::describe_change(&was, &now);
     let losses = choice.losses(history);
     if losses.rules > 0 {
-        told.push_str(&format!("; dropped system messages: {}", losses.rules));
+        reported.push_str(&format!("; dropped system messages: {}", losses.rules));
     }
     if losses.newest_user {
-        told.push_str("; dropped the newest user message");
+        reported.push_str("; dropped the newest user message");
     }
-    told
+    reported
 }
 
-fn unmet(system: System, smallest: u64) -> Error {
+fn unmet(system: CompatSystem, smallest: u64) -> Error {
     let name = system.name();
     let what = format!("cannot reach the limit of {name}; the minimum is {smallest} tokens");
-    Error::new(Kind::No, what).hint("accept the minimum with --best-effort")
+    Error::new(ErrorKind::No, what).hint("accept the minimum with --best-effort")
 }
 
 /// Whether the newest event of the session is a compaction by this system.
-fn had_the_last_word(session: &Session, system: System) -> bool {
+fn compacted_last(session: &Session, system: CompatSystem) -> bool {
     let live = session.live_events();
     let newest = (0..session.len())
         .rev()

@@ -1,39 +1,45 @@
 //! Builds the report of a compaction in the style of another system.
 
-use super::super::compact::event::{Fate, Reshaping, Size};
+use super::super::compact::event::{ItemChange, Size, ViewEdit};
 use super::super::compact::explain::kind;
-use super::super::compact::work::Level;
-use super::super::compact::work::Work;
-use super::super::compact::{AtomReport, Prefix, Report};
-use super::choice::Choice;
+use super::super::compact::state::AtomLevel;
+use super::super::compact::state::CompactionState;
+use super::super::compact::{AtomReport, CompactionReport, Prefix};
+use super::choice::ViewChanges;
 use super::history::History;
-use super::way::Way;
+use super::strategy::CompatStrategy;
 use std::collections::HashSet;
 
 /// Tokens of an item after the compaction; none when it is dropped.
-pub(super) fn after(work: &Work<'_>, reshaping: &Reshaping, at: usize) -> Option<u64> {
+pub(super) fn after(work: &CompactionState<'_>, reshaping: &ViewEdit, at: usize) -> Option<u64> {
     match &reshaping.fates[at] {
-        Fate::Stays => Some(work.items[at].now),
-        Fate::Becomes(line) => Some(work.cost(line)),
-        Fate::Goes => None,
+        ItemChange::Stays => Some(work.items[at].now),
+        ItemChange::Becomes(line) => Some(work.cost(line)),
+        ItemChange::Goes => None,
     }
 }
 
 /// Adds a record for each message group, two if only a part of it is dropped, and one for dropped instructions.
-pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Choice, now: Size) -> Report {
+pub(super) fn of(
+    work: &CompactionState<'_>,
+    history: &History<'_>,
+    way: &CompatStrategy,
+    choice: &ViewChanges,
+    now: Size,
+) -> CompactionReport {
     let digested = digested(history, choice);
     let summed: HashSet<usize> = match &choice.reshaping.summary {
         Some(summary) => summary.covers.iter().copied().collect(),
         None => HashSet::new(),
     };
     let level = |at: usize| match &choice.reshaping.fates[at] {
-        Fate::Stays => Level::Full,
-        Fate::Becomes(_) if way.shortens() => Level::HeadTail,
-        Fate::Becomes(_) => Level::Masked,
-        Fate::Goes if digested.contains(&at) => Level::Digest,
-        Fate::Goes => Level::Dropped,
+        ItemChange::Stays => AtomLevel::Full,
+        ItemChange::Becomes(_) if way.shortens() => AtomLevel::HeadTail,
+        ItemChange::Becomes(_) => AtomLevel::Masked,
+        ItemChange::Goes if digested.contains(&at) => AtomLevel::Digest,
+        ItemChange::Goes => AtomLevel::Dropped,
     };
-    let mut report = Report {
+    let mut report = CompactionReport {
         atoms: Vec::new(),
         was: work.was(),
         now,
@@ -46,15 +52,16 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
     let is_rule = |at: &usize| work.items[*at].atom.is_none() && work.items[*at].traits.is_some();
     let rules = (0..work.items.len())
         .filter(is_rule)
-        .filter(|at| choice.goes(*at));
+        .filter(|at| choice.is_dropped(*at));
     let mut pieces: Vec<Vec<usize>> = atoms.chain(rules.map(|at| vec![at])).collect();
     pieces.sort_by_key(|piece| piece[0]);
     for piece in pieces {
-        let (gone, left): (Vec<usize>, Vec<usize>) = piece.into_iter().partition(|at| choice.goes(*at));
-        for part in [gone, left].into_iter().filter(|part| !part.is_empty()) {
+        let (removed, left): (Vec<usize>, Vec<usize>) =
+            piece.into_iter().partition(|at| choice.is_dropped(*at));
+        for part in [removed, left].into_iter().filter(|part| !part.is_empty()) {
             let ids: Vec<String> = part.iter().map(|at| work.id(*at)).collect();
             let level = part.iter().map(|at| level(*at)).max().unwrap_or_default();
-            for (at, id) in part.iter().zip(&ids).filter(|(at, _)| choice.goes(**at)) {
+            for (at, id) in part.iter().zip(&ids).filter(|(at, _)| choice.is_dropped(**at)) {
                 let stands = summed.contains(at) || digested.contains(at);
                 let list = if stands {
                     &mut report.summarized
@@ -72,7 +79,7 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
                     .iter()
                     .filter_map(|at| after(work, &choice.reshaping, *at))
                     .sum(),
-                reason: if level == Level::Full {
+                reason: if level == AtomLevel::Full {
                     "kept"
                 } else {
                     way.system().name()
@@ -84,14 +91,14 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
 }
 
 /// The items of exchanges that a digest line replaces: those with calls, if digests are inserted.
-fn digested(history: &History<'_>, choice: &Choice) -> HashSet<usize> {
+fn digested(history: &History<'_>, choice: &ViewChanges) -> HashSet<usize> {
     if choice.reshaping.inserts.is_empty() {
         return HashSet::new();
     }
     let mut starts = history.exchanges();
     starts.push(history.len());
     let ranges = starts.windows(2).map(|range| range[0]..range[1]);
-    let goes = |at: &usize| choice.goes(history.item(*at));
+    let goes = |at: &usize| choice.is_dropped(history.item(*at));
     ranges
         .filter(|range| range.clone().filter(goes).any(|at| history.calls(at)))
         .flat_map(|range| range.filter(goes))
@@ -100,8 +107,8 @@ fn digested(history: &History<'_>, choice: &Choice) -> HashSet<usize> {
 }
 
 /// The unchanged prefix up to the first change.
-fn prefix(work: &Work<'_>, reshaping: &Reshaping) -> Prefix {
+fn prefix(work: &CompactionState<'_>, reshaping: &ViewEdit) -> Prefix {
     let inserts = reshaping.inserts.iter().map(|(at, _)| *at);
-    let same = |at: usize| reshaping.fates[at] == Fate::Stays;
+    let same = |at: usize| reshaping.fates[at] == ItemChange::Stays;
     Prefix::until(work, reshaping.summary.as_ref(), inserts, same)
 }

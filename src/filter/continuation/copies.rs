@@ -1,8 +1,8 @@
 //! Builds the copied lines of a continuation and the marker message.
 
-use super::{Layout, New};
+use super::{NewSession, SessionLayout};
 use crate::filter::copies::{copy_message, derived_id, quoted};
-use crate::filter::settle::summary_line;
+use crate::filter::materialize::summary_line;
 use crate::format::continuation::marker_metadata;
 use crate::model::chain::{self, COPIED_FROM, MARKER};
 use crate::model::json::{self, ObjectBuilder};
@@ -11,10 +11,10 @@ use crate::model::session::Session;
 use crate::model::view::Item;
 
 /// Derives a stable id for a line of the new session.
-fn derived(prefix: &str, new: &New<'_>, of: &str) -> String {
+fn derived(prefix: &str, new: &NewSession<'_>, of: &str) -> String {
     let digits = match new.layout {
-        Layout::Native => 16,
-        Layout::Dated => 8,
+        SessionLayout::Native => 16,
+        SessionLayout::Dated => 8,
     };
     derived_id(prefix, &format!("{}\n{of}", new.id), digits)
 }
@@ -25,7 +25,7 @@ pub(super) fn copy(
     item: &Item,
     id: Option<String>,
     place: usize,
-    new: &New<'_>,
+    new: &NewSession<'_>,
 ) -> Option<Vec<u8>> {
     let message = item.message(session)?;
     let own = id.or_else(|| message.id().map(|id| id.into_owned()));
@@ -35,7 +35,7 @@ pub(super) fn copy(
     let time = new.created_at.map(quoted);
     let category = quoted(message.category().name());
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
-    if new.layout == Layout::Dated {
+    if new.layout == SessionLayout::Dated {
         changes.extend(time.as_ref().map(|time| ("timestamp", Some(time.as_slice()))));
         // Without a category, a system message is classified by its text.
         if message.category.is_none() {
@@ -46,7 +46,7 @@ pub(super) fn copy(
 }
 
 /// Copies the active summary to the current position.
-pub(super) fn summary(session: &Session, index: usize, new: &New<'_>) -> Option<Vec<u8>> {
+pub(super) fn summary(session: &Session, index: usize, new: &NewSession<'_>) -> Option<Vec<u8>> {
     let record = session.record(index);
     let line = summary_line(session, index).unwrap_or_else(|| record.body.to_vec());
     let of = json::member(&line, COPIED_FROM).or_else(|| json::member(&line, "id"));
@@ -61,14 +61,14 @@ pub(super) fn summary(session: &Session, index: usize, new: &New<'_>) -> Option<
 }
 
 /// The marker message where the continuation begins.
-pub(super) fn marker(source: &str, tokens: u64, new: &New<'_>) -> Vec<u8> {
+pub(super) fn marker(source: &str, tokens: u64, new: &NewSession<'_>) -> Vec<u8> {
     let mut noted = ObjectBuilder::default();
     noted
         .text("type", MARKER)
         .text("previous_session", source)
         .raw("previous_session_tokens", tokens.to_string());
     let mut noted = noted.finish();
-    if new.layout == Layout::Dated {
+    if new.layout == SessionLayout::Dated {
         noted = marker_metadata(&noted);
     }
     let mut marker = ObjectBuilder::default();

@@ -5,18 +5,18 @@ use crate::tokens::Counter;
 
 /// A snapshot of a session and the token count of each message.
 #[derive(Debug)]
-pub struct Counted {
+pub struct CountedSession {
     session: Session,
     counter: Counter,
     /// One count per line.
     tokens: Vec<u64>,
 }
 
-impl Counted {
+impl CountedSession {
     /// Counts every message of a session.
-    pub fn of(session: Session, counter: Counter) -> Counted {
+    pub fn of(session: Session, counter: Counter) -> CountedSession {
         let tokens = (0..session.len()).map(|index| cost(&session, index, counter));
-        Counted {
+        CountedSession {
             tokens: tokens.collect(),
             session,
             counter,
@@ -50,7 +50,7 @@ pub(super) fn cost(session: &Session, index: usize, counter: Counter) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::continuation::{Before, New, plan, plan_counted};
+    use crate::filter::continuation::{Before, NewSession, plan, plan_counted};
     use crate::tokens::Tokenizer;
 
     fn session(texts: &[&str]) -> Session {
@@ -63,17 +63,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_before_is_believed_of_the_same_lines_alone() {
+    fn cached_counts_apply_to_identical_lines_only() {
         let named = |name: &str| Counter::new(Tokenizer::named(name).unwrap(), None);
         let counter = named("chars4");
         let before = Before::guessed(&session(&[]));
-        let new = New {
+        let new = NewSession {
             id: "one.1",
             created_at: None,
-            layout: super::super::Layout::Native,
+            layout: super::super::SessionLayout::Native,
             limit: None,
         };
-        let mut counted = Counted::of(session(&["a", "b b b b b b b b"]), counter);
+        let mut counted = CountedSession::of(session(&["a", "b b b b b b b b"]), counter);
         for texts in [
             &["a", "b b b b b b b b"][..],
             &["a", "b b b b b b b b", "more of it all"],

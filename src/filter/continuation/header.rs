@@ -1,11 +1,11 @@
 //! Builds the header of a continuation: its chain members and the members copied from its predecessor.
 
-use super::counted::{Counted, cost};
-use super::{Layout, New};
+use super::counted::{CountedSession, cost};
+use super::{NewSession, SessionLayout};
 use crate::filter::copies::header_member;
 use crate::format::continuation::continued_metadata;
 use crate::format::native::HeaderBuilder;
-use crate::model::chain::{self, Origin};
+use crate::model::chain::{self, MessageOrigin};
 use crate::model::session::Session;
 use crate::tokens::Counter;
 
@@ -27,7 +27,7 @@ pub struct Before {
 
 impl Before {
     /// Reads the facts from the header, if it is reliable: the session begins a chain, or convo counted it.
-    pub fn told(session: &Session) -> Option<Before> {
+    pub fn from_header(session: &Session) -> Option<Before> {
         if session.header_text("continued_from").is_none() {
             let created_at = session.header_text("created_at");
             return Some(Before {
@@ -44,7 +44,7 @@ impl Before {
 
     /// Reads the facts from the header, with defaults, when the earlier sessions are not available.
     pub fn guessed(session: &Session) -> Before {
-        Before::told(session).unwrap_or_else(|| Before {
+        Before::from_header(session).unwrap_or_else(|| Before {
             sessions: number(session, "continuation_index").unwrap_or(1).max(1),
             created_at: session
                 .header_text(ORIGINAL)
@@ -72,20 +72,25 @@ fn number(session: &Session, name: &str) -> Option<u64> {
 }
 
 /// Tokens of all messages of a session, and of those that are not copies.
-pub(super) fn tokens(session: &Session, counter: Counter, counted: Option<&Counted>) -> (u64, u64) {
+pub(super) fn tokens(session: &Session, counter: Counter, counted: Option<&CountedSession>) -> (u64, u64) {
     let mut sums = (0, 0);
     for (index, origin) in chain::origins(session) {
         let known = counted.and_then(|counted| counted.tokens(session, index, counter));
         let count = known.unwrap_or_else(|| cost(session, index, counter));
         sums.0 += count;
-        if origin == Origin::Own {
+        if origin == MessageOrigin::Own {
             sums.1 += count;
         }
     }
     sums
 }
 
-pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chain): (u64, u64)) -> Vec<u8> {
+pub(super) fn line(
+    session: &Session,
+    before: &Before,
+    new: &NewSession<'_>,
+    (all, chain): (u64, u64),
+) -> Vec<u8> {
     let mut built = HeaderBuilder::default();
     built.text("created_at", new.created_at);
     for name in ["title", "key", "scope", "tokenizer", "memory", "max_messages"] {
@@ -107,7 +112,7 @@ pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chai
         .raw(SOURCE_TOKENS, all.to_string().into_bytes())
         .raw(CHAIN_TOKENS, chain.to_string().into_bytes());
     let metadata = header_member(session, "metadata").unwrap_or(b"{}".to_vec());
-    let dated = (new.layout == Layout::Dated).then_some((first.as_deref(), all));
+    let dated = (new.layout == SessionLayout::Dated).then_some((first.as_deref(), all));
     if let Some(metadata) = continued_metadata(&metadata, dated) {
         built.raw("metadata", metadata);
     }

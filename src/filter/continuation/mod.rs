@@ -5,7 +5,7 @@ mod copies;
 mod counted;
 mod header;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::continuation::{dated_id, dates_copies, has_other_category};
 use crate::model::chain;
@@ -16,13 +16,13 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use copies::{copy, marker, summary};
-pub use counted::Counted;
+pub use counted::CountedSession;
 pub use header::Before;
 use std::collections::HashMap;
 
 /// Layout of the new session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
+pub enum SessionLayout {
     /// Copies keep the order of the view and their times.
     #[default]
     Native,
@@ -30,33 +30,33 @@ pub enum Layout {
     Dated,
 }
 
-impl Layout {
+impl SessionLayout {
     /// The layout for a session in this format.
-    pub fn of(format: Format) -> Layout {
+    pub fn of(format: Format) -> SessionLayout {
         match dates_copies(format) {
-            true => Layout::Dated,
-            false => Layout::Native,
+            true => SessionLayout::Dated,
+            false => SessionLayout::Native,
         }
     }
 
     /// The id of the continuation with this number, derived only from the session that it continues.
     pub fn id(self, source: &str, index: u64, created_at: Option<&str>) -> String {
         match self {
-            Layout::Native => ids(source, index).next().unwrap_or_default(),
-            Layout::Dated => dated_id(source, created_at),
+            SessionLayout::Native => ids(source, index).next().unwrap_or_default(),
+            SessionLayout::Dated => dated_id(source, created_at),
         }
     }
 }
 
 /// Properties of the new session.
 #[derive(Clone, Copy, Debug)]
-pub struct New<'a> {
+pub struct NewSession<'a> {
     /// Its id.
     pub id: &'a str,
     /// Its creation time.
     pub created_at: Option<&'a str>,
     /// Its layout.
-    pub layout: Layout,
+    pub layout: SessionLayout,
     /// The maximum number of messages of the new session.
     pub limit: Option<u64>,
 }
@@ -98,7 +98,7 @@ pub fn ids(source: &str, index: u64) -> impl Iterator<Item = String> {
 }
 
 /// The items of a view that a continuation copies, in order.
-struct Taken {
+struct CopiedItems {
     /// Instructions and context messages.
     standing: Vec<usize>,
     /// The unanswered exchange with everything in it.
@@ -107,9 +107,14 @@ struct Taken {
 }
 
 /// Selects the items to copy; none when the open exchange leaves no room for a new message.
-fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> Result<Option<Taken>> {
+fn items_to_copy(
+    session: &Session,
+    view: &View,
+    limit: Option<u64>,
+    layout: SessionLayout,
+) -> Result<Option<CopiedItems>> {
     let start = open_exchange(session, view).unwrap_or(view.items.len());
-    let mut taken = Taken {
+    let mut taken = CopiedItems {
         standing: Vec::new(),
         open: Vec::new(),
         left: 0,
@@ -120,7 +125,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
             continue;
         };
         // In a dated layout, a message of an unknown category is not an instruction, whatever its role.
-        let is_other = layout == Layout::Dated && message.metadata.is_some_and(has_other_category);
+        let is_other = layout == SessionLayout::Dated && message.metadata.is_some_and(has_other_category);
         if chain::marks(&message).is_some() || is_other && place < start {
             continue;
         }
@@ -138,7 +143,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
             let what =
                 format!("--max-messages {limit} is too small: {fixed} messages are copied into each session");
             return Err(
-                Error::new(Kind::Usage, what).hint(format!("use at least --max-messages {}", fixed + 3))
+                Error::new(ErrorKind::Usage, what).hint(format!("use at least --max-messages {}", fixed + 3))
             );
         }
         // Reserve one place for the marker and one for a new message.
@@ -171,12 +176,12 @@ fn open_exchange(session: &Session, view: &View) -> Option<usize> {
 /// Plans the continuation; none when an unfinished exchange fills it by itself.
 ///
 /// # Errors
-/// [`Kind::Usage`] when a new session would be full at once.
+/// [`ErrorKind::Usage`] when a new session would be full at once.
 pub fn plan(
     session: &Session,
     counter: Counter,
     before: &Before,
-    new: &New<'_>,
+    new: &NewSession<'_>,
 ) -> Result<Option<Continuation>> {
     plan_counted(session, counter, before, new, None)
 }
@@ -189,16 +194,16 @@ pub fn plan_counted(
     session: &Session,
     counter: Counter,
     before: &Before,
-    new: &New<'_>,
-    counted: Option<&Counted>,
+    new: &NewSession<'_>,
+    counted: Option<&CountedSession>,
 ) -> Result<Option<Continuation>> {
     let view = View::replay(session);
-    let Some(taken) = take(session, &view, new.limit, new.layout)? else {
+    let Some(taken) = items_to_copy(session, &view, new.limit, new.layout)? else {
         return Ok(None);
     };
     let source = session.header_text("id").unwrap_or_default();
     let (all, own) = header::tokens(session, counter, counted);
-    let mut made = Continuation {
+    let mut built = Continuation {
         left: taken.left,
         copies: (taken.standing.len() + taken.open.len()) as u64,
         lines: vec![header::line(
@@ -209,7 +214,7 @@ pub fn plan_counted(
         )],
     };
     let mut standing = taken.standing;
-    if new.layout == Layout::Dated {
+    if new.layout == SessionLayout::Dated {
         let category = |place: &usize| view.items[*place].traits(session).map(|traits| traits.category);
         standing.sort_by_key(category);
     }
@@ -217,20 +222,20 @@ pub fn plan_counted(
     let copied = |place: usize| {
         let item = &view.items[place];
         let id = item.line().and_then(|line| derived.get(&line)).cloned();
-        let made = copy(session, item, id, place, new);
-        made.ok_or_else(|| Error::new(Kind::Data, "cannot read a message to copy"))
+        let built = copy(session, item, id, place, new);
+        built.ok_or_else(|| Error::new(ErrorKind::Data, "cannot read a message to copy"))
     };
     for place in standing {
-        made.lines.push(copied(place)?);
+        built.lines.push(copied(place)?);
     }
     let summary = view.items.iter().find_map(|item| match item {
         Item::Summary(index) => summary(session, *index, new),
         _ => None,
     });
-    made.lines.extend(summary);
-    made.lines.push(marker(&source, all, new));
+    built.lines.extend(summary);
+    built.lines.push(marker(&source, all, new));
     for place in taken.open {
-        made.lines.push(copied(place)?);
+        built.lines.push(copied(place)?);
     }
-    Ok(Some(made))
+    Ok(Some(built))
 }

@@ -106,7 +106,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_frequent_value_does_not_pull_apart_what_belongs_together() {
+    fn a_frequent_value_does_not_split_matching_runs() {
         let (a, b) = ([1, 9, 2, 9, 3], [9, 9, 1, 2, 9, 3]);
         assert_eq!(align(&a, &b), [(0, 2), (2, 3), (3, 4), (4, 5)]);
         assert_eq!(longest_rising(&[3, 0, 1, 4, 2]), [1, 2, 4]);

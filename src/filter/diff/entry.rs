@@ -3,7 +3,7 @@
 use super::earlier::event_id;
 use crate::model::json::{self, Dialect};
 use crate::model::key::sha256;
-use crate::model::message::{Message, Part, ToolCall};
+use crate::model::message::{Message, MessagePart, ToolCall};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A message of a view, or its summary.
 #[derive(Clone, Debug)]
-pub struct Entry<'v> {
+pub struct DiffEntry<'v> {
     /// Its id, stored or derived.
     pub id: Option<String>,
     /// The line in the input; none for records that a compaction inserted.
@@ -33,9 +33,9 @@ pub const FIELDS: [&str; 4] = ["role", "content", "tool_calls", "reasoning"];
 /// The role of a summary.
 pub const SUMMARY: &str = "summary";
 
-impl<'v> Entry<'v> {
+impl<'v> DiffEntry<'v> {
     /// Prepares each item of the view.
-    pub fn all(session: &'v Session, view: &'v View) -> Vec<Entry<'v>> {
+    pub fn all(session: &'v Session, view: &'v View) -> Vec<DiffEntry<'v>> {
         let derived: HashMap<usize, String> = session.derived_ids().collect();
         let mut tools: HashMap<String, Cow<'v, str>> = HashMap::new();
         let entry = |item: &'v Item| {
@@ -48,7 +48,7 @@ impl<'v> Entry<'v> {
                     Item::Summary(index) => Some(*index),
                     _ => line,
                 };
-                return Entry {
+                return DiffEntry {
                     id: of_summary.and_then(|index| event_id(session, index)),
                     line: of_summary.map(|index| session.place(index).line),
                     role: Cow::Borrowed(SUMMARY),
@@ -63,7 +63,7 @@ impl<'v> Entry<'v> {
             }
             let of_call = || tools.get(message.tool_call_id()?.as_ref()).cloned();
             let own = message.id().map(Cow::into_owned);
-            Entry {
+            DiffEntry {
                 id: own.or_else(|| derived.get(&line?).cloned()),
                 line: place,
                 role: message.role_name(),
@@ -153,12 +153,14 @@ impl<'v> Entry<'v> {
 /// The text, and each other part as written.
 fn content<'v>(message: &Message<'v>) -> Cow<'v, str> {
     let parts = message.parts();
-    if parts.iter().all(|part| matches!(part, Part::Text(_))) {
+    if parts.iter().all(|part| matches!(part, MessagePart::Text(_))) {
         return message.text();
     }
-    let part = |part: &Part<'v>| match part {
-        Part::Text(text) => text.to_string(),
-        Part::Other(kind, raw) => format!("[{kind}: {}]", without_layout(&String::from_utf8_lossy(raw))),
+    let part = |part: &MessagePart<'v>| match part {
+        MessagePart::Text(text) => text.to_string(),
+        MessagePart::Other(kind, raw) => {
+            format!("[{kind}: {}]", without_layout(&String::from_utf8_lossy(raw)))
+        }
     };
     Cow::Owned(parts.iter().map(part).collect::<Vec<_>>().join("\n"))
 }

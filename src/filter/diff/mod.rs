@@ -8,7 +8,7 @@ mod pair;
 mod tests;
 
 pub use earlier::{before, event, event_id};
-pub use entry::{Entry, FIELDS, SUMMARY};
+pub use entry::{DiffEntry, FIELDS, SUMMARY};
 
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// The difference of one message, by its indexes in the two lists of a [`SessionDiff`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum DiffStep {
     /// Equal on both sides.
     Equal(usize, usize),
     /// Same place, but the named [`FIELDS`] differ.
@@ -33,11 +33,11 @@ pub enum Step {
 #[derive(Debug)]
 pub struct SessionDiff<'v> {
     /// The messages of the first side.
-    pub a: Vec<Entry<'v>>,
+    pub a: Vec<DiffEntry<'v>>,
     /// The messages of the second side.
-    pub b: Vec<Entry<'v>>,
+    pub b: Vec<DiffEntry<'v>>,
     /// Every message of both sides once, in the order of the second side; dropped ones at their old places.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DiffStep>,
     /// Header members that differ between two states of one session.
     pub members: Vec<String>,
 }
@@ -60,7 +60,7 @@ pub struct Totals {
 impl<'v> SessionDiff<'v> {
     /// Compares two sessions through these views.
     pub fn of(a: (&'v Session, &'v View), b: (&'v Session, &'v View)) -> SessionDiff<'v> {
-        let entries = [Entry::all(a.0, a.1), Entry::all(b.0, b.1)];
+        let entries = [DiffEntry::all(a.0, a.1), DiffEntry::all(b.0, b.1)];
         let steps = steps(&entries[0], &entries[1]);
         let members = members(a.0, b.0);
         let [a, b] = entries;
@@ -72,11 +72,11 @@ impl<'v> SessionDiff<'v> {
         let mut totals = Totals::default();
         for step in &self.steps {
             match step {
-                Step::Equal(..) => totals.equal += 1,
-                Step::Changed(..) => totals.changed += 1,
-                Step::Moved(..) => totals.moved += 1,
-                Step::Dropped(_) => totals.dropped += 1,
-                Step::Added(_) => totals.added += 1,
+                DiffStep::Equal(..) => totals.equal += 1,
+                DiffStep::Changed(..) => totals.changed += 1,
+                DiffStep::Moved(..) => totals.moved += 1,
+                DiffStep::Dropped(_) => totals.dropped += 1,
+                DiffStep::Added(_) => totals.added += 1,
             }
         }
         totals
@@ -88,7 +88,7 @@ impl<'v> SessionDiff<'v> {
     }
 }
 
-fn steps(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Step> {
+fn steps(a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Vec<DiffStep> {
     let pairs = pair::pairs(a, b);
     let fields = |at_a: usize, at_b: usize| -> Vec<&'static str> {
         let differs = |name: &&str| a[at_a].field(name) != b[at_b].field(name);
@@ -100,16 +100,20 @@ fn steps(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Step> {
     let mut steps = Vec::with_capacity(a.len().max(b.len()));
     let (mut next_a, mut next_b) = (0, 0);
     for (at_a, at_b) in pairs.in_order.into_iter().chain([(a.len(), b.len())]) {
-        steps.extend((next_a..at_a).filter(|at| !from.contains(at)).map(Step::Dropped));
+        steps.extend(
+            (next_a..at_a)
+                .filter(|at| !from.contains(at))
+                .map(DiffStep::Dropped),
+        );
         steps.extend((next_b..at_b).map(|at| match to.get(&at) {
-            Some(was) => Step::Moved(*was, at, fields(*was, at)),
-            None => Step::Added(at),
+            Some(was) => DiffStep::Moved(*was, at, fields(*was, at)),
+            None => DiffStep::Added(at),
         }));
         if at_a < a.len() && at_b < b.len() {
             let fields = fields(at_a, at_b);
             steps.push(match fields.is_empty() {
-                true => Step::Equal(at_a, at_b),
-                false => Step::Changed(at_a, at_b, fields),
+                true => DiffStep::Equal(at_a, at_b),
+                false => DiffStep::Changed(at_a, at_b, fields),
             });
         }
         (next_a, next_b) = (at_a + 1, at_b + 1);

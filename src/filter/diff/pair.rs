@@ -1,7 +1,7 @@
 //! Pairs the messages of two views: by id if both sides share ids, otherwise by content.
 
 use super::align::{align, longest_rising};
-use super::entry::Entry;
+use super::entry::DiffEntry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) struct Pairs {
     pub moved: Vec<(usize, usize)>,
 }
 
-pub(super) fn pairs(a: &[Entry<'_>], b: &[Entry<'_>]) -> Pairs {
+pub(super) fn pairs(a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Pairs {
     let by_id = by_ids(a, b);
     let rising = longest_rising(&by_id.iter().map(|(_, at)| *at).collect::<Vec<_>>());
     let chosen: HashSet<usize> = rising.iter().copied().collect();
@@ -62,7 +62,7 @@ fn each_gap(pairs: &[(usize, usize)], a: usize, b: usize, mut gap: impl FnMut(Ra
 }
 
 /// Pairs of equal ids, by index in `a`; none if fewer than half of the ids of the shorter side occur on the other.
-fn by_ids(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<(usize, usize)> {
+fn by_ids(a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Vec<(usize, usize)> {
     let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, entry) in b.iter().enumerate() {
         if let Some(id) = &entry.id {
@@ -74,7 +74,7 @@ fn by_ids(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<(usize, usize)> {
         let places = entry.id.as_deref().and_then(|id| places.get_mut(id));
         pairs.extend(places.and_then(VecDeque::pop_front).map(|place| (at, place)));
     }
-    let ids = |entries: &[Entry<'_>]| entries.iter().filter(|entry| entry.id.is_some()).count();
+    let ids = |entries: &[DiffEntry<'_>]| entries.iter().filter(|entry| entry.id.is_some()).count();
     match pairs.len() * 2 >= ids(a).min(ids(b)) {
         true => pairs,
         false => Vec::new(),
@@ -82,8 +82,13 @@ fn by_ids(a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<(usize, usize)> {
 }
 
 /// Pairs selected messages in order: equal ones first, then similar ones.
-fn by_content(a: &[Entry<'_>], b: &[Entry<'_>], left: &[usize], right: &[usize]) -> Vec<(usize, usize)> {
-    let keys = |entries: &[Entry<'_>], places: &[usize]| -> Vec<u64> {
+fn by_content(
+    a: &[DiffEntry<'_>],
+    b: &[DiffEntry<'_>],
+    left: &[usize],
+    right: &[usize],
+) -> Vec<(usize, usize)> {
+    let keys = |entries: &[DiffEntry<'_>], places: &[usize]| -> Vec<u64> {
         places.iter().map(|at| entries[*at].key()).collect()
     };
     let equal = align(&keys(a, left), &keys(b, right));
@@ -99,13 +104,13 @@ fn by_content(a: &[Entry<'_>], b: &[Entry<'_>], left: &[usize], right: &[usize])
     pairs
 }
 
-struct Side<'e> {
+struct MessageWords<'e> {
     role: &'e str,
     words: Vec<u64>,
 }
 
-fn sides<'e>(entries: &'e [Entry<'_>], places: &[usize]) -> Vec<Side<'e>> {
-    let side = |at: &usize| Side {
+fn sides<'e>(entries: &'e [DiffEntry<'_>], places: &[usize]) -> Vec<MessageWords<'e>> {
+    let side = |at: &usize| MessageWords {
         role: &entries[*at].role,
         words: entries[*at].words(),
     };
@@ -114,13 +119,16 @@ fn sides<'e>(entries: &'e [Entry<'_>], places: &[usize]) -> Vec<Side<'e>> {
 
 /// Pairs messages of equal role that have at least half of their words in common, in order: the pairing with the most
 /// in common, or, in a large gap, the first match.
-fn alike(a: &[Side<'_>], b: &[Side<'_>]) -> Vec<(usize, usize)> {
+fn alike(a: &[MessageWords<'_>], b: &[MessageWords<'_>]) -> Vec<(usize, usize)> {
     if a.len().saturating_mul(b.len()) > EACH_WITH_EACH {
         let mut from = 0;
         let mut pairs = Vec::new();
         for (at, side) in a.iter().enumerate() {
             let near = from..b.len().min(from + NEAR);
-            if let Some(found) = near.into_iter().find(|other| likeness(side, &b[*other]) >= ALIKE) {
+            if let Some(found) = near
+                .into_iter()
+                .find(|other| similarity(side, &b[*other]) >= ALIKE)
+            {
                 pairs.push((at, found));
                 from = found + 1;
             }
@@ -133,7 +141,7 @@ fn alike(a: &[Side<'_>], b: &[Side<'_>]) -> Vec<(usize, usize)> {
     let mut common = vec![0u64; a.len() * b.len()];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            let likeness = likeness(&a[i], &b[j]);
+            let likeness = similarity(&a[i], &b[j]);
             let pairs = if likeness >= ALIKE { likeness } else { 0 };
             common[i * b.len() + j] = pairs;
             let without = best[(i + 1) * width + j].max(best[i * width + j + 1]);
@@ -163,7 +171,7 @@ fn alike(a: &[Side<'_>], b: &[Side<'_>]) -> Vec<(usize, usize)> {
 }
 
 /// Thousandths of common words of two messages.
-fn likeness(a: &Side<'_>, b: &Side<'_>) -> u64 {
+fn similarity(a: &MessageWords<'_>, b: &MessageWords<'_>) -> u64 {
     let all = a.words.len() + b.words.len();
     if a.role != b.role || all == 0 {
         return 0;

@@ -6,7 +6,7 @@ fn session(log: &str) -> Session {
     session
 }
 
-fn diff(a: &str, b: &str) -> (Vec<Step>, Totals) {
+fn diff(a: &str, b: &str) -> (Vec<DiffStep>, Totals) {
     let (a, b) = (session(a), session(b));
     let views = [View::replay(&a), View::replay(&b)];
     let diff = SessionDiff::of((&a, &views[0]), (&b, &views[1]));
@@ -22,7 +22,7 @@ fn lines(messages: &[(&str, &str, &str)]) -> String {
 }
 
 #[test]
-fn messages_without_shared_ids_are_paired_by_what_they_say() {
+fn messages_without_shared_ids_are_paired_by_text() {
     let a = lines(&[
         ("", "user", "Please update the file"),
         ("", "assistant", "I will update the file now"),
@@ -39,14 +39,19 @@ fn messages_without_shared_ids_are_paired_by_what_they_say() {
     assert_eq!(
         steps,
         [
-            Step::Equal(0, 0),
-            Step::Changed(1, 1, vec!["content"]),
-            Step::Dropped(2),
-            Step::Added(2),
-            Step::Equal(3, 3)
+            DiffStep::Equal(0, 0),
+            DiffStep::Changed(1, 1, vec!["content"]),
+            DiffStep::Dropped(2),
+            DiffStep::Added(2),
+            DiffStep::Equal(3, 3)
         ]
     );
-    assert!(diff(&a, &a).0.iter().all(|step| matches!(step, Step::Equal(..))));
+    assert!(
+        diff(&a, &a)
+            .0
+            .iter()
+            .all(|step| matches!(step, DiffStep::Equal(..)))
+    );
 }
 
 #[test]
@@ -67,10 +72,10 @@ fn messages_of_equal_ids_are_one_however_they_changed_or_moved() {
     assert_eq!(
         steps,
         [
-            Step::Equal(1, 0),
-            Step::Changed(2, 1, vec!["content"]),
-            Step::Moved(0, 2, Vec::new()),
-            Step::Equal(3, 3)
+            DiffStep::Equal(1, 0),
+            DiffStep::Changed(2, 1, vec!["content"]),
+            DiffStep::Moved(0, 2, Vec::new()),
+            DiffStep::Equal(3, 3)
         ]
     );
     assert_eq!((totals.equal, totals.changed, totals.moved), (2, 1, 1));
@@ -85,9 +90,9 @@ fn calls_are_compared_without_ids_and_layout() {
         )
     };
     let (steps, _) = diff(&call("x", r#"{"a": 1, "b": 2}"#), &call("y", r#"{"b":2,"a":1}"#));
-    assert_eq!(steps, [Step::Equal(0, 0)]);
+    assert_eq!(steps, [DiffStep::Equal(0, 0)]);
     let (steps, _) = diff(&call("x", r#"{"a": 1, "b": 2}"#), &call("x", r#"{"a":1,"b":3}"#));
-    assert_eq!(steps, [Step::Changed(0, 0, vec!["tool_calls"])]);
+    assert_eq!(steps, [DiffStep::Changed(0, 0, vec!["tool_calls"])]);
 }
 
 #[test]
@@ -105,6 +110,6 @@ fn a_session_is_compared_with_itself_before_an_event() {
     let was = before(&now, 3);
     let views = [View::replay(&was), View::replay(&now)];
     let diff = SessionDiff::of((&was, &views[0]), (&now, &views[1]));
-    assert_eq!(diff.steps, [Step::Dropped(0), Step::Equal(1, 0)]);
+    assert_eq!(diff.steps, [DiffStep::Dropped(0), DiffStep::Equal(1, 0)]);
     assert!(diff.members.is_empty());
 }

@@ -5,20 +5,20 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use super::compact::facts::outcome::Outcome;
-use super::compact::facts::{place, tool};
-use super::diff::{Entry, SUMMARY};
-use super::phrase::holds;
-use super::summarize::{is_harness, sentence_ranges, standing, without_list_mark};
+use super::compact::facts::outcome::CallOutcome;
+use super::compact::facts::{tool, working_directory};
+use super::diff::{DiffEntry, SUMMARY};
+use super::phrase::contains_words;
+use super::summarize::{is_harness, sentence_ranges, standing_instructions, without_list_mark};
 use crate::model::session::Session;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::HashMap;
-use tool::About;
+use tool::CallSubject;
 use unicode_normalization::UnicodeNormalization;
 
 /// The kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FactKind {
     /// A standing instruction.
     Rule,
     /// A sentence that states a decision.
@@ -41,34 +41,34 @@ pub enum Kind {
     Identifier,
 }
 
-impl Kind {
+impl FactKind {
     /// Every kind, in the order of reports.
-    pub const ALL: [Kind; 10] = [
-        Kind::Rule,
-        Kind::Decision,
-        Kind::Question,
-        Kind::Path,
-        Kind::Command,
-        Kind::Error,
-        Kind::Figure,
-        Kind::Date,
-        Kind::Url,
-        Kind::Identifier,
+    pub const ALL: [FactKind; 10] = [
+        FactKind::Rule,
+        FactKind::Decision,
+        FactKind::Question,
+        FactKind::Path,
+        FactKind::Command,
+        FactKind::Error,
+        FactKind::Figure,
+        FactKind::Date,
+        FactKind::Url,
+        FactKind::Identifier,
     ];
 
     /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Rule => "rule",
-            Kind::Decision => "decision",
-            Kind::Question => "question",
-            Kind::Path => "path",
-            Kind::Command => "command",
-            Kind::Error => "error",
-            Kind::Figure => "figure",
-            Kind::Date => "date",
-            Kind::Url => "url",
-            Kind::Identifier => "identifier",
+            FactKind::Rule => "rule",
+            FactKind::Decision => "decision",
+            FactKind::Question => "question",
+            FactKind::Path => "path",
+            FactKind::Command => "command",
+            FactKind::Error => "error",
+            FactKind::Figure => "figure",
+            FactKind::Date => "date",
+            FactKind::Url => "url",
+            FactKind::Identifier => "identifier",
         }
     }
 }
@@ -77,7 +77,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// The kind of the fact.
-    pub kind: Kind,
+    pub kind: FactKind,
     /// The text of the fact.
     pub text: String,
     /// Index of the first message that contains it.
@@ -90,7 +90,7 @@ impl Fact {
     /// The text to search for on the other side. Of an error, only the line, because its code has many spellings.
     fn searched(&self) -> &str {
         match self.kind {
-            Kind::Error => self.text.split_once(": ").map_or(&self.text, |(_, line)| line),
+            FactKind::Error => self.text.split_once(": ").map_or(&self.text, |(_, line)| line),
             _ => &self.text,
         }
     }
@@ -131,8 +131,8 @@ const SENTENCE: std::ops::RangeInclusive<usize> = 12..=400;
 const QUOTED: usize = 120;
 
 /// Returns the facts of `a`, sorted by kind and then by message, and whether `b` contains them.
-pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
-    let mut found = Found::new(place(session));
+pub fn facts(session: &Session, a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Vec<Fact> {
+    let mut found = FoundFacts::new(working_directory(session));
     for (at, entry) in a.iter().enumerate() {
         found.take(at, entry, a);
     }
@@ -145,7 +145,7 @@ pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
         .build(&patterns)
     {
         for entry in b {
-            let said = folded(&said(entry));
+            let said = folded(&full_text(entry));
             for hit in searcher.find_overlapping_iter(&said) {
                 kept[hit.pattern().as_usize()] = true;
             }
@@ -159,7 +159,7 @@ pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
 }
 
 /// The full text of a message, including names and strings of its tool calls.
-fn said(entry: &Entry<'_>) -> String {
+fn full_text(entry: &DiffEntry<'_>) -> String {
     let mut said = entry.text().into_owned();
     for call in entry
         .message()
@@ -208,23 +208,23 @@ fn folded(text: &str) -> String {
     out
 }
 
-struct Found {
+struct FoundFacts {
     facts: Vec<Fact>,
-    known: HashMap<(Kind, String), usize>,
+    known: HashMap<(FactKind, String), usize>,
     /// The directory of the session: summaries show paths relative to it.
     directory: Option<String>,
 }
 
-impl Found {
-    fn new(directory: Option<String>) -> Found {
-        Found {
+impl FoundFacts {
+    fn new(directory: Option<String>) -> FoundFacts {
+        FoundFacts {
             facts: Vec::new(),
             known: HashMap::new(),
             directory,
         }
     }
 
-    fn push(&mut self, kind: Kind, text: &str, at: usize) {
+    fn push(&mut self, kind: FactKind, text: &str, at: usize) {
         let text = text.trim();
         let next = self.facts.len();
         if text.is_empty() || *self.known.entry((kind, folded(text))).or_insert(next) != next {
@@ -239,22 +239,22 @@ impl Found {
         });
     }
 
-    fn take(&mut self, at: usize, entry: &Entry<'_>, all: &[Entry<'_>]) {
+    fn take(&mut self, at: usize, entry: &DiffEntry<'_>, all: &[DiffEntry<'_>]) {
         let text = entry.text();
         match entry.role.as_ref() {
             "tool" => {
                 if let Some(message) = entry.message() {
-                    let outcome = Outcome::of(message);
-                    if outcome.failed && outcome.says_why() {
-                        self.push(Kind::Error, &outcome.failure(QUOTED), at);
+                    let outcome = CallOutcome::of(message);
+                    if outcome.failed && outcome.explains_failure() {
+                        self.push(FactKind::Error, &outcome.failure(QUOTED), at);
                     }
                 }
                 return;
             }
             "user" | "system" | "developer" if !is_harness(&text) => {
-                standing(&text)
+                standing_instructions(&text)
                     .iter()
-                    .for_each(|rule| self.push(Kind::Rule, rule, at));
+                    .for_each(|rule| self.push(FactKind::Rule, rule, at));
             }
             "user" | "system" | "developer" => return,
             _ => {}
@@ -265,11 +265,11 @@ impl Found {
                 continue;
             }
             let lower = sentence.to_lowercase();
-            if DECIDING.iter().any(|words| holds(&lower, words)) && !sentence.ends_with('?') {
-                self.push(Kind::Decision, sentence, at);
+            if DECIDING.iter().any(|words| contains_words(&lower, words)) && !sentence.ends_with('?') {
+                self.push(FactKind::Decision, sentence, at);
             }
             if sentence.ends_with('?') && is_open(at, entry, all) {
-                self.push(Kind::Question, sentence, at);
+                self.push(FactKind::Question, sentence, at);
             }
         }
         let mut scanned = Vec::new();
@@ -278,7 +278,7 @@ impl Found {
         });
         for (kind, fact) in scanned {
             match kind {
-                Kind::Path => self.path(&fact, at),
+                FactKind::Path => self.path(&fact, at),
                 _ => self.push(kind, &fact, at),
             }
         }
@@ -288,13 +288,13 @@ impl Found {
             .unwrap_or_default()
         {
             match tool::read(&call).1 {
-                About::Files(files) => files.iter().for_each(|(_, path)| self.path(path, at)),
-                About::Command(command) => {
+                CallSubject::Files(files) => files.iter().for_each(|(_, path)| self.path(path, at)),
+                CallSubject::Command(command) => {
                     let line = command.trim().lines().next().unwrap_or_default();
                     let short: String = line.chars().take(QUOTED).collect();
-                    self.push(Kind::Command, &short, at);
+                    self.push(FactKind::Command, &short, at);
                 }
-                About::Plan(_) | About::Other => {}
+                CallSubject::Plan(_) | CallSubject::Other => {}
             }
         }
     }
@@ -306,12 +306,12 @@ impl Found {
             .and_then(|directory| path.strip_prefix(directory));
         let near = inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path);
         let near = near.to_string();
-        self.push(Kind::Path, &near, at);
+        self.push(FactKind::Path, &near, at);
     }
 }
 
 /// Whether a question has no answer from the other side.
-fn is_open(at: usize, entry: &Entry<'_>, all: &[Entry<'_>]) -> bool {
+fn is_open(at: usize, entry: &DiffEntry<'_>, all: &[DiffEntry<'_>]) -> bool {
     let other = match entry.role.as_ref() {
         "user" => "assistant",
         "assistant" => "user",

@@ -1,6 +1,6 @@
 //! Finds paths, URLs, dates, figures and identifiers in a text by the form of its words.
 
-use super::Kind;
+use super::FactKind;
 use crate::filter::summarize::MONTHS;
 
 /// Units that follow a number in a figure.
@@ -17,10 +17,10 @@ const AROUND: [char; 17] = [
 ];
 
 /// Reports every fact of a text.
-pub(super) fn scan(text: &str, found: &mut impl FnMut(Kind, &str)) {
+pub(super) fn scan(text: &str, found: &mut impl FnMut(FactKind, &str)) {
     for line in text.lines() {
         if let Some(command) = line.trim_start().strip_prefix("$ ") {
-            found(Kind::Command, command.trim());
+            found(FactKind::Command, command.trim());
             continue;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -49,34 +49,34 @@ fn bare(word: &str) -> &str {
 }
 
 /// The kind of a word, and whether the next word belongs to it.
-fn kind(word: &str, next: &str, quoted: bool) -> Option<(Kind, bool)> {
+fn kind(word: &str, next: &str, quoted: bool) -> Option<(FactKind, bool)> {
     let lower = || word.to_lowercase();
     if is_address(word) {
-        return Some((Kind::Url, false));
+        return Some((FactKind::Url, false));
     }
     if is_date(word) {
-        return Some((Kind::Date, false));
+        return Some((FactKind::Date, false));
     }
     if MONTHS.contains(&lower().as_str()) && is_day(next) {
-        return Some((Kind::Date, true));
+        return Some((FactKind::Date, true));
     }
     if is_path(word) {
-        return Some((Kind::Path, false));
+        return Some((FactKind::Path, false));
     }
     if let Some(rest) = after_number(word) {
         let unit = rest.to_lowercase();
         if UNITS.contains(&unit.as_str()) || rest.is_empty() && word.starts_with(['$', '\u{20ac}', '\u{a3}'])
         {
-            return Some((Kind::Figure, false));
+            return Some((FactKind::Figure, false));
         }
         if rest.is_empty() && UNITS.contains(&next.to_lowercase().as_str()) {
-            return Some((Kind::Figure, true));
+            return Some((FactKind::Figure, true));
         }
         if is_day(word) && MONTHS.contains(&next.to_lowercase().as_str()) {
-            return Some((Kind::Date, true));
+            return Some((FactKind::Date, true));
         }
     }
-    (is_identifier(word) || quoted && is_name(word)).then_some((Kind::Identifier, false))
+    (is_identifier(word) || quoted && is_name(word)).then_some((FactKind::Identifier, false))
 }
 
 fn is_address(word: &str) -> bool {
@@ -178,28 +178,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_are_known_by_the_form_of_words() {
+    fn facts_are_recognized_by_the_form_of_words() {
         let text = "See https://example.com/a?b=1, src/main.rs and `README.md`: it took 6.5 s (down from 12ms), 45% of \
                     $1,200, since 2026-11-20 or March 3rd. 4. Files are ...d. Fix ABC-123 and #45 in commit 35dc990c with and/or \
                     `foo_bar()`, readSession, e.g. the usual one.\n$ cargo test --locked\nNothing here, 2024 or not.";
         let mut found = Vec::new();
         scan(text, &mut |kind, fact: &str| found.push((kind, fact.to_string())));
         let expected = [
-            (Kind::Url, "https://example.com/a?b=1"),
-            (Kind::Path, "src/main.rs"),
-            (Kind::Path, "README.md"),
-            (Kind::Figure, "6.5 s"),
-            (Kind::Figure, "12ms"),
-            (Kind::Figure, "45%"),
-            (Kind::Figure, "$1,200"),
-            (Kind::Date, "2026-11-20"),
-            (Kind::Date, "March 3rd"),
-            (Kind::Identifier, "ABC-123"),
-            (Kind::Identifier, "#45"),
-            (Kind::Identifier, "35dc990c"),
-            (Kind::Identifier, "foo_bar"),
-            (Kind::Identifier, "readSession"),
-            (Kind::Command, "cargo test --locked"),
+            (FactKind::Url, "https://example.com/a?b=1"),
+            (FactKind::Path, "src/main.rs"),
+            (FactKind::Path, "README.md"),
+            (FactKind::Figure, "6.5 s"),
+            (FactKind::Figure, "12ms"),
+            (FactKind::Figure, "45%"),
+            (FactKind::Figure, "$1,200"),
+            (FactKind::Date, "2026-11-20"),
+            (FactKind::Date, "March 3rd"),
+            (FactKind::Identifier, "ABC-123"),
+            (FactKind::Identifier, "#45"),
+            (FactKind::Identifier, "35dc990c"),
+            (FactKind::Identifier, "foo_bar"),
+            (FactKind::Identifier, "readSession"),
+            (FactKind::Command, "cargo test --locked"),
         ];
         assert_eq!(found, expected.map(|(kind, fact)| (kind, fact.to_string())));
     }

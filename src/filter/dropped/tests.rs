@@ -7,10 +7,10 @@ fn session(lines: &[&str]) -> Session {
     session
 }
 
-fn lost(a: &[&str], b: &[&str]) -> Vec<(Kind, String, usize, bool)> {
+fn lost(a: &[&str], b: &[&str]) -> Vec<(FactKind, String, usize, bool)> {
     let (a, b) = (session(a), session(b));
     let views = [View::replay(&a), View::replay(&b)];
-    let entries = [Entry::all(&a, &views[0]), Entry::all(&b, &views[1])];
+    let entries = [DiffEntry::all(&a, &views[0]), DiffEntry::all(&b, &views[1])];
     facts(&a, &entries[0], &entries[1])
         .into_iter()
         .map(|fact| (fact.kind, fact.text, fact.at, fact.kept))
@@ -25,20 +25,20 @@ const FAILED: &str =
 const ASKED: &str = r#"{"role":"assistant","content":"It took 6 s. Shall I go on with the second part?"}"#;
 
 #[test]
-fn what_the_other_side_no_longer_says_is_found() {
+fn facts_missing_from_the_other_side_are_found() {
     let a = [HEADER, RULE, CALL, FAILED, ASKED];
     let all = lost(&a, &a);
-    let kinds: Vec<Kind> = all.iter().map(|(kind, ..)| *kind).collect();
+    let kinds: Vec<FactKind> = all.iter().map(|(kind, ..)| *kind).collect();
     assert_eq!(
         kinds,
         [
-            Kind::Rule,
-            Kind::Decision,
-            Kind::Question,
-            Kind::Path,
-            Kind::Command,
-            Kind::Error,
-            Kind::Figure
+            FactKind::Rule,
+            FactKind::Decision,
+            FactKind::Question,
+            FactKind::Path,
+            FactKind::Command,
+            FactKind::Error,
+            FactKind::Figure
         ],
         "{all:?}"
     );
@@ -72,7 +72,7 @@ fn an_answered_question_is_not_open() {
     ];
     let questions: Vec<usize> = lost(&a, &a)
         .into_iter()
-        .filter(|(kind, ..)| *kind == Kind::Question)
+        .filter(|(kind, ..)| *kind == FactKind::Question)
         .map(|(_, _, at, _)| at)
         .collect();
     assert_eq!(questions, [2]);

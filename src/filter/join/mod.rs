@@ -1,21 +1,21 @@
 //! Joins sessions, e.g. a chain of continuations, into one with each message once.
 
-mod events;
+mod remap_events;
 #[cfg(test)]
 mod tests;
 
 use super::copies::{derived_id, header_member, quoted};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::continuation::joined_metadata;
 use crate::format::native::HeaderBuilder;
-use crate::model::chain::{self, COPIED_FROM, Order, Origin, Step};
+use crate::model::chain::{self, COPIED_FROM, ChainOrder, ChainStep, MessageOrigin};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
 use crate::model::message::Message;
-use crate::model::record::{Kind as Line, Record};
+use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
 use crate::model::view::View;
-use events::{Fate, Fates, Names};
+use remap_events::{JoinChange, JoinChanges, MessageIds};
 use std::collections::{HashMap, HashSet};
 
 /// Events that belong to a log or a position in a chain, not to the conversation.
@@ -23,7 +23,7 @@ const OF_ONE: [&str; 5] = ["link", "gc", "repair", "redact", "archive"];
 
 /// The joined session and what was merged.
 #[derive(Debug, Default)]
-pub struct Joined {
+pub struct JoinResult {
     /// The session.
     pub session: Session,
     /// Its id.
@@ -43,35 +43,35 @@ pub struct Joined {
 /// Joins sessions in this order. Without an `id` it is derived from the first session's id and the result.
 ///
 /// # Errors
-/// [`Kind::Usage`] when there are no sessions.
-pub fn join(sessions: &[Session], order: &Order, id: Option<&str>) -> Result<Joined> {
+/// [`ErrorKind::Usage`] when there are no sessions.
+pub fn join(sessions: &[Session], order: &ChainOrder, id: Option<&str>) -> Result<JoinResult> {
     let present: Vec<&Session> = order
         .steps
         .iter()
         .filter_map(|step| match step {
-            Step::Session(nth) => sessions.get(*nth),
-            Step::Missing(_) => None,
+            ChainStep::Session(nth) => sessions.get(*nth),
+            ChainStep::Missing(_) => None,
         })
         .collect();
     let Some(first) = present.first() else {
-        return Err(Error::new(Kind::Usage, "no session to join"));
+        return Err(Error::new(ErrorKind::Usage, "no session to join"));
     };
-    let mut work = Work::default();
+    let mut work = JoinState::default();
     let mut before: Option<&Session> = None;
     for (place, step) in order.steps.iter().enumerate() {
         match step {
-            Step::Session(nth) => {
+            ChainStep::Session(nth) => {
                 let ends = (place == 0, place + 1 == order.steps.len());
                 work.session(&sessions[*nth], before, ends);
                 before = Some(&sessions[*nth]);
             }
-            Step::Missing(_) => before = None,
+            ChainStep::Missing(_) => before = None,
         }
     }
     let own = first.header_text("id").unwrap_or_else(|| "session".to_string());
     let (lines, joined) = work.ended();
     let id = id.map_or_else(|| derived(&own, &lines), str::to_string);
-    Ok(Joined {
+    Ok(JoinResult {
         session: lines.with_first(&header(&present, &id)),
         id,
         ..joined
@@ -144,7 +144,7 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
 }
 
 /// A hash that a message and an unmarked copy share: role, content and category.
-fn likeness(message: &Message<'_>) -> [u8; 32] {
+fn content_hash(message: &Message<'_>) -> [u8; 32] {
     let members = [Some(message.role), message.content, message.category];
     // JSON values contain no NUL.
     key::digest(
@@ -155,9 +155,9 @@ fn likeness(message: &Message<'_>) -> [u8; 32] {
 }
 
 #[derive(Default)]
-struct Work {
+struct JoinState {
     out: Session,
-    joined: Joined,
+    joined: JoinResult,
     /// Included messages: the id by which a copy may refer to one, and its current id.
     there: HashMap<String, String>,
     alike: HashMap<[u8; 32], String>,
@@ -167,9 +167,9 @@ struct Work {
     events: HashMap<String, String>,
 }
 
-impl Work {
+impl JoinState {
     /// Returns the lines and the statistics.
-    fn ended(self) -> (Session, Joined) {
+    fn ended(self) -> (Session, JoinResult) {
         (self.out, self.joined)
     }
 
@@ -180,13 +180,16 @@ impl Work {
         let follows = parent.is_some() && before.and_then(|before| before.header_text("id")) == parent;
         let origins = chain::origins(session);
         // Similarity is needed only if an unmarked copy can follow.
-        let likens = !is_last || origins.iter().any(|(_, origin)| *origin == Origin::Copy(None));
+        let likens = !is_last
+            || origins
+                .iter()
+                .any(|(_, origin)| *origin == MessageOrigin::Copy(None));
         let mut derived = session.derived_ids().peekable();
         let moves = session
             .live_events()
             .into_iter()
             .any(|index| View::is_moved_by(session, index));
-        let mut fates = Fates::new(session.len());
+        let mut changes = JoinChanges::new(session.len());
         let (mut new, mut new_said) = (Vec::new(), Vec::new());
         for (index, origin) in origins {
             let record = session.record(index);
@@ -197,29 +200,29 @@ impl Work {
                 .or_else(|| Some(derived.next_if(|(line, _)| *line == index)?.1))
                 .unwrap_or_default();
             let original = match &origin {
-                Origin::Own => None,
-                Origin::Copy(Some(of)) => self.there.get(of).cloned().map(Some),
-                Origin::Copy(None) => match self.alike.get(&likeness(message)) {
+                MessageOrigin::Own => None,
+                MessageOrigin::Copy(Some(of)) => self.there.get(of).cloned().map(Some),
+                MessageOrigin::Copy(None) => match self.alike.get(&content_hash(message)) {
                     Some(original) => Some(Some(original.clone())),
                     None => follows.then_some(None),
                 },
-                Origin::Marker => Some(None),
+                MessageOrigin::Marker => Some(None),
             };
             if let Some(original) = original {
                 self.joined.left_out += 1;
-                fates.insert(index, original.map_or(Fate::Gone, Fate::Copy));
+                changes.insert(index, original.map_or(JoinChange::Gone, JoinChange::Copy));
                 continue;
             }
-            let content = own.as_ref().map(|_| said(&record));
+            let content = own.as_ref().map(|_| message_hash(&record));
             if let (Some(own), Some(content)) = (&own, &content)
                 && self.said.get(own).is_some_and(|known| known.contains(content))
                 && let Some(now) = self.there.get(own)
             {
                 self.joined.shared += 1;
-                fates.insert(index, Fate::Copy(now.clone()));
+                changes.insert(index, JoinChange::Copy(now.clone()));
                 continue;
             }
-            if let Origin::Copy(of) = &origin {
+            if let MessageOrigin::Copy(of) = &origin {
                 self.joined.kept += 1;
                 // Later copies of the same original are copies of this one.
                 new.extend(of.clone().map(|of| (of, id.clone())));
@@ -237,34 +240,38 @@ impl Work {
             }
             let now = changed.clone().unwrap_or(id);
             if likens {
-                self.alike.entry(likeness(message)).or_insert_with(|| now.clone());
+                self.alike
+                    .entry(content_hash(message))
+                    .or_insert_with(|| now.clone());
             }
             if !is_last {
                 new_said.extend(own.zip(content));
                 new.push((now.clone(), now));
             }
-            fates.insert(index, Fate::Kept(changed));
+            changes.insert(index, JoinChange::Kept(changed));
         }
-        self.lines(session, &fates, moves);
+        self.lines(session, &changes, moves);
         self.there.extend(new);
         for (id, content) in new_said {
             self.said.entry(id).or_default().push(content);
         }
     }
 
-    fn lines(&mut self, session: &Session, fates: &Fates, moves: bool) {
-        let names = moves.then(|| Names::of(session, fates));
-        let renames = fates.iter().any(|fate| matches!(fate, Fate::Kept(Some(_))));
+    fn lines(&mut self, session: &Session, changes: &JoinChanges, moves: bool) {
+        let names = moves.then(|| MessageIds::of(session, changes));
+        let renames = changes
+            .iter()
+            .any(|change| matches!(change, JoinChange::Kept(Some(_))));
         let mut renamed: HashMap<String, String> = HashMap::new();
-        let mut gone: HashSet<String> = HashSet::new();
+        let mut removed: HashSet<String> = HashSet::new();
         let mut here: Vec<(String, String)> = Vec::new();
         for index in 0..session.len() {
             let record = session.record(index);
             let event = match &record.kind {
                 Line::Message(_) => {
-                    match fates.get(index) {
-                        Some(Fate::Kept(None)) => self.out.push(&record),
-                        Some(Fate::Kept(Some(id))) => {
+                    match changes.get(index) {
+                        Some(JoinChange::Kept(None)) => self.out.push(&record),
+                        Some(JoinChange::Kept(Some(id))) => {
                             let id = quoted(id);
                             let line = json::with_members(record.body, &[("id", Some(&id))]);
                             match line {
@@ -289,14 +296,14 @@ impl Work {
             let is_left = event.is_header()
                 || OF_ONE.contains(&name.as_ref())
                 || copied.is_some_and(|of| self.events.contains_key(of.as_ref()))
-                || name == "restore" && of.as_ref().is_some_and(|of| gone.contains(of.as_ref()));
+                || name == "restore" && of.as_ref().is_some_and(|of| removed.contains(of.as_ref()));
             let line = match (is_left, &names) {
                 (true, _) => None,
                 (false, Some(names)) if View::is_moved_by(session, index) => names.rewritten(index, event),
                 _ => Some(record.body.to_vec()),
             };
             let Some(mut line) = line else {
-                gone.extend(id);
+                removed.extend(id);
                 continue;
             };
             if let Some(id) = id {
@@ -328,7 +335,7 @@ impl Work {
 }
 
 /// A hash of a message's content, equal for copies of which one lacks a count or a time.
-fn said(record: &Record<'_>) -> String {
+fn message_hash(record: &Record<'_>) -> String {
     const ASIDE: [(&str, Option<&[u8]>); 3] = [("tokens", None), ("timestamp", None), ("metadata", None)];
     let said = json::with_members(record.body, &ASIDE);
     let mut members =

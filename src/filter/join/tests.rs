@@ -1,7 +1,7 @@
 use super::*;
-use crate::filter::continuation::{self, Before, Layout, New};
+use crate::filter::continuation::{self, Before, NewSession, SessionLayout};
 use crate::filter::{Plan, Stamp, truncate};
-use crate::model::chain::{Links, order};
+use crate::model::chain::{ChainLinks, order};
 use crate::model::view::Item;
 use crate::tokens::{Counter, Tokenizer};
 use proptest::prelude::*;
@@ -12,20 +12,20 @@ fn counter() -> Counter {
 
 /// Continues a session and links the two.
 fn go_on(session: &mut Session) -> Session {
-    let before = Before::told(session).unwrap();
+    let before = Before::from_header(session).unwrap();
     let source = session.header_text("id").unwrap();
     let id = continuation::ids(&source, before.sessions + 1).next().unwrap();
-    let new = New {
+    let new = NewSession {
         id: &id,
         created_at: Some("2026-11-20T18:02:03Z"),
-        layout: Layout::Native,
+        layout: SessionLayout::Native,
         limit: None,
     };
-    let made = continuation::plan(session, counter(), &before, &new)
+    let built = continuation::plan(session, counter(), &before, &new)
         .unwrap()
         .unwrap();
     let mut next = Session::default();
-    made.lines.iter().for_each(|line| next.push_new(line));
+    built.lines.iter().for_each(|line| next.push_new(line));
     session
         .push_new(format!(r#"{{"type":"link","id":"evt_{id}","at":"x","continued_to":"{id}"}}"#).as_bytes());
     next
@@ -96,17 +96,17 @@ fn chain(script: &str) -> Vec<Session> {
     chain
 }
 
-fn joined(chain: &[Session]) -> (Joined, Order) {
-    let links: Vec<Links> = chain.iter().map(Links::of).collect();
+fn joined(chain: &[Session]) -> (JoinResult, ChainOrder) {
+    let links: Vec<ChainLinks> = chain.iter().map(ChainLinks::of).collect();
     let order = order(&links, None).unwrap();
     (join(chain, &order, None).unwrap(), order)
 }
 
 /// The texts of a session's messages that are not copies, in order.
 fn own(session: &Session) -> Vec<String> {
-    let text = |(index, origin): (usize, Origin)| {
+    let text = |(index, origin): (usize, MessageOrigin)| {
         let record = session.record(index);
-        let own = origin == Origin::Own;
+        let own = origin == MessageOrigin::Own;
         record
             .message()
             .filter(|_| own)
@@ -125,7 +125,7 @@ fn visible(session: &Session) -> HashSet<usize> {
 
 proptest! {
     #[test]
-    fn continued_and_joined_each_message_is_there_once(script in "[uactskexTSD|]{0,60}", shuffled: bool) {
+    fn after_continue_and_join_each_message_occurs_once(script in "[uactskexTSD|]{0,60}", shuffled: bool) {
         let mut chain = chain(&script);
         let said: Vec<String> = chain.iter().flat_map(own).collect();
         let letters = script.chars().filter(|letter| "uactske".contains(*letter)).count();
@@ -147,7 +147,7 @@ proptest! {
         // The joined session shows the last session's own messages.
         let last = chain.last().unwrap();
         let (there, shown) = (visible(last), visible(&joined.session));
-        let own_lines = chain::origins(last).into_iter().filter(|(_, origin)| *origin == Origin::Own);
+        let own_lines = chain::origins(last).into_iter().filter(|(_, origin)| *origin == MessageOrigin::Own);
         let own_lines: Vec<usize> = own_lines.map(|(index, _)| index).collect();
         let all: Vec<usize> = joined.session.messages().map(|(index, _)| index).collect();
         for (mine, whole) in own_lines.iter().rev().zip(all.iter().rev()) {
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_continuation_has_what_stands_and_the_open_exchange(script in "[uactske|]{0,40}") {
+    fn a_continuation_copies_active_context_and_the_open_exchange(script in "[uactske|]{0,40}") {
         let mut chain = chain(&script);
         let last = chain.last_mut().unwrap();
         let before = last.clone();
@@ -178,16 +178,16 @@ proptest! {
         let markers = next.text().matches("session_transition").count();
         prop_assert_eq!(markers, 1);
         // Messages are copied from the last question on, or not at all.
-        let (said, carried) = (texts(&before, false), texts(&next, false));
-        prop_assert!(said.ends_with(&carried));
+        let (said, preserved) = (texts(&before, false), texts(&next, false));
+        prop_assert!(said.ends_with(&preserved));
         let answered = before.messages().filter(|(_, t)| matches!(t.category, crate::model::message::Category::Dialog | crate::model::message::Category::SystemOutput)).last();
         let is_open = answered.is_some_and(|(_, t)| t.calls || t.role != crate::model::message::Role::Assistant);
-        prop_assert_eq!(is_open, !carried.is_empty());
+        prop_assert_eq!(is_open, !preserved.is_empty());
     }
 }
 
 #[test]
-fn ids_that_two_sessions_have_are_told_apart() {
+fn ids_shared_by_two_sessions_are_distinguished() {
     let one = |id: &str, text: &str| {
         let mut session = Session::default();
         session.push_new(format!(r#"{{"type":"session","version":1,"id":"{id}"}}"#).as_bytes());
@@ -213,7 +213,7 @@ fn ids_that_two_sessions_have_are_told_apart() {
 }
 
 #[test]
-fn copies_of_what_is_missing_stay() {
+fn copies_of_missing_messages_are_kept() {
     let mut all = chain("skua|su|ua");
     assert_eq!(all.len(), 3);
     let last = all.pop().unwrap();
@@ -236,7 +236,7 @@ fn a_cut_in_a_later_session_cuts_the_whole() {
             at: "x".into(),
         })
     };
-    let Plan::Lines(lines, _) = truncate::plan(&last, &truncate::Cut::LastExchanges(1), stamp).unwrap()
+    let Plan::Lines(lines, _) = truncate::plan(&last, &truncate::CutPoint::LastExchanges(1), stamp).unwrap()
     else {
         panic!("nothing to drop");
     };
@@ -252,7 +252,7 @@ fn a_cut_in_a_later_session_cuts_the_whole() {
 }
 
 #[test]
-fn what_happens_to_a_copy_happens_to_its_original() {
+fn an_event_on_a_copy_applies_to_its_original() {
     // An instruction, a context message, an answered question and an unanswered one; three of them are copied.
     let mut chain = chain("skuau|a");
     let ids: Vec<String> = chain[1]
@@ -294,7 +294,7 @@ fn what_happens_to_a_copy_happens_to_its_original() {
 }
 
 #[test]
-fn copies_that_share_messages_have_each_of_them_once() {
+fn copies_with_shared_messages_contain_each_once() {
     let copy = |id: &str, third: &str, more: &[&str]| {
         let mut session = Session::default();
         session.push_new(format!(r#"{{"type":"session","version":1,"id":"{id}"}}"#).as_bytes());
@@ -310,7 +310,7 @@ fn copies_that_share_messages_have_each_of_them_once() {
         }
         session
     };
-    let texts = |joined: &Joined| -> Vec<String> {
+    let texts = |joined: &JoinResult| -> Vec<String> {
         let messages = joined.session.messages();
         messages
             .map(|(index, _)| {

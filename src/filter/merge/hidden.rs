@@ -1,6 +1,6 @@
 //! Finds cuts, compactions and summaries that hide the same messages.
 
-use super::side::{Key, Part};
+use super::side::{RecordKey, SidePart};
 use crate::filter::diff::before;
 use crate::model::event::Action;
 use crate::model::session::Class;
@@ -13,7 +13,7 @@ pub(super) fn is_compaction(name: &str) -> bool {
 }
 
 /// The ids of events that a session undoes.
-pub(super) fn taken_back(part: &Part<'_>) -> HashSet<String> {
+pub(super) fn undone_events(part: &SidePart<'_>) -> HashSet<String> {
     let of = |index| match part.session.record(index).event()?.action() {
         Action::Restore(restore) => Some(restore.of.into_owned()),
         _ => None,
@@ -23,17 +23,17 @@ pub(super) fn taken_back(part: &Part<'_>) -> HashSet<String> {
 }
 
 /// Whether no later event undoes this one.
-pub(super) fn is_in_force(part: &Part<'_>, line: usize) -> bool {
+pub(super) fn is_in_force(part: &SidePart<'_>, line: usize) -> bool {
     part.session.live_events().contains(&line)
 }
 
 /// Whether an event of one side and an event of the other side affect the view of the same message. `is_rival`
 /// selects the candidate lines of the first side.
 pub(super) fn overlaps(
-    (a, is_rival): (&Part<'_>, impl Fn(&usize) -> bool),
-    (b, line): (&Part<'_>, usize),
+    (a, is_rival): (&SidePart<'_>, impl Fn(&usize) -> bool),
+    (b, line): (&SidePart<'_>, usize),
 ) -> bool {
-    let withdrawn = taken_back(b);
+    let withdrawn = undone_events(b);
     let rivals: Vec<usize> = a
         .session
         .live_events()
@@ -55,7 +55,7 @@ pub(super) fn overlaps(
 }
 
 /// The messages that an event hides or edits.
-fn changed(part: &Part<'_>, line: usize) -> HashSet<Key> {
+fn changed(part: &SidePart<'_>, line: usize) -> HashSet<RecordKey> {
     let shown = |lines: usize| -> HashMap<usize, Option<Vec<u8>>> {
         let session = before(part.session, lines);
         let view = View::replay(&session);
@@ -67,6 +67,6 @@ fn changed(part: &Part<'_>, line: usize) -> HashSet<Key> {
         shown.collect()
     };
     let (was, is) = (shown(line), shown(line + 1));
-    let gone = was.into_iter().filter(|(line, body)| is.get(line) != Some(body));
-    gone.map(|(line, _)| part.keys[line]).collect()
+    let removed = was.into_iter().filter(|(line, body)| is.get(line) != Some(body));
+    removed.map(|(line, _)| part.keys[line]).collect()
 }

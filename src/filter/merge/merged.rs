@@ -1,15 +1,15 @@
 //! Options and result of a merge.
 
 use super::record::Prefer;
-use crate::format::Keyed;
+use crate::format::LineKeys;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Merge options.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'o> {
+pub struct MergeOptions<'o> {
     /// How lines are identified in this format; none for native records.
-    pub keyed: Option<Keyed>,
+    pub keyed: Option<LineKeys>,
     /// Which side wins if both changed a record.
     pub prefer: Prefer,
     /// Whether to omit records that one side deleted.

@@ -14,11 +14,11 @@ mod side;
 mod tests;
 mod work;
 
-pub use merged::{Conflict, LineSource, Merged, MergedLine, Options, Totals};
+pub use merged::{Conflict, LineSource, MergeOptions, Merged, MergedLine, Totals};
 pub use record::Prefer;
 pub use resolve::{Version, resolve};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::session::Session;
 use crate::model::time;
 use side::Sides;
@@ -27,17 +27,17 @@ use work::Merging;
 /// Merges the sessions of `b` into those of `a`; `base` is their common origin, or empty if unknown.
 ///
 /// # Errors
-/// [`Kind::Usage`] when the two have nothing in common, and [`Kind::Data`] when a format cannot represent both
+/// [`ErrorKind::Usage`] when the two have nothing in common, and [`ErrorKind::Data`] when a format cannot represent both
 /// continuations.
 pub fn merge<'s>(
     base: &'s [Session],
     a: &'s [Session],
     b: &'s [Session],
-    options: &Options<'_>,
+    options: &MergeOptions<'_>,
 ) -> Result<Merged<'s>> {
     let Some(sides) = Sides::of(base, a, b, options.keyed) else {
         let error = Error::new(
-            Kind::Usage,
+            ErrorKind::Usage,
             "the sessions have different ids and no common record",
         );
         return Err(error.hint("combine different sessions with: convo join A B"));

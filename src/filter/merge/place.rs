@@ -3,9 +3,9 @@
 use super::hidden;
 use super::merged::MergedLine;
 use super::record::restore;
-use super::side::{Scope, Side};
-use super::work::{Incoming, Merging, branch_id, event_id, made};
-use crate::error::{Error, Kind, Result};
+use super::side::{MergeSide, SearchScope};
+use super::work::{Incoming, Merging, branch_id, event_id, generated_line};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::VERSION;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
@@ -26,7 +26,7 @@ impl<'s> Merging<'s, '_> {
     pub fn place(&mut self, from: usize, (home, start): (usize, usize), lines: &[Incoming]) -> Result<()> {
         let (a, b) = (&self.sides.a.parts[home], &self.sides.b);
         let length = a.keys.len();
-        let is_common = |line: &usize| b.has(Scope::Session(from), &a.keys[*line]);
+        let is_common = |line: &usize| b.has(SearchScope::Session(from), &a.keys[*line]);
         let end = match self.options.appends {
             true => length,
             false => (start..length).find(is_common).unwrap_or(length),
@@ -57,7 +57,7 @@ impl<'s> Merging<'s, '_> {
         Ok(())
     }
 
-    fn is_message(&self, side: &Side<'_>, nth: usize, line: usize) -> bool {
+    fn is_message(&self, side: &MergeSide<'_>, nth: usize, line: usize) -> bool {
         match self.options.keyed {
             Some(keyed) => json::member(side.record((nth, line)).body, keyed.message).is_some(),
             None => matches!(side.parts[nth].session.class(line), Class::Message(_)),
@@ -75,7 +75,10 @@ impl<'s> Merging<'s, '_> {
             let body = self.sides.b.record((gap.from, incoming.line)).body;
             let has_id = text(body, keyed.id).is_some();
             if both && !has_id && self.is_message(&self.sides.b, gap.from, incoming.line) {
-                let error = Error::new(Kind::Data, "both sides continue, and their lines have no ids");
+                let error = Error::new(
+                    ErrorKind::Data,
+                    "both sides continue, and their lines have no ids",
+                );
                 return Err(error.hint("convert both to native files with: convo cat"));
             }
             let kind = text(body, "type");
@@ -129,7 +132,8 @@ impl<'s> Merging<'s, '_> {
                 let (a, b) = (&self.sides.a.parts[gap.home], &self.sides.b.parts[gap.from]);
                 let is_rival = |own: &usize| {
                     let key = &a.keys[*own];
-                    !self.sides.b.has(Scope::Session(gap.from), key) && self.sides.base.find(a, key).is_none()
+                    !self.sides.b.has(SearchScope::Session(gap.from), key)
+                        && self.sides.base.find(a, key).is_none()
                 };
                 let cuts_all = self.options.appends && json::member(record.body, "before") == Some(b"null");
                 let says = |own: usize| self.is_message(&self.sides.a, gap.home, own);
@@ -148,7 +152,7 @@ impl<'s> Merging<'s, '_> {
         let placed = self.placed[gap.home].entry(at).or_default();
         placed.push(taken);
         if is_suspended {
-            placed.push(made(restore(&event_id(record.body), &self.at)));
+            placed.push(generated_line(restore(&event_id(record.body), &self.at)));
             self.merged.totals.suspended += 1;
         }
     }
@@ -161,7 +165,7 @@ impl<'s> Merging<'s, '_> {
         let event = self.sides.a.record((gap.home, line));
         let key = self.sides.a.key((gap.home, line));
         event.event().is_some_and(|event| event.name() == name)
-            && !self.sides.b.has(Scope::Session(gap.from), &key)
+            && !self.sides.b.has(SearchScope::Session(gap.from), &key)
     }
 
     /// Whether an event of the first side is at least as new as one of the second.
@@ -174,11 +178,11 @@ impl<'s> Merging<'s, '_> {
 
     /// Orders whole exchanges by time.
     fn interleave(&mut self, gap: Gap, lines: &[Incoming]) {
-        let starts = |side: &Side<'_>, nth: usize, line: usize| {
+        let starts = |side: &MergeSide<'_>, nth: usize, line: usize| {
             let class = side.parts[nth].session.class(line);
             matches!(class, Class::Message(traits) if traits.role == Role::User)
         };
-        let time = |side: &Side<'_>, nth: usize, line: usize| {
+        let time = |side: &MergeSide<'_>, nth: usize, line: usize| {
             let time = json::member(side.record((nth, line)).body, "timestamp").and_then(json::text);
             time.and_then(|time| time::moment(&time))
         };
@@ -232,7 +236,7 @@ impl<'s> Merging<'s, '_> {
         let a = &self.sides.a.parts[gap.home];
         let is_common = |line: &usize| {
             let is_message = matches!(a.session.class(*line), Class::Message(_));
-            is_message && self.sides.b.has(Scope::Session(gap.from), &a.keys[*line])
+            is_message && self.sides.b.has(SearchScope::Session(gap.from), &a.keys[*line])
         };
         let said = (0..gap.start).rev().find(is_common);
         let (parent, at) = match (said, &a.lineage) {
@@ -258,9 +262,9 @@ impl<'s> Merging<'s, '_> {
             .raw("version", VERSION.to_string())
             .text("id", &id);
         header.raw("metadata", metadata.finish());
-        let mut whole = vec![made(header.finish())];
+        let mut whole = vec![generated_line(header.finish())];
         // A branch begins after a message, so events in between that shrank the view are repeated.
-        let shrinks = |side: &Side<'_>, nth: usize, line: usize| {
+        let shrinks = |side: &MergeSide<'_>, nth: usize, line: usize| {
             let record = side.record((nth, line));
             let name = record.event().map(|event| event.name());
             name.is_some_and(|name| name == "restore" || hidden::is_compaction(&name))
@@ -268,9 +272,9 @@ impl<'s> Merging<'s, '_> {
         let before = said.map_or(0, |said| said + 1)..gap.start;
         let common = before.filter(|line| {
             shrinks(&self.sides.a, gap.home, *line)
-                && self.sides.b.has(Scope::Session(gap.from), &a.keys[*line])
+                && self.sides.b.has(SearchScope::Session(gap.from), &a.keys[*line])
         });
-        whole.extend(common.map(|line| self.own(gap.home, line)));
+        whole.extend(common.map(|line| self.unchanged_line(gap.home, line)));
         let own = ahead
             .iter()
             .filter(|incoming| shrinks(&self.sides.b, gap.from, incoming.line));

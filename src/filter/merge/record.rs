@@ -20,26 +20,26 @@ pub enum Prefer {
 
 /// Which version of a record to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum ChosenVersion {
     A,
     B,
     Conflict,
 }
 
 /// Decides by comparison with the common base.
-pub(super) fn taken(base: Option<&[u8]>, a: &[u8], b: &[u8], prefer: Prefer) -> Taken {
+pub(super) fn choose_version(base: Option<&[u8]>, a: &[u8], b: &[u8], prefer: Prefer) -> ChosenVersion {
     if a == b || is_redacted(a, b) {
-        return Taken::A;
+        return ChosenVersion::A;
     }
     if is_redacted(b, a) {
-        return Taken::B;
+        return ChosenVersion::B;
     }
     match (base, prefer) {
-        (Some(base), _) if base == b => Taken::A,
-        (Some(base), _) if base == a => Taken::B,
-        (_, Prefer::Ours) => Taken::A,
-        (_, Prefer::Theirs) => Taken::B,
-        (_, Prefer::Neither) => Taken::Conflict,
+        (Some(base), _) if base == b => ChosenVersion::A,
+        (Some(base), _) if base == a => ChosenVersion::B,
+        (_, Prefer::Ours) => ChosenVersion::A,
+        (_, Prefer::Theirs) => ChosenVersion::B,
+        (_, Prefer::Neither) => ChosenVersion::Conflict,
     }
 }
 
@@ -131,18 +131,18 @@ impl<'r> HeaderChange<'r> {
                 None => None,
             };
             let taken = match () {
-                () if in_a == in_b || in_b == before => Taken::A,
-                () if in_a == before => Taken::B,
+                () if in_a == in_b || in_b == before => ChosenVersion::A,
+                () if in_a == before => ChosenVersion::B,
                 () => match prefer {
-                    Prefer::Ours => Taken::A,
-                    Prefer::Theirs => Taken::B,
-                    Prefer::Neither => Taken::Conflict,
+                    Prefer::Ours => ChosenVersion::A,
+                    Prefer::Theirs => ChosenVersion::B,
+                    Prefer::Neither => ChosenVersion::Conflict,
                 },
             };
             match taken {
-                Taken::A => {}
-                Taken::B => change.changes.push((name.to_string(), in_b)),
-                Taken::Conflict => change.is_conflict = true,
+                ChosenVersion::A => {}
+                ChosenVersion::B => change.changes.push((name.to_string(), in_b)),
+                ChosenVersion::Conflict => change.is_conflict = true,
             }
         }
         change
@@ -212,10 +212,10 @@ pub(super) fn edit(id: &str, a: &[u8], b: &[u8], at: &str) -> Vec<u8> {
             edit.raw(name, new);
         }
     }
-    let gone = of_a.iter().filter(|(name, _)| value(&of_b, name).is_none());
-    let gone: Vec<&str> = gone.map(|(name, _)| name.as_ref()).collect();
-    if !gone.is_empty() {
-        edit.raw("unset", json::texts(gone));
+    let removed = of_a.iter().filter(|(name, _)| value(&of_b, name).is_none());
+    let removed: Vec<&str> = removed.map(|(name, _)| name.as_ref()).collect();
+    if !removed.is_empty() {
+        edit.raw("unset", json::texts(removed));
     }
     let mut event = event("compact", b, at);
     event
@@ -243,8 +243,14 @@ mod tests {
             assert!(!is_redacted(redacted, other));
         }
         for prefer in [Prefer::Neither, Prefer::Ours, Prefer::Theirs] {
-            assert_eq!(taken(Some(redacted), plain, redacted, prefer), Taken::B);
-            assert_eq!(taken(Some(plain), redacted, plain, prefer), Taken::A);
+            assert_eq!(
+                choose_version(Some(redacted), plain, redacted, prefer),
+                ChosenVersion::B
+            );
+            assert_eq!(
+                choose_version(Some(plain), redacted, plain, prefer),
+                ChosenVersion::A
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Resolves a conflict that a merge left.
 
 use super::record::{edit, restore};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::filter::{Plan, Stamp};
 use crate::model::json;
 use crate::model::session::Session;
@@ -19,7 +19,7 @@ pub enum Version {
 /// Plans the resolution of a conflict: of the event with this id, or of all conflicts about the record with this id.
 ///
 /// # Errors
-/// [`Kind::No`] when there is no such conflict, or when the other version is not a message.
+/// [`ErrorKind::No`] when there is no such conflict, or when the other version is not a message.
 pub fn resolve(
     session: &Session,
     id: &str,
@@ -42,7 +42,7 @@ pub fn resolve(
             let theirs = json::member(event.raw, "theirs").unwrap_or_default();
             let place = session.all_of(&of).first().copied();
             let Some(place) = place.filter(|_| json::member(theirs, "role").is_some()) else {
-                let error = Error::new(Kind::No, format!("conflict {own} is not about a message"));
+                let error = Error::new(ErrorKind::No, format!("conflict {own} is not about a message"));
                 return Err(error.hint("merge again with --theirs, or keep ours"));
             };
             lines.push(edit(&of, session.record(place).body, theirs, &at));
@@ -54,7 +54,7 @@ pub fn resolve(
         Version::Theirs => format!("resolved {id}: took theirs"),
     };
     match lines.is_empty() {
-        true => Err(Error::new(Kind::No, format!("no unresolved conflict {id}"))),
+        true => Err(Error::new(ErrorKind::No, format!("no unresolved conflict {id}"))),
         false => Ok(Plan::Lines(lines, what)),
     }
 }

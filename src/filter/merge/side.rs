@@ -1,19 +1,19 @@
 //! An input of a merge, with an index of its sessions and records.
 
-use crate::format::Keyed;
+use crate::format::LineKeys;
 use crate::model::json;
 use crate::model::key::digest;
-use crate::model::lineage::{Aside, Lineage};
-use crate::model::record::{Kind, Record};
+use crate::model::lineage::{Lineage, SideBranch};
+use crate::model::record::{Record, RecordKind};
 use crate::model::session::{Class, Session};
 use std::collections::{HashMap, HashSet};
 
 /// Identifies a record by id, or by bytes and occurrence number without an id.
-pub(super) type Key = [u8; 32];
+pub(super) type RecordKey = [u8; 32];
 
 /// Where to search for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Scope {
+pub(super) enum SearchScope {
     /// In one session of the side.
     Session(usize),
     /// In a session and its branches.
@@ -21,20 +21,20 @@ pub(super) enum Scope {
 }
 
 /// A session of a side.
-pub(super) struct Part<'s> {
+pub(super) struct SidePart<'s> {
     pub session: &'s Session,
     /// Its id.
     pub name: Option<String>,
     pub lineage: Option<Lineage>,
     /// The number of the session that it is a branch of, or its own; the same on all sides.
     pub family: usize,
-    pub keys: Vec<Key>,
+    pub keys: Vec<RecordKey>,
     /// Whether each record has an id. A record without an id is only compared within its session.
     has_id: Vec<bool>,
 }
 
-impl<'s> Part<'s> {
-    fn of(session: &'s Session, keyed: Option<Keyed>) -> Part<'s> {
+impl<'s> SidePart<'s> {
+    fn of(session: &'s Session, keyed: Option<LineKeys>) -> SidePart<'s> {
         let lines = || (0..session.len()).map(|index| session.record(index));
         let header = lines().find(|record| record.event().is_some_and(|event| event.is_header()));
         let named = match (&header, keyed) {
@@ -43,7 +43,7 @@ impl<'s> Part<'s> {
             (None, None) => None,
         };
         let lineage = header.and_then(|header| Lineage::of_header(header.body));
-        let mut seen: HashMap<Key, u64> = HashMap::new();
+        let mut seen: HashMap<RecordKey, u64> = HashMap::new();
         let keys = lines().map(|record| {
             let (key, has_id) = key(&record, keyed);
             let nth = seen.entry(key).or_default();
@@ -54,7 +54,7 @@ impl<'s> Part<'s> {
             }
         });
         let (keys, has_id) = keys.unzip();
-        Part {
+        SidePart {
             session,
             name: named.and_then(json::text).map(|name| name.into_owned()),
             lineage,
@@ -65,7 +65,7 @@ impl<'s> Part<'s> {
     }
 
     pub fn is_branch(&self) -> bool {
-        self.lineage.as_ref().and_then(Lineage::aside) == Some(Aside::Branch)
+        self.lineage.as_ref().and_then(Lineage::aside) == Some(SideBranch::Branch)
     }
 
     /// The number of headers at the beginning.
@@ -76,14 +76,14 @@ impl<'s> Part<'s> {
 }
 
 /// The key of a record, and whether it is based on an id.
-pub(super) fn key(record: &Record<'_>, keyed: Option<Keyed>) -> (Key, bool) {
+pub(super) fn key(record: &Record<'_>, keyed: Option<LineKeys>) -> (RecordKey, bool) {
     let (kind, id) = match (&record.kind, keyed) {
-        (Kind::Event(event), _) if event.is_header() => return ([0; 32], false),
-        (Kind::Message(_) | Kind::Event(_), Some(keyed)) => {
+        (RecordKind::Event(event), _) if event.is_header() => return ([0; 32], false),
+        (RecordKind::Message(_) | RecordKind::Event(_), Some(keyed)) => {
             ("id", json::member(record.body, keyed.id).and_then(json::text))
         }
-        (Kind::Message(message), None) => ("id", message.id()),
-        (Kind::Event(event), None) => ("event", event.id()),
+        (RecordKind::Message(message), None) => ("id", message.id()),
+        (RecordKind::Event(event), None) => ("event", event.id()),
         _ => ("", None),
     };
     match id {
@@ -93,17 +93,20 @@ pub(super) fn key(record: &Record<'_>, keyed: Option<Keyed>) -> (Key, bool) {
 }
 
 /// An input.
-pub(super) struct Side<'s> {
-    pub parts: Vec<Part<'s>>,
-    places: HashMap<(Scope, Key), (usize, usize)>,
+pub(super) struct MergeSide<'s> {
+    pub parts: Vec<SidePart<'s>>,
+    places: HashMap<(SearchScope, RecordKey), (usize, usize)>,
     /// The sessions of each family.
     families: HashMap<usize, Vec<usize>>,
 }
 
-impl<'s> Side<'s> {
-    fn of(sessions: &'s [Session], keyed: Option<Keyed>) -> Side<'s> {
-        Side {
-            parts: sessions.iter().map(|session| Part::of(session, keyed)).collect(),
+impl<'s> MergeSide<'s> {
+    fn of(sessions: &'s [Session], keyed: Option<LineKeys>) -> MergeSide<'s> {
+        MergeSide {
+            parts: sessions
+                .iter()
+                .map(|session| SidePart::of(session, keyed))
+                .collect(),
             places: HashMap::new(),
             families: HashMap::new(),
         }
@@ -137,8 +140,8 @@ impl<'s> Side<'s> {
         for (nth, part) in self.parts.iter().enumerate() {
             self.families.entry(part.family).or_default().push(nth);
             for (line, key) in part.keys.iter().enumerate() {
-                self.places.insert((Scope::Session(nth), *key), (nth, line));
-                let family = (Scope::Family(part.family), *key);
+                self.places.insert((SearchScope::Session(nth), *key), (nth, line));
+                let family = (SearchScope::Family(part.family), *key);
                 if part.has_id[line] {
                     self.places.entry(family).or_insert((nth, line));
                 }
@@ -147,16 +150,17 @@ impl<'s> Side<'s> {
     }
 
     /// The position of a record.
-    pub fn place(&self, scope: Scope, key: &Key) -> Option<(usize, usize)> {
+    pub fn place(&self, scope: SearchScope, key: &RecordKey) -> Option<(usize, usize)> {
         self.places.get(&(scope, *key)).copied()
     }
 
     /// The session that corresponds to a session of another side.
-    pub fn counterpart(&self, other: &Part<'_>) -> Option<usize> {
+    pub fn counterpart(&self, other: &SidePart<'_>) -> Option<usize> {
         let family = self.families.get(&other.family)?;
-        let place =
-            |is_it: &dyn Fn(&Part<'_>) -> bool| family.iter().copied().find(|nth| is_it(&self.parts[*nth]));
-        let is_root = |part: &Part<'_>| {
+        let place = |is_it: &dyn Fn(&SidePart<'_>) -> bool| {
+            family.iter().copied().find(|nth| is_it(&self.parts[*nth]))
+        };
+        let is_root = |part: &SidePart<'_>| {
             part.lineage
                 .as_ref()
                 .is_none_or(|lineage| lineage.aside().is_none())
@@ -166,14 +170,14 @@ impl<'s> Side<'s> {
     }
 
     /// Finds a record of another side's session in its counterpart or a branch of that.
-    pub fn find(&self, other: &Part<'_>, key: &Key) -> Option<(usize, usize)> {
-        let own = self.counterpart(other).map(Scope::Session);
-        let scopes = own.into_iter().chain([Scope::Family(other.family)]);
+    pub fn find(&self, other: &SidePart<'_>, key: &RecordKey) -> Option<(usize, usize)> {
+        let own = self.counterpart(other).map(SearchScope::Session);
+        let scopes = own.into_iter().chain([SearchScope::Family(other.family)]);
         scopes.into_iter().find_map(|scope| self.place(scope, key))
     }
 
     /// Whether the scope contains a record.
-    pub fn has(&self, scope: Scope, key: &Key) -> bool {
+    pub fn has(&self, scope: SearchScope, key: &RecordKey) -> bool {
         self.places.contains_key(&(scope, *key))
     }
 
@@ -181,16 +185,16 @@ impl<'s> Side<'s> {
         self.parts[nth].session.record(line)
     }
 
-    pub fn key(&self, (nth, line): (usize, usize)) -> Key {
+    pub fn key(&self, (nth, line): (usize, usize)) -> RecordKey {
         self.parts[nth].keys[line]
     }
 }
 
 /// The three inputs, with equal numbers for corresponding sessions.
 pub(super) struct Sides<'s> {
-    pub base: Side<'s>,
-    pub a: Side<'s>,
-    pub b: Side<'s>,
+    pub base: MergeSide<'s>,
+    pub a: MergeSide<'s>,
+    pub b: MergeSide<'s>,
 }
 
 impl<'s> Sides<'s> {
@@ -199,11 +203,11 @@ impl<'s> Sides<'s> {
         base: &'s [Session],
         a: &'s [Session],
         b: &'s [Session],
-        keyed: Option<Keyed>,
+        keyed: Option<LineKeys>,
     ) -> Option<Sides<'s>> {
-        let [mut base, mut a, mut b] = [base, a, b].map(|sessions| Side::of(sessions, keyed));
+        let [mut base, mut a, mut b] = [base, a, b].map(|sessions| MergeSide::of(sessions, keyed));
         let mut families: HashMap<String, usize> = HashMap::new();
-        let mut number = |side: &mut Side<'_>, alias: Option<usize>| {
+        let mut number = |side: &mut MergeSide<'_>, alias: Option<usize>| {
             let roots = side.roots();
             let alone: HashSet<&usize> = roots.iter().collect();
             let alias = alias.filter(|_| alone.len() == 1);
@@ -232,11 +236,13 @@ impl<'s> Sides<'s> {
         let single = number(&mut a, None);
         a.index();
         // With one session each, a shared record makes them the same session, whatever their ids.
-        let shares = |other: &Side<'_>| {
+        let shares = |other: &MergeSide<'_>| {
             let mut keys = other.parts.iter().flat_map(|part| &part.keys);
-            keys.any(|key| *key != [0; 32] && (0..a.parts.len()).any(|nth| a.has(Scope::Session(nth), key)))
+            keys.any(|key| {
+                *key != [0; 32] && (0..a.parts.len()).any(|nth| a.has(SearchScope::Session(nth), key))
+            })
         };
-        let alias = |other: &Side<'_>| (single && shares(other)).then_some(0);
+        let alias = |other: &MergeSide<'_>| (single && shares(other)).then_some(0);
         let of_b = alias(&b);
         number(&mut b, of_b);
         let of_base = alias(&base);

@@ -1,13 +1,13 @@
 //! Merges two sides session by session and record by record.
 
 use super::hidden;
-use super::merged::{Conflict, LineSource, Merged, MergedLine, Options};
-use super::record::{HeaderChange, Taken, conflict, edit, taken};
-use super::side::{self, Part, Scope, Sides};
-use crate::error::{Place, Result};
+use super::merged::{Conflict, LineSource, MergeOptions, Merged, MergedLine};
+use super::record::{ChosenVersion, HeaderChange, choose_version, conflict, edit};
+use super::side::{self, SearchScope, SidePart, Sides};
+use crate::error::{Position, Result};
 use crate::filter::copies::derived_id;
 use crate::model::json;
-use crate::model::record::{Kind as Line, Record};
+use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Class;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -31,7 +31,7 @@ pub(super) struct Incoming {
 }
 
 /// The destination of a session of the second side.
-enum Target {
+enum MergeTarget {
     /// Part of this session of the first side.
     Home(usize),
     /// Merged into all sessions that have its records: an earlier merge made it a branch.
@@ -42,7 +42,7 @@ enum Target {
 
 pub(super) struct Merging<'s, 'o> {
     pub sides: Sides<'s>,
-    pub options: Options<'o>,
+    pub options: MergeOptions<'o>,
     pub at: String,
     /// For each session of the first side: the lines to insert before a line number.
     pub placed: Vec<BTreeMap<usize, Vec<MergedLine<'s>>>>,
@@ -57,7 +57,7 @@ pub(super) struct Merging<'s, 'o> {
 }
 
 impl<'s, 'o> Merging<'s, 'o> {
-    pub fn new(sides: Sides<'s>, options: &Options<'o>, at: String) -> Merging<'s, 'o> {
+    pub fn new(sides: Sides<'s>, options: &MergeOptions<'o>, at: String) -> Merging<'s, 'o> {
         let count = sides.a.parts.len();
         Merging {
             sides,
@@ -75,44 +75,47 @@ impl<'s, 'o> Merging<'s, 'o> {
 
     /// Merges all sessions.
     pub fn merged(mut self) -> Result<Merged<'s>> {
-        let mut behind = None;
+        let mut after = None;
         for nth in 0..self.sides.b.parts.len() {
             match self.target(nth) {
-                Target::Home(home) => {
-                    behind = Some(home);
+                MergeTarget::Home(home) => {
+                    after = Some(home);
                     self.unite(nth, Some(home))?;
                 }
-                Target::Dissolved => self.unite(nth, None)?,
-                Target::New => self.add(nth, behind),
+                MergeTarget::Dissolved => self.unite(nth, None)?,
+                MergeTarget::New => self.add(nth, after),
             }
         }
         self.deletions();
         Ok(self.assemble())
     }
 
-    fn target(&self, nth: usize) -> Target {
+    fn target(&self, nth: usize) -> MergeTarget {
         let part = &self.sides.b.parts[nth];
         if let Some(home) = self.sides.a.counterpart(part) {
-            return Target::Home(home);
+            return MergeTarget::Home(home);
         }
         let lineage = part.lineage.as_ref().filter(|_| part.is_branch());
         let is_message = |line: &usize| matches!(part.session.class(*line), Class::Message(_));
         let first = (0..part.keys.len()).find(is_message);
         let Some((lineage, first)) = lineage.zip(first) else {
-            return Target::New;
+            return MergeTarget::New;
         };
         let body = self.sides.b.record((nth, first)).body;
         let id = branch_id(lineage.parent.as_deref(), lineage.at.as_deref(), body);
-        let is_known = self.sides.a.has(Scope::Family(part.family), &part.keys[first]);
+        let is_known = self
+            .sides
+            .a
+            .has(SearchScope::Family(part.family), &part.keys[first]);
         match is_known && part.name.as_ref() == Some(&id) {
-            true => Target::Dissolved,
-            false => Target::New,
+            true => MergeTarget::Dissolved,
+            false => MergeTarget::New,
         }
     }
 
     /// A line of the first side, unchanged.
-    pub fn own(&self, nth: usize, line: usize) -> MergedLine<'s> {
-        own_line(&self.sides.a.parts[nth], line)
+    pub fn unchanged_line(&self, nth: usize, line: usize) -> MergedLine<'s> {
+        part_line(&self.sides.a.parts[nth], line)
     }
 
     /// A line of the second side, unchanged.
@@ -132,23 +135,23 @@ impl<'s, 'o> Merging<'s, 'o> {
     }
 
     /// Adds a session that only the second side has.
-    fn add(&mut self, nth: usize, behind: Option<usize>) {
+    fn add(&mut self, nth: usize, after: Option<usize>) {
         let part = &self.sides.b.parts[nth];
         let lines = (0..part.keys.len()).map(|line| self.line(nth, line)).collect();
         let records = (0..part.keys.len()).filter(|line| part.session.class(*line) != Class::Blank);
         self.merged.totals.from_b += records.count() as u64;
-        self.added.push((behind, lines));
+        self.added.push((after, lines));
     }
 
     /// Merges each record of a session.
     fn unite(&mut self, nth: usize, home: Option<usize>) -> Result<()> {
-        let family = Scope::Family(self.sides.b.parts[nth].family);
+        let family = SearchScope::Family(self.sides.b.parts[nth].family);
         let mut at = home.map(|home| (home, self.sides.a.parts[home].start()));
         let mut groups: Vec<((usize, usize), Vec<Incoming>)> = Vec::new();
         for line in 0..self.sides.b.parts[nth].keys.len() {
             let key = self.sides.b.key((nth, line));
             let is_header = self.sides.b.parts[nth].session.class(line) == Class::Header;
-            let own = home.and_then(|home| self.sides.a.place(Scope::Session(home), &key));
+            let own = home.and_then(|home| self.sides.a.place(SearchScope::Session(home), &key));
             if is_header && (home.is_none() || own.is_none() && self.options.appends) {
                 continue;
             }
@@ -171,7 +174,9 @@ impl<'s, 'o> Merging<'s, 'o> {
             }
             let root = || {
                 let parts = &self.sides.a.parts;
-                let root = parts.iter().position(|part| Scope::Family(part.family) == family);
+                let root = parts
+                    .iter()
+                    .position(|part| SearchScope::Family(part.family) == family);
                 root.map_or((0, 0), |root| (root, parts[root].start()))
             };
             let place = match is_header {
@@ -213,7 +218,7 @@ impl<'s, 'o> Merging<'s, 'o> {
                 // If only one side changed, its bytes are kept.
                 match header == b.body || base == Some(a.body) {
                     true => drop(self.replaced.insert(place, self.line(other.0, other.1))),
-                    false => drop(self.replaced.insert(place, made(header))),
+                    false => drop(self.replaced.insert(place, generated_line(header))),
                 }
             }
             if change.is_conflict {
@@ -221,15 +226,16 @@ impl<'s, 'o> Merging<'s, 'o> {
             }
             return;
         }
-        match taken(base, a.body, b.body, self.options.prefer) {
-            Taken::A => {}
-            Taken::B if self.options.appends => match (a.message().and_then(|message| message.id()), &b.kind)
-            {
-                (Some(id), Line::Message(_)) => self.event(place, edit(&id, a.body, b.body, &self.at)),
-                _ => self.merged.totals.refused += 1,
-            },
-            Taken::B => drop(self.replaced.insert(place, self.line(other.0, other.1))),
-            Taken::Conflict => self.conflict(place, &b),
+        match choose_version(base, a.body, b.body, self.options.prefer) {
+            ChosenVersion::A => {}
+            ChosenVersion::B if self.options.appends => {
+                match (a.message().and_then(|message| message.id()), &b.kind) {
+                    (Some(id), Line::Message(_)) => self.event(place, edit(&id, a.body, b.body, &self.at)),
+                    _ => self.merged.totals.refused += 1,
+                }
+            }
+            ChosenVersion::B => drop(self.replaced.insert(place, self.line(other.0, other.1))),
+            ChosenVersion::Conflict => self.conflict(place, &b),
         }
     }
 
@@ -244,7 +250,7 @@ impl<'s, 'o> Merging<'s, 'o> {
         if self.options.keyed.is_none() {
             let event = conflict(&of, theirs.body, &self.at);
             let id = event_id(&event);
-            if self.taken_back(nth).contains(&id) {
+            if self.undone_events(nth).contains(&id) {
                 return;
             }
             self.event((nth, line), event);
@@ -259,22 +265,22 @@ impl<'s, 'o> Merging<'s, 'o> {
 
     /// Appends a generated event to a session unless the session has it.
     fn event(&mut self, (nth, _): (usize, usize), event: Vec<u8>) {
-        let record = Record::parse(&event, Place::default());
+        let record = Record::parse(&event, Position::default());
         let (key, _) = side::key(&record, None);
-        let is_there = self.sides.a.has(Scope::Session(nth), &key);
+        let is_there = self.sides.a.has(SearchScope::Session(nth), &key);
         // The second side may have it too; then it is placed with its other lines.
         let comes = self
             .sides
             .b
-            .has(Scope::Family(self.sides.a.parts[nth].family), &key);
+            .has(SearchScope::Family(self.sides.a.parts[nth].family), &key);
         if !is_there && !comes {
-            self.ends[nth].push(made(event));
+            self.ends[nth].push(generated_line(event));
         }
     }
 
     /// The ids of events that a session of the first side undoes.
-    fn taken_back(&self, nth: usize) -> HashSet<String> {
-        hidden::taken_back(&self.sides.a.parts[nth])
+    fn undone_events(&self, nth: usize) -> HashSet<String> {
+        hidden::undone_events(&self.sides.a.parts[nth])
     }
 
     /// Counts the first side's records that the second lacks, and omits those that it deleted.
@@ -307,7 +313,7 @@ impl<'s, 'o> Merging<'s, 'o> {
         let parts = &self.sides.a.parts;
         let mut sessions = Vec::new();
         let mut added = std::mem::take(&mut self.added);
-        let mut behind = |nth: Option<usize>, sessions: &mut Vec<Vec<MergedLine<'s>>>| {
+        let mut after = |nth: Option<usize>, sessions: &mut Vec<Vec<MergedLine<'s>>>| {
             let (here, later) = std::mem::take(&mut added)
                 .into_iter()
                 .partition(|(at, _)| *at == nth);
@@ -315,7 +321,7 @@ impl<'s, 'o> Merging<'s, 'o> {
             let here: Vec<(Option<usize>, Vec<MergedLine<'s>>)> = here;
             sessions.extend(here.into_iter().map(|(_, lines)| lines));
         };
-        behind(None, &mut sessions);
+        after(None, &mut sessions);
         let mut branches = Vec::new();
         for (nth, part) in parts.iter().enumerate() {
             let mut lines = Vec::with_capacity(part.keys.len());
@@ -327,7 +333,7 @@ impl<'s, 'o> Merging<'s, 'o> {
                 lines.push(
                     self.replaced
                         .remove(&(nth, line))
-                        .unwrap_or_else(|| own_line(part, line)),
+                        .unwrap_or_else(|| part_line(part, line)),
                 );
             }
             lines.append(&mut self.ends[nth]);
@@ -337,21 +343,21 @@ impl<'s, 'o> Merging<'s, 'o> {
             if parts.get(nth + 1).is_none_or(|next| next.family != part.family) {
                 sessions.append(&mut branches);
             }
-            behind(Some(nth), &mut sessions);
+            after(Some(nth), &mut sessions);
         }
         self.merged.sessions = sessions;
         self.merged
     }
 }
 
-fn own_line<'s>(part: &Part<'s>, line: usize) -> MergedLine<'s> {
+fn part_line<'s>(part: &SidePart<'s>, line: usize) -> MergedLine<'s> {
     MergedLine {
         bytes: Cow::Borrowed(part.session.full(line)),
         from: LineSource::A,
     }
 }
 
-pub(super) fn made(body: Vec<u8>) -> MergedLine<'static> {
+pub(super) fn generated_line(body: Vec<u8>) -> MergedLine<'static> {
     MergedLine {
         bytes: Cow::Owned(body),
         from: LineSource::Made,

@@ -7,9 +7,9 @@ use crate::model::health::Health;
 const NONE: u64 = u64::MAX;
 
 #[derive(Default)]
-struct Writer(Vec<u8>);
+struct OverviewEncoder(Vec<u8>);
 
-impl Writer {
+impl OverviewEncoder {
     fn number(&mut self, number: impl Into<Option<u64>>) {
         self.0
             .extend_from_slice(&number.into().unwrap_or(NONE).to_le_bytes());
@@ -26,9 +26,9 @@ impl Writer {
     }
 }
 
-struct Reader<'b>(&'b [u8]);
+struct OverviewDecoder<'b>(&'b [u8]);
 
-impl Reader<'_> {
+impl OverviewDecoder<'_> {
     fn number(&mut self) -> Option<Option<u64>> {
         let (number, rest) = self.0.split_first_chunk::<8>()?;
         self.0 = rest;
@@ -53,7 +53,7 @@ impl Reader<'_> {
 impl Overview {
     /// Encodes the overview.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
+        let mut out = OverviewEncoder::default();
         for text in self.texts() {
             out.text(text);
         }
@@ -105,7 +105,7 @@ impl Overview {
 
     /// Decodes an overview; none if the bytes are invalid.
     pub fn decode(bytes: &[u8]) -> Option<Overview> {
-        let mut reader = Reader(bytes);
+        let mut reader = OverviewDecoder(bytes);
         let mut text = || reader.text();
         let (id, title, key, tokenizer) = (text()?, text()?, text()?, text()?);
         let (created, updated, continued_from, original) = (text()?, text()?, text()?, text()?);

@@ -2,9 +2,9 @@
 
 mod encoded;
 
-use super::memory;
+use super::retention;
 use crate::format::workspace::Workspace;
-use crate::model::chain::Links;
+use crate::model::chain::ChainLinks;
 use crate::model::header;
 use crate::model::health::Health;
 use crate::model::json::{self, Dialect};
@@ -85,7 +85,7 @@ impl Overview {
         let text = |name: &str| Some(json::text(raw(name)?)?.into_owned());
         let number = |name: &str| std::str::from_utf8(raw(name)?).ok()?.parse().ok();
         let count = |number: usize| number as u64;
-        let links = Links::of(session);
+        let links = ChainLinks::of(session);
         let lineage = Lineage::of(session);
         let workspace = Workspace::of(session);
         let plain = |raw: Option<Vec<u8>>| Some(json::text(&raw?)?.into_owned());
@@ -125,7 +125,7 @@ impl Overview {
             tags: tags(raw(TAGS)),
             damaged,
             health: Health::of(session),
-            waiting: memory::waiting(session)
+            waiting: retention::waiting_turns(session)
                 .ok()
                 .flatten()
                 .map(|(pending, backlog)| (count(pending), count(backlog))),

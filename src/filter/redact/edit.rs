@@ -1,15 +1,15 @@
 //! A replacement of secrets in a text.
 
-use super::kind::{Kind, Level};
+use super::kind::{Certainty, SecretKind};
 use std::ops::Range;
 
 /// A secret that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
     /// The kind.
-    pub kind: Kind,
+    pub kind: SecretKind,
     /// The certainty.
-    pub level: Level,
+    pub level: Certainty,
     /// Length of the value in bytes.
     pub length: usize,
     /// SHA-256 of the value in hexadecimal. For a guessable value, which a plain hash would confirm, the keyed hash,
@@ -21,7 +21,7 @@ pub struct Secret {
 
 /// A range of a text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct TextEdit {
     /// The bytes that are replaced.
     pub range: Range<usize>,
     /// What replaces them.
@@ -30,9 +30,9 @@ pub struct Edit {
     pub secrets: Vec<Secret>,
 }
 
-impl Edit {
+impl TextEdit {
     /// Adds an outer encoding to the secrets.
-    pub fn within(mut self, layer: &'static str) -> Edit {
+    pub fn within(mut self, layer: &'static str) -> TextEdit {
         self.secrets
             .iter_mut()
             .for_each(|secret| secret.layers.insert(0, layer));
@@ -41,7 +41,7 @@ impl Edit {
 }
 
 /// Applies edits, which must be sorted and must not overlap.
-pub fn apply(text: &[u8], edits: &[Edit]) -> Vec<u8> {
+pub fn apply(text: &[u8], edits: &[TextEdit]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     for edit in edits {

@@ -1,7 +1,7 @@
 //! Finds secrets by structure rather than prefix: private keys, web tokens, URLs with a password, HTTP headers.
 
 use super::hit::Hit;
-use super::kind::Level;
+use super::kind::Certainty;
 use super::proof::is_wif;
 use super::value::{is_example, is_reference};
 use crate::format::base64;
@@ -39,25 +39,25 @@ fn private_keys(text: &str, found: &mut Vec<Hit>) {
             continue;
         };
         let label = &label[..length];
-        let behind = start + 11 + length + 5;
-        from = behind;
+        let after = start + 11 + length + 5;
+        from = after;
         if !label.contains("PRIVATE KEY") {
             continue;
         }
         let closing = format!("-----END {label}-----");
         // A truncated key ends with its last valid line.
-        let end = text[behind..].find(&closing).map_or_else(
+        let end = text[after..].find(&closing).map_or_else(
             || {
                 let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=\r\n\\ -:,".contains(byte);
-                behind
-                    + text.as_bytes()[behind..]
+                after
+                    + text.as_bytes()[after..]
                         .iter()
                         .take_while(|byte| is_key(byte))
                         .count()
             },
-            |at| behind + at + closing.len(),
+            |at| after + at + closing.len(),
         );
-        if end - behind < 64 || is_example(text[behind..end].trim()) {
+        if end - after < 64 || is_example(text[after..end].trim()) {
             continue;
         }
         let kind = if label.contains("PGP") {
@@ -65,7 +65,7 @@ fn private_keys(text: &str, found: &mut Vec<Hit>) {
         } else {
             "private-key"
         };
-        found.push(Hit::new(start..end, kind, Level::Definite));
+        found.push(Hit::new(start..end, kind, Certainty::Definite));
         from = end;
     }
 }
@@ -90,7 +90,7 @@ fn web_tokens(text: &str, found: &mut Vec<Hit>) {
             && is_object(parts.next())
             && parts.next().is_some_and(|signature| signature.len() >= 16)
         {
-            found.push(Hit::new(start..run.end, "jwt", Level::Definite));
+            found.push(Hit::new(start..run.end, "jwt", Certainty::Definite));
         }
     }
 }
@@ -99,10 +99,10 @@ fn web_tokens(text: &str, found: &mut Vec<Hit>) {
 fn addresses(text: &str, found: &mut Vec<Hit>) {
     let mut from = 0;
     while let Some(at) = text[from..].find("://") {
-        let behind = from + at + 3;
-        from = behind;
+        let after = from + at + 3;
+        from = after;
         let is_end = |c: char| c.is_whitespace() || "\"'<>`\\".contains(c);
-        let rest = &text[behind..];
+        let rest = &text[after..];
         let rest = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         let authority = rest.find(['/', '?']).unwrap_or(rest.len());
         // A password may contain any of these characters if a host follows.
@@ -118,11 +118,11 @@ fn addresses(text: &str, found: &mut Vec<Hit>) {
             && !is_example(password)
             && !matches!(password, "password" | "pass" | "secret" | "pw" | "***")
         {
-            let start = behind + name.len() + 1;
+            let start = after + name.len() + 1;
             found.push(Hit::new(
                 start..start + password.len(),
                 "url-password",
-                Level::Definite,
+                Certainty::Definite,
             ));
         }
         if let Some(at) = rest.find("sig=").filter(|at| rest[..*at].ends_with(['?', '&']))
@@ -131,8 +131,12 @@ fn addresses(text: &str, found: &mut Vec<Hit>) {
             let value = &rest[at + 4..];
             let value = &value[..value.find('&').unwrap_or(value.len())];
             if value.len() >= 40 {
-                let start = behind + at + 4;
-                found.push(Hit::new(start..start + value.len(), "azure-sas", Level::Likely));
+                let start = after + at + 4;
+                found.push(Hit::new(
+                    start..start + value.len(),
+                    "azure-sas",
+                    Certainty::Likely,
+                ));
             }
         }
     }
@@ -157,7 +161,7 @@ fn headers(text: &str, found: &mut Vec<Hit>) {
             found.push(Hit::new(
                 range.start..range.start + value.len(),
                 "bearer-token",
-                Level::Likely,
+                Certainty::Likely,
             ));
         }
     }
@@ -173,7 +177,7 @@ fn headers(text: &str, found: &mut Vec<Hit>) {
                     .is_some_and(|(_, password)| !password.is_empty() && !is_example(password))
         });
         if range.len() >= 8 && is_pair {
-            found.push(Hit::new(range, "basic-auth", Level::Definite));
+            found.push(Hit::new(range, "basic-auth", Certainty::Definite));
         }
     }
     for (at, _) in lower.match_indices("cookie:") {
@@ -197,7 +201,7 @@ fn headers(text: &str, found: &mut Vec<Hit>) {
                 found.push(Hit::new(
                     from..from + value.trim_end().len(),
                     "session-cookie",
-                    Level::Likely,
+                    Certainty::Likely,
                 ));
             }
         }
@@ -214,7 +218,7 @@ fn words(text: &str, found: &mut Vec<Hit>) {
             found.push(Hit::new(
                 before.start..at + 9 + after,
                 "terraform-token",
-                Level::Definite,
+                Certainty::Definite,
             ));
         }
     }
@@ -229,7 +233,7 @@ fn words(text: &str, found: &mut Vec<Hit>) {
             found.push(Hit::new(
                 at - digits..at + 1 + after,
                 "telegram-bot-token",
-                Level::Definite,
+                Certainty::Definite,
             ));
         }
     }
@@ -247,7 +251,7 @@ fn words(text: &str, found: &mut Vec<Hit>) {
             found.push(Hit::new(
                 at - 32..at + 3 + after,
                 "mailchimp-key",
-                Level::Definite,
+                Certainty::Definite,
             ));
         }
     }
@@ -278,7 +282,7 @@ fn words(text: &str, found: &mut Vec<Hit>) {
             found.push(Hit::new(
                 at - first..last + after,
                 "discord-token",
-                Level::Definite,
+                Certainty::Definite,
             ));
             from = last + after;
         }
@@ -291,7 +295,11 @@ fn words(text: &str, found: &mut Vec<Hit>) {
             .count();
         if matches!(length, 51 | 52) && b"5KL".contains(&bytes[start]) && is_wif(&text[start..start + length])
         {
-            found.push(Hit::new(start..start + length, "bitcoin-wif", Level::Definite));
+            found.push(Hit::new(
+                start..start + length,
+                "bitcoin-wif",
+                Certainty::Definite,
+            ));
         }
         start += length.max(1);
     }

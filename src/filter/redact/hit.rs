@@ -1,6 +1,6 @@
 //! The position of a secret in a text.
 
-use super::kind::{Kind, Level};
+use super::kind::{Certainty, SecretKind};
 use std::ops::Range;
 
 /// A secret in a text.
@@ -9,20 +9,20 @@ pub struct Hit {
     /// Its byte range in the text.
     pub range: Range<usize>,
     /// The kind.
-    pub kind: Kind,
+    pub kind: SecretKind,
     /// The certainty.
-    pub level: Level,
+    pub level: Certainty,
 }
 
 impl Hit {
     /// Creates a hit.
-    pub fn new(range: Range<usize>, kind: Kind, level: Level) -> Hit {
+    pub fn new(range: Range<usize>, kind: SecretKind, level: Certainty) -> Hit {
         Hit { range, kind, level }
     }
 }
 
 /// Sorts the hits and removes those that overlap one found earlier.
-pub fn settle(found: Vec<Hit>) -> Vec<Hit> {
+pub fn remove_overlaps(found: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::with_capacity(found.len());
     for hit in found {
         let free = |other: &Hit| other.range.end <= hit.range.start || hit.range.end <= other.range.start;

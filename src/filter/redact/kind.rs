@@ -2,7 +2,7 @@
 
 /// The certainty of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum Certainty {
     /// Its shape alone proves it.
     Definite,
     /// A word next to it suggests it.
@@ -11,22 +11,22 @@ pub enum Level {
     Personal,
 }
 
-impl Level {
+impl Certainty {
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
-            Level::Definite => "definite",
-            Level::Likely => "likely",
-            Level::Personal => "personal",
+            Certainty::Definite => "definite",
+            Certainty::Likely => "likely",
+            Certainty::Personal => "personal",
         }
     }
 }
 
 /// The name of a kind: `github-token`, `password`, `email`.
-pub type Kind = &'static str;
+pub type SecretKind = &'static str;
 
 /// Kinds recognized by context or structure; the table of shapes has the others.
-pub const BY_PLACE: [Kind; 14] = [
+pub const BY_PLACE: [SecretKind; 14] = [
     "aws-secret-key",
     "azure-sas",
     "basic-auth",
@@ -44,18 +44,18 @@ pub const BY_PLACE: [Kind; 14] = [
 ];
 
 /// Further kinds recognized by structure.
-pub const BY_FORM: [Kind; 2] = ["telegram-bot-token", "terraform-token"];
+pub const BY_FORM: [SecretKind; 2] = ["telegram-bot-token", "terraform-token"];
 
 /// Personal data.
-pub const PERSONAL: [Kind; 6] = ["email", "phone", "ip-address", "home-path", "card-number", "iban"];
+pub const PERSONAL: [SecretKind; 6] = ["email", "phone", "ip-address", "home-path", "card-number", "iban"];
 
 /// Parts of messages that are not text; replaced on request.
-pub const MEDIA: [Kind; 3] = ["image", "audio", "file"];
+pub const MEDIA: [SecretKind; 3] = ["image", "audio", "file"];
 
 /// Names listed by the user.
-pub const NAME: Kind = "name";
+pub const NAME: SecretKind = "name";
 
 /// Whether values of this kind can be guessed, so that a hash would confirm a guess.
-pub fn is_guessable(kind: Kind) -> bool {
+pub fn is_guessable(kind: SecretKind) -> bool {
     matches!(kind, "password" | "url-password" | "basic-auth" | NAME) || PERSONAL.contains(&kind)
 }

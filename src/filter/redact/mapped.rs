@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_of_decoded_text_are_those_of_its_source() {
+    fn offsets_of_decoded_text_map_to_its_source() {
         let source = |mapped: &Mapped, part: &str| {
             let at = mapped.text.find(part).unwrap();
             mapped.source(&(at..at + part.len()))

@@ -1,6 +1,6 @@
 //! The placeholder of a secret, `[REDACTED:github-token:1f0c93a2]`: equal for equal values in every file.
 
-use super::kind::{Kind, is_guessable};
+use super::kind::{SecretKind, is_guessable};
 use crate::model::key::hex;
 use regex::Regex;
 use sha2::{Digest, Sha256};
@@ -14,13 +14,13 @@ pub const BEGIN: &str = "[REDACTED:";
 
 /// Numbers guessable values in order of first appearance.
 #[derive(Debug, Default)]
-pub struct Numbers {
-    of: HashMap<(Kind, String), usize>,
+pub struct SecretNumbers {
+    of: HashMap<(SecretKind, String), usize>,
     /// The highest number used for each kind.
     last: HashMap<String, usize>,
 }
 
-impl Numbers {
+impl SecretNumbers {
     /// Reserves the numbers of placeholders in this text for their values.
     pub fn reserve(&mut self, text: &[u8]) {
         for at in memchr::memmem::find_iter(text, BEGIN) {
@@ -37,7 +37,7 @@ impl Numbers {
         }
     }
 
-    fn of(&mut self, kind: Kind, value: &str) -> usize {
+    fn of(&mut self, kind: SecretKind, value: &str) -> usize {
         let last = self.last.entry(kind.to_string()).or_default();
         *self.of.entry((kind, value.to_string())).or_insert_with(|| {
             *last += 1;
@@ -48,10 +48,10 @@ impl Numbers {
 
 /// The form of placeholders.
 #[derive(Clone, Debug, Default)]
-pub struct Template(Option<(Vec<Piece>, Regex)>);
+pub struct Template(Option<(Vec<TemplatePart>, Regex)>);
 
 #[derive(Clone, Debug)]
-enum Piece {
+enum TemplatePart {
     Text(String),
     Kind,
     Hash,
@@ -67,13 +67,13 @@ impl Template {
         while let Some(c) = chars.next() {
             let (piece, matched) = match c {
                 '%' => match chars.next()? {
-                    'k' => (Piece::Kind, "[a-z-]+".to_string()),
-                    'h' => (Piece::Hash, "(?:[0-9a-f]{8}|[0-9]+)".to_string()),
-                    '%' => (Piece::Text("%".to_string()), "%".to_string()),
+                    'k' => (TemplatePart::Kind, "[a-z-]+".to_string()),
+                    'h' => (TemplatePart::Hash, "(?:[0-9a-f]{8}|[0-9]+)".to_string()),
+                    '%' => (TemplatePart::Text("%".to_string()), "%".to_string()),
                     _ => return None,
                 },
                 c if c.is_control() => return None,
-                c => (Piece::Text(c.to_string()), regex::escape(&c.to_string())),
+                c => (TemplatePart::Text(c.to_string()), regex::escape(&c.to_string())),
             };
             pieces.push(piece);
             pattern.push_str(&matched);
@@ -82,14 +82,14 @@ impl Template {
         Some(Template(Some((pieces, own))))
     }
 
-    fn fill(&self, kind: Kind, hash: &str) -> String {
+    fn fill(&self, kind: SecretKind, hash: &str) -> String {
         let Some((pieces, _)) = &self.0 else {
             return format!("{BEGIN}{kind}:{hash}]");
         };
-        let text = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Kind => kind.to_string(),
-            Piece::Hash => hash.to_string(),
+        let text = |piece: &TemplatePart| match piece {
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Kind => kind.to_string(),
+            TemplatePart::Hash => hash.to_string(),
         };
         pieces.iter().map(text).collect()
     }
@@ -105,9 +105,9 @@ impl Template {
 pub fn mark(
     template: &Template,
     key: Option<&[u8]>,
-    kind: Kind,
+    kind: SecretKind,
     value: &str,
-    numbers: &mut Numbers,
+    numbers: &mut SecretNumbers,
 ) -> String {
     if key.is_none() && is_guessable(kind) {
         return template.fill(kind, &numbers.of(kind, value).to_string());
@@ -116,7 +116,7 @@ pub fn mark(
 }
 
 /// The keyed hash of a value in hexadecimal.
-pub fn keyed(key: &[u8], kind: Kind, value: &str) -> String {
+pub fn keyed(key: &[u8], kind: SecretKind, value: &str) -> String {
     hex(&hmac(key, &[kind.as_bytes(), b"\0", value.as_bytes()].concat()))
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn values_that_can_be_guessed_are_numbered() {
-        let mut numbers = Numbers::default();
+        let mut numbers = SecretNumbers::default();
         let mut of =
             |key: Option<&[u8]>, kind, value| mark(&Template::default(), key, kind, value, &mut numbers);
         assert_eq!(of(None, "email", "a@b.de"), "[REDACTED:email:1]");
@@ -165,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn a_form_has_kind_and_hash() {
+    fn a_placeholder_has_a_kind_and_a_hash() {
         let template = Template::read("<<%k/%h 100%%>>").unwrap();
-        let text = mark(&template, None, "password", "x", &mut Numbers::default());
+        let text = mark(&template, None, "password", "x", &mut SecretNumbers::default());
         assert_eq!(text, "<<password/1 100%>>");
         assert!(template.is_mark(&text) && !template.is_mark("password/1"));
         assert!(Template::read("%x").is_none() && Template::read("a%").is_none());

@@ -1,12 +1,12 @@
 //! Recognizes images, audio and files in a session.
 
-use super::kind::Kind;
+use super::kind::SecretKind;
 
 /// Members that contain a Base64 file next to its type.
 const DATA: [&str; 5] = ["data", "base64", "file_data", "bytes", "b64_json"];
 
 /// Minimum length of Base64 that counts as a file.
-const LEAST: usize = 64;
+const MINIMUM: usize = 64;
 
 /// Types of parts that a text part can replace.
 const PARTS: [&str; 9] = [
@@ -22,7 +22,7 @@ const PARTS: [&str; 9] = [
 ];
 
 /// Base64 prefixes of common file types.
-const BEGINNINGS: [(&str, Kind); 7] = [
+const BEGINNINGS: [(&str, SecretKind); 7] = [
     ("iVBORw0KGgo", "image"),
     ("/9j/", "image"),
     ("R0lGOD", "image"),
@@ -33,12 +33,12 @@ const BEGINNINGS: [(&str, Kind); 7] = [
 ];
 
 /// The kind of media in a string: a Base64 `data:` URL, or Base64 in a member for media.
-pub fn kind(raw: &str, name: Option<&str>) -> Option<Kind> {
+pub fn kind(raw: &str, name: Option<&str>) -> Option<SecretKind> {
     if let Some(rest) = raw.strip_prefix("data:") {
         let (about, _) = rest.split_once(',').filter(|(about, _)| about.len() < 128)?;
         return about.ends_with(";base64").then(|| of_type(about));
     }
-    let is_data = name.is_some_and(|name| DATA.contains(&name)) && raw.len() >= LEAST;
+    let is_data = name.is_some_and(|name| DATA.contains(&name)) && raw.len() >= MINIMUM;
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=\\".contains(&byte);
     if !is_data || !raw.bytes().all(is_digit) {
         return None;
@@ -47,7 +47,7 @@ pub fn kind(raw: &str, name: Option<&str>) -> Option<Kind> {
     Some(known.map_or("file", |(_, kind)| kind))
 }
 
-fn of_type(about: &str) -> Kind {
+fn of_type(about: &str) -> SecretKind {
     match about.split('/').next() {
         Some("image") => "image",
         Some("audio") => "audio",

@@ -21,19 +21,19 @@ mod value;
 mod walk;
 
 pub use edit::Secret;
-pub use kind::{Kind, Level, PERSONAL};
+pub use kind::{Certainty, PERSONAL, SecretKind};
 pub use mark::Template;
-pub use options::Options;
+pub use options::RedactorOptions;
 
 use crate::format::base64;
 use crate::model::json::{Dialect, skip_space, value_end};
 use crate::model::key::sha256;
-use edit::{Edit, apply};
-use hit::{Hit, settle};
+use edit::{TextEdit, apply};
+use hit::{Hit, remove_overlaps};
 use mapped::Mapped;
-use mark::Numbers;
+use mark::SecretNumbers;
 use std::ops::Range;
-use walk::{Placed, Walk};
+use walk::{LocatedEdit, Walk};
 
 /// A byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -45,9 +45,9 @@ const LAYERS: usize = 6;
 const LONG_RUN: usize = 4096;
 
 /// Every kind of finding, sorted and unique.
-pub fn kinds() -> Vec<Kind> {
+pub fn kinds() -> Vec<SecretKind> {
     let others = [&kind::BY_PLACE[..], &kind::BY_FORM, &PERSONAL, &[kind::NAME]].concat();
-    let mut all: Vec<Kind> = shapes::kinds().chain(others).collect();
+    let mut all: Vec<SecretKind> = shapes::kinds().chain(others).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -55,7 +55,7 @@ pub fn kinds() -> Vec<Kind> {
 
 /// A secret and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretFinding {
     /// JSON pointer of the string in its line; empty in a line that is not JSON.
     pub pointer: String,
     /// Byte range in the decoded string, or in the line.
@@ -66,19 +66,19 @@ pub struct Finding {
 
 /// The result of redacting a line or a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RedactionOutcome {
     /// The new bytes; none when nothing was found.
     pub bytes: Option<Vec<u8>>,
     /// The findings, in order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SecretFinding>,
     /// Whether the bytes are not JSON.
     pub is_text: bool,
 }
 
 /// The state of an input so far.
 #[derive(Debug, Default)]
-struct State {
-    numbers: Numbers,
+struct RedactionState {
+    numbers: SecretNumbers,
     /// Number of encrypted parts, which cannot be decoded.
     opaque: u64,
     /// Number of signed parts whose text would change.
@@ -88,16 +88,16 @@ struct State {
 /// Finds and replaces secrets, line by line.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    options: Options,
-    state: State,
+    options: RedactorOptions,
+    state: RedactionState,
 }
 
 impl Redactor {
     /// Creates a redactor for one input.
-    pub fn new(options: Options) -> Redactor {
+    pub fn new(options: RedactorOptions) -> Redactor {
         Redactor {
             options,
-            state: State::default(),
+            state: RedactionState::default(),
         }
     }
 
@@ -117,9 +117,9 @@ impl Redactor {
     }
 
     /// Redacts one line or a whole document. Bytes that are not JSON are treated as text.
-    pub fn redact(&mut self, bytes: &[u8]) -> Outcome {
+    pub fn redact(&mut self, bytes: &[u8]) -> RedactionOutcome {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        let mut scan = Scan {
+        let mut scan = SecretScan {
             options: &self.options,
             state: &mut self.state,
             depth: 0,
@@ -127,21 +127,24 @@ impl Redactor {
         let text = std::str::from_utf8(&bytes[bom..]).ok();
         let json = text.filter(|text| is_json(text));
         let is_text = json.is_none();
-        if scan.is_fast() && !scan.options.drop_media && text.is_some_and(|text| !prefilter::may_hold(text)) {
-            return Outcome {
+        if scan.is_fast()
+            && !scan.options.drop_media
+            && text.is_some_and(|text| !prefilter::may_contain_secret(text))
+        {
+            return RedactionOutcome {
                 is_text,
-                ..Outcome::default()
+                ..RedactionOutcome::default()
             };
         }
         let mut placed = match json {
             Some(text) => Walk::new(text, &mut scan).run(),
             None => {
                 let mapped = Mapped::lossy(&bytes[bom..]);
-                let in_line = |edit: Edit| Placed {
+                let in_line = |edit: TextEdit| LocatedEdit {
                     pointer: String::new(),
                     start: edit.range.start,
                     end: edit.range.end,
-                    edit: Edit {
+                    edit: TextEdit {
                         range: mapped.source(&edit.range),
                         ..edit
                     },
@@ -150,26 +153,26 @@ impl Redactor {
             }
         };
         if placed.is_empty() {
-            return Outcome {
+            return RedactionOutcome {
                 is_text,
-                ..Outcome::default()
+                ..RedactionOutcome::default()
             };
         }
-        for Placed { edit, .. } in &mut placed {
+        for LocatedEdit { edit, .. } in &mut placed {
             edit.range = edit.range.start + bom..edit.range.end + bom;
         }
-        let finding = |placed: &Placed| {
+        let finding = |placed: &LocatedEdit| {
             let (pointer, range) = (placed.pointer.clone(), placed.start..placed.end);
             let secrets = placed.edit.secrets.clone().into_iter();
-            secrets.map(move |secret| Finding {
+            secrets.map(move |secret| SecretFinding {
                 pointer: pointer.clone(),
                 range: range.clone(),
                 secret,
             })
         };
         let findings = placed.iter().flat_map(finding).collect();
-        let edits: Vec<Edit> = placed.into_iter().map(|placed| placed.edit).collect();
-        Outcome {
+        let edits: Vec<TextEdit> = placed.into_iter().map(|placed| placed.edit).collect();
+        RedactionOutcome {
             bytes: Some(apply(bytes, &edits)),
             findings,
             is_text,
@@ -186,25 +189,25 @@ fn is_json(text: &str) -> bool {
 }
 
 /// A single search and its state.
-struct Scan<'s> {
-    options: &'s Options,
-    state: &'s mut State,
+struct SecretScan<'s> {
+    options: &'s RedactorOptions,
+    state: &'s mut RedactionState,
     depth: usize,
 }
 
-impl Scan<'_> {
+impl SecretScan<'_> {
     /// Whether the prefilter covers all requested kinds.
     fn is_fast(&self) -> bool {
         self.options.personal.is_empty() && self.options.names.is_empty()
     }
 
     /// Whether a raw JSON string may contain a finding; cheaper than decoding it.
-    fn may_hold(&self, raw: &str, name: Option<&str>) -> bool {
-        !self.is_fast() || name.is_some_and(prefilter::may_name) || prefilter::may_hold(raw)
+    fn may_contain_finding(&self, raw: &str, name: Option<&str>) -> bool {
+        !self.is_fast() || name.is_some_and(prefilter::may_name) || prefilter::may_contain_secret(raw)
     }
 
     /// The edits of a text, sorted and without overlap.
-    fn text(&mut self, text: &str) -> Vec<Edit> {
+    fn text(&mut self, text: &str) -> Vec<TextEdit> {
         if self.depth < LAYERS && is_json(text) {
             self.depth += 1;
             let placed = Walk::new(text, self).run();
@@ -225,11 +228,11 @@ impl Scan<'_> {
         edits
     }
 
-    fn plain(&mut self, text: &str) -> Vec<Edit> {
+    fn plain(&mut self, text: &str) -> Vec<TextEdit> {
         let mut hits = Vec::new();
         shapes::find(text, &mut hits);
         forms::find(text, &mut hits);
-        let mut edits: Vec<Edit> = Vec::new();
+        let mut edits: Vec<TextEdit> = Vec::new();
         self.add(text, hits, &mut edits);
         if self.depth < LAYERS {
             self.depth += 1;
@@ -239,7 +242,7 @@ impl Scan<'_> {
         }
         let mut hits = Vec::new();
         place::find(text, &mut hits);
-        let wanted = |kind: Kind| self.options.personal.contains(&kind);
+        let wanted = |kind: SecretKind| self.options.personal.contains(&kind);
         personal::find(text, &wanted, &mut hits);
         self.names(text, &mut hits);
         self.add(text, hits, &mut edits);
@@ -248,8 +251,8 @@ impl Scan<'_> {
     }
 
     /// Adds the requested hits that do not overlap earlier ones.
-    fn add(&mut self, text: &str, hits: Vec<Hit>, edits: &mut Vec<Edit>) {
-        for hit in settle(hits) {
+    fn add(&mut self, text: &str, hits: Vec<Hit>, edits: &mut Vec<TextEdit>) {
+        for hit in remove_overlaps(hits) {
             if is_free(edits, &hit.range) {
                 edits.extend(self.edit(text, hit));
             }
@@ -257,10 +260,10 @@ impl Scan<'_> {
     }
 
     /// Converts a hit to an edit; none if the hit is not wanted.
-    fn edit(&mut self, text: &str, hit: Hit) -> Option<Edit> {
+    fn edit(&mut self, text: &str, hit: Hit) -> Option<TextEdit> {
         let options = self.options;
         let value = &text[hit.range.clone()];
-        let wanted = (hit.level <= options.level || hit.level == Level::Personal)
+        let wanted = (hit.level <= options.level || hit.level == Certainty::Personal)
             && (options.only.is_empty() || options.only.contains(&hit.kind))
             && !options.except.contains(&hit.kind);
         if !wanted || options.mark.is_mark(value) {
@@ -282,7 +285,7 @@ impl Scan<'_> {
         if is_allowed {
             return None;
         }
-        Some(Edit {
+        Some(TextEdit {
             text: self.mark(hit.kind, value),
             secrets: vec![Secret {
                 kind: hit.kind,
@@ -300,7 +303,7 @@ impl Scan<'_> {
     }
 
     /// Returns the placeholder of a value.
-    fn mark(&mut self, kind: Kind, value: &str) -> String {
+    fn mark(&mut self, kind: SecretKind, value: &str) -> String {
         let options = self.options;
         let numbers = &mut self.state.numbers;
         mark::mark(&options.mark, options.key.as_deref(), kind, value, numbers)
@@ -327,14 +330,14 @@ impl Scan<'_> {
                 let is_word = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
                 let end = at + name.len();
                 if is_word(folded[..at].chars().next_back()) && is_word(folded[end..].chars().next()) {
-                    hits.push(Hit::new(place(at)..place(end), kind::NAME, Level::Personal));
+                    hits.push(Hit::new(place(at)..place(end), kind::NAME, Certainty::Personal));
                 }
             }
         }
     }
 
     /// Searches percent-encoded runs.
-    fn percent(&mut self, text: &str, edits: &mut Vec<Edit>) {
+    fn percent(&mut self, text: &str, edits: &mut Vec<TextEdit>) {
         let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'<>&?=;|()".contains(byte);
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -350,7 +353,7 @@ impl Scan<'_> {
                 };
                 let range = start + source.start..start + source.end;
                 if is_free(edits, &range) {
-                    edits.push(Edit { range, ..edit }.within("percent"));
+                    edits.push(TextEdit { range, ..edit }.within("percent"));
                 }
             }
         }
@@ -358,7 +361,7 @@ impl Scan<'_> {
 
     /// Searches Base64 runs that decode to text. A run of which at least half is secret is replaced; otherwise the
     /// redacted text is encoded again.
-    fn base64(&mut self, text: &str, edits: &mut Vec<Edit>) {
+    fn base64(&mut self, text: &str, edits: &mut Vec<TextEdit>) {
         let digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -399,20 +402,20 @@ impl Scan<'_> {
                 }
             };
             let range = start..at;
-            edits.push(Edit { range, text, secrets }.within("base64"));
+            edits.push(TextEdit { range, text, secrets }.within("base64"));
         }
     }
 }
 
 /// Decodes Base64 that contains text.
-fn decoded(run: &[u8]) -> Option<(base64::Style, String)> {
+fn decoded(run: &[u8]) -> Option<(base64::Base64Style, String)> {
     let (style, bytes) = base64::decode(run)?;
     let text = String::from_utf8(bytes).ok()?;
     let is_text = !text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c));
     is_text.then_some((style, text))
 }
 
-fn is_free(edits: &[Edit], range: &Range<usize>) -> bool {
-    let apart = |edit: &Edit| edit.range.end <= range.start || range.end <= edit.range.start;
+fn is_free(edits: &[TextEdit], range: &Range<usize>) -> bool {
+    let apart = |edit: &TextEdit| edit.range.end <= range.start || range.end <= edit.range.start;
     edits.iter().all(apart)
 }

@@ -1,23 +1,23 @@
 //! Options: which values to find and how to replace them.
 
-use super::kind::{Kind, Level};
+use super::kind::{Certainty, SecretKind};
 use super::mark::Template;
 use regex::Regex;
 use std::collections::HashSet;
 
 /// The values to find, and their replacements.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// The minimum level: [`Level::Definite`] or [`Level::Likely`].
-    pub level: Level,
+pub struct RedactorOptions {
+    /// The minimum level: [`Certainty::Definite`] or [`Certainty::Likely`].
+    pub level: Certainty,
     /// Kinds of personal data to find.
-    pub personal: Vec<Kind>,
+    pub personal: Vec<SecretKind>,
     /// Whole words to replace, ignoring case.
     pub names: Vec<String>,
     /// Find only these kinds; empty means all.
-    pub only: Vec<Kind>,
+    pub only: Vec<SecretKind>,
     /// Skip these kinds.
-    pub except: Vec<Kind>,
+    pub except: Vec<SecretKind>,
     /// SHA-256 hashes of values to keep, in hexadecimal, as in [`super::Secret`].
     pub allowed: HashSet<String>,
     /// Keep values that match one of these patterns.
@@ -32,10 +32,10 @@ pub struct Options {
     pub drop_opaque: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            level: Level::Likely,
+impl Default for RedactorOptions {
+    fn default() -> RedactorOptions {
+        RedactorOptions {
+            level: Certainty::Likely,
             personal: Vec::new(),
             names: Vec::new(),
             only: Vec::new(),

@@ -2,22 +2,22 @@
 //! numbers, IBANs.
 
 use super::hit::Hit;
-use super::kind::{Kind, Level};
+use super::kind::{Certainty, SecretKind};
 use super::proof::{is_iban, is_luhn};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
 /// Finds the requested kinds of personal data.
-pub fn find(text: &str, wanted: &dyn Fn(Kind) -> bool, found: &mut Vec<Hit>) {
-    let mut add = |kind: Kind, ranges: Vec<Range<usize>>| {
+pub fn find(text: &str, wanted: &dyn Fn(SecretKind) -> bool, found: &mut Vec<Hit>) {
+    let mut add = |kind: SecretKind, ranges: Vec<Range<usize>>| {
         found.extend(
             ranges
                 .into_iter()
-                .map(|range| Hit::new(range, kind, Level::Personal)),
+                .map(|range| Hit::new(range, kind, Certainty::Personal)),
         );
     };
     type Finder = fn(&str) -> Vec<Range<usize>>;
-    let finders: [(Kind, Finder); 6] = [
+    let finders: [(SecretKind, Finder); 6] = [
         ("email", emails),
         ("iban", accounts),
         ("card-number", cards),
@@ -37,8 +37,8 @@ fn emails(text: &str) -> Vec<Range<usize>> {
     let is_host = |c: char| c.is_alphanumeric() || ".-".contains(c);
     let email = |(at, _): (usize, &str)| {
         let start = text[..at].trim_end_matches(is_local).len();
-        let behind = &text[at + 1..];
-        let host = &behind[..behind.len() - behind.trim_start_matches(is_host).len()];
+        let after = &text[at + 1..];
+        let host = &after[..after.len() - after.trim_start_matches(is_host).len()];
         let host = host.trim_end_matches(['.', '-']);
         let local = text[start..at].trim_start_matches(['.', '-']);
         let top = host.rsplit('.').next().unwrap_or_default();
@@ -46,7 +46,7 @@ fn emails(text: &str) -> Vec<Range<usize>> {
             && host.contains('.')
             && top.len() >= 2
             && top.chars().all(char::is_alphabetic)
-            && !(local == "git" && behind[host.len()..].starts_with(':'))
+            && !(local == "git" && after[host.len()..].starts_with(':'))
             && !text[..start].ends_with(['/', ':']);
         is_address.then(|| at - local.len()..at + 1 + host.len())
     };

@@ -1,7 +1,7 @@
 //! Finds secrets by the word before them: `DB_PASSWORD=...`, `"api_key": "..."`, `--token ...`.
 
 use super::hit::Hit;
-use super::kind::{Kind, Level};
+use super::kind::{Certainty, SecretKind};
 use super::value::{is_example, is_generated, is_password, is_reference};
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::ops::Range;
@@ -119,7 +119,7 @@ pub fn find(text: &str, found: &mut Vec<Hit>) {
 }
 
 /// Whether a word may precede a secret.
-pub fn may_lead(text: &str, start: usize, end: usize, is_password: bool) -> bool {
+pub fn may_precede_secret(text: &str, start: usize, end: usize, is_password: bool) -> bool {
     value(text, start, end).is_some_and(|(value, quoted)| {
         judge(text, value, quoted, is_password, name(text, start, end)).is_some()
     })
@@ -144,14 +144,14 @@ fn judge(text: &str, value: Range<usize>, quoted: bool, is_chosen: bool, name: &
     if is_reference(shown) || is_example(shown) || PUBLIC.iter().any(|public| lower.contains(public)) {
         return None;
     }
-    let kind: Kind = if is_chosen {
+    let kind: SecretKind = if is_chosen {
         is_password(shown, quoted).then_some("password")?
     } else if lower.contains("aws") && lower.contains("secret") && shown.len() == 40 {
         "aws-secret-key"
     } else {
         is_generated(shown).then_some("generic-secret")?
     };
-    Some(Hit::new(value, kind, Level::Likely))
+    Some(Hit::new(value, kind, Certainty::Likely))
 }
 
 fn is_name(c: char) -> bool {

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 /// How much text around a word is decoded, in bytes.
 const BEFORE: usize = 64;
-const BEHIND: usize = 2048;
+const CONTEXT_BYTES: usize = 2048;
 
 /// The kind of a pattern.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ fn written(word: &str) -> impl Iterator<Item = String> {
 }
 
 /// Whether a text may contain a secret, plain or JSON-encoded.
-pub fn may_hold(text: &str) -> bool {
+pub fn may_contain_secret(text: &str) -> bool {
     let Some(searcher) = searcher() else {
         return true;
     };
@@ -118,7 +118,7 @@ pub fn may_hold(text: &str) -> bool {
                 percent = end;
                 holds
             }
-            kind => leads(text, start, end, &sign.0, kind),
+            kind => is_secret_context(text, start, end, &sign.0, kind),
         }
     };
     searcher.automaton.find_overlapping_iter(text).any(may) || has_run(text.as_bytes())
@@ -133,17 +133,17 @@ pub fn may_name(name: &str) -> bool {
 }
 
 /// Whether a match may be a secret in its context.
-fn leads(text: &str, start: usize, end: usize, pattern: &str, sign: Sign) -> bool {
+fn is_secret_context(text: &str, start: usize, end: usize, pattern: &str, sign: Sign) -> bool {
     let bytes = text.as_bytes();
     let rest = &bytes[end..];
     let is_exact = || bytes[start..end] == *pattern.as_bytes();
     let run = |has: fn(&u8) -> bool| rest.iter().take_while(|byte| has(byte)).count();
     match sign {
-        Sign::Prefix(nth) => is_exact() && shapes::may_fit(nth, rest),
+        Sign::Prefix(nth) => is_exact() && shapes::may_have_shape(nth, rest),
         Sign::Word(is_password) => word(text, start, end, is_password),
         Sign::Bearer => run(is_token) >= 20,
         Sign::Basic => run(is_token) >= 8 && is_pair(&rest[..run(is_token)]),
-        Sign::Cookie => rest.iter().take(BEHIND).any(|byte| *byte == b'='),
+        Sign::Cookie => rest.iter().take(CONTEXT_BYTES).any(|byte| *byte == b'='),
         Sign::Address => {
             let address = &rest[..run(|byte| !byte.is_ascii_whitespace() && !b"\"'<>`\\".contains(byte))];
             let colon = memchr::memchr2(b':', b'/', address).filter(|at| address[*at] == b':');
@@ -199,7 +199,10 @@ fn percent_encoded(text: &str, at: usize) -> (bool, usize) {
     let start = at - bytes[..at].iter().rev().take_while(|byte| !ends(byte)).count();
     let end = at + bytes[at..].iter().take_while(|byte| !ends(byte)).count();
     let decoded = Mapped::percent(&text[start..end]);
-    (decoded.is_some_and(|decoded| may_hold(&decoded.text)), end)
+    (
+        decoded.is_some_and(|decoded| may_contain_secret(&decoded.text)),
+        end,
+    )
 }
 
 /// Whether a sign and a value follow a word.
@@ -239,8 +242,8 @@ fn word(text: &str, start: usize, end: usize, is_password: bool) -> bool {
         return false;
     }
     let from = boundary(text, start.saturating_sub(BEFORE));
-    let to = boundary(text, end + BEHIND);
-    if place::may_lead(&text[from..to], start - from, end - from, is_password) {
+    let to = boundary(text, end + CONTEXT_BYTES);
+    if place::may_precede_secret(&text[from..to], start - from, end - from, is_password) {
         return true;
     }
     let (mut head, mut rest) = (text[from..start].to_string(), text[end..to].to_string());
@@ -250,7 +253,7 @@ fn word(text: &str, start: usize, end: usize, is_password: bool) -> bool {
         }
         (head, rest) = (Mapped::json(&head).text, Mapped::json(&rest).text);
         let joined = [&head, &text[start..end], &rest].concat();
-        if place::may_lead(&joined, head.len(), head.len() + end - start, is_password) {
+        if place::may_precede_secret(&joined, head.len(), head.len() + end - start, is_password) {
             return true;
         }
     }

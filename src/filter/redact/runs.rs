@@ -4,7 +4,7 @@ use super::proof::is_wif;
 use crate::format::base64;
 
 /// Minimum length of a run.
-const LEAST: usize = 16;
+const MINIMUM: usize = 16;
 
 /// The characters of both Base64 alphabets.
 const DIGIT: [bool; 256] = {
@@ -21,16 +21,16 @@ const DIGIT: [bool; 256] = {
 /// Whether a text has a run that may be a secret: Base64 of text, a Bitcoin private key, a Discord token.
 pub fn has_run(text: &[u8]) -> bool {
     let mut at = 0;
-    while let Some(window) = text.get(at..at + LEAST) {
+    while let Some(window) = text.get(at..at + MINIMUM) {
         if let Some(last) = window.iter().rposition(|byte| !DIGIT[usize::from(*byte)]) {
             at += last + 1;
             continue;
         }
-        let more = text[at + LEAST..]
+        let more = text[at + MINIMUM..]
             .iter()
             .take_while(|byte| DIGIT[usize::from(**byte)]);
-        let end = at + LEAST + more.count();
-        if may_hold(text, at, end) {
+        let end = at + MINIMUM + more.count();
+        if may_be_secret(text, at, end) {
             return true;
         }
         at = end + 1;
@@ -38,7 +38,7 @@ pub fn has_run(text: &[u8]) -> bool {
     false
 }
 
-fn may_hold(text: &[u8], start: usize, end: usize) -> bool {
+fn may_be_secret(text: &[u8], start: usize, end: usize) -> bool {
     // The character of an escape is not part of the run after it.
     let start = match start.checked_sub(1).map(|before| text[before]) {
         Some(b'\\') if text[start] == b'u' => start + 5,
@@ -50,12 +50,12 @@ fn may_hold(text: &[u8], start: usize, end: usize) -> bool {
         let rest = &text[end..];
         run.len() >= 20 && rest.first() == Some(&b'.') && rest.get(7) == Some(&b'.')
     };
-    run.len() >= LEAST && (is_encoded(run) || is_discord()) || has_wif(run)
+    run.len() >= MINIMUM && (is_encoded(run) || is_discord()) || has_wif(run)
 }
 
 /// Whether Base64 decodes to text at its beginning.
 fn is_encoded(run: &[u8]) -> bool {
-    let Some((_, bytes)) = base64::decode(&run[..LEAST]) else {
+    let Some((_, bytes)) = base64::decode(&run[..MINIMUM]) else {
         return false;
     };
     let is_text = match std::str::from_utf8(&bytes) {

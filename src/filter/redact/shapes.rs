@@ -2,7 +2,7 @@
 //! services document or use.
 
 use super::hit::Hit;
-use super::kind::{Kind, Level};
+use super::kind::{Certainty, SecretKind};
 use super::proof::{entropy, is_github_checksum};
 use super::value::is_example;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -43,25 +43,25 @@ impl Set {
 
 /// An element of a shape.
 #[derive(Clone, Copy, Debug)]
-enum Piece {
+enum ShapeElement {
     /// Between a minimum and a maximum number of characters.
     Of(Set, usize, usize),
     /// A literal text.
     Is(&'static str),
 }
 
-use Piece::{Is, Of};
+use ShapeElement::{Is, Of};
 
-struct Shape {
-    kind: Kind,
+struct SecretShape {
+    kind: SecretKind,
     prefixes: &'static [&'static str],
-    pieces: &'static [Piece],
-    check: Check,
+    pieces: &'static [ShapeElement],
+    check: MatchCondition,
 }
 
 /// A further condition for a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Check {
+enum MatchCondition {
     Nothing,
     /// GitHub's checksum; a mismatch lowers the level.
     Github,
@@ -72,12 +72,12 @@ enum Check {
 }
 
 const fn shape(
-    kind: Kind,
+    kind: SecretKind,
     prefixes: &'static [&'static str],
-    pieces: &'static [Piece],
-    check: Check,
-) -> Shape {
-    Shape {
+    pieces: &'static [ShapeElement],
+    check: MatchCondition,
+) -> SecretShape {
+    SecretShape {
         kind,
         prefixes,
         pieces,
@@ -87,11 +87,11 @@ const fn shape(
 
 const MANY: usize = 4096;
 
-use Check::{Behind, Github, Has, Nothing};
+use MatchCondition::{Behind, Github, Has, Nothing};
 use Set::{Alnum, Base32, Base64, Hex, Path, Upper, Word};
 
 #[rustfmt::skip]
-const SHAPES: &[Shape] = &[
+const SHAPES: &[SecretShape] = &[
     shape("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], &[Of(Alnum, 36, 36)], Github),
     shape("github-fine-grained", &["github_pat_"], &[Of(Alnum, 22, 22), Is("_"), Of(Alnum, 59, 59)], Nothing),
     shape("gitlab-token", &["glpat-", "glrt-", "gldt-"], &[Of(Word, 20, 64)], Nothing),
@@ -148,7 +148,7 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// The kinds of the table.
-pub fn kinds() -> impl Iterator<Item = Kind> {
+pub fn kinds() -> impl Iterator<Item = SecretKind> {
     SHAPES.iter().map(|shape| shape.kind)
 }
 
@@ -158,17 +158,17 @@ pub fn prefixes() -> impl Iterator<Item = &'static str> {
 }
 
 /// The shape of each prefix, in the order of [`prefixes`].
-fn shapes() -> impl Iterator<Item = &'static Shape> {
-    let of = |shape: &'static Shape| shape.prefixes.iter().map(move |_| shape);
+fn shapes() -> impl Iterator<Item = &'static SecretShape> {
+    let of = |shape: &'static SecretShape| shape.prefixes.iter().map(move |_| shape);
     SHAPES.iter().flat_map(of)
 }
 
 /// Whether the text after prefix number `nth` may have its shape. Encoded text may contain backslashes.
-pub fn may_fit(nth: usize, behind: &[u8]) -> bool {
+pub fn may_have_shape(nth: usize, after: &[u8]) -> bool {
     let Some(shape) = shapes().nth(nth) else {
         return true;
     };
-    let mut rest = behind;
+    let mut rest = after;
     shape.pieces.iter().all(|piece| match *piece {
         Of(set, least, most) => {
             let has = |byte: &u8| set.has(*byte) || *byte == b'\\' && set.has(b'/');
@@ -188,7 +188,7 @@ pub fn may_fit(nth: usize, behind: &[u8]) -> bool {
 struct Searcher {
     automaton: AhoCorasick,
     /// The shape of each pattern.
-    shapes: Vec<&'static Shape>,
+    shapes: Vec<&'static SecretShape>,
 }
 
 fn searcher() -> Option<&'static Searcher> {
@@ -225,14 +225,14 @@ pub fn find(text: &str, found: &mut Vec<Hit>) {
 }
 
 /// The end of a match and its level; none without a match.
-fn end(shape: &Shape, text: &str, start: usize, behind: usize) -> Option<(Level, usize)> {
+fn end(shape: &SecretShape, text: &str, start: usize, after: usize) -> Option<(Certainty, usize)> {
     let bytes = text.as_bytes();
     let before = start.checked_sub(1).map(|at| bytes[at]);
     let begins_word = bytes[start].is_ascii_alphanumeric();
     if begins_word && before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         return None;
     }
-    let mut at = behind;
+    let mut at = after;
     let mut last = None;
     for piece in shape.pieces {
         match *piece {
@@ -266,9 +266,9 @@ fn end(shape: &Shape, text: &str, start: usize, behind: usize) -> Option<(Level,
     match shape.check {
         Has(part) if !value.contains(part) => None,
         Github if !is_github_checksum(value) => {
-            (entropy(&value[behind - start..]) >= 3.0).then_some((Level::Likely, at))
+            (entropy(&value[after - start..]) >= 3.0).then_some((Certainty::Likely, at))
         }
-        _ => Some((Level::Definite, at)),
+        _ => Some((Certainty::Definite, at)),
     }
 }
 
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     /// Generates a value of a shape, the same in every run.
-    fn value(shape: &Shape, prefix: &str) -> String {
+    fn value(shape: &SecretShape, prefix: &str) -> String {
         let mut state = 7_u32;
         let mut next = |set: Set| loop {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -311,7 +311,7 @@ mod tests {
                 ] {
                     let mut found = Vec::new();
                     find(&text, &mut found);
-                    let kinds: Vec<Kind> = found.iter().map(|hit| hit.kind).collect();
+                    let kinds: Vec<SecretKind> = found.iter().map(|hit| hit.kind).collect();
                     assert_eq!(kinds, [shape.kind], "{text}");
                     assert!(
                         text[found[0].range.clone()].len() >= value.len() - prefix.len(),

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 
 const GITHUB: &str = "ghs_gd23eOp1ARVjVEeNJPXGyijpXUwIL81bDYjN";
 
-fn redact(text: &str) -> (String, Vec<Kind>) {
+fn redact(text: &str) -> (String, Vec<SecretKind>) {
     let outcome = Redactor::default().redact(text.as_bytes());
     let text = outcome
         .bytes
@@ -17,7 +17,7 @@ fn redact(text: &str) -> (String, Vec<Kind>) {
 }
 
 #[test]
-fn what_is_no_secret_keeps_its_bytes() {
+fn text_without_secrets_keeps_its_bytes() {
     for line in [
         r#"{"role":"user","content":"token budget: 52823 tokens left","id":"call_6zK8GbL5Cl7WtcyfHcxIA4uk"}"#,
         r#"{"usage":{"input_tokens": 867222,"cache_creation_input_tokens": 774922}}"#,
@@ -38,7 +38,7 @@ fn a_secret_is_found_in_every_layer() {
             "GITHUB_TOKEN={GITHUB}\nand a longer text behind it, which is no secret at all: twice as long\n"
         )
         .as_bytes(),
-        &base64::Style::PLAIN,
+        &base64::Base64Style::PLAIN,
     ))
     .unwrap();
     let percent = GITHUB.replace('_', "%5F");
@@ -59,7 +59,7 @@ fn a_secret_is_found_in_every_layer() {
             "{after}"
         );
         // Redacted values are not found again.
-        assert_eq!(redact(&after).1, Vec::<Kind>::new(), "{after}");
+        assert_eq!(redact(&after).1, Vec::<SecretKind>::new(), "{after}");
         if text.starts_with('{') {
             serde_json::from_str::<serde_json::Value>(&after).unwrap();
         }
@@ -98,10 +98,10 @@ fn a_signed_part_that_would_change_is_removed() {
 fn personal_data_and_names_are_found_on_request() {
     let text = "Ask Ann or ann.lee@orchard.io, +49 172 55947680, 203.0.113.9, /home/annlee/x, 4111 1111 1111 1111; not git@github.com:x/y, 10.0.0.1, annual.";
     assert_eq!(redact(text).0, text);
-    let options = Options {
+    let options = RedactorOptions {
         personal: PERSONAL.to_vec(),
         names: vec!["ANN".to_string()],
-        ..Options::default()
+        ..RedactorOptions::default()
     };
     let outcome = Redactor::new(options).redact(text.as_bytes());
     let after = String::from_utf8(outcome.bytes.unwrap()).unwrap();
@@ -113,9 +113,9 @@ fn personal_data_and_names_are_found_on_request() {
 }
 
 #[test]
-fn what_is_wanted_can_be_chosen() {
+fn kinds_of_secrets_can_be_selected() {
     let text = format!("{GITHUB} and password: \"Saddle59!ptkB\"");
-    let kinds = |options: Options| -> Vec<Kind> {
+    let kinds = |options: RedactorOptions| -> Vec<SecretKind> {
         let outcome = Redactor::new(options).redact(text.as_bytes());
         outcome
             .findings
@@ -123,28 +123,28 @@ fn what_is_wanted_can_be_chosen() {
             .map(|finding| finding.secret.kind)
             .collect()
     };
-    let default = Options::default;
+    let default = RedactorOptions::default;
     assert_eq!(kinds(default()), ["github-token", "password"]);
     assert_eq!(
-        kinds(Options {
+        kinds(RedactorOptions {
             only: vec!["password"],
             ..default()
         }),
         ["password"]
     );
     assert_eq!(
-        kinds(Options {
+        kinds(RedactorOptions {
             except: vec!["password"],
             ..default()
         }),
         ["github-token"]
     );
     let allowed = HashSet::from([sha256(GITHUB.as_bytes())]);
-    assert_eq!(kinds(Options { allowed, ..default() }), ["password"]);
-    let level = Level::Definite;
-    assert_eq!(kinds(Options { level, ..default() }), ["github-token"]);
+    assert_eq!(kinds(RedactorOptions { allowed, ..default() }), ["password"]);
+    let level = Certainty::Definite;
+    assert_eq!(kinds(RedactorOptions { level, ..default() }), ["github-token"]);
     let wrong = text.replace("jN and", "jM and");
-    let outcome = Redactor::new(Options { level, ..default() }).redact(wrong.as_bytes());
+    let outcome = Redactor::new(RedactorOptions { level, ..default() }).redact(wrong.as_bytes());
     assert_eq!(outcome.findings, [], "its checksum is wrong");
 }
 
@@ -157,7 +157,7 @@ fn a_damaged_line_is_text_and_keeps_its_other_bytes() {
 }
 
 /// Redacts one line with these options.
-fn by(options: Options, line: &str) -> (String, Redactor) {
+fn by(options: RedactorOptions, line: &str) -> (String, Redactor) {
     let mut redactor = Redactor::new(options);
     let outcome = redactor.redact(line.as_bytes());
     let bytes = outcome.bytes.unwrap_or(line.into());
@@ -167,9 +167,9 @@ fn by(options: Options, line: &str) -> (String, Redactor) {
 #[test]
 fn images_and_files_are_replaced_on_request() {
     let data = "iVBORw0KGgo".to_string() + &"A".repeat(80);
-    let options = || Options {
+    let options = || RedactorOptions {
         drop_media: true,
-        ..Options::default()
+        ..RedactorOptions::default()
     };
     let text = |line: &str| {
         assert_eq!(redact(line).0, line, "kept by default");
@@ -220,11 +220,11 @@ fn encrypted_parts_are_counted_or_dropped() {
             r#"{"payload":{"type":"reasoning","summary":[],"encrypted_content":null}}"#,
         ),
     ] {
-        let (after, kept) = by(Options::default(), line);
+        let (after, kept) = by(RedactorOptions::default(), line);
         assert_eq!((after.as_str(), kept.opaque()), (line, 1));
-        let drop_opaque = Options {
+        let drop_opaque = RedactorOptions {
             drop_opaque: true,
-            ..Options::default()
+            ..RedactorOptions::default()
         };
         let (after, dropped) = by(drop_opaque, line);
         assert_eq!((after.as_str(), dropped.opaque()), (expected, 1));
@@ -232,11 +232,11 @@ fn encrypted_parts_are_counted_or_dropped() {
 }
 
 #[test]
-fn a_signed_call_loses_its_signature_and_not_its_result() {
+fn a_signed_call_loses_only_its_signature() {
     let line = format!(
         r#"{{"parts":[{{"functionCall":{{"id":"c1","args":{{"q":"{GITHUB}"}}}},"thoughtSignature":"c2lnbmVk"}}]}}"#
     );
-    let (after, redactor) = by(Options::default(), &line);
+    let (after, redactor) = by(RedactorOptions::default(), &line);
     assert_eq!(redactor.signed(), 1);
     assert!(
         after.contains(r#""id":"c1""#) && after.ends_with(r#""thoughtSignature":""}]}"#),
@@ -269,14 +269,14 @@ fn placeholders_of_an_earlier_run_keep_their_numbers() {
 
 #[test]
 fn a_value_that_matches_an_allowed_pattern_is_kept() {
-    let options = Options {
+    let options = RedactorOptions {
         allowed_patterns: vec![regex::Regex::new("^ghs_gd").unwrap()],
-        ..Options::default()
+        ..RedactorOptions::default()
     };
     assert_eq!(by(options, GITHUB).0, GITHUB);
-    let options = Options {
+    let options = RedactorOptions {
         mark: Template::read("<%k>").unwrap(),
-        ..Options::default()
+        ..RedactorOptions::default()
     };
     assert_eq!(by(options, GITHUB).0, "<github-token>");
 }
@@ -307,7 +307,8 @@ fn samples() -> Vec<String> {
         }
         samples.push(format!("{{\"content\":{ascii}}}"));
         samples.push(serde_json::json!({"arguments": format!("{{\"content\":{ascii}}}")}).to_string());
-        samples.push(String::from_utf8(base64::encode(text.as_bytes(), &base64::Style::PLAIN)).unwrap());
+        samples
+            .push(String::from_utf8(base64::encode(text.as_bytes(), &base64::Base64Style::PLAIN)).unwrap());
     }
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/fixtures/redact");
     for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -319,9 +320,9 @@ fn samples() -> Vec<String> {
 
 #[test]
 fn the_prefilter_hides_no_secret() {
-    let slow = Options {
+    let slow = RedactorOptions {
         names: vec!["a name of nobody".to_string()],
-        ..Options::default()
+        ..RedactorOptions::default()
     };
     let mut found = 0;
     for line in samples() {

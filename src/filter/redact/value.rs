@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_names_and_examples_are_no_secrets() {
+    fn references_names_and_examples_are_not_secrets() {
         for reference in [
             "$DB_PASS",
             "${X}",

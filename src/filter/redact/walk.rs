@@ -1,8 +1,8 @@
 //! Visits every string of a JSON text, with its path.
 
-use super::Scan;
-use super::edit::{Edit, Secret};
-use super::kind::{Level, MEDIA};
+use super::SecretScan;
+use super::edit::{Secret, TextEdit};
+use super::kind::{Certainty, MEDIA};
 use super::mapped::Mapped;
 use super::media;
 use super::place;
@@ -14,7 +14,7 @@ use std::ops::Range;
 const DEEPEST: usize = 200;
 
 /// Members whose text must not change: pairs are matched by them, or a program verifies them.
-const KEPT: [&str; 22] = [
+const UNCHANGED: [&str; 22] = [
     "id",
     "type",
     "role",
@@ -52,8 +52,8 @@ const CALL: [&str; 4] = ["functionCall", "function_call", "arguments", "input"];
 const SIGNATURES: [&str; 3] = ["signature", "thoughtSignature", "thought_signature"];
 
 /// An edit, and the JSON pointer of the string that it is in.
-pub struct Placed {
-    pub edit: Edit,
+pub struct LocatedEdit {
+    pub edit: TextEdit,
     pub pointer: String,
     /// The position in the decoded string.
     pub start: usize,
@@ -63,15 +63,15 @@ pub struct Placed {
 /// Walks a complete and valid JSON value.
 pub struct Walk<'t, 'w, 's> {
     text: &'t str,
-    scan: &'w mut Scan<'s>,
-    found: Vec<Placed>,
+    scan: &'w mut SecretScan<'s>,
+    found: Vec<LocatedEdit>,
     pointer: String,
     /// Whether the current value is an array element.
     is_element: bool,
 }
 
 /// The result of a value.
-struct Left {
+struct ValueResult {
     range: Range<usize>,
     /// Its text changes and it is signed, so it must be dropped.
     drop: bool,
@@ -79,7 +79,7 @@ struct Left {
 
 /// Members of an object that affect how it is redacted.
 #[derive(Default)]
-struct About<'t> {
+struct ObjectInfo<'t> {
     kind: Option<&'t str>,
     signature: Option<Range<usize>>,
     has_id: bool,
@@ -87,7 +87,7 @@ struct About<'t> {
     is_inline: bool,
 }
 
-impl<'t> About<'t> {
+impl<'t> ObjectInfo<'t> {
     fn member(&mut self, name: &str, text: &'t str, value: &Range<usize>) {
         let string = text[value.clone()]
             .strip_prefix('"')
@@ -105,7 +105,7 @@ impl<'t> About<'t> {
 }
 
 impl<'t, 'w, 's> Walk<'t, 'w, 's> {
-    pub fn new(text: &'t str, scan: &'w mut Scan<'s>) -> Walk<'t, 'w, 's> {
+    pub fn new(text: &'t str, scan: &'w mut SecretScan<'s>) -> Walk<'t, 'w, 's> {
         Walk {
             text,
             scan,
@@ -116,7 +116,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
     }
 
     /// Returns the edits of the whole value, in order.
-    pub fn run(mut self) -> Vec<Placed> {
+    pub fn run(mut self) -> Vec<LocatedEdit> {
         let start = skip_space(self.text.as_bytes(), 0);
         self.value(start, None, 0);
         self.found.sort_by_key(|placed| placed.edit.range.start);
@@ -128,12 +128,12 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
     }
 
     /// Visits the value that begins here.
-    fn value(&mut self, at: usize, name: Option<&str>, depth: usize) -> Left {
+    fn value(&mut self, at: usize, name: Option<&str>, depth: usize) -> ValueResult {
         match self.byte(at) {
             b'"' => {
                 let end = self.string_end(at);
                 self.string(at, end, name);
-                Left {
+                ValueResult {
                     range: at..end,
                     drop: false,
                 }
@@ -145,7 +145,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
                 let end = end.unwrap_or(self.text.len());
                 let edits = self.scan.text(&self.text[at..end]);
                 self.place(edits, |range| at + range.start..at + range.end);
-                Left {
+                ValueResult {
                     range: at..end,
                     drop: false,
                 }
@@ -155,7 +155,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
                     .iter()
                     .take_while(|byte| !b",]} \t\r\n".contains(byte))
                     .count();
-                Left {
+                ValueResult {
                     range: at..at + length.max(1),
                     drop: false,
                 }
@@ -185,7 +185,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
             }
             return;
         }
-        if name.is_some_and(|name| KEPT.contains(&name)) {
+        if name.is_some_and(|name| UNCHANGED.contains(&name)) {
             return;
         }
         if self.scan.options.drop_media
@@ -194,7 +194,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
             let mark = self.scan.mark(kind, raw);
             let secret = Secret {
                 kind,
-                level: Level::Personal,
+                level: Certainty::Personal,
                 length: raw.len(),
                 sha256: Some(sha256(raw.as_bytes())),
                 layers: Vec::new(),
@@ -202,7 +202,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
             let text = serde_json::Value::from(mark).to_string();
             return self.replace(start..end, text, vec![secret]);
         }
-        if !self.scan.may_hold(raw, name) {
+        if !self.scan.may_contain_finding(raw, name) {
             return;
         }
         let mapped = Mapped::json(raw);
@@ -215,11 +215,11 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         for edit in edits {
             let source = mapped.source(&edit.range);
             let escaped = serde_json::Value::from(edit.text).to_string();
-            self.found.push(Placed {
+            self.found.push(LocatedEdit {
                 pointer: self.pointer.clone(),
                 start: edit.range.start,
                 end: edit.range.end,
-                edit: Edit {
+                edit: TextEdit {
                     range: outer + source.start..outer + source.end,
                     text: escaped[1..escaped.len() - 1].to_string(),
                     secrets: edit.secrets,
@@ -230,31 +230,31 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
 
     /// Replaces a whole value.
     fn replace(&mut self, range: Range<usize>, text: String, secrets: Vec<Secret>) {
-        self.found.push(Placed {
+        self.found.push(LocatedEdit {
             pointer: self.pointer.clone(),
             start: 0,
             end: range.len().saturating_sub(2),
-            edit: Edit { range, text, secrets },
+            edit: TextEdit { range, text, secrets },
         });
     }
 
-    fn place(&mut self, edits: Vec<Edit>, source: impl Fn(&Range<usize>) -> Range<usize>) {
+    fn place(&mut self, edits: Vec<TextEdit>, source: impl Fn(&Range<usize>) -> Range<usize>) {
         let pointer = self.pointer.clone();
-        self.found.extend(edits.into_iter().map(|edit| Placed {
+        self.found.extend(edits.into_iter().map(|edit| LocatedEdit {
             pointer: pointer.clone(),
             start: edit.range.start,
             end: edit.range.end,
-            edit: Edit {
+            edit: TextEdit {
                 range: source(&edit.range),
                 ..edit
             },
         }));
     }
 
-    fn object(&mut self, start: usize, depth: usize) -> Left {
+    fn object(&mut self, start: usize, depth: usize) -> ValueResult {
         let before = self.found.len();
         let is_element = std::mem::take(&mut self.is_element);
-        let mut about = About::default();
+        let mut about = ObjectInfo::default();
         let mut at = skip_space(self.text.as_bytes(), start + 1);
         while self.byte(at) == b'"' {
             let end = self.string_end(at);
@@ -276,23 +276,30 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         }
         let range = start..at + 1;
         let drop = self.settle(&range, before, is_element, about);
-        Left { range, drop }
+        ValueResult { range, drop }
     }
 
     /// Finishes an object whose edits begin at `before`; returns whether it is dropped from its array.
-    fn settle(&mut self, range: &Range<usize>, before: usize, is_element: bool, about: About<'_>) -> bool {
+    fn settle(
+        &mut self,
+        range: &Range<usize>,
+        before: usize,
+        is_element: bool,
+        about: ObjectInfo<'_>,
+    ) -> bool {
         if about.kind.is_some_and(|kind| OPAQUE_TYPES.contains(&kind)) {
             self.found.truncate(before);
             self.scan.state.opaque += 1;
             return is_element && self.scan.options.drop_opaque;
         }
-        let secrets = |placed: &Placed| placed.edit.secrets.clone();
+        let secrets = |placed: &LocatedEdit| placed.edit.secrets.clone();
         let found: Vec<Secret> = self.found[before..].iter().flat_map(secrets).collect();
         if let Some(secret) = found
             .iter()
             .find(|secret| is_element && MEDIA.contains(&secret.kind))
         {
-            let is_media = |placed: &&Placed| placed.edit.secrets.iter().any(|one| one.kind == secret.kind);
+            let is_media =
+                |placed: &&LocatedEdit| placed.edit.secrets.iter().any(|one| one.kind == secret.kind);
             let first = self.found[before..].iter().find(is_media);
             let mark = first.and_then(|placed| serde_json::from_str::<String>(&placed.edit.text).ok());
             let part = media::text_part(
@@ -319,8 +326,8 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         false
     }
 
-    fn array(&mut self, start: usize, depth: usize) -> Left {
-        let mut elements: Vec<(Left, usize)> = Vec::new();
+    fn array(&mut self, start: usize, depth: usize) -> ValueResult {
+        let mut elements: Vec<(ValueResult, usize)> = Vec::new();
         let mut at = skip_space(self.text.as_bytes(), start + 1);
         while !matches!(self.byte(at), b']' | 0) {
             let before = self.found.len();
@@ -340,14 +347,14 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
         if elements.iter().any(|(left, _)| left.drop) {
             self.drop_elements(start + 1, &elements);
         }
-        Left {
+        ValueResult {
             range: start..at + 1,
             drop: false,
         }
     }
 
     /// Replaces the edits of dropped elements with one edit that removes each element and its comma.
-    fn drop_elements(&mut self, inside: usize, elements: &[(Left, usize)]) {
+    fn drop_elements(&mut self, inside: usize, elements: &[(ValueResult, usize)]) {
         let last_kept = elements.iter().rposition(|(left, _)| !left.drop);
         let mut at = elements.len();
         while let Some((left, before)) = at.checked_sub(1).map(|nth| &elements[nth]) {
@@ -368,7 +375,7 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
                 (None, _) if at == 0 => inside..elements[elements.len() - 1].0.range.end,
                 _ => 0..0,
             };
-            let removed: Vec<Placed> = self.found.drain(*before..next.min(self.found.len())).collect();
+            let removed: Vec<LocatedEdit> = self.found.drain(*before..next.min(self.found.len())).collect();
             let secrets = removed
                 .iter()
                 .flat_map(|placed| placed.edit.secrets.clone())
@@ -376,11 +383,11 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
             let first = removed.first();
             self.found.insert(
                 *before,
-                Placed {
+                LocatedEdit {
                     pointer: first.map_or(String::new(), |placed| placed.pointer.clone()),
                     start: first.map_or(0, |placed| placed.start),
                     end: first.map_or(0, |placed| placed.end),
-                    edit: Edit {
+                    edit: TextEdit {
                         range,
                         text: String::new(),
                         secrets,

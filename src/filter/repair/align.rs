@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// A message read from the original elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Old {
+pub(super) struct OriginalMessage {
     /// The body.
     pub(super) body: Vec<u8>,
 }
@@ -16,7 +16,7 @@ const NEAR: usize = 64;
 
 /// A message read from the repaired elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Made {
+pub(super) struct RepairedMessage {
     /// The body.
     pub(super) body: Vec<u8>,
     /// The id for a new message.
@@ -25,16 +25,16 @@ pub(super) struct Made {
     pub(super) notes: Vec<(String, String)>,
 }
 
-impl Made {
+impl RepairedMessage {
     /// Whether it calls tools.
     pub(super) fn calls(&self) -> bool {
         json::member(&self.body, "tool_calls").is_some()
     }
 }
 
-impl From<Vec<u8>> for Made {
-    fn from(body: Vec<u8>) -> Made {
-        Made {
+impl From<Vec<u8>> for RepairedMessage {
+    fn from(body: Vec<u8>) -> RepairedMessage {
+        RepairedMessage {
             body,
             id: None,
             notes: Vec::new(),
@@ -44,13 +44,13 @@ impl From<Vec<u8>> for Made {
 
 /// Items that are encoded together, and their repair.
 #[derive(Debug, Default)]
-pub(super) struct Group {
+pub(super) struct RepairGroup {
     /// The items, in the order of their messages.
     pub(super) items: Vec<usize>,
     /// The original messages, if there is one for each item.
-    pub(super) old: Vec<Old>,
+    pub(super) old: Vec<OriginalMessage>,
     /// The repaired messages.
-    pub(super) new: Vec<Made>,
+    pub(super) new: Vec<RepairedMessage>,
     /// Insert messages without an item after this place.
     pub(super) place: Option<usize>,
     /// Whether a repair changed the group.
@@ -59,18 +59,18 @@ pub(super) struct Group {
 
 /// A single change.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum AlignStep {
     /// Drop an item.
     Goes(usize),
     /// Change an item: the original message and the repaired one.
-    Becomes(usize, Vec<u8>, Made),
+    Becomes(usize, Vec<u8>, RepairedMessage),
     /// Insert a message before this item; none: at the beginning of the history.
-    New(Option<usize>, Made),
+    New(Option<usize>, RepairedMessage),
 }
 
 /// Computes the changes from the original to the repaired messages.
-pub(super) fn steps(group: Group) -> Vec<Step> {
-    let Group {
+pub(super) fn steps(group: RepairGroup) -> Vec<AlignStep> {
+    let RepairGroup {
         items,
         old,
         new,
@@ -80,18 +80,18 @@ pub(super) fn steps(group: Group) -> Vec<Step> {
     // Without one message per item there is nothing to align.
     if old.len() != items.len() {
         let place = items.iter().map(|item| item + 1).max().or(place);
-        let gone = items.into_iter().map(Step::Goes);
-        return gone
-            .chain(new.into_iter().map(|made| Step::New(place, made)))
+        let removed = items.into_iter().map(AlignStep::Goes);
+        return removed
+            .chain(new.into_iter().map(|built| AlignStep::New(place, built)))
             .collect();
     }
     let mut steps = Vec::new();
     let mut next = 0;
-    let mut gap: Vec<Made> = Vec::new();
+    let mut gap: Vec<RepairedMessage> = Vec::new();
     let matches = matches(&old, &new);
-    for (made, found) in new.into_iter().zip(matches) {
+    for (built, found) in new.into_iter().zip(matches) {
         let Some(found) = found else {
-            gap.push(made);
+            gap.push(built);
             continue;
         };
         fill(
@@ -102,8 +102,8 @@ pub(super) fn steps(group: Group) -> Vec<Step> {
             place,
             &mut steps,
         );
-        if !made.notes.is_empty() {
-            steps.push(Step::Becomes(items[found], old[found].body.clone(), made));
+        if !built.notes.is_empty() {
+            steps.push(AlignStep::Becomes(items[found], old[found].body.clone(), built));
         }
         next = found + 1;
     }
@@ -112,15 +112,15 @@ pub(super) fn steps(group: Group) -> Vec<Step> {
 }
 
 /// For each repaired message the equal original, both in order.
-fn matches(old: &[Old], new: &[Made]) -> Vec<Option<usize>> {
+fn matches(old: &[OriginalMessage], new: &[RepairedMessage]) -> Vec<Option<usize>> {
     let mut known: HashMap<&[u8], VecDeque<usize>> = HashMap::new();
     for (at, old) in old.iter().enumerate() {
         known.entry(&old.body).or_default().push_back(at);
     }
     let mut least = 0;
     new.iter()
-        .map(|made| {
-            let places = known.get_mut(made.body.as_slice())?;
+        .map(|built| {
+            let places = known.get_mut(built.body.as_slice())?;
             while places.front().is_some_and(|at| *at < least) {
                 places.pop_front();
             }
@@ -134,11 +134,11 @@ fn matches(old: &[Old], new: &[Made]) -> Vec<Option<usize>> {
 /// Between two equal messages: a message of the same role replaces the original; the rest is dropped or new.
 fn fill(
     items: &[usize],
-    old: &[Old],
+    old: &[OriginalMessage],
     range: std::ops::Range<usize>,
-    gap: Vec<Made>,
+    gap: Vec<RepairedMessage>,
     place: Option<usize>,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<AlignStep>,
 ) {
     let role = |body: &[u8]| json::member(body, "role").map(<[u8]>::to_vec);
     let mut rest = range.clone();
@@ -150,8 +150,8 @@ fn fill(
         .or_else(|| items.first().copied())
         .or(place);
     let alone = gap.len() == range.len();
-    for made in gap {
-        let own = role(&made.body);
+    for built in gap {
+        let own = role(&built.body);
         // A result never replaces a message of another role.
         let fits = |at: &usize| {
             let other = role(&old[*at].body);
@@ -160,13 +160,13 @@ fn fill(
         };
         match rest.clone().take(NEAR).find(fits) {
             Some(at) => {
-                steps.extend((rest.start..at).map(|gone| Step::Goes(items[gone])));
-                steps.push(Step::Becomes(items[at], old[at].body.clone(), made));
+                steps.extend((rest.start..at).map(|removed| AlignStep::Goes(items[removed])));
+                steps.push(AlignStep::Becomes(items[at], old[at].body.clone(), built));
                 before = Some(items[at] + 1);
                 rest = at + 1..range.end;
             }
-            None => steps.push(Step::New(before, made)),
+            None => steps.push(AlignStep::New(before, built)),
         }
     }
-    steps.extend(rest.map(|gone| Step::Goes(items[gone])));
+    steps.extend(rest.map(|removed| AlignStep::Goes(items[removed])));
 }

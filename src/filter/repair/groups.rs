@@ -1,10 +1,10 @@
 //! Groups the items of a view with the request elements that they produced. An element may hold several items, an
 //! item may span several elements, and some elements are read together. Unchanged groups are skipped.
 
-use super::align::{Group, Made, Old};
-use super::names::Names;
+use super::align::{OriginalMessage, RepairGroup, RepairedMessage};
+use super::call_ids::CallIdMap;
 use crate::check::{Api, Fixed};
-use crate::format::request::{self, Request};
+use crate::format::request::{self, ProviderRequest};
 use crate::model::json;
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -12,11 +12,11 @@ use crate::model::view::View;
 use std::collections::VecDeque;
 
 /// A disjoint-set forest.
-struct Joined {
+struct DisjointSets {
     parents: Vec<usize>,
 }
 
-impl Joined {
+impl DisjointSets {
     fn root(&mut self, mut at: usize) -> usize {
         while self.parents[at] != at {
             self.parents[at] = self.parents[self.parents[at]];
@@ -40,9 +40,9 @@ impl Joined {
 pub(super) fn of(
     api: Api,
     (session, view): (&Session, &View),
-    request: &Request,
+    request: &ProviderRequest,
     fixed: &Fixed,
-) -> Vec<Group> {
+) -> Vec<RepairGroup> {
     let items = view.items.len();
     let raws: Vec<&[u8]> = request
         .elements
@@ -56,7 +56,7 @@ pub(super) fn of(
         .map(|element| element.raw.as_slice())
         .collect();
     let after = request::read(api, &raws);
-    let names = Names::of(api, (session, view), request, fixed, (&before, &after));
+    let names = CallIdMap::of(api, (session, view), request, fixed, (&before, &after));
     let items_before = |unit: &request::Unit| -> Vec<usize> {
         let elements = &request.elements[unit.elements.clone()];
         elements
@@ -70,7 +70,7 @@ pub(super) fn of(
         from.flat_map(|from| request.elements[*from].items.iter().copied())
             .collect()
     };
-    let mut joined = Joined {
+    let mut joined = DisjointSets {
         parents: (0..items).collect(),
     };
     for unit in &before {
@@ -83,7 +83,7 @@ pub(super) fn of(
         let elements = &request.elements[range];
         joined.join(elements.iter().flat_map(|element| element.items.iter().copied()));
     }
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<RepairGroup> = Vec::new();
     // The group of each set.
     let mut places: Vec<Option<usize>> = vec![None; items];
     let mut listed = vec![false; items];
@@ -92,7 +92,7 @@ pub(super) fn of(
         let Some(first) = own.first() else { continue };
         let root = joined.root(*first);
         let at = *places[root].get_or_insert_with(|| {
-            groups.push(Group::default());
+            groups.push(RepairGroup::default());
             groups.len() - 1
         });
         let group = &mut groups[at];
@@ -101,7 +101,7 @@ pub(super) fn of(
                 group.items.push(item);
             }
         }
-        let old = unit.records.iter().map(|body| Old {
+        let old = unit.records.iter().map(|body| OriginalMessage {
             body: names.native(body.clone()),
         });
         group.old.extend(old);
@@ -110,7 +110,7 @@ pub(super) fn of(
         pair_up(group, (session, view));
     }
     dropped(request, fixed, &mut joined, &places, &mut groups);
-    let mut new: Vec<Group> = Vec::new();
+    let mut new: Vec<RepairGroup> = Vec::new();
     let mut last = None;
     for unit in &after {
         let elements = &fixed.elements[unit.elements.clone()];
@@ -124,32 +124,32 @@ pub(super) fn of(
                 &mut groups[at]
             }
             None => {
-                new.push(Group {
+                new.push(RepairGroup {
                     place: last.map(|item| item + 1),
                     changed: true,
-                    ..Group::default()
+                    ..RepairGroup::default()
                 });
                 let at = new.len() - 1;
                 &mut new[at]
             }
         };
         group.changed |= elements.iter().any(|element| element.changed);
-        let mut made: Vec<Made> = unit
+        let mut built: Vec<RepairedMessage> = unit
             .records
             .iter()
-            .map(|body| Made::from(names.native_again(body.clone())))
+            .map(|body| RepairedMessage::from(names.restore_call_ids(body.clone())))
             .collect();
-        if let Some(first) = made.first_mut() {
+        if let Some(first) = built.first_mut() {
             first.id = elements.iter().find_map(|element| element.id.clone());
         }
-        let calling = made.iter().position(Made::calls).unwrap_or_default();
-        if let Some(made) = made.get_mut(calling) {
-            made.notes = elements
+        let calling = built.iter().position(RepairedMessage::calls).unwrap_or_default();
+        if let Some(built) = built.get_mut(calling) {
+            built.notes = elements
                 .iter()
                 .flat_map(|element| element.notes.iter().cloned())
                 .collect();
         }
-        group.new.extend(made);
+        group.new.extend(built);
     }
     groups
         .into_iter()
@@ -181,7 +181,7 @@ fn moved(fixed: &Fixed) -> Vec<std::ops::Range<usize>> {
 }
 
 /// Sorts the items like their messages: an element may have results first that came later.
-fn pair_up(group: &mut Group, (session, view): (&Session, &View)) {
+fn pair_up(group: &mut RepairGroup, (session, view): (&Session, &View)) {
     if group.old.len() != group.items.len() {
         return;
     }
@@ -191,7 +191,7 @@ fn pair_up(group: &mut Group, (session, view): (&Session, &View)) {
     };
     let (mut results, mut others): (VecDeque<usize>, VecDeque<usize>) =
         group.items.iter().partition(|item| is_result(item));
-    let next = |old: &Old| match json::member(&old.body, "role") {
+    let next = |old: &OriginalMessage| match json::member(&old.body, "role") {
         Some(b"\"tool\"") => results.pop_front(),
         _ => others.pop_front(),
     };
@@ -203,11 +203,11 @@ fn pair_up(group: &mut Group, (session, view): (&Session, &View)) {
 
 /// Marks groups with dropped elements as changed.
 fn dropped(
-    request: &Request,
+    request: &ProviderRequest,
     fixed: &Fixed,
-    joined: &mut Joined,
+    joined: &mut DisjointSets,
     places: &[Option<usize>],
-    groups: &mut [Group],
+    groups: &mut [RepairGroup],
 ) {
     let mut stays = vec![false; request.elements.len()];
     for element in &fixed.elements {

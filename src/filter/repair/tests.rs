@@ -3,7 +3,7 @@
 use super::*;
 use crate::check::check;
 use crate::check::tests::properties::palette;
-use crate::format::{self, Format, Source};
+use crate::format::{self, DocumentSource, Format};
 use proptest::prelude::*;
 
 const MODES: [Option<Mode>; 4] = [None, Some(Mode::Drop), Some(Mode::Stub), Some(Mode::Text)];
@@ -48,7 +48,11 @@ fn foreign(api: Api, picks: &[prop::sample::Index]) -> Option<Session> {
     };
     let text = format!("{{\"{member}\":[{}]}}", elements.join(","));
     let format = Format::from_name(api.name())?;
-    let read = format::convert(format, &Source::alone(text.as_bytes()), &mut Report::default());
+    let read = format::convert(
+        format,
+        &DocumentSource::alone(text.as_bytes()),
+        &mut Report::default(),
+    );
     read.ok()?.into_iter().next()
 }
 
@@ -59,7 +63,7 @@ fn stamp(_: &str) -> Result<Stamp> {
     })
 }
 
-fn findings(api: Api, session: &Session, options: &Options) -> Vec<check::Finding> {
+fn findings(api: Api, session: &Session, options: &CheckOptions) -> Vec<check::ApiViolation> {
     let view = View::replay(session);
     let request = request::elements(api, session, &view, &mut Report::default()).unwrap();
     let raws: Vec<&[u8]> = request
@@ -71,8 +75,8 @@ fn findings(api: Api, session: &Session, options: &Options) -> Vec<check::Findin
 }
 
 /// Repairs a session, repairs it again and undoes the repair.
-fn round(session: &Session, api: Api, mode: Option<Mode>, options: &Options) {
-    let how = How {
+fn round(session: &Session, api: Api, mode: Option<Mode>, options: &CheckOptions) {
+    let how = RepairOptions {
         api,
         options,
         mode,
@@ -90,7 +94,7 @@ fn round(session: &Session, api: Api, mode: Option<Mode>, options: &Options) {
             return;
         }
     };
-    let Plan::Lines(lines, told) = repaired.plan else {
+    let Plan::Lines(lines, reported) = repaired.plan else {
         let needs = wrong
             .iter()
             .find(|finding| finding.is_error() && finding.rule.id != "OC11");
@@ -101,9 +105,9 @@ fn round(session: &Session, api: Api, mode: Option<Mode>, options: &Options) {
     let mut after = session.clone();
     lines.iter().for_each(|line| after.push_new(line));
     let left = findings(api, &after, options);
-    let shown = || format!("{api:?} {mode:?} {told}\n{}\n{:#?}", after.text(), left);
+    let shown = || format!("{api:?} {mode:?} {reported}\n{}\n{:#?}", after.text(), left);
     // A message that is not sent can separate two others.
-    let stuck = |finding: &&check::Finding| finding.is_error() && finding.rule.id != "ALT";
+    let stuck = |finding: &&check::ApiViolation| finding.is_error() && finding.rule.id != "ALT";
     assert!(left.iter().find(stuck).is_none(), "{}", shown());
     assert!(View::replay(&after).dangling.is_empty(), "{}", shown());
     let again = plan(&after, &how, stamp).unwrap();
@@ -126,18 +130,18 @@ proptest! {
         mode in prop::sample::select(MODES.to_vec()),
         (alternate, thinking, open_end) in any::<(bool, bool, bool)>(),
     ) {
-        let options = Options { alternate, thinking, open_end, ..Options::default() };
+        let options = CheckOptions { alternate, thinking, open_end, ..CheckOptions::default() };
         round(&native(&picks), api, mode, &options);
     }
 
     #[test]
-    fn a_session_of_the_interface_itself_is_repaired(
+    fn a_session_in_the_format_of_the_api_is_repaired(
         picks in proptest::collection::vec(any::<prop::sample::Index>(), 1..8),
         api in prop::sample::select(Api::ALL.to_vec()),
         mode in prop::sample::select(MODES.to_vec()),
     ) {
         if let Some(session) = foreign(api, &picks) {
-            round(&session, api, mode, &Options::default());
+            round(&session, api, mode, &CheckOptions::default());
         }
     }
 }

@@ -20,7 +20,7 @@ impl Amount {
     pub fn violation(self, items: &[usize], thing: &str, of: &str) -> Option<Violation> {
         let least = self.min.unwrap_or(usize::from(self.max.is_none()));
         let found = items.len();
-        let counted = counted(found, thing);
+        let counted = count_of(found, thing);
         if found < least {
             let message = format!("{counted} {of}; expected at least {least}");
             return Some(Violation::new(items.last().copied(), message));
@@ -32,7 +32,7 @@ impl Amount {
 }
 
 /// Formats a count: `1 call`, `2 calls`.
-pub fn counted(count: usize, thing: &str) -> String {
+pub fn count_of(count: usize, thing: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{ending}")
 }

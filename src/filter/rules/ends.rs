@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use super::violation::Violation;
-use crate::check::{Api, Options, check};
+use crate::check::{Api, CheckOptions, check};
 use crate::filter::repair;
 use crate::format::report::Report;
 use crate::format::request;
@@ -67,10 +67,10 @@ fn invalid(subject: &Subject<'_>, api: Api) -> Vec<Violation> {
         Ok(request) => request,
         Err(error) => return vec![Violation::new(None, error.message)],
     };
-    let options = repair::options_for(&request, &Options::default());
+    let options = repair::options_for(&request, &CheckOptions::default());
     let findings = check(api, &request.elements, &options);
     let errors = findings.iter().filter(|finding| finding.is_error());
-    let violation = |finding: &crate::check::Finding| {
+    let violation = |finding: &crate::check::ApiViolation| {
         let items = request.elements.get(finding.index).map(|element| &element.items);
         let item = items.and_then(|items| items.get(finding.part()).or(items.last()));
         let message = format!(

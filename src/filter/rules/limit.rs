@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use super::violation::Violation;
-use crate::filter::usage::{CostSource, Ledger, Origin, Prices, Row};
+use crate::filter::usage::{CostSource, InputOrigin, Ledger, Prices, UsageRow};
 use crate::format::recorded;
 use crate::model::exchange::Cuts;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ struct Bounds {
 /// A total, or the reason why there is none.
 type Total = Result<f64, String>;
 
-type Measure = fn(&Subject<'_>, &Prices) -> Total;
+type LimitMeasure = fn(&Subject<'_>, &Prices) -> Total;
 
 impl Limit {
     pub fn fault(&self) -> Option<String> {
@@ -57,7 +57,7 @@ impl Limit {
     }
 
     pub fn check(&self, subject: &Subject<'_>, prices: &Prices) -> Vec<Violation> {
-        let totals: [(&str, Option<Bounds>, Measure); 7] = [
+        let totals: [(&str, Option<Bounds>, LimitMeasure); 7] = [
             ("tokens", self.tokens, tokens),
             ("messages", self.messages, |subject, _| {
                 Ok(subject.messages.len() as f64)
@@ -73,7 +73,7 @@ impl Limit {
                 Ok(failed.count() as f64)
             }),
         ];
-        let violation = |(name, bounds, measure): (&str, Option<Bounds>, Measure)| {
+        let violation = |(name, bounds, measure): (&str, Option<Bounds>, LimitMeasure)| {
             let bounds = bounds?;
             let message = match measure(subject, prices) {
                 Ok(total) => format!("{name} {total}; {}", bounds.missed(total)?),
@@ -97,12 +97,12 @@ impl Bounds {
 }
 
 /// The recorded usage of the whole log, and the models without a price.
-fn usage(subject: &Subject<'_>, prices: &Prices) -> Result<(Row, Vec<String>), String> {
+fn usage(subject: &Subject<'_>, prices: &Prices) -> Result<(UsageRow, Vec<String>), String> {
     let mut ledger = Ledger::default();
     let requests = recorded::requests(subject.session);
-    ledger.add(subject.session, requests, Origin::default(), |_| true);
+    ledger.add(subject.session, requests, InputOrigin::default(), |_| true);
     let (rows, unpriced) = ledger.rows(&[], true, CostSource::Auto, prices);
-    let total = Row::total(&rows);
+    let total = UsageRow::total(&rows);
     match total.requests {
         0 => Err("no usage recorded".to_string()),
         _ => Ok((total, unpriced.into_iter().collect())),

@@ -1,16 +1,16 @@
 //! Rules for sessions: assertions in a TOML file, such as a tool that must be called. One file for each kind of assertion.
 
 mod amount;
-mod called;
+mod call_rule;
 mod ends;
 mod limit;
-mod says;
 mod secrets;
 mod sequence;
 mod subject;
 #[cfg(test)]
 mod tests;
 mod text;
+mod text_rule;
 mod violation;
 
 pub(super) use subject::Subject;
@@ -36,11 +36,11 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Assertions {
     name: Option<String>,
-    called: Option<called::Called>,
+    called: Option<call_rule::Called>,
     sequence: Option<sequence::Sequence>,
-    after: Option<called::Order>,
-    before: Option<called::Order>,
-    says: Option<says::Says>,
+    after: Option<call_rule::Order>,
+    before: Option<call_rule::Order>,
+    says: Option<text_rule::Says>,
     limit: Option<limit::Limit>,
     ends: Option<ends::Ends>,
     no_secrets: Option<secrets::NoSecrets>,
@@ -48,18 +48,18 @@ struct Assertions {
 
 /// A rule.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct SessionRule {
     /// The name, or the number of the rule.
     pub name: String,
     assertions: Assertions,
 }
 
-impl Rule {
+impl SessionRule {
     /// The rules of a file.
     ///
     /// # Errors
-    /// [`Config`](crate::error::Kind::Config) with line and column.
-    pub fn read(text: &str) -> Result<Vec<Rule>> {
+    /// [`Config`](crate::error::ErrorKind::Config) with line and column.
+    pub fn read(text: &str) -> Result<Vec<SessionRule>> {
         let file: File = toml_error::read(text)?;
         if file.rule.is_empty() {
             return Err(toml_error::at(text, 0, "no rules"));
@@ -70,7 +70,7 @@ impl Rule {
             if let Some(fault) = assertions.fault() {
                 return Err(toml_error::at(text, at, &fault));
             }
-            Ok(Rule {
+            Ok(SessionRule {
                 name: assertions
                     .name
                     .clone()
@@ -118,7 +118,7 @@ impl Assertions {
                     .to_string(),
             );
         }
-        (self.called.as_ref().and_then(called::Called::fault))
+        (self.called.as_ref().and_then(call_rule::Called::fault))
             .or_else(|| self.says.as_ref()?.fault())
             .or_else(|| self.limit.as_ref()?.fault())
             .or_else(|| self.ends.as_ref()?.fault())

@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use super::violation::Violation;
-use crate::filter::redact::{Level, Options, Redactor};
+use crate::filter::redact::{Certainty, Redactor, RedactorOptions};
 use serde::Deserialize;
 
 /// The least certain findings.
@@ -24,12 +24,12 @@ enum LevelName {
 impl NoSecrets {
     pub fn check(&self, subject: &Subject<'_>) -> Vec<Violation> {
         let level = match self.level {
-            LevelName::Definite => Level::Definite,
-            LevelName::Likely => Level::Likely,
+            LevelName::Definite => Certainty::Definite,
+            LevelName::Likely => Certainty::Likely,
         };
-        let mut redactor = Redactor::new(Options {
+        let mut redactor = Redactor::new(RedactorOptions {
             level,
-            ..Options::default()
+            ..RedactorOptions::default()
         });
         let mut violations = Vec::new();
         for (item, own) in subject.view.items.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! `sequence`: the order of tool calls.
 
-use super::amount::counted;
+use super::amount::count_of;
 use super::subject::Subject;
 use super::text::Text;
 use super::violation::Violation;
@@ -77,7 +77,7 @@ impl Sequence {
             let message = || {
                 format!(
                     "{} of {tool}; expected at least {listed}",
-                    counted(called, "call")
+                    count_of(called, "call")
                 )
             };
             (called < listed).then(|| Violation::new(None, message()))

@@ -1,6 +1,6 @@
 //! A session prepared for rules: its texts, calls and results.
 
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::calls;
 use crate::model::message::{Message, Role};
 use crate::model::record::Record;
@@ -49,7 +49,7 @@ impl<'s> Subject<'s> {
         let mut newest = 0;
         for (item, own) in view.items.iter().enumerate() {
             if let Some(line) = own.summary_message(session) {
-                let record = Record::parse(&line, Place { line: 1, offset: 1 });
+                let record = Record::parse(&line, Position { line: 1, offset: 1 });
                 let summary = record.message().map(|message| SubjectMessage {
                     text: message.text().into_owned().into(),
                     role: message.role_name().into_owned(),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::error::Kind;
+use crate::error::ErrorKind;
 
 const LOG: [&str; 8] = [
     r#"{"role":"user","content":"Fix it","timestamp":"2026-01-01T10:00:00Z"}"#,
@@ -20,7 +20,7 @@ fn session(lines: &[&str]) -> Session {
 
 /// The violations of one rule with this assertion: item and message.
 fn found(lines: &[&str], assertion: &str) -> Vec<(Option<usize>, String)> {
-    let rules = Rule::read(&format!("[[rule]]\n{assertion}\n")).unwrap();
+    let rules = SessionRule::read(&format!("[[rule]]\n{assertion}\n")).unwrap();
     let session = session(lines);
     let view = View::replay(&session);
     let prices = Prices::built_in().unwrap();
@@ -140,7 +140,7 @@ fn texts() {
 }
 
 #[test]
-fn totals_and_what_is_not_recorded() {
+fn limits_apply_to_recorded_and_missing_totals() {
     holds("limit = { messages = { min = 8, max = 8 }, exchanges = { max = 2 }, calls = { max = 3 } }");
     holds("limit = { tokens = { max = 120 }, seconds = { min = 90, max = 90 }, tool_errors = { max = 1 } }");
     let all = "limit = { tokens = { max = 119 }, seconds = { max = 89 }, tool_errors = { max = 0 }, cost = { max = 1 } }";
@@ -248,8 +248,8 @@ fn a_bad_file_is_reported_with_line_and_column() {
         ("[[rule]]\nends = { }\n", "line 1, column 1: ends requires role, "),
         ("[[rule]\n", "line 1, column "),
     ] {
-        let error = Rule::read(text).unwrap_err();
-        assert_eq!(error.kind, Kind::Config);
+        let error = SessionRule::read(text).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Config);
         assert!(error.message.starts_with(message), "{text}: {}", error.message);
     }
 }

@@ -75,51 +75,51 @@ impl<'de> Deserialize<'de> for Pattern {
 
 /// An expected value: of tables the listed members, of arrays the listed elements.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub enum ExpectedValue {
     Text(Text),
     Number(f64),
     Bool(bool),
-    List(Vec<Value>),
-    Table(BTreeMap<String, Value>),
+    List(Vec<ExpectedValue>),
+    Table(BTreeMap<String, ExpectedValue>),
 }
 
-impl Value {
+impl ExpectedValue {
     /// Whether a value of JSON is the expected one.
     pub fn matches(&self, raw: &[u8]) -> bool {
         match self {
-            Value::Text(Text::Exact(text)) => calls::words(raw).is_some_and(|own| own == *text),
-            Value::Text(pattern) => match calls::words(raw) {
+            ExpectedValue::Text(Text::Exact(text)) => calls::words(raw).is_some_and(|own| own == *text),
+            ExpectedValue::Text(pattern) => match calls::words(raw) {
                 Some(own) => pattern.matches(&own),
                 None => pattern.matches(&String::from_utf8_lossy(&json::compact(raw).0)),
             },
-            Value::Number(number) => {
+            ExpectedValue::Number(number) => {
                 std::str::from_utf8(raw).is_ok_and(|own| own.parse::<f64>() == Ok(*number))
             }
-            Value::Bool(value) => raw == value.to_string().as_bytes(),
-            Value::List(values) => json::elements(raw, Dialect::Python).is_some_and(|own| {
+            ExpectedValue::Bool(value) => raw == value.to_string().as_bytes(),
+            ExpectedValue::List(values) => json::elements(raw, Dialect::Python).is_some_and(|own| {
                 values
                     .iter()
                     .all(|value| own.iter().any(|element| value.matches(element)))
             }),
-            Value::Table(values) => values
+            ExpectedValue::Table(values) => values
                 .iter()
                 .all(|(name, value)| json::member(raw, name).is_some_and(|own| value.matches(own))),
         }
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for ExpectedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Text(text) => text.fmt(f),
-            Value::Number(number) => number.fmt(f),
-            Value::Bool(value) => value.fmt(f),
-            Value::List(values) => {
-                let values: Vec<String> = values.iter().map(Value::to_string).collect();
+            ExpectedValue::Text(text) => text.fmt(f),
+            ExpectedValue::Number(number) => number.fmt(f),
+            ExpectedValue::Bool(value) => value.fmt(f),
+            ExpectedValue::List(values) => {
+                let values: Vec<String> = values.iter().map(ExpectedValue::to_string).collect();
                 write!(f, "[{}]", values.join(", "))
             }
-            Value::Table(values) => {
-                let member = |(name, value): (&String, &Value)| format!("{name}: {value}");
+            ExpectedValue::Table(values) => {
+                let member = |(name, value): (&String, &ExpectedValue)| format!("{name}: {value}");
                 let members: Vec<String> = values.iter().map(member).collect();
                 write!(f, "{{{}}}", members.join(", "))
             }
@@ -127,50 +127,50 @@ impl fmt::Display for Value {
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(Reader)
+impl<'de> Deserialize<'de> for ExpectedValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExpectedValue, D::Error> {
+        deserializer.deserialize_any(ValueReader)
     }
 }
 
-struct Reader;
+struct ValueReader;
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Value;
+impl<'de> Visitor<'de> for ValueReader {
+    type Value = ExpectedValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string, number, boolean, array or table")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Text::of(text).map(Value::Text).map_err(E::custom)
+    fn visit_str<E: Error>(self, text: &str) -> Result<ExpectedValue, E> {
+        Text::of(text).map(ExpectedValue::Text).map_err(E::custom)
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Number(number as f64))
+    fn visit_i64<E: Error>(self, number: i64) -> Result<ExpectedValue, E> {
+        Ok(ExpectedValue::Number(number as f64))
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Number(number))
+    fn visit_f64<E: Error>(self, number: f64) -> Result<ExpectedValue, E> {
+        Ok(ExpectedValue::Number(number))
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<ExpectedValue, E> {
+        Ok(ExpectedValue::Bool(value))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<ExpectedValue, A::Error> {
         let mut list = Vec::new();
         while let Some(value) = values.next_element()? {
             list.push(value);
         }
-        Ok(Value::List(list))
+        Ok(ExpectedValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<ExpectedValue, A::Error> {
         let mut table = BTreeMap::new();
         while let Some((name, value)) = members.next_entry()? {
             table.insert(name, value);
         }
-        Ok(Value::Table(table))
+        Ok(ExpectedValue::Table(table))
     }
 }

@@ -7,7 +7,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
 /// Members that are not copied, because they apply only to the session or each part has its own.
-const OWN: [&str; 11] = [
+const NOT_COPIED: [&str; 11] = [
     "type",
     "version",
     "id",
@@ -66,7 +66,7 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
     }
     line.raw("continuation_index", nth.to_string());
     for (name, value) in before {
-        if !OWN.contains(&name.as_str()) && (nth == 0 || value.len() <= REPEATED) {
+        if !NOT_COPIED.contains(&name.as_str()) && (nth == 0 || value.len() <= REPEATED) {
             line.raw(name, value);
         }
     }
@@ -100,7 +100,7 @@ pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&s
         line.text("tokenizer", tokenizer);
     }
     for (name, value) in &split.header {
-        if name == "title" || !OWN.contains(&name.as_str()) {
+        if name == "title" || !NOT_COPIED.contains(&name.as_str()) {
             line.raw(name, value);
         }
     }

@@ -1,10 +1,10 @@
 //! Splits a session into a chain of parts. Cuts are made between exchanges; every line goes into one part, and the
 //! views of the parts together equal the view of the session.
 
-mod carry;
-mod cuts;
+mod copies;
+mod cut_points;
 mod header;
-mod piece;
+mod part;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +13,8 @@ use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::tokens::{Counter, counter};
-use carry::Carried;
-pub use piece::Piece;
+use copies::CopiedMessage;
+pub use part::SplitPart;
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// Conditions, each of which ends a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ways {
+pub struct SplitConditions {
     /// Maximum messages of a part, copied ones included.
     pub max_messages: Option<u64>,
     /// Maximum tokens of a part, copied messages included.
@@ -40,7 +40,7 @@ pub struct Ways {
 
 /// Which earlier messages are copied to the beginning of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Carry {
+pub enum CopyPolicy {
     /// Messages of category system, so that every part can be sent as it is.
     #[default]
     System,
@@ -86,7 +86,7 @@ impl Reason {
 
 /// A planned part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct PlannedPart {
     /// Items of the view.
     pub items: Range<usize>,
     /// Lines of the log.
@@ -110,7 +110,7 @@ pub struct Part {
 pub struct Split<'s> {
     session: &'s Session,
     view: View,
-    carried: Vec<Carried>,
+    carried: Vec<CopiedMessage>,
     /// The header members after later changes, and the tokenizer named in the header line.
     header: Vec<(String, Vec<u8>)>,
     tokenizer: Option<String>,
@@ -118,24 +118,24 @@ pub struct Split<'s> {
     /// Derived ids of messages without ids, by line.
     derived: OnceCell<HashMap<usize, String>>,
     /// The parts, in order; a single one when there is nothing to cut.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PlannedPart>,
     /// Notices for the user: moved cuts, missing times.
     pub notes: Vec<String>,
 }
 
 impl<'s> Split<'s> {
     /// Decides where a session is cut. A token limit requires a counter. A limit that the copied messages would fill
-    /// is [`Usage`](crate::error::Kind::Usage), a message that is not in the view [`No`](crate::error::Kind::No).
+    /// is [`Usage`](crate::error::ErrorKind::Usage), a message that is not in the view [`No`](crate::error::ErrorKind::No).
     pub fn plan(
         session: &'s Session,
-        ways: &Ways,
-        carry: Carry,
+        ways: &SplitConditions,
+        carry: CopyPolicy,
         counter: Option<Counter>,
     ) -> Result<Split<'s>> {
         let view = View::replay(session);
-        let carried = carry::collect(session, &view, carry, counter);
+        let carried = copies::collect(session, &view, carry, counter);
         let mut notes = Vec::new();
-        let parts = cuts::decide(session, &view, ways, &carried, counter, &mut notes)?;
+        let parts = cut_points::decide(session, &view, ways, &carried, counter, &mut notes)?;
         Ok(Split {
             session,
             view,
@@ -150,7 +150,7 @@ impl<'s> Split<'s> {
     }
 
     /// Whether there is anything to cut.
-    pub fn is_whole(&self) -> bool {
+    pub fn has_no_cut(&self) -> bool {
         self.parts.len() == 1
     }
 
@@ -173,7 +173,7 @@ impl<'s> Split<'s> {
 
     /// The file name of a part: its id, or the id of the session when there is nothing to cut.
     pub fn name(&self, nth: usize) -> String {
-        if self.is_whole() {
+        if self.has_no_cut() {
             self.stem.clone()
         } else {
             self.id(nth)
@@ -187,8 +187,8 @@ impl<'s> Split<'s> {
     }
 
     /// Builds part number `nth`, from 0.
-    pub fn piece(&self, nth: usize) -> Result<Piece> {
-        piece::make(self, nth)
+    pub fn build_part(&self, nth: usize) -> Result<SplitPart> {
+        part::make(self, nth)
     }
 }
 
@@ -201,7 +201,7 @@ pub(super) fn beginning(
     (id, at, created_at): (&str, Option<&str>, Option<&str>),
 ) -> Result<Session> {
     let first = view.items[end..].iter().find_map(Item::line);
-    let part = Part {
+    let part = PlannedPart {
         items: 0..end,
         lines: 0..first.unwrap_or(session.len()),
         reason: Reason::First,
@@ -223,7 +223,7 @@ pub(super) fn beginning(
         notes: Vec::new(),
     };
     let header = header::of_fork(&split, at, created_at);
-    piece::lines(&split, &part, id, &header)
+    part::lines(&split, &part, id, &header)
 }
 
 /// The prefix of part ids: the session's id, or a derived one if the id is missing or not safe in a file name.

@@ -70,14 +70,14 @@ pub fn unmark(text: &str, day: Date) -> String {
 }
 
 /// Finds the relative dates in a text: the end of each, and its meaning relative to this day.
-fn relative(text: &str, day: Date) -> Vec<(usize, When)> {
+fn relative(text: &str, day: Date) -> Vec<(usize, DateSpec)> {
     let lower = text.to_ascii_lowercase();
     let words = words(&lower);
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
         // The longest phrase has four words: "the day before yesterday".
-        let most = (words.len() - at).min(if begins(words[at].text) { 4 } else { 0 });
+        let most = (words.len() - at).min(if starts_date(words[at].text) { 4 } else { 0 });
         let longest = (1..=most)
             .rev()
             .filter(|length| together(text, &words[at..at + length]))
@@ -94,7 +94,7 @@ fn relative(text: &str, day: Date) -> Vec<(usize, When)> {
 }
 
 /// Whether a relative date can begin with a word.
-fn begins(word: &str) -> bool {
+fn starts_date(word: &str) -> bool {
     let named = matches!(
         word,
         "today" | "tonight" | "this" | "yesterday" | "last" | "tomorrow" | "the" | "day" | "next" | "in"
@@ -104,7 +104,7 @@ fn begins(word: &str) -> bool {
 
 /// A day, a range of days, or a less precise date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum When {
+enum DateSpec {
     Day(Date),
     Days(Date, Date),
     Week(Date),
@@ -113,15 +113,15 @@ enum When {
     Year(i16),
 }
 
-impl When {
+impl DateSpec {
     fn mark(self, own: Date, dates: Dates) -> Option<String> {
         self.show(own, dates).map(|date| format!(" [={date}]"))
     }
 
     fn show(self, own: Date, dates: Dates) -> Option<String> {
         let year = match self {
-            When::Day(day) | When::Days(day, _) | When::Week(day) => day.year(),
-            When::Month(year, _) | When::Year(year) => year,
+            DateSpec::Day(day) | DateSpec::Days(day, _) | DateSpec::Week(day) => day.year(),
+            DateSpec::Month(year, _) | DateSpec::Year(year) => year,
         };
         // Years before 1 cannot be written in four digits.
         if year < 1 {
@@ -129,35 +129,35 @@ impl When {
         }
         match (self, dates) {
             (_, Dates::Off) => None,
-            (When::Day(day), Dates::Short) if day == own => None,
-            (When::Day(day), Dates::Short) if day.year() == own.year() => {
+            (DateSpec::Day(day), Dates::Short) if day == own => None,
+            (DateSpec::Day(day), Dates::Short) if day.year() == own.year() => {
                 Some(format!("{:02}-{:02}", day.month(), day.day()))
             }
-            (When::Day(day), _) => Some(day.to_string()),
-            (When::Days(first, last), _) => Some(format!("{first}/{last}")),
-            (When::Week(day), _) => {
+            (DateSpec::Day(day), _) => Some(day.to_string()),
+            (DateSpec::Days(first, last), _) => Some(format!("{first}/{last}")),
+            (DateSpec::Week(day), _) => {
                 let week = day.iso_week_date();
                 Some(format!("{:04}-W{:02}", week.year(), week.week()))
             }
-            (When::Month(year, month), _) => Some(format!("{year:04}-{month:02}")),
-            (When::Year(year), _) => Some(format!("{year:04}")),
+            (DateSpec::Month(year, month), _) => Some(format!("{year:04}-{month:02}")),
+            (DateSpec::Year(year), _) => Some(format!("{year:04}")),
         }
     }
 }
 
 /// A word in lower case with its position.
-struct Word<'t> {
+struct DateWord<'t> {
     text: &'t str,
     start: usize,
 }
 
-impl Word<'_> {
+impl DateWord<'_> {
     fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
-fn words(text: &str) -> Vec<Word<'_>> {
+fn words(text: &str) -> Vec<DateWord<'_>> {
     let mut found = Vec::new();
     let mut start = None;
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -166,7 +166,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
             None if belongs => start = Some(at),
             Some(from) if !belongs => {
                 start = None;
-                found.push(Word {
+                found.push(DateWord {
                     text: &text[from..at],
                     start: from,
                 });
@@ -178,7 +178,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
 }
 
 /// Whether only white space lies between the words.
-fn together(text: &str, words: &[Word<'_>]) -> bool {
+fn together(text: &str, words: &[DateWord<'_>]) -> bool {
     let mut pairs = words.windows(2);
     pairs.all(|pair| {
         text[pair[0].end()..pair[1].start]
@@ -188,7 +188,7 @@ fn together(text: &str, words: &[Word<'_>]) -> bool {
 }
 
 /// The meaning of exactly these words relative to this day.
-fn when(words: &[Word<'_>], day: Date) -> Option<When> {
+fn when(words: &[DateWord<'_>], day: Date) -> Option<DateSpec> {
     let mut texts = [""; 4];
     for (text, word) in texts.iter_mut().zip(words) {
         *text = word.text;
@@ -201,7 +201,7 @@ fn when(words: &[Word<'_>], day: Date) -> Option<When> {
         ["the", "day", "after", "tomorrow"] | ["day", "after", "tomorrow"] => away(day, 2),
         ["last", "weekend"] => {
             let saturday = day.nth_weekday(-1, Weekday::Saturday).ok()?;
-            Some(When::Days(saturday, saturday.tomorrow().ok()?))
+            Some(DateSpec::Days(saturday, saturday.tomorrow().ok()?))
         }
         [
             direction @ ("last" | "this" | "next"),
@@ -216,7 +216,7 @@ fn when(words: &[Word<'_>], day: Date) -> Option<When> {
         }
         [direction @ ("last" | "next"), name] => {
             let nth = if *direction == "last" { -1 } else { 1 };
-            day.nth_weekday(nth, weekday(name)?).ok().map(When::Day)
+            day.nth_weekday(nth, weekday(name)?).ok().map(DateSpec::Day)
         }
         [count, unit, "ago"] => distant(day, -number(count)?, singular(unit)),
         ["in", count, unit] if singular(unit) != "year" => distant(day, number(count)?, singular(unit)),
@@ -224,24 +224,24 @@ fn when(words: &[Word<'_>], day: Date) -> Option<When> {
     }
 }
 
-fn away(day: Date, days: i64) -> Option<When> {
-    day.checked_add(days.days()).ok().map(When::Day)
+fn away(day: Date, days: i64) -> Option<DateSpec> {
+    day.checked_add(days.days()).ok().map(DateSpec::Day)
 }
 
-fn distant(day: Date, step: i64, unit: &str) -> Option<When> {
+fn distant(day: Date, step: i64, unit: &str) -> Option<DateSpec> {
     match unit {
         "day" => away(day, step),
-        "week" => day.checked_add(step.weeks()).ok().map(When::Week),
+        "week" => day.checked_add(step.weeks()).ok().map(DateSpec::Week),
         "month" => {
             let months = i64::from(day.year()) * 12 + i64::from(day.month()) - 1 + step;
             let year = i16::try_from(months.div_euclid(12))
                 .ok()
                 .filter(|year| *year >= 0)?;
-            Some(When::Month(year, months.rem_euclid(12) as i8 + 1))
+            Some(DateSpec::Month(year, months.rem_euclid(12) as i8 + 1))
         }
         "year" => {
             let year = i16::try_from(i64::from(day.year()) + step).ok();
-            year.filter(|year| (0..=9999).contains(year)).map(When::Year)
+            year.filter(|year| (0..=9999).contains(year)).map(DateSpec::Year)
         }
         _ => None,
     }

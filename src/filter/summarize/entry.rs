@@ -6,11 +6,11 @@ use jiff::civil::Date;
 use std::borrow::Cow;
 
 /// Counts tokens; may run on any thread.
-pub type Count<'c> = &'c (dyn Fn(&str) -> u64 + Sync);
+pub type CountFn<'c> = &'c (dyn Fn(&str) -> u64 + Sync);
 
 /// A quoted text with its speaker and day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry<'a> {
+pub(super) struct QuotedText<'a> {
     /// The role of the speaker; none if an earlier summary does not name it.
     pub role: Option<Role>,
     /// The prefix of the line: `user: `, `tool read_file: `, or nothing.
@@ -18,12 +18,12 @@ pub(super) struct Entry<'a> {
     pub text: Cow<'a, str>,
     pub day: Option<Date>,
     /// The position in the source, if the text is a part of it.
-    pub part: Option<Part>,
+    pub part: Option<SentencePosition>,
 }
 
 /// The position of a sentence in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SentencePosition {
     /// The number of the source.
     pub of: u32,
     /// The number of the sentence.
@@ -32,7 +32,7 @@ pub(super) struct Part {
     pub begins_line: bool,
 }
 
-impl Entry<'_> {
+impl QuotedText<'_> {
     /// Formats the line, without its day.
     pub fn line(&self) -> String {
         format!("{}{}", self.speaker, self.text)
@@ -67,13 +67,13 @@ pub(super) fn write_lines(out: &mut String, before: &str, text: &str) {
 }
 
 /// Parses a line into speaker and text.
-pub(super) fn entry(line: &str, day: Option<Date>) -> Entry<'static> {
+pub(super) fn entry(line: &str, day: Option<Date>) -> QuotedText<'static> {
     let (role, length) = match line.split_once(": ") {
         Some((speaker, text)) if !text.trim().is_empty() => (role_of(speaker), speaker.len() + 2),
         _ => (None, 0),
     };
     let (speaker, text) = line.split_at(if role.is_some() { length } else { 0 });
-    Entry {
+    QuotedText {
         role,
         speaker: Cow::Owned(speaker.to_string()),
         text: Cow::Owned(text.to_string()),

@@ -1,9 +1,9 @@
 //! Fills the text of a summary with as many units as fit.
 
-use super::choose::{Choosing, Fading};
-use super::entry::{Count, Entry};
-use super::units::{OVERHEAD, Units};
-use super::{Dates, Failure, Options, Prior, terms, text};
+use super::entry::{CountFn, QuotedText};
+use super::selection::{Fading, UnitCandidates};
+use super::text_units::{OVERHEAD, Units};
+use super::{Dates, ExtractOptions, Prior, SummaryFailure, terms, text};
 use crate::model::threads::over_cores;
 use std::borrow::Cow;
 
@@ -15,38 +15,38 @@ const ROUNDS: usize = 3;
 pub(super) fn fill(
     beginning: &str,
     units: &Units<'_>,
-    options: &Options,
-    count: Count<'_>,
+    options: &ExtractOptions,
+    count: CountFn<'_>,
 ) -> (String, Vec<usize>) {
     let mut choosing = choosing(units);
     let room = options.budget.saturating_sub(count(beginning));
     let mut choice = choosing.begin(&options.style.questions, room, Fading::Slow);
-    let mut more = choice.left(room);
-    let mut made = (String::new(), Vec::new());
+    let mut more = choice.remaining(room);
+    let mut built = (String::new(), Vec::new());
     let mut texts = Vec::new();
     // Each round leaves a fraction of the previous rest: about four tokens of a unit's thirty.
     for _ in 0..=ROUNDS {
-        if !choice.go_on(more) && !made.1.is_empty() {
+        if !choice.select_more(more) && !built.1.is_empty() {
             break;
         }
         let new = &choice.chosen[texts.len()..];
         texts.extend(marked(units, new, options.style.dates));
         let (text, kept, tokens) = fit(beginning, units, (&choice.chosen, &texts), options, count);
-        made = (text, kept);
+        built = (text, kept);
         more = options.budget.saturating_sub(tokens);
-        if made.1.len() < choice.chosen.len() || more == 0 {
+        if built.1.len() < choice.chosen.len() || more == 0 {
             break;
         }
     }
-    made
+    built
 }
 
 /// Converts the units to candidates.
-pub(super) fn choosing<'u>(units: &'u Units<'_>) -> Choosing<'u> {
+pub(super) fn choosing<'u>(units: &'u Units<'_>) -> UnitCandidates<'u> {
     let answers = answers(units);
     let bytes = (0..units.len()).map(|unit| units.text(unit).len()).sum();
     let unit = |unit| (units.text(unit), units.tokens(unit));
-    Choosing::read((units.len(), bytes), unit, |unit, text, marks| {
+    UnitCandidates::read((units.len(), bytes), unit, |unit, text, marks| {
         Prior::marked(text, marks)
             .role(units.role(unit))
             .recency(unit, units.len())
@@ -98,8 +98,8 @@ pub(super) fn fit(
     beginning: &str,
     units: &Units<'_>,
     (picked, texts): (&[usize], &[Cow<'_, str>]),
-    options: &Options,
-    count: Count<'_>,
+    options: &ExtractOptions,
+    count: CountFn<'_>,
 ) -> (String, Vec<usize>, u64) {
     let written = |length: usize| {
         let mut kept: Vec<(usize, &str)> = picked[..length]
@@ -108,7 +108,7 @@ pub(super) fn fit(
             .map(|(unit, text)| (*unit, &**text))
             .collect();
         kept.sort_unstable();
-        let entries = kept.iter().map(|(unit, text)| Entry {
+        let entries = kept.iter().map(|(unit, text)| QuotedText {
             text: Cow::Borrowed(text),
             ..units.entry(*unit)
         });
@@ -141,11 +141,11 @@ pub(super) fn fit(
             None => guess,
         };
         let middle = low.0 + guess.clamp(1, span - 1);
-        let made = written(middle);
-        let fits = made.2 <= options.budget;
+        let built = written(middle);
+        let fits = built.2 <= options.budget;
         match fits {
-            true => low = (middle, made),
-            false => high = (middle, made.2),
+            true => low = (middle, built),
+            false => high = (middle, built.2),
         }
         more = Some(fits).filter(|_| probe < PROBES);
     }
@@ -153,17 +153,22 @@ pub(super) fn fit(
 }
 
 /// Why the summary contains no unit.
-pub(super) fn nothing(beginning: &str, units: &Units<'_>, options: &Options, count: Count<'_>) -> Failure {
+pub(super) fn empty_summary(
+    beginning: &str,
+    units: &Units<'_>,
+    options: &ExtractOptions,
+    count: CountFn<'_>,
+) -> SummaryFailure {
     let says = |unit: &usize| !terms(units.text(*unit)).is_empty();
     let shortest = (0..units.len())
         .filter(says)
         .min_by_key(|unit| count(&units.entry(*unit).line()));
     match shortest {
-        None => Failure::Blank,
-        unit => Failure::OverBudget {
+        None => SummaryFailure::Blank,
+        unit => SummaryFailure::OverBudget {
             tokens: count(&text::write(
                 beginning,
-                unit.into_iter().map(|unit| Entry {
+                unit.into_iter().map(|unit| QuotedText {
                     text: units.marked(unit, options.style.dates),
                     ..units.entry(unit)
                 }),

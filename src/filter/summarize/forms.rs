@@ -2,7 +2,7 @@
 //! to five words, `~ing` a word with that ending.
 
 use super::marks::{BEGIN, BEGINNINGS, DUTY, LIFT, LIFTING, OF_THINGS, ONCE, PERSON, SMALL_TALK, TALK};
-use super::vocabulary::{NOT_FORBIDDEN, is_in};
+use super::word_lists::{NOT_FORBIDDEN, is_in};
 use super::words::Sentence;
 use std::collections::HashMap;
 use std::sync::LazyLock;

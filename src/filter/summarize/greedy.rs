@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 /// An offer of one candidate.
 #[derive(Clone, Copy, Debug)]
-pub struct Offer {
+pub struct GreedyOffer {
     gain: u128,
     /// Its cost in tokens.
     pub tokens: u64,
@@ -30,11 +30,11 @@ const BELOW: u32 = 48;
 /// Number of candidates whose memory is prefetched together.
 const TOUCHED: usize = 16;
 
-impl Offer {
+impl GreedyOffer {
     /// Creates an offer with a gain and a cost; a cost of 0 counts as 1.
-    pub fn new((of, to): (usize, usize), gain: u128, tokens: u64) -> Offer {
+    pub fn new((of, to): (usize, usize), gain: u128, tokens: u64) -> GreedyOffer {
         let tokens = tokens.max(1);
-        Offer {
+        GreedyOffer {
             gain,
             tokens,
             density: gain as f64 / tokens as f64,
@@ -49,8 +49,8 @@ impl Offer {
     }
 }
 
-impl Ord for Offer {
-    fn cmp(&self, other: &Offer) -> Ordering {
+impl Ord for GreedyOffer {
+    fn cmp(&self, other: &GreedyOffer) -> Ordering {
         // Avoid 128-bit multiplication, which would dominate the running time.
         if (self.density - other.density).abs() > self.density * SURE
             && let Some(order) = self.density.partial_cmp(&other.density)
@@ -66,28 +66,28 @@ impl Ord for Offer {
     }
 }
 
-impl PartialOrd for Offer {
-    fn partial_cmp(&self, other: &Offer) -> Option<Ordering> {
+impl PartialOrd for GreedyOffer {
+    fn partial_cmp(&self, other: &GreedyOffer) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Offer {
-    fn eq(&self, other: &Offer) -> bool {
+impl PartialEq for GreedyOffer {
+    fn eq(&self, other: &GreedyOffer) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Offer {}
+impl Eq for GreedyOffer {}
 
 /// The candidates.
-pub trait Offers {
+pub trait OfferSource {
     /// Reads the memory that an offer needs: many independent reads take the time of one.
     fn touch(&self, of: usize) -> u32;
     /// The current offer of a candidate; none when it will never offer again.
-    fn offer(&mut self, of: usize) -> Option<Offer>;
+    fn offer(&mut self, of: usize) -> Option<GreedyOffer>;
     /// Takes an offer; returns whether more are possible.
-    fn take(&mut self, offer: Offer) -> bool;
+    fn take(&mut self, offer: GreedyOffer) -> bool;
 }
 
 /// Sums the values of the first `left` terms and moves those without value after the others.
@@ -111,12 +111,12 @@ pub fn sum(terms: &mut [u32], left: &mut u32, worth: &[u64]) -> u64 {
 }
 
 /// Takes the best offers of these candidates until there are none.
-pub fn take_best(from: &mut impl Offers, things: impl Iterator<Item = usize>) {
+pub fn take_best(from: &mut impl OfferSource, things: impl Iterator<Item = usize>) {
     let mut classes: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for offer in things.filter_map(|of| from.offer(of)) {
         classes.entry(offer.class()).or_default().push(offer.of);
     }
-    let mut heap: BinaryHeap<Offer> = BinaryHeap::new();
+    let mut heap: BinaryHeap<GreedyOffer> = BinaryHeap::new();
     while let Some((class, waiting)) = classes.pop_last() {
         let begins = f64::from_bits(class << BELOW);
         for some in waiting.chunks(TOUCHED) {

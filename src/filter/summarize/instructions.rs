@@ -2,7 +2,7 @@
 //! word. Detection uses only the form of English sentences.
 
 use super::marks::{CUE, HERE, IMPERATIVE, LASTING, ONCE, PHRASE, marks};
-use super::vocabulary::{FORM_VERBS, MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
+use super::word_lists::{FORM_VERBS, MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
 use super::words::Sentence;
 
 /// How strongly a sentence reads as a standing instruction, in half points; none when it does not.
@@ -15,7 +15,7 @@ pub fn strength(sentence: &str) -> Option<u32> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum SentenceForm {
     /// The sentence begins with an order.
     Order,
     /// A wish, a duty, or an order later in the sentence.
@@ -23,7 +23,7 @@ enum Form {
 }
 
 /// Words that refer to the speaker.
-const OWN: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
+const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
     /// See [`strength`].
@@ -32,16 +32,16 @@ impl Sentence {
             return None;
         }
         let form = self.form()?;
-        let opening = if form == Form::Order { 4 } else { 0 };
-        let reader = if self.speaks_of_the_reader() { 2 } else { 0 };
+        let opening = if form == SentenceForm::Order { 4 } else { 0 };
+        let reader = if self.addresses_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
         Some(opening + reader + u32::from(self.has_any(&firm)))
     }
 
-    fn form(&self) -> Option<Form> {
+    fn form(&self) -> Option<SentenceForm> {
         let start = self.opening(0);
         if self.question {
-            return self.asked(start).then_some(Form::Wish);
+            return self.asked(start).then_some(SentenceForm::Wish);
         }
         let phrase = self.phrase();
         let order = phrase
@@ -50,7 +50,7 @@ impl Sentence {
             || self.manner(start)
             || self.has_form(start);
         if order {
-            return Some(Form::Order);
+            return Some(SentenceForm::Order);
         }
         let commands = self.is(IMPERATIVE, start);
         let later = (start + 1..self.words.len()).any(|at| {
@@ -66,7 +66,7 @@ impl Sentence {
                 || self.manner_within(from)
                 || fresh && self.all_of_the_readers(from)
         });
-        (later || self.wish(start) || self.duty(start) || self.ban(start)).then_some(Form::Wish)
+        (later || self.wish(start) || self.duty(start) || self.ban(start)).then_some(SentenceForm::Wish)
     }
 
     /// The first significant word from an index: skips polite words and conjunctions.
@@ -109,10 +109,13 @@ impl Sentence {
             "make" => next == "sure" && !self.at(at + 2).is_empty(),
             "ensure" => !next.is_empty() && !matches!(next, "is" | "was" | "has" | "had"),
             // A lasting fact about a person: "remember that I'm ...".
-            "remember" => next == "to" || next == "that" && is_in(&OWN, self.at(at + 2)),
+            "remember" => next == "to" || next == "that" && is_in(&FIRST_PERSON, self.at(at + 2)),
             "keep" => {
                 let alone = matches!(next, "it" | "that" | "them") && self.at(at + 2).is_empty();
-                !next.is_empty() && !alone && !is_in(NOT_KEPT, next) && !self.says(at, "keep in touch")
+                !next.is_empty()
+                    && !alone
+                    && !is_in(NOT_KEPT, next)
+                    && !self.has_words_at(at, "keep in touch")
             }
             "stop" => next.len() > 4 && next.ends_with("ing"),
             "only" => marks(next) & IMPERATIVE > 0 || next == "ever" && self.is(IMPERATIVE, at + 2),
@@ -139,7 +142,7 @@ impl Sentence {
             "every" | "each" | "any" => subject == "time",
             "for" | "in" | "with" | "at" | "on" | "to" | "under" => self.is_of_each(at + 1),
             "by" => subject == "default",
-            "as" => self.says(at, "as a rule") || self.says(at, "as a general rule"),
+            "as" => self.has_words_at(at, "as a rule") || self.has_words_at(at, "as a general rule"),
             _ => false,
         };
         let chance = [
@@ -152,8 +155,8 @@ impl Sentence {
         if !conditional || self.find(&chance).is_some() {
             return false;
         }
-        let mut behind = at + 1..self.words.len();
-        let comma = behind.find(|index| self.words[*index].fresh && self.instructs(*index));
+        let mut after = at + 1..self.words.len();
+        let comma = after.find(|index| self.words[*index].fresh && self.instructs(*index));
         comma.is_some_and(|comma| !(at + 1..comma).any(|index| self.is(ONCE, index)))
     }
 
@@ -204,7 +207,9 @@ impl Sentence {
             // These verbs also refer to specific things.
             "begin" | "start" => is_in(&["every", "all", "each", "your"], next),
             "keep" => {
-                is_in(MANNERS, next) && !self.says(at, "keep in touch") && !self.says(at, "keep in mind")
+                is_in(MANNERS, next)
+                    && !self.has_words_at(at, "keep in touch")
+                    && !self.has_words_at(at, "keep in mind")
             }
             _ => is_in(MANNERS, next),
         }
@@ -227,10 +232,10 @@ impl Sentence {
             return true;
         }
         (at + 1..self.words.len()).any(|index| {
-            let ahead = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
-            let cue = self.is(CUE, index) && !self.says(index, "any more");
+            let before = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
+            let cue = self.is(CUE, index) && !self.has_words_at(index, "any more");
             let contrast = self.words[index].fresh && matches!(self.at(index), "not" | "no");
-            cue || contrast || ahead || conditions.iter().any(|phrase| self.says(index, phrase))
+            cue || contrast || before || conditions.iter().any(|phrase| self.has_words_at(index, phrase))
         })
     }
 
@@ -254,7 +259,7 @@ impl Sentence {
     pub fn phrase(&self) -> bool {
         let find = |phrases: &[&str]| {
             self.all(PHRASE)
-                .find(|at| phrases.iter().any(|phrase| self.says(*at, phrase)))
+                .find(|at| phrases.iter().any(|phrase| self.has_words_at(*at, phrase)))
         };
         if find(&LASTING).is_some() {
             return true;
@@ -285,7 +290,7 @@ impl Sentence {
             || (at > 0 && self.instructs(self.opening(0)))
     }
 
-    fn speaks_of_the_reader(&self) -> bool {
+    fn addresses_the_reader(&self) -> bool {
         const READER: [&str; 9] = [
             "your",
             "show me",

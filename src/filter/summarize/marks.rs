@@ -2,8 +2,8 @@
 
 use super::changes::{CHANGES, QUESTIONS};
 use super::keys::{Keys, key};
-use super::numbers::Numbers;
-use super::vocabulary::{CUES, IMPERATIVES, ONE_OFF};
+use super::numbers::TermNumbers;
+use super::word_lists::{CUES, IMPERATIVES, ONE_OFF};
 use std::sync::LazyLock;
 
 /// A verb that begins an instruction.
@@ -108,10 +108,10 @@ pub(super) fn marks(word: &str) -> u16 {
 }
 
 /// The marks of short words, and of all words.
-type Known = (Keys<u16>, (Numbers, Vec<u16>));
+type Known = (Keys<u16>, (TermNumbers, Vec<u16>));
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let (mut numbers, mut known) = (Numbers::default(), Vec::new());
+    let (mut numbers, mut known) = (TermNumbers::default(), Vec::new());
     let mut add = |mark: u16, word: &str| {
         let number = numbers.of(word) as usize;
         if known.len() <= number {

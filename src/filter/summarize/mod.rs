@@ -5,10 +5,8 @@
 //! [`extract`] builds the text, [`choose()`] selects the units, [`shorten()`] fits another program's summary into a
 //! budget, and [`accept()`] validates every summary. `model/summary.rs` formats the summary for a model.
 
-mod accept;
 mod block;
 mod changes;
-mod choose;
 mod dates;
 mod entry;
 mod fill;
@@ -22,55 +20,57 @@ mod keys;
 mod marks;
 mod numbers;
 mod overruled;
-mod prior;
+mod prior_weight;
+mod quoted_instructions;
 mod reader;
-mod registry;
+mod request_rules;
+mod selection;
 mod sentences;
 mod shorten;
+mod term_weight;
 mod terms;
 #[cfg(test)]
 mod tests;
 mod text;
-mod units;
-mod vocabulary;
-mod weight;
-mod wishes;
+mod text_units;
+mod validate;
+mod word_lists;
 mod words;
 
-pub use accept::{Failure, accept, is_blank};
 pub use block::Instruction;
 pub(in crate::filter) use block::{instruction_block, without_headings, without_instructions};
-pub use choose::{Candidate, choose};
+pub use selection::{UnitCandidate, choose};
+pub use validate::{SummaryFailure, accept, is_blank};
 
 pub use dates::Dates;
-pub(in crate::filter) use greedy::{Offer, Offers, sum, take_best};
+pub(in crate::filter) use greedy::{GreedyOffer, OfferSource, sum, take_best};
 pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
-pub(in crate::filter) use prior::MONTHS;
-pub use prior::Prior;
-pub(in crate::filter) use reader::{Reader, read_all};
-pub(in crate::filter) use registry::instructs;
-pub(in crate::filter) use registry::without_list_mark;
-pub use registry::{Instructions, Rule, standing};
+pub(in crate::filter) use prior_weight::MONTHS;
+pub use prior_weight::Prior;
+pub(in crate::filter) use quoted_instructions::instructs;
+pub(in crate::filter) use quoted_instructions::without_list_mark;
+pub use quoted_instructions::{GivenRule, Instructions, standing_instructions};
+pub(in crate::filter) use reader::{TextReader, read_all};
 pub(in crate::filter) use sentences::ranges as sentence_ranges;
 pub use shorten::shorten;
+pub use term_weight::{weight, weights};
 pub use terms::{for_each_term, terms};
-pub use weight::{weight, weights};
 
 use crate::model::message::Role;
-use entry::{Count, Entry};
+use entry::{CountFn, QuotedText};
 use frame::Head;
-pub(in crate::filter) use handoff::Facts;
+pub(in crate::filter) use handoff::SessionFacts;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use units::Units;
+use text_units::Units;
 
 /// Maximum number of times that unused budget is redistributed; after three rounds about a thousandth remains.
 const ROUNDS: usize = 3;
 
 /// Style options of a summary.
 #[derive(Clone, Debug)]
-pub struct Style {
+pub struct SummaryStyle {
     /// The role of the summary message; none selects the one that fits the target format best.
     pub role: Option<String>,
     /// How dates are written.
@@ -85,10 +85,10 @@ pub struct Style {
     pub handoff: bool,
 }
 
-impl Default for Style {
+impl Default for SummaryStyle {
     /// Short dates and detected instructions with at most a quarter of the budget.
-    fn default() -> Style {
-        Style {
+    fn default() -> SummaryStyle {
+        SummaryStyle {
             role: None,
             dates: Dates::default(),
             instructions: Instructions::default(),
@@ -101,21 +101,21 @@ impl Default for Style {
 
 /// Options of one summary.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ExtractOptions {
     /// Maximum tokens of the whole text.
     pub budget: u64,
     /// The style.
-    pub style: Style,
+    pub style: SummaryStyle,
     /// Tokens of the summarized messages; none counts the source texts.
     pub covered: Option<u64>,
 }
 
-impl Options {
+impl ExtractOptions {
     /// Options with this budget and the default style.
-    pub fn new(budget: u64) -> Options {
-        Options {
+    pub fn new(budget: u64) -> ExtractOptions {
+        ExtractOptions {
             budget,
-            style: Style::default(),
+            style: SummaryStyle::default(),
             covered: None,
         }
     }
@@ -123,7 +123,7 @@ impl Options {
 
 /// A message to summarize, or to search for instructions.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct SummarySource<'a> {
     /// Its id.
     pub id: Box<str>,
     /// Who speaks.
@@ -140,7 +140,7 @@ pub struct Source<'a> {
 
 /// A summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct SummaryText {
     /// The text.
     pub text: String,
     /// Its tokens.
@@ -156,18 +156,18 @@ pub struct Summary {
 ///
 /// Fails if no valid summary results, so that no message is dropped without one.
 pub fn extract(
-    sources: &[Source<'_>],
-    rules_from: &[Source<'_>],
+    sources: &[SummarySource<'_>],
+    rules_from: &[SummarySource<'_>],
     previous: Option<&str>,
-    options: &Options,
-    count: Count<'_>,
-) -> Result<Summary, Failure> {
-    let (earlier, instructions, beginning) = begun(sources, rules_from, previous, options, count)?;
+    options: &ExtractOptions,
+    count: CountFn<'_>,
+) -> Result<SummaryText, SummaryFailure> {
+    let (earlier, instructions, beginning) = begin_summary(sources, rules_from, previous, options, count)?;
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.text)).sum::<u64>();
         texts + previous.map_or(0, count)
     });
-    let longest = units::longest(options.budget, covered);
+    let longest = text_units::longest(options.budget, covered);
     let mut units = Units::of(sources, earlier.entries, longest, count);
     let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
     // Few units are as long as an instruction, and only these are compared.
@@ -180,11 +180,11 @@ pub fn extract(
     }
     let (text, kept) = fill::fill(&beginning, &units, options, count);
     if kept.is_empty() && instructions.is_empty() {
-        return Err(fill::nothing(&beginning, &units, options, count));
+        return Err(fill::empty_summary(&beginning, &units, options, count));
     }
     let mut quoted: Vec<usize> = kept.iter().filter_map(|unit| units.source(*unit)).collect();
     quoted.dedup();
-    Ok(Summary {
+    Ok(SummaryText {
         tokens: accept(&text, options.budget, covered, count)?,
         quoted: quoted
             .into_iter()
@@ -196,16 +196,16 @@ pub fn extract(
 }
 
 /// Parses the previous summary, collects the standing instructions, and writes the beginning of the text.
-fn begun(
-    sources: &[Source<'_>],
-    rules_from: &[Source<'_>],
+fn begin_summary(
+    sources: &[SummarySource<'_>],
+    rules_from: &[SummarySource<'_>],
     previous: Option<&str>,
-    options: &Options,
-    count: Count<'_>,
-) -> Result<(text::Earlier, Vec<String>, String), Failure> {
+    options: &ExtractOptions,
+    count: CountFn<'_>,
+) -> Result<(text::Earlier, Vec<String>, String), SummaryFailure> {
     let mut earlier = previous.map(text::read).unwrap_or_default();
     let cost = |instruction: &Instruction| count(&instruction.lines());
-    let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
+    let instructions = quoted_instructions::registry(rules_from, &earlier.instructions, options, &cost)?;
     if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }
@@ -217,14 +217,15 @@ fn begun(
 /// Writes the handoff of a session with tools: its facts and those of an earlier summary, block by block. Otherwise
 /// like [`extract`].
 pub fn hand_over(
-    facts: Facts<'_>,
-    sources: &[Source<'_>],
-    rules_from: &[Source<'_>],
+    facts: SessionFacts<'_>,
+    sources: &[SummarySource<'_>],
+    rules_from: &[SummarySource<'_>],
     previous: Option<&str>,
-    options: &Options,
-    count: Count<'_>,
-) -> Result<Summary, Failure> {
-    let (mut earlier, instructions, beginning) = begun(sources, rules_from, previous, options, count)?;
+    options: &ExtractOptions,
+    count: CountFn<'_>,
+) -> Result<SummaryText, SummaryFailure> {
+    let (mut earlier, instructions, beginning) =
+        begin_summary(sources, rules_from, previous, options, count)?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
@@ -255,9 +256,9 @@ pub fn hand_over(
     }
     let says = text.len() > beginning.trim_end().len() || !instructions.is_empty();
     if !says {
-        return Err(Failure::Blank);
+        return Err(SummaryFailure::Blank);
     }
-    Ok(Summary {
+    Ok(SummaryText {
         tokens: accept(&text, options.budget, options.covered.unwrap_or(u64::MAX), count)?,
         quoted: Vec::new(),
         instructions,
@@ -283,19 +284,19 @@ pub fn is_own(summary: &str) -> bool {
 /// # Errors
 /// A rule refers to an unknown message.
 pub fn instructions(
-    rules_from: &[Source<'_>],
+    rules_from: &[SummarySource<'_>],
     previous: Option<&str>,
-    options: &Options,
-    count: Count<'_>,
-) -> Result<Vec<Instruction>, Failure> {
+    options: &ExtractOptions,
+    count: CountFn<'_>,
+) -> Result<Vec<Instruction>, SummaryFailure> {
     let earlier = previous.map(text::read).unwrap_or_default();
     let cost = |instruction: &Instruction| count(&instruction.lines());
-    registry::registry(rules_from, &earlier.instructions, options, &cost)
+    quoted_instructions::registry(rules_from, &earlier.instructions, options, &cost)
 }
 
 /// Turns earlier instructions into ordinary entries when detection is off.
 fn demote(earlier: &mut text::Earlier) {
-    let lines = earlier.instructions.drain(..).map(|one| Entry {
+    let lines = earlier.instructions.drain(..).map(|one| QuotedText {
         role: one.speaker,
         speaker: one
             .speaker
@@ -307,7 +308,7 @@ fn demote(earlier: &mut text::Earlier) {
     earlier.entries.splice(0..0, lines.collect::<Vec<_>>());
 }
 
-fn head(sources: &[Source<'_>]) -> Head {
+fn head(sources: &[SummarySource<'_>]) -> Head {
     let days = sources
         .iter()
         .filter_map(|source| source.timestamp.and_then(dates::day));

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 /// A string interner.
 #[derive(Debug, Default)]
-pub struct Numbers {
+pub struct TermNumbers {
     /// The concatenated texts.
     texts: String,
     /// The end of each text.
@@ -15,7 +15,7 @@ pub struct Numbers {
     places: Vec<u32>,
 }
 
-impl Numbers {
+impl TermNumbers {
     /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -28,7 +28,7 @@ impl Numbers {
 
     /// The number of a known text.
     pub fn find(&self, text: &str) -> Option<u32> {
-        self.look(hash(text), text).ok()
+        self.find_slot(hash(text), text).ok()
     }
 
     /// The text of a number.
@@ -38,7 +38,7 @@ impl Numbers {
     }
 
     /// The number of a text, or the free slot for it.
-    fn look(&self, hash: u64, text: &str) -> Result<u32, usize> {
+    fn find_slot(&self, hash: u64, text: &str) -> Result<u32, usize> {
         let last = self.places.len().wrapping_sub(1);
         let mut place = hash as usize & last;
         while let Some(number) = self.places.get(place).and_then(|number| number.checked_sub(1)) {
@@ -54,7 +54,7 @@ impl Numbers {
         if self.places.len() < 2 * (self.len() + 1) {
             self.grow();
         }
-        match self.look(hash, text) {
+        match self.find_slot(hash, text) {
             Ok(number) => number,
             Err(place) => {
                 let number = self.len() as u32;
@@ -80,7 +80,7 @@ impl Numbers {
     }
 
     /// Adds the texts of another interner; returns the new number of each of its texts.
-    pub fn absorb(&mut self, other: &Numbers) -> Vec<u32> {
+    pub fn absorb(&mut self, other: &TermNumbers) -> Vec<u32> {
         (0..other.len())
             .map(|number| self.hashed(other.hashes[number], other.text(number)))
             .collect()

@@ -68,7 +68,7 @@ const NEGATIONS: &[&str] = &[
 
 /// The properties of a sentence that determine what it replaces.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct SentenceTraits {
     terms: BTreeSet<String>,
     /// The questions that it answers, with the answers.
     answers: Vec<(usize, String)>,
@@ -77,9 +77,9 @@ pub struct Claim {
     forbids: bool,
 }
 
-impl Claim {
+impl SentenceTraits {
     /// Parses a sentence.
-    pub fn of(text: &str) -> Claim {
+    pub fn of(text: &str) -> SentenceTraits {
         let sentence = Sentence::read(text);
         let mut terms = BTreeSet::new();
         for_each_term(text, |term| {
@@ -92,20 +92,20 @@ impl Claim {
         });
         let all = 0..sentence.words.len();
         let answer = |(nth, values): (usize, &&[&str])| {
-            let place = |value: &str| sentence.all(ANSWER).find(|at| sentence.says(*at, value));
+            let place = |value: &str| sentence.all(ANSWER).find(|at| sentence.has_words_at(*at, value));
             let named = values.iter().filter(|value| place(value).is_some());
             let value = named.max_by_key(|value| value.len())?;
             // A form of address is answered by the words after the phrase.
             let at = place(value)?;
-            let behind = if value.ends_with(" me") {
+            let after = if value.ends_with(" me") {
                 sentence.at(at + 2)
             } else {
                 ""
             };
-            Some((nth, format!("{value} {behind}")))
+            Some((nth, format!("{value} {after}")))
         };
         let contrast = |at: usize| sentence.words[at].fresh && sentence.at(at) == "not";
-        Claim {
+        SentenceTraits {
             answers: QUESTIONS.iter().enumerate().filter_map(answer).collect(),
             changes: all.clone().any(contrast)
                 || sentence
@@ -117,7 +117,7 @@ impl Claim {
     }
 
     /// Whether a later sentence replaces this one.
-    pub fn is_overruled_by(&self, later: &Claim) -> bool {
+    pub fn is_overruled_by(&self, later: &SentenceTraits) -> bool {
         let answered = |(question, value): &(usize, String)| {
             later
                 .answers
@@ -140,8 +140,8 @@ impl Claim {
 }
 
 /// Marks the claims, given oldest first, that a later one replaces.
-pub fn overruled(claims: &[Claim]) -> Vec<bool> {
-    let mut gone = vec![false; claims.len()];
+pub fn overruled(claims: &[SentenceTraits]) -> Vec<bool> {
+    let mut removed = vec![false; claims.len()];
     let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
@@ -157,17 +157,17 @@ pub fn overruled(claims: &[Claim]) -> Vec<bool> {
             by_term.entry(term).or_default().push(at);
         }
         for other in earlier {
-            gone[other] = gone[other] || claims[other].is_overruled_by(claim);
+            removed[other] = removed[other] || claims[other].is_overruled_by(claim);
         }
     }
-    gone
+    removed
 }
 
 /// Maximum number of earlier rules to compare per word.
-const LOOKED_AT: usize = 256;
+const MAX_COMPARED: usize = 256;
 
 fn newest(places: Option<&Vec<usize>>) -> impl Iterator<Item = usize> + '_ {
     places
         .into_iter()
-        .flat_map(|places| places.iter().rev().take(LOOKED_AT).copied())
+        .flat_map(|places| places.iter().rev().take(MAX_COMPARED).copied())
 }

@@ -1,20 +1,20 @@
 //! Numbers the terms of many texts, in parallel with a deterministic result.
 
 use super::keys::{Keys, folded_word, word_end, word_start};
-use super::numbers::Numbers;
-use super::prior::{Marks, has_name, is_name};
-use super::terms::{Piece, for_each_folded_piece};
+use super::numbers::TermNumbers;
+use super::prior_weight::{Marks, has_name, is_name};
+use super::terms::{TextElement, for_each_folded_piece};
 use crate::model::threads::by_pieces;
 use std::ops::Range;
 
 /// Numbers the terms of a range of texts.
-pub struct Reader {
+pub struct TextReader {
     /// The terms.
-    numbers: Numbers,
+    numbers: TermNumbers,
     /// Short words of ASCII text.
     short: Keys<Known>,
     /// Other words.
-    words: Numbers,
+    words: TermNumbers,
     /// For each of those the number of its term plus one; 0 for stop words.
     meant: Vec<u32>,
     /// For each term the last text that contained it, plus one.
@@ -32,12 +32,12 @@ struct Known {
 /// Bytes of text per different word, about.
 const PER_WORD: usize = 24;
 
-impl Reader {
-    fn for_about(bytes: usize) -> Reader {
-        Reader {
-            numbers: Numbers::default(),
+impl TextReader {
+    fn for_about(bytes: usize) -> TextReader {
+        TextReader {
+            numbers: TermNumbers::default(),
             short: Keys::for_about(bytes / PER_WORD),
-            words: Numbers::default(),
+            words: TermNumbers::default(),
             meant: Vec::new(),
             last: Vec::new(),
         }
@@ -58,8 +58,8 @@ impl Reader {
             }
             for_each_folded_piece(piece, &mut |piece| {
                 let number = match piece {
-                    Piece::Word(word) => self.word(word),
-                    Piece::Pair(pair) => self.numbers.of(pair) + 1,
+                    TextElement::Word(word) => self.word(word),
+                    TextElement::Pair(pair) => self.numbers.of(pair) + 1,
                 };
                 self.found(thing, number, found);
             });
@@ -137,23 +137,25 @@ fn is_joined(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'\'') && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
 }
 
-fn term(numbers: &mut Numbers, word: &str) -> u32 {
-    Piece::Word(word).term().map_or(0, |term| numbers.of(term) + 1)
+fn term(numbers: &mut TermNumbers, word: &str) -> u32 {
+    TextElement::Word(word)
+        .term()
+        .map_or(0, |term| numbers.of(term) + 1)
 }
 
 /// Numbers the terms of `count` texts in parallel: `each` reads a range of them, and `renumber` replaces its local
 /// numbers with global ones. Returns the results and the number of terms.
 pub fn read_all<T: Send>(
     (count, bytes): (usize, usize),
-    each: impl Fn(Range<usize>, &mut Reader) -> T + Sync,
+    each: impl Fn(Range<usize>, &mut TextReader) -> T + Sync,
     renumber: impl Fn(&mut T, &dyn Fn(u32) -> u32),
 ) -> (Vec<T>, usize) {
     let pieces = by_pieces(count, bytes, |range| {
-        let mut reader = Reader::for_about(bytes / count.max(1) * range.len());
+        let mut reader = TextReader::for_about(bytes / count.max(1) * range.len());
         let read = each(range, &mut reader);
         (reader.numbers, read)
     });
-    let mut all = Numbers::default();
+    let mut all = TermNumbers::default();
     let mut read = Vec::with_capacity(pieces.len());
     for (numbers, mut piece) in pieces {
         if all.len() == 0 {
@@ -198,7 +200,7 @@ mod tests {
         };
         let one = read(0);
         assert_eq!(one, read(usize::MAX));
-        let mut numbers = Numbers::default();
+        let mut numbers = TermNumbers::default();
         for (nth, terms) in one.0.iter().enumerate() {
             let mut own = Vec::new();
             for_each_term(&texts[nth], |term| own.push(numbers.of(term)));
@@ -218,9 +220,9 @@ mod tests {
             pieces in prop::collection::vec(prop::sample::select(&["I", "'m", "we", " ", " ", ",", "a", "Anna", "Met", "used", "_", "12", "may", "May ", "'", "it's", "\u{e9}", "\u{6771}\u{4eac}", "averyveryverylongword", "\u{2019}s", ". "][..]), 0..24),
         ) {
             let text = pieces.concat();
-            let (mut reader, mut found) = (Reader::for_about(0), Vec::new());
+            let (mut reader, mut found) = (TextReader::for_about(0), Vec::new());
             prop_assert_eq!(reader.read(0, &text, &mut found), Marks::of(&text), "{:?}", text);
-            let (mut numbers, mut own) = (Numbers::default(), Vec::new());
+            let (mut numbers, mut own) = (TermNumbers::default(), Vec::new());
             for_each_term(&text, |term| own.push(numbers.of(term)));
             let mut seen = std::collections::HashSet::new();
             own.retain(|term| seen.insert(*term));

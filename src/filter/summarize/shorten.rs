@@ -1,28 +1,28 @@
 //! Shortens another program's summary to whole sentences and keeps its tags.
 
-use super::accept::Failure;
-use super::choose::{Candidate, choose};
-use super::prior::Prior;
+use super::prior_weight::Prior;
+use super::selection::{UnitCandidate, choose};
 use super::sentences::ranges;
+use super::validate::SummaryFailure;
 use std::collections::HashSet;
 use std::ops::Range;
 
 /// Selects the sentences with the most information per token, in order and word for word. Paired tags are kept. A
 /// text that fits is unchanged.
-pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Result<String, Failure> {
+pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Result<String, SummaryFailure> {
     if count(summary) <= budget {
         return Ok(summary.to_string());
     }
-    let pieces = pieces(summary);
+    let pieces = sentences_and_tags(summary);
     let sentences: Vec<usize> = (0..pieces.len()).filter(|piece| !pieces[*piece].tag).collect();
     let tags = write(summary, &pieces, &[]);
     let room = budget.saturating_sub(count(&tags));
-    let candidates: Vec<Candidate<'_>> = sentences
+    let candidates: Vec<UnitCandidate<'_>> = sentences
         .iter()
         .enumerate()
         .map(|(index, piece)| {
             let text = &summary[pieces[*piece].range.clone()];
-            Candidate {
+            UnitCandidate {
                 text,
                 prior: Prior::of(text).recency(index, sentences.len()).product(),
                 // Plus one for the separator.
@@ -38,8 +38,8 @@ pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Resul
         if picked.is_empty() {
             let tokens = count(&tags);
             return Err(match tokens > budget {
-                true => Failure::OverBudget { tokens, budget },
-                false => Failure::Blank,
+                true => SummaryFailure::OverBudget { tokens, budget },
+                false => SummaryFailure::Blank,
             });
         }
         let mut kept = picked.clone();
@@ -53,26 +53,30 @@ pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Resul
 }
 
 /// A sentence or a tag.
-struct Piece {
+struct SentenceOrTag {
     range: Range<usize>,
     tag: bool,
 }
 
-fn pieces(text: &str) -> Vec<Piece> {
+fn sentences_and_tags(text: &str) -> Vec<SentenceOrTag> {
     let mut found = Vec::new();
-    let mut behind = 0;
+    let mut after = 0;
     let mut add = |sentences: Range<usize>, tag: Option<Range<usize>>| {
-        found.extend(ranges(&text[sentences.clone()]).into_iter().map(|range| Piece {
-            range: sentences.start + range.start..sentences.start + range.end,
-            tag: false,
-        }));
-        found.extend(tag.map(|range| Piece { range, tag: true }));
+        found.extend(
+            ranges(&text[sentences.clone()])
+                .into_iter()
+                .map(|range| SentenceOrTag {
+                    range: sentences.start + range.start..sentences.start + range.end,
+                    tag: false,
+                }),
+        );
+        found.extend(tag.map(|range| SentenceOrTag { range, tag: true }));
     };
     for tag in tags(text) {
-        add(behind..tag.start, Some(tag.clone()));
-        behind = tag.end;
+        add(after..tag.start, Some(tag.clone()));
+        after = tag.end;
     }
-    add(behind..text.len(), None);
+    add(after..text.len(), None);
     found
 }
 
@@ -105,14 +109,14 @@ fn tags(text: &str) -> Vec<Range<usize>> {
 
 /// Writes the tags and the kept pieces with the separator before each piece; if omitted text contained a line break,
 /// one is inserted.
-fn write(text: &str, pieces: &[Piece], kept: &[usize]) -> String {
+fn write(text: &str, pieces: &[SentenceOrTag], kept: &[usize]) -> String {
     let mut out = String::new();
     let mut kept = kept.iter().peekable();
-    let mut behind = 0;
+    let mut after = 0;
     let mut broken = false;
     for (index, piece) in pieces.iter().enumerate() {
-        let space = &text[behind..piece.range.start];
-        behind = piece.range.end;
+        let space = &text[after..piece.range.start];
+        after = piece.range.end;
         if !piece.tag && kept.next_if(|at| **at == index).is_none() {
             broken |= space.contains('\n');
             continue;

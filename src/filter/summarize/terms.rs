@@ -1,7 +1,7 @@
 //! Extracts the terms of a text, which texts about the same subject share. Part of the profile coverage-v1; any
 //! change requires a new profile.
 
-use super::numbers::Numbers;
+use super::numbers::TermNumbers;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
@@ -29,29 +29,29 @@ pub fn for_each_term(text: &str, mut found: impl FnMut(&str)) {
 
 /// A text element from which a term is derived.
 #[derive(Clone, Copy)]
-pub(super) enum Piece<'t> {
+pub(super) enum TextElement<'t> {
     /// A word in lower case.
     Word(&'t str),
     /// A pair of characters in a script without spaces.
     Pair(&'t str),
 }
 
-impl<'t> Piece<'t> {
+impl<'t> TextElement<'t> {
     /// The term; none of a stop word.
     pub fn term(self) -> Option<&'t str> {
         match self {
-            Piece::Word(stretch) => word(stretch),
-            Piece::Pair(pair) => Some(pair),
+            TextElement::Word(stretch) => word(stretch),
+            TextElement::Pair(pair) => Some(pair),
         }
     }
 }
 
-type Found<'f> = &'f mut dyn FnMut(Piece<'_>);
+type FoundTerm<'f> = &'f mut dyn FnMut(TextElement<'_>);
 
 /// Passes each text element to `found`.
-pub(super) fn for_each_piece(text: &str, mut found: impl FnMut(Piece<'_>)) {
+pub(super) fn for_each_piece(text: &str, mut found: impl FnMut(TextElement<'_>)) {
     let mut lower = String::new();
-    let mut ascii = |text: &str, found: Found<'_>| {
+    let mut ascii = |text: &str, found: FoundTerm<'_>| {
         lower.clear();
         lower.push_str(text);
         lower.make_ascii_lowercase();
@@ -70,7 +70,7 @@ pub(super) fn for_each_piece(text: &str, mut found: impl FnMut(Piece<'_>)) {
 }
 
 /// The same of a text that is not ASCII, without white space.
-pub(super) fn for_each_folded_piece(text: &str, found: Found<'_>) {
+pub(super) fn for_each_folded_piece(text: &str, found: FoundTerm<'_>) {
     let folded = text.nfkc().collect::<String>().to_lowercase();
     let mut run = String::new();
     let mut rest = folded.chars().peekable();
@@ -89,7 +89,7 @@ pub(super) fn for_each_folded_piece(text: &str, found: Found<'_>) {
 }
 
 /// Fast path for lower-case ASCII text, the most frequent case.
-fn for_each_ascii_word(text: &str, found: Found<'_>) {
+fn for_each_ascii_word(text: &str, found: FoundTerm<'_>) {
     let bytes = text.as_bytes();
     let belongs = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
     let mut at = 0;
@@ -114,7 +114,7 @@ fn for_each_ascii_word(text: &str, found: Found<'_>) {
             }
             joined.push_str(&text[rest..at]);
         }
-        found(Piece::Word(match joined.is_empty() {
+        found(TextElement::Word(match joined.is_empty() {
             true => &text[start..at],
             false => &joined,
         }));
@@ -126,7 +126,7 @@ fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-fn end_of_run(run: &mut String, found: Found<'_>) {
+fn end_of_run(run: &mut String, found: FoundTerm<'_>) {
     let mut rest = run.as_str();
     while let Some(first) = rest.chars().next() {
         let unspaced = is_unspaced(first);
@@ -134,23 +134,23 @@ fn end_of_run(run: &mut String, found: Found<'_>) {
         let (stretch, after) = rest.split_at(end);
         match unspaced {
             true => pairs(stretch, found),
-            false => found(Piece::Word(stretch)),
+            false => found(TextElement::Word(stretch)),
         }
         rest = after;
     }
     run.clear();
 }
 
-fn pairs(stretch: &str, found: Found<'_>) {
+fn pairs(stretch: &str, found: FoundTerm<'_>) {
     let starts = || stretch.char_indices().map(|(at, _)| at).chain([stretch.len()]);
     let ends = starts().skip(2);
     let mut any = false;
     for (start, end) in starts().zip(ends) {
-        found(Piece::Pair(&stretch[start..end]));
+        found(TextElement::Pair(&stretch[start..end]));
         any = true;
     }
     if !any {
-        found(Piece::Pair(stretch));
+        found(TextElement::Pair(stretch));
     }
 }
 
@@ -171,8 +171,8 @@ fn word(stretch: &str) -> Option<&str> {
     Some(stem.unwrap_or(stretch))
 }
 
-static STOP_NUMBERS: LazyLock<Numbers> = LazyLock::new(|| {
-    let mut numbers = Numbers::default();
+static STOP_NUMBERS: LazyLock<TermNumbers> = LazyLock::new(|| {
+    let mut numbers = TermNumbers::default();
     STOP_WORDS.lines().for_each(|word| _ = numbers.of(word));
     numbers
 });

@@ -13,9 +13,9 @@
 //! or another speaker when the next summary is built from this one.
 
 use super::block::{self, Instruction};
-use super::entry::{Entry, Part, entry, write_lines};
+use super::entry::{QuotedText, SentencePosition, entry, write_lines};
 use super::frame::{Head, joined, records};
-use super::handoff::{self, Facts, GAP, Heading};
+use super::handoff::{self, GAP, Heading, SessionFacts};
 use super::{Dates, dates};
 use jiff::civil::Date;
 
@@ -27,8 +27,8 @@ const UNDATED: &str = "date unknown:";
 pub(super) struct Earlier {
     pub head: Head,
     pub instructions: Vec<Instruction>,
-    pub entries: Vec<Entry<'static>>,
-    pub facts: Facts<'static>,
+    pub entries: Vec<QuotedText<'static>>,
+    pub facts: SessionFacts<'static>,
 }
 
 /// The beginning: the first line and the standing instructions.
@@ -41,12 +41,16 @@ pub(super) fn beginning(head: &Head, instructions: &[Instruction]) -> String {
 }
 
 /// Writes the whole text from entries whose dates are already added.
-pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = Entry<'e>>, dates: Dates) -> String {
+pub(super) fn write<'e>(
+    beginning: &str,
+    entries: impl Iterator<Item = QuotedText<'e>>,
+    dates: Dates,
+) -> String {
     let mut out = beginning.to_string();
     let mut shown = None;
     let mut year = None;
     let mut any = false;
-    let mut last: Option<Part> = None;
+    let mut last: Option<SentencePosition> = None;
     for entry in entries {
         let day = entry.day.filter(|_| dates != Dates::Off);
         let before = std::mem::replace(&mut last, entry.part);
@@ -115,13 +119,13 @@ impl Earlier {
 fn record(summary: &str) -> Earlier {
     let mut earlier = Earlier::default();
     let mut rest = summary.trim_matches('\n');
-    let (first, behind) = rest.split_once('\n').unwrap_or((rest, ""));
+    let (first, after) = rest.split_once('\n').unwrap_or((rest, ""));
     let ours = Head::read(first);
     if let Some(head) = ours {
-        (earlier.head, rest) = (head, behind);
+        (earlier.head, rest) = (head, after);
     }
-    if let Some((instructions, behind)) = block::split(rest) {
-        (earlier.instructions, rest) = (instructions, behind);
+    if let Some((instructions, after)) = block::split(rest) {
+        (earlier.instructions, rest) = (instructions, after);
     }
     let mut day = None;
     let mut year = None;

@@ -2,7 +2,7 @@
 
 use super::keys::word_end;
 use super::marks::marks;
-use super::vocabulary::is_in;
+use super::word_lists::is_in;
 use std::ops::Range;
 
 /// Maximum characters of an instruction; longer sentences are skipped, which bounds the work.
@@ -140,7 +140,7 @@ impl Sentence {
     }
 
     /// Whether these consecutive words begin at an index.
-    pub fn says(&self, index: usize, words: &str) -> bool {
+    pub fn has_words_at(&self, index: usize, words: &str) -> bool {
         // Most words differ at once.
         words.starts_with(self.at(index))
             && words
@@ -151,7 +151,7 @@ impl Sentence {
 
     /// The index of the first of these phrases.
     pub fn find(&self, phrases: &[&str]) -> Option<usize> {
-        (0..self.words.len()).find(|at| phrases.iter().any(|phrase| self.says(*at, phrase)))
+        (0..self.words.len()).find(|at| phrases.iter().any(|phrase| self.has_words_at(*at, phrase)))
     }
 
     /// Whether any word is in a list.

@@ -2,10 +2,10 @@
 
 use super::histories::{history, reread, sent, settled, step};
 use crate::error::Result;
-use crate::filter::truncate::{self, Cut};
+use crate::filter::truncate::{self, CutPoint};
 use crate::filter::{Plan, Stamp, gc, restore};
 use crate::model::message::Role;
-use crate::model::session::{Piece, Session};
+use crate::model::session::{DerivedLine, Session};
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ fn orphans(session: &Session) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn a_stream_and_the_store_show_the_same(
+    fn a_stream_and_the_store_have_equal_views(
         steps in proptest::collection::vec(step(), 0..25),
         repeated: bool,
         keep in 0usize..4,
@@ -41,7 +41,7 @@ proptest! {
     ) {
         let before = history(&steps, repeated);
         let stamp = |_: &str| -> Result<Stamp> { Ok(Stamp { id: "e_new".into(), at: "2026-01-02T00:00:00Z".into() }) };
-        let cut = if messages { Cut::LastMessages(keep) } else { Cut::LastExchanges(keep) };
+        let cut = if messages { CutPoint::LastMessages(keep) } else { CutPoint::LastExchanges(keep) };
         // Settling alone does not change what is sent.
         prop_assert_eq!(sent(&reread(&settled(&before))), sent(&before));
         let mut store = before.clone();
@@ -74,12 +74,12 @@ proptest! {
 }
 
 /// The session of a planned log.
-fn made(session: &Session, pieces: &[Piece]) -> Session {
+fn made(session: &Session, pieces: &[DerivedLine]) -> Session {
     let mut new = Session::default();
     for piece in pieces {
         match piece {
-            Piece::Line(index) => new.push_new(session.record(*index).body),
-            Piece::Edited(_, body) | Piece::Made(body) => new.push_new(body),
+            DerivedLine::Line(index) => new.push_new(session.record(*index).body),
+            DerivedLine::Edited(_, body) | DerivedLine::Made(body) => new.push_new(body),
         }
     }
     new
@@ -87,7 +87,7 @@ fn made(session: &Session, pieces: &[Piece]) -> Session {
 
 proptest! {
     #[test]
-    fn what_a_gc_leaves_shows_the_same(steps in proptest::collection::vec(step(), 0..25), old in 0usize..26) {
+    fn the_view_is_unchanged_by_a_gc(steps in proptest::collection::vec(step(), 0..25), old in 0usize..26) {
         let before = history(&steps, false);
         // With every event old enough, unneeded lines are removed, and a second gc finds nothing.
         if let Ok(Some(pieces)) = gc::plan(&before, None) {

@@ -1,7 +1,7 @@
 //! Random histories: messages, all events that change the view, damage, duplicate ids.
 
-use crate::error::Place;
-use crate::filter::settle::settle;
+use crate::error::Position;
+use crate::filter::materialize::materialize;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -134,7 +134,7 @@ pub fn sent(session: &Session) -> Vec<String> {
 /// Parses a stream again.
 pub fn reread(bytes: &[u8]) -> Session {
     let mut session = Session::default();
-    let mut place = Place::default();
+    let mut place = Position::default();
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
         place.line += 1;
         session.push(&Record::parse(full, place));
@@ -146,6 +146,6 @@ pub fn reread(bytes: &[u8]) -> Session {
 /// The output of a stream.
 pub fn settled(session: &Session) -> Vec<u8> {
     let mut out = Vec::new();
-    settle(session, &View::replay(session), &mut out).unwrap();
+    materialize(session, &View::replay(session), &mut out).unwrap();
     out
 }

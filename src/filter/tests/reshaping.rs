@@ -2,14 +2,14 @@
 
 use super::histories::{history, reread, sent, settled, step};
 use crate::filter::Stamp;
-use crate::filter::compact::event::{About, Fate, Reshaping, Summary};
+use crate::filter::compact::event::{CompactionInfo, InsertedSummary, ItemChange, ViewEdit};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
 /// The expected view: a new message is directly before its anchor, the summary first.
-fn expected(session: &Session, view: &View, plan: &Reshaping) -> Vec<String> {
+fn expected(session: &Session, view: &View, plan: &ViewEdit) -> Vec<String> {
     let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
     let length = view.items.len();
     let is_summary = |at: usize| matches!(view.items[at], Item::Summary(_));
@@ -27,13 +27,13 @@ fn expected(session: &Session, view: &View, plan: &Reshaping) -> Vec<String> {
         }
         let Some(item) = view.items.get(at) else { break };
         match (item, &plan.fates[at]) {
-            (Item::Summary(_), Fate::Stays) => {
+            (Item::Summary(_), ItemChange::Stays) => {
                 let stands = plan.summary.is_none();
                 shown.extend(stands.then(|| format!("summary {}", item.summary(session).unwrap())));
             }
-            (_, Fate::Stays) => shown.push(text(item.body(session))),
-            (_, Fate::Goes) => {}
-            (_, Fate::Becomes(body)) => shown.push(text(&named(session, item, body))),
+            (_, ItemChange::Stays) => shown.push(text(item.body(session))),
+            (_, ItemChange::Goes) => {}
+            (_, ItemChange::Becomes(body)) => shown.push(text(&named(session, item, body))),
         }
     }
     shown
@@ -52,7 +52,7 @@ fn named(session: &Session, item: &Item, body: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn an_event_does_what_was_planned(
+    fn an_event_applies_the_plan(
         steps in proptest::collection::vec(step(), 0..25),
         repeated: bool,
         choices in proptest::collection::vec((0u8..5, 0u8..8), 40),
@@ -60,30 +60,30 @@ proptest! {
     ) {
         let before = history(&steps, repeated);
         let view = View::replay(&before);
-        let mut plan = Reshaping::of(&view);
+        let mut plan = ViewEdit::of(&view);
         for (at, item) in view.items.iter().enumerate() {
             let (choice, insert) = choices[at % choices.len()];
             if insert == 0 {
                 plan.inserts.push((at, format!(r#"{{"role":"user","content":"new {at}","id":"n{at}"}}"#).into_bytes()));
             }
             plan.fates[at] = match choice {
-                0 => Fate::Goes,
+                0 => ItemChange::Goes,
                 1 if !matches!(item, Item::Summary(_)) => {
                     let changes: [(&str, Option<&[u8]>); 2] = [("content", Some(b"\"changed\"")), ("name", None)];
-                    Fate::Becomes(json::with_members(item.body(&before), &changes).unwrap())
+                    ItemChange::Becomes(json::with_members(item.body(&before), &changes).unwrap())
                 }
-                _ => Fate::Stays,
+                _ => ItemChange::Stays,
             };
         }
-        plan.summary = sums.map(|at| Summary {
+        plan.summary = sums.map(|at| InsertedSummary {
             before: at.min(view.items.len()),
             content: "the sum".into(),
-            covers: (0..view.items.len()).filter(|at| plan.fates[*at] == Fate::Goes).collect(),
+            covers: (0..view.items.len()).filter(|at| plan.fates[*at] == ItemChange::Goes).collect(),
             by: "extract".into(),
             role: None,
         });
         let stamp = Stamp { id: "evt_new".into(), at: "2026-01-02T00:00:00Z".into() };
-        let event = plan.event(&before, &view, &About::default(), &stamp).unwrap();
+        let event = plan.event(&before, &view, &CompactionInfo::default(), &stamp).unwrap();
         let mut after = before.clone();
         after.push_new(&event);
         let expected = expected(&before, &view, &plan);

@@ -3,18 +3,18 @@
 mod prices;
 mod shares;
 
-use crate::format::recorded::Request;
-use crate::format::request::figures::Figures;
+use crate::format::recorded::RecordedRequest;
+use crate::format::request::token_figures::Figures;
 use crate::model::session::Session;
 use crate::model::time;
 pub use prices::{DOLLAR, Picodollars, Prices};
-use shares::Shares;
+use shares::ToolShares;
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A grouping key of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
+pub enum GroupKey {
     /// The day of a request.
     Day,
     /// The Monday of its week.
@@ -33,25 +33,25 @@ pub enum Key {
     Tool,
 }
 
-impl Key {
+impl GroupKey {
     /// The name in reports and options.
     pub const fn name(self) -> &'static str {
         match self {
-            Key::Day => "day",
-            Key::Week => "week",
-            Key::Month => "month",
-            Key::Model => "model",
-            Key::Project => "project",
-            Key::Session => "session",
-            Key::Program => "program",
-            Key::Tool => "tool",
+            GroupKey::Day => "day",
+            GroupKey::Week => "week",
+            GroupKey::Month => "month",
+            GroupKey::Model => "model",
+            GroupKey::Project => "project",
+            GroupKey::Session => "session",
+            GroupKey::Program => "program",
+            GroupKey::Tool => "tool",
         }
     }
 }
 
 /// The identification of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct InputOrigin {
     /// The id of the session.
     pub session: String,
     /// The working directory, or its last component.
@@ -75,7 +75,7 @@ pub enum CostSource {
 
 /// The totals of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct UsageRow {
     /// The values of the keys.
     pub keys: Vec<String>,
     /// Number of requests.
@@ -92,8 +92,8 @@ pub struct Row {
     pub estimated: bool,
 }
 
-impl Row {
-    fn add(&mut self, request: &Request) {
+impl UsageRow {
+    fn add(&mut self, request: &RecordedRequest) {
         self.requests += 1;
         self.figures += request.figures;
         self.written_1h += request.written_1h;
@@ -101,8 +101,8 @@ impl Row {
     }
 
     /// The sum of all rows.
-    pub fn total(rows: &[Row]) -> Row {
-        rows.iter().fold(Row::default(), |mut total, row| {
+    pub fn total(rows: &[UsageRow]) -> UsageRow {
+        rows.iter().fold(UsageRow::default(), |mut total, row| {
             total.requests += row.requests;
             total.figures += row.figures;
             total.written_1h += row.written_1h;
@@ -122,7 +122,7 @@ impl Row {
 
 /// The number of requests found in an input, and of those counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct RequestCount {
     /// Requests of its sessions.
     pub found: u64,
     /// Requests that no earlier log contained.
@@ -131,12 +131,12 @@ pub struct Counted {
 
 /// A counted request.
 #[derive(Debug)]
-struct Counting {
-    request: Request,
+struct CountedRequest {
+    request: RecordedRequest,
     /// Index of its origin.
     origin: usize,
     /// The shares of tools.
-    shares: Shares,
+    shares: ToolShares,
 }
 
 /// The distinct requests of many sessions.
@@ -144,8 +144,8 @@ struct Counting {
 pub struct Ledger {
     /// Whether rows may be grouped by tool.
     pub by_tool: bool,
-    requests: Vec<Counting>,
-    origins: Vec<Origin>,
+    requests: Vec<CountedRequest>,
+    origins: Vec<InputOrigin>,
     by_key: HashMap<String, usize>,
 }
 
@@ -155,14 +155,14 @@ impl Ledger {
     pub fn add(
         &mut self,
         session: &Session,
-        requests: Vec<Request>,
-        origin: Origin,
-        selects: impl Fn(&Request) -> bool,
-    ) -> Counted {
-        let mut counted = Counted::default();
+        requests: Vec<RecordedRequest>,
+        origin: InputOrigin,
+        selects: impl Fn(&RecordedRequest) -> bool,
+    ) -> RequestCount {
+        let mut counted = RequestCount::default();
         self.origins.push(origin);
         let origin = self.origins.len() - 1;
-        let requests: Vec<Request> = requests.into_iter().filter(selects).collect();
+        let requests: Vec<RecordedRequest> = requests.into_iter().filter(selects).collect();
         let lines: Vec<usize> = requests.iter().map(|request| request.line).collect();
         let mut shares = match self.by_tool {
             true => shares::before(session, &lines),
@@ -183,7 +183,7 @@ impl Ledger {
                 None => {
                     counted.new += 1;
                     self.by_key.insert(request.key.clone(), self.requests.len());
-                    self.requests.push(Counting {
+                    self.requests.push(CountedRequest {
                         request,
                         origin,
                         shares,
@@ -197,14 +197,14 @@ impl Ledger {
     /// The sorted rows, and the models without a price.
     pub fn rows(
         &self,
-        keys: &[Key],
+        keys: &[GroupKey],
         utc: bool,
         source: CostSource,
         prices: &Prices,
-    ) -> (Vec<Row>, BTreeSet<String>) {
-        let mut rows: BTreeMap<Vec<String>, Row> = BTreeMap::new();
+    ) -> (Vec<UsageRow>, BTreeSet<String>) {
+        let mut rows: BTreeMap<Vec<String>, UsageRow> = BTreeMap::new();
         let mut unpriced = BTreeSet::new();
-        for Counting {
+        for CountedRequest {
             request,
             origin,
             shares,
@@ -220,15 +220,15 @@ impl Ledger {
             if is_priced && priced.is_none() {
                 unpriced.insert(request.model.clone());
             }
-            let mut add = |tool: &str, part: &Request, cost: Option<Picodollars>| {
-                let value = |key: &Key| value(*key, request, origin, tool, utc);
+            let mut add = |tool: &str, part: &RecordedRequest, cost: Option<Picodollars>| {
+                let value = |key: &GroupKey| value(*key, request, origin, tool, utc);
                 let row = match rows.entry(keys.iter().map(value).collect()) {
                     Slot::Occupied(row) => row.into_mut(),
                     Slot::Vacant(place) => {
                         let keys = place.key().clone();
-                        place.insert(Row {
+                        place.insert(UsageRow {
                             keys,
-                            ..Row::default()
+                            ..UsageRow::default()
                         })
                     }
                 };
@@ -238,7 +238,7 @@ impl Ledger {
                 row.costed.1 += u64::from(priced.is_some());
             };
             let cost = recorded.or(priced);
-            match keys.contains(&Key::Tool) {
+            match keys.contains(&GroupKey::Tool) {
                 true => shares::split(request, cost, shares, prices)
                     .iter()
                     .for_each(|(tool, part, cost)| add(tool, part, *cost)),
@@ -249,23 +249,23 @@ impl Ledger {
     }
 }
 
-fn size(request: &Request) -> u64 {
+fn size(request: &RecordedRequest) -> u64 {
     request.figures.sent().saturating_add(request.figures.output)
 }
 
-fn value(key: Key, request: &Request, origin: &Origin, tool: &str, utc: bool) -> String {
+fn value(key: GroupKey, request: &RecordedRequest, origin: &InputOrigin, tool: &str, utc: bool) -> String {
     let day = || request.time.as_deref().and_then(|time| time::day(time, utc));
     let text = match key {
-        Key::Day => day().map(|day| day.to_string()).unwrap_or_default(),
-        Key::Week => day().map(|day| time::monday(day).to_string()).unwrap_or_default(),
-        Key::Month => day()
+        GroupKey::Day => day().map(|day| day.to_string()).unwrap_or_default(),
+        GroupKey::Week => day().map(|day| time::monday(day).to_string()).unwrap_or_default(),
+        GroupKey::Month => day()
             .map(|day| day.to_string()[..7].to_string())
             .unwrap_or_default(),
-        Key::Model => request.model.clone(),
-        Key::Project => origin.project.clone(),
-        Key::Session => origin.session.clone(),
-        Key::Program => origin.program.clone(),
-        Key::Tool => tool.to_string(),
+        GroupKey::Model => request.model.clone(),
+        GroupKey::Project => origin.project.clone(),
+        GroupKey::Session => origin.session.clone(),
+        GroupKey::Program => origin.program.clone(),
+        GroupKey::Tool => tool.to_string(),
     };
     match text.is_empty() {
         true => "-".to_string(),

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::filter::toml_error;
-use crate::format::recorded::Request;
+use crate::format::recorded::RecordedRequest;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ impl Prices {
     /// Parses a file: TOML like the built-in table, or litellm's JSON.
     ///
     /// # Errors
-    /// [`Config`](crate::error::Kind::Config) with line and column.
+    /// [`Config`](crate::error::ErrorKind::Config) with line and column.
     pub fn read(text: &str) -> Result<Prices> {
         let mut prices = match text.trim_start().starts_with('{') {
             true => {
@@ -91,7 +91,7 @@ impl Prices {
                     serde_json::from_str(text).map_err(|error| {
                         let what = error.to_string();
                         let what = what.split(" at line ").next().unwrap_or_default();
-                        toml_error::placed(error.line(), error.column(), what)
+                        toml_error::error_at(error.line(), error.column(), what)
                     })?;
                 Prices::of_litellm(&entries)
             }
@@ -179,7 +179,7 @@ impl Prices {
     }
 
     /// The cost of a request; none for a model without a price.
-    pub fn cost(&self, request: &Request) -> Option<Picodollars> {
+    pub fn cost(&self, request: &RecordedRequest) -> Option<Picodollars> {
         let model = self.model(&request.model)?;
         let figures = &request.figures;
         let base = Rates {
@@ -237,11 +237,11 @@ fn undated(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Kind;
-    use crate::format::request::figures::Figures;
+    use crate::error::ErrorKind;
+    use crate::format::request::token_figures::Figures;
 
-    fn request(model: &str, input: u64) -> Request {
-        Request {
+    fn request(model: &str, input: u64) -> RecordedRequest {
+        RecordedRequest {
             model: model.to_string(),
             figures: Figures {
                 input,
@@ -251,7 +251,7 @@ mod tests {
                 written: 100,
             },
             written_1h: 40,
-            ..Request::default()
+            ..RecordedRequest::default()
         }
     }
 
@@ -299,7 +299,7 @@ mod tests {
         ] {
             let error = Prices::read(text).unwrap_err();
             assert!(
-                error.kind == Kind::Config && error.message.starts_with(place),
+                error.kind == ErrorKind::Config && error.message.starts_with(place),
                 "{}",
                 error.message
             );

@@ -1,17 +1,17 @@
 //! Computes the shares of tools in requests: how much their results add to the input.
 
 use super::prices::{Picodollars, Prices};
-use crate::format::recorded::Request;
+use crate::format::recorded::RecordedRequest;
+use crate::model::display_role::Tools;
 use crate::model::message::Role;
 use crate::model::session::Session;
-use crate::model::speaker::Tools;
 use std::collections::BTreeMap;
 
 /// Tools with their share of all bytes in the messages before a request.
-pub type Shares = Vec<(String, f64)>;
+pub type ToolShares = Vec<(String, f64)>;
 
 /// The shares in the messages before each of these lines, given in ascending order.
-pub fn before(session: &Session, lines: &[usize]) -> Vec<Shares> {
+pub fn before(session: &Session, lines: &[usize]) -> Vec<ToolShares> {
     let mut tools = Tools::default();
     let mut results: BTreeMap<String, u64> = BTreeMap::new();
     let mut all = 0u64;
@@ -36,7 +36,7 @@ pub fn before(session: &Session, lines: &[usize]) -> Vec<Shares> {
     shares
 }
 
-fn of(results: &BTreeMap<String, u64>, all: u64) -> Shares {
+fn of(results: &BTreeMap<String, u64>, all: u64) -> ToolShares {
     let share = |(name, bytes): (&String, &u64)| (name.clone(), *bytes as f64 / all.max(1) as f64);
     results.iter().map(share).collect()
 }
@@ -44,11 +44,11 @@ fn of(results: &BTreeMap<String, u64>, all: u64) -> Shares {
 /// Splits a request by tool; the last part, without a tool, is the output and the other messages. The parts add up to
 /// the figures and the cost of the request.
 pub fn split(
-    request: &Request,
+    request: &RecordedRequest,
     cost: Option<Picodollars>,
-    shares: &Shares,
+    shares: &ToolShares,
     prices: &Prices,
-) -> Vec<(String, Request, Option<Picodollars>)> {
+) -> Vec<(String, RecordedRequest, Option<Picodollars>)> {
     let mut rest = request.clone();
     let mut rest_cost = cost;
     let sent = cost.map(|cost| {
@@ -89,20 +89,20 @@ pub fn split(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::request::figures::Figures;
+    use crate::format::request::token_figures::Figures;
 
     #[test]
     fn parts_add_up_to_the_request() {
         let prices =
             Prices::read("as-of = \"2026-01-01\"\n[model]\nm = { input = 1, output = 10 }\n").unwrap();
-        let request = Request {
+        let request = RecordedRequest {
             model: "m".to_string(),
             figures: Figures {
                 input: 1001,
                 output: 100,
                 ..Figures::default()
             },
-            ..Request::default()
+            ..RecordedRequest::default()
         };
         let shares = vec![("Bash".to_string(), 0.5), ("Read".to_string(), 0.25)];
         let cost = prices.cost(&request);

@@ -3,40 +3,40 @@
 use super::message;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
-use crate::format::request::piece::array;
+use crate::format::request::request_part::array;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
 
 /// The element of a message and its results; reports losses.
 pub fn element(messages: &[Message<'_>], report: &mut Report) -> Option<Vec<u8>> {
-    if let Some(kept) = message::kept(messages) {
+    if let Some(kept) = message::unchanged_element(messages) {
         return Some(kept);
     }
     let first = messages.first()?;
     let role = first.role();
     for message in messages {
-        tell(message, report);
+        count_losses(message, report);
     }
-    let mut spelled = None;
+    let mut encoded = None;
     if messages.len() > 1 {
         for call in first.tool_calls() {
-            report.lose(Loss::Arguments, u64::from(message::is_respelled(&call.arguments)));
+            report.count_loss(Loss::Arguments, u64::from(message::is_respelled(&call.arguments)));
         }
-        spelled = message::spelled(messages, false);
+        encoded = message::encode_element(messages, false);
     }
-    if let Some(spelled) = spelled {
-        return Some(spelled);
+    if let Some(encoded) = encoded {
+        return Some(encoded);
     }
     let role = match role {
         // A result without its call, which was already reported.
         Role::Tool => return None,
         Role::Assistant if first.calls_tools() && first.text().is_empty() => return None,
         Role::Developer => {
-            report.lose(Loss::Category, 1);
+            report.count_loss(Loss::Category, 1);
             "system"
         }
         Role::Other => {
-            report.lose(Loss::Part, 1);
+            report.count_loss(Loss::Part, 1);
             "user"
         }
         role => role.name(),
@@ -57,38 +57,38 @@ fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
     let mut kept = Vec::new();
     for part in parts {
         let image = json::member(part, "image_url").and_then(|image| json::member(image, "url"));
-        let mut made = ObjectBuilder::default();
+        let mut built = ObjectBuilder::default();
         match (json::member(part, "text"), image) {
-            (Some(text), _) if text.starts_with(b"\"") => made.text("type", "text").raw("text", text),
+            (Some(text), _) if text.starts_with(b"\"") => built.text("type", "text").raw("text", text),
             (_, Some(url)) if url.starts_with(b"\"") => {
                 let mut inner = ObjectBuilder::default();
                 inner.raw("url", url);
-                made.text("type", "image_url").raw("image_url", inner.finish())
+                built.text("type", "image_url").raw("image_url", inner.finish())
             }
             _ => {
                 let attached = Media::of(part).is_some();
-                report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+                report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
                 continue;
             }
         };
-        kept.push(made.finish());
+        kept.push(built.finish());
     }
     array(kept)
 }
 
 /// Counts the data of a message that an element cannot represent.
-fn tell(message: &Message<'_>, report: &mut Report) {
+fn count_losses(message: &Message<'_>, report: &mut Report) {
     let parts = message
         .reasoning
         .and_then(|raw| json::elements(raw, Dialect::Strict));
     for part in parts.unwrap_or_default() {
-        report.lose(Loss::Reasoning, 1);
+        report.count_loss(Loss::Reasoning, 1);
         let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
         let signed = signed.iter().any(|name| json::member(part, name).is_some());
-        report.lose(Loss::Signature, u64::from(signed));
+        report.count_loss(Loss::Signature, u64::from(signed));
     }
     if message.name.is_some() && message.role() != Role::Tool {
-        report.lose(Loss::Name, 1);
+        report.count_loss(Loss::Name, 1);
     }
     if message.role() == Role::Tool {
         let parts = message
@@ -100,7 +100,7 @@ fn tell(message: &Message<'_>, report: &mut Report) {
             .filter(|part| json::member(part, "type") != Some(b"\"text\""));
         for part in others {
             let attached = Media::of(part).is_some();
-            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+            report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Splits a file into top-level members and list elements by line ranges, so that damage in one of them does not affect
 //! the others.
 
-use crate::error::Place;
+use crate::error::Position;
 use std::ops::Range;
 
 /// A top-level member, or the lines before the first one.
@@ -12,26 +12,26 @@ pub struct Section<'a> {
     /// Its byte range.
     pub bytes: Range<usize>,
     /// Its position.
-    pub place: Place,
+    pub place: Position,
     /// The text after the colon.
     pub rest: &'a [u8],
     /// The elements of its list.
-    pub elements: Vec<Element>,
+    pub elements: Vec<ListElement>,
 }
 
 /// An element of a list.
 #[derive(Clone, Debug)]
-pub struct Element {
+pub struct ListElement {
     /// Its byte range.
     pub bytes: Range<usize>,
     /// Its position.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// The members of a file, in order; they do not overlap and cover the whole file.
 pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
-    let mut place = Place { line: 0, offset: 0 };
+    let mut place = Position { line: 0, offset: 0 };
     // Indentation of the list's dashes.
     let mut dashes = None;
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -58,7 +58,7 @@ pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
                 section.bytes.end = end;
                 let begins = is_dash && section.rest.is_empty() && *dashes.get_or_insert(indent) == indent;
                 match section.elements.last_mut() {
-                    _ if begins => section.elements.push(Element {
+                    _ if begins => section.elements.push(ListElement {
                         bytes: start..end,
                         place,
                     }),

@@ -1,9 +1,9 @@
 //! Converts between elements of a file and records.
 
 use super::NAME;
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::request::draft;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::message::Message;
@@ -32,7 +32,7 @@ pub fn records(element: &[u8], place: &str) -> Option<Vec<Vec<u8>>> {
         .iter()
         .filter_map(|record| record.message().copied())
         .collect();
-    let again = spelled(&messages, true);
+    let again = encode_element(&messages, true);
     if !again.is_some_and(|again| json::same(&again, element)) {
         let mut own = ObjectBuilder::default();
         own.raw("raw", element);
@@ -40,15 +40,15 @@ pub fn records(element: &[u8], place: &str) -> Option<Vec<Vec<u8>>> {
         metadata.raw(NAME, own.finish());
         records[0].raw("metadata", metadata.finish());
     }
-    Some(records.into_iter().map(Building::finish).collect())
+    Some(records.into_iter().map(RecordDraft::finish).collect())
 }
 
 /// A record under construction.
 #[derive(Clone, Default)]
-struct Building(Vec<(&'static str, Vec<u8>)>);
+struct RecordDraft(Vec<(&'static str, Vec<u8>)>);
 
-impl Building {
-    fn raw(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut Building {
+impl RecordDraft {
+    fn raw(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut RecordDraft {
         self.0.push((name, value.into()));
         self
     }
@@ -63,11 +63,11 @@ impl Building {
 }
 
 fn parse(body: &[u8]) -> Record<'_> {
-    Record::parse(body, Place { line: 0, offset: 1 })
+    Record::parse(body, Position { line: 0, offset: 1 })
 }
 
-fn plain(role: &str, content: &[u8]) -> Building {
-    let mut message = Building::default();
+fn plain(role: &str, content: &[u8]) -> RecordDraft {
+    let mut message = RecordDraft::default();
     message.raw("role", quoted(role)).raw("content", content);
     message
 }
@@ -85,23 +85,23 @@ fn text(value: &[u8]) -> Vec<u8> {
 }
 
 /// Converts calls and their results.
-fn exchange(content: &[u8], place: &str) -> Option<Vec<Building>> {
+fn exchange(content: &[u8], place: &str) -> Option<Vec<RecordDraft>> {
     let both = json::elements(json::member(content, "tool_results")?, Dialect::Strict)?;
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for (nth, one) in both.into_iter().enumerate() {
         let call = json::member(one, "call")?;
         let name = json::member(call, "name").filter(|raw| raw.starts_with(b"\""))?;
         let id = json::member(call, "id").filter(|raw| raw.starts_with(b"\""));
-        let made = || {
+        let built = || {
             quoted(&format!(
                 "call_{}",
                 &key::sha256(format!("{place}\n{nth}").as_bytes())[..16]
             ))
         };
-        let id = id.map_or_else(made, <[u8]>::to_vec);
+        let id = id.map_or_else(built, <[u8]>::to_vec);
         let arguments = text(json::member(call, "arguments").unwrap_or(b"{}"));
         calls.push(draft::call(&id, name, &arguments));
-        let mut result = Building::default();
+        let mut result = RecordDraft::default();
         result
             .raw("role", "\"tool\"")
             .raw("tool_call_id", id)
@@ -113,7 +113,7 @@ fn exchange(content: &[u8], place: &str) -> Option<Vec<Building>> {
         return None;
     }
     let said = json::member(content, "text").filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
-    let mut message = Building::default();
+    let mut message = RecordDraft::default();
     message
         .raw("role", "\"assistant\"")
         .raw("content", said.unwrap_or(b"null"))
@@ -123,7 +123,7 @@ fn exchange(content: &[u8], place: &str) -> Option<Vec<Building>> {
 
 /// Encodes a message, or a message with calls and their results, as an element; `None` if the format cannot represent
 /// it. With `exact`, only arguments in compact JSON are encoded as objects.
-pub fn spelled(messages: &[Message<'_>], exact: bool) -> Option<Vec<u8>> {
+pub fn encode_element(messages: &[Message<'_>], exact: bool) -> Option<Vec<u8>> {
     let (first, results) = messages.split_first()?;
     let mut element = ObjectBuilder::default();
     if results.is_empty() {
@@ -140,12 +140,13 @@ pub fn spelled(messages: &[Message<'_>], exact: bool) -> Option<Vec<u8>> {
         let id = result.tool_call_id()?;
         let call = calls.iter().find(|call| call.id == id)?;
         let arguments = value(&call.arguments, exact);
-        let mut told = ObjectBuilder::default();
-        told.text("name", &call.name)
+        let mut reported = ObjectBuilder::default();
+        reported
+            .text("name", &call.name)
             .raw("arguments", arguments)
             .text("id", &id);
         let mut one = ObjectBuilder::default();
-        one.raw("call", told.finish()).raw(
+        one.raw("call", reported.finish()).raw(
             "output",
             match result.content {
                 Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
@@ -181,7 +182,7 @@ pub fn is_respelled(arguments: &str) -> bool {
 }
 
 /// The original element of a record, if all of its records are unchanged.
-pub fn kept(messages: &[Message<'_>]) -> Option<Vec<u8>> {
+pub fn unchanged_element(messages: &[Message<'_>]) -> Option<Vec<u8>> {
     let raw = json::member(json::member(messages.first()?.metadata?, NAME)?, "raw")?;
     let then = records(raw, "")?;
     let same = then.len() == messages.len()

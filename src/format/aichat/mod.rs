@@ -13,11 +13,11 @@
 //! message, aichat also sends the last compressed question; here, only the summary is visible.
 
 mod element;
+mod encode;
 mod layout;
 mod message;
 mod read;
 mod scalar;
-mod spell;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -26,16 +26,16 @@ mod yaml;
 use super::detect::Signature;
 use super::detect::signature::has_line;
 use super::report::Loss;
-use super::{Form, Reading};
+use super::{FormatSpec, ReadFn};
 
 /// aichat's sessions, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "aichat session in YAML",
-    read: Reading::Document(read::read),
+    read: ReadFn::Document(read::read),
     model: Some("CLIENT:MODEL"),
     write: Some(write::write),
-    back: Some(write::back),
+    back: Some(write::write_back),
     loses: &[
         Loss::Id,
         Loss::Timestamp,
@@ -54,7 +54,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "A new file has a model only with --model CLIENT:MODEL. Reads the YAML that aichat writes; anchors, tags and folded strings are rejected. Call arguments are reformatted.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The signature of a file.

@@ -1,35 +1,35 @@
 //! Reads a file as a session.
 
-use super::layout::{self, Element, Section};
+use super::layout::{self, ListElement, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::content;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::format::workspace::Workspace;
-use crate::format::{Format, Source};
+use crate::format::{DocumentSource, Format};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
 use crate::model::message::Role;
-use crate::model::origin::Origin;
 use crate::model::session::{Session, Traits};
+use crate::model::source_bytes::SourceBytes;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads a file.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let (mut session, _) = session(source, report)?;
-    session.set_origin(Arc::new(Origin {
+    session.set_origin(Arc::new(SourceBytes {
         bytes: source.bytes.to_vec(),
-        ..Origin::default()
+        ..SourceBytes::default()
     }));
     Ok(vec![session])
 }
 
 /// An element of a file, and the session lines that it became.
 #[derive(Debug)]
-pub struct Read {
+pub struct ReadElement {
     /// Its byte range in the file.
     pub bytes: Range<usize>,
     /// Its lines in the session.
@@ -37,7 +37,7 @@ pub struct Read {
 }
 
 /// Reads the session, with the positions of its lines in the file.
-pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec<Read>)> {
+pub fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<(Session, Vec<ReadElement>)> {
     let skipped = if source.bytes.starts_with(b"\xef\xbb\xbf") {
         3
     } else {
@@ -48,10 +48,10 @@ pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec
         .iter()
         .any(|section| section.name == Some(LIVE) || section.name == Some(COMPRESSED))
     {
-        let error = Error::new(Kind::Data, "not an aichat session: no messages");
+        let error = Error::new(ErrorKind::Data, "not an aichat session: no messages");
         return Err(error.hint("'messages:' must start a line"));
     }
-    let mut reading = Reading {
+    let mut reading = AichatReader {
         bytes: &source.bytes[skipped..],
         skipped,
         session: Session::default(),
@@ -62,7 +62,7 @@ pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec
     };
     let header = reading.header(source, &sections);
     reading.session.push_new(&header);
-    let list = |name: &str| -> Vec<&Element> {
+    let list = |name: &str| -> Vec<&ListElement> {
         let named = sections.iter().filter(|section| section.name == Some(name));
         named.flat_map(|section| &section.elements).collect()
     };
@@ -84,7 +84,7 @@ pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec
     Ok((reading.session, reading.elements))
 }
 
-struct Reading<'a> {
+struct AichatReader<'a> {
     bytes: &'a [u8],
     /// Number of bytes before the elements.
     skipped: usize,
@@ -92,20 +92,20 @@ struct Reading<'a> {
     derive: Derive,
     /// Ids of the messages so far.
     ids: Vec<String>,
-    elements: Vec<Read>,
+    elements: Vec<ReadElement>,
     report: &'a mut Report,
 }
 
-impl Reading<'_> {
-    fn place(&self, place: Place) -> Place {
-        Place {
+impl AichatReader<'_> {
+    fn place(&self, place: Position) -> Position {
+        Position {
             offset: place.offset + self.skipped as u64,
             ..place
         }
     }
 
     /// Parses a range of lines; reports damage.
-    fn value(&mut self, bytes: &Range<usize>, place: Place) -> Option<Vec<u8>> {
+    fn value(&mut self, bytes: &Range<usize>, place: Position) -> Option<Vec<u8>> {
         let lines = &self.bytes[bytes.clone()];
         let mut at = self.place(place);
         let text = match std::str::from_utf8(lines) {
@@ -134,7 +134,7 @@ impl Reading<'_> {
         }
     }
 
-    fn header(&mut self, source: &Source<'_>, sections: &[Section<'_>]) -> Vec<u8> {
+    fn header(&mut self, source: &DocumentSource<'_>, sections: &[Section<'_>]) -> Vec<u8> {
         let name = source.name_or_hash();
         let mut own = ObjectBuilder::default();
         let mut known: Vec<&str> = Vec::new();
@@ -179,7 +179,7 @@ impl Reading<'_> {
         header.finish(&id)
     }
 
-    fn element(&mut self, element: &Element) {
+    fn element(&mut self, element: &ListElement) {
         let first = self.session.len();
         let mut place = self.place(element.place);
         place.offset = place.offset.max(1);
@@ -214,7 +214,7 @@ impl Reading<'_> {
                 self.session.push_made(event.finish(), place);
             }
         }
-        self.elements.push(Read {
+        self.elements.push(ReadElement {
             bytes: self.skipped + element.bytes.start..self.skipped + element.bytes.end,
             lines: first..self.session.len(),
         });
@@ -223,10 +223,10 @@ impl Reading<'_> {
     /// Appends the event for compressed messages, whose summary is the first live message if that has the system role.
     fn compressed(
         &mut self,
-        first: Option<&Element>,
+        first: Option<&ListElement>,
         ends: [&str; 2],
-        source: &Source<'_>,
-        live: &mut std::vec::IntoIter<&Element>,
+        source: &DocumentSource<'_>,
+        live: &mut std::vec::IntoIter<&ListElement>,
     ) {
         let text = first.and_then(|element| {
             let mut quiet = Report::default();
@@ -265,11 +265,13 @@ impl Reading<'_> {
             }
         }
         let line = self.session.len();
-        let place = first.map_or(Place { line: 0, offset: 1 }, |element| self.place(element.place));
+        let place = first.map_or(Position { line: 0, offset: 1 }, |element| {
+            self.place(element.place)
+        });
         self.session.push_made(event.finish(), place);
         if let (Some(element), Some(_)) = (first, text) {
             live.next();
-            self.elements.push(Read {
+            self.elements.push(ReadElement {
                 bytes: self.skipped + element.bytes.start..self.skipped + element.bytes.end,
                 lines: line..line + 1,
             });

@@ -1,6 +1,6 @@
 //! Parses scalars and member names of YAML.
 
-use crate::format::request::piece::quoted;
+use crate::format::request::request_part::quoted;
 use crate::model::json::{self, Dialect};
 
 /// A value that starts on a line.
@@ -8,12 +8,12 @@ pub enum Scalar {
     /// JSON.
     Value(Vec<u8>),
     /// A block of text on the following lines.
-    Block(Header),
+    Block(BlockHeader),
 }
 
 /// The header of a block.
 #[derive(Clone, Copy)]
-pub struct Header {
+pub struct BlockHeader {
     /// Explicit indentation relative to the parent, if given.
     indent: Option<usize>,
     /// Handling of trailing newlines: `-` drops them, `+` keeps them.
@@ -56,13 +56,13 @@ pub fn read(text: &str) -> Result<Scalar, &'static str> {
         b'|' => return header(&text[1..]).map(Scalar::Block),
         b'"' | b'\'' => {
             let (text, rest) = quotes(text)?;
-            ends(rest)?;
+            check_only_comment(rest)?;
             quoted(&text)
         }
         // In brackets, only JSON is unambiguous.
         b'[' | b'{' => {
             let end = json::value_end(text.as_bytes(), 0, Dialect::Strict).map_err(|_| MORE)?;
-            ends(&text[end..])?;
+            check_only_comment(&text[end..])?;
             json::compact(&text.as_bytes()[..end]).0
         }
         b'>' | b'&' | b'*' | b'!' | b'%' | b'@' | b'`' | b',' | b']' | b'}' => return Err(MORE),
@@ -73,7 +73,7 @@ pub fn read(text: &str) -> Result<Scalar, &'static str> {
 }
 
 /// Checks that only a comment follows a value.
-fn ends(rest: &str) -> Result<(), &'static str> {
+fn check_only_comment(rest: &str) -> Result<(), &'static str> {
     let inner = rest.trim();
     match inner.is_empty() || (inner.starts_with('#') && rest.starts_with(' ')) {
         true => Ok(()),
@@ -81,10 +81,10 @@ fn ends(rest: &str) -> Result<(), &'static str> {
     }
 }
 
-fn header(text: &str) -> Result<Header, &'static str> {
+fn header(text: &str) -> Result<BlockHeader, &'static str> {
     let marks = text.split(' ').next().unwrap_or_default();
-    ends(&text[marks.len()..])?;
-    let mut header = Header {
+    check_only_comment(&text[marks.len()..])?;
+    let mut header = BlockHeader {
         indent: None,
         chomp: None,
     };
@@ -99,7 +99,11 @@ fn header(text: &str) -> Result<Header, &'static str> {
 }
 
 /// Reads a block of text; also returns its number of lines. `outer` is the indentation of the parent.
-pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, usize), (usize, &'static str)> {
+pub fn block(
+    lines: &[&str],
+    header: BlockHeader,
+    outer: usize,
+) -> Result<(String, usize), (usize, &'static str)> {
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let says = |line: &&str| !line.trim_start_matches(' ').is_empty();
     let indent = match header.indent {

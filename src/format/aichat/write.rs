@@ -2,15 +2,15 @@
 
 use super::element::element;
 use super::layout;
-use super::read::{self, Read};
-use super::{COMPRESSED, LIVE, NAME, spell, yaml};
-use crate::error::{Error, Kind, Place, Result};
+use super::read::{self, ReadElement};
+use super::{COMPRESSED, LIVE, NAME, encode, yaml};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
-use crate::format::request::piece::array;
+use crate::format::request::request_part::array;
 use crate::format::workspace::{Member, Workspace, unplaced};
-use crate::format::{Purpose, Returned, Source, written};
+use crate::format::{DocumentSource, EditedSession, Purpose, written};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 /// Message data other than text that elements cannot represent.
-const LOST: [Loss; 5] = [
+const LOST_DATA: [Loss; 5] = [
     Loss::Id,
     Loss::Timestamp,
     Loss::Usage,
@@ -46,13 +46,13 @@ pub fn write(
                 Some("truncate" | "compact" | "summary" | "restore")
             )
         };
-        losses::records(session, is_carried, keeps_event, report);
+        losses::records(session, is_lossless, keeps_event, report);
     }
-    if let Some(origin) = session.origin().filter(|_| came_from_file(session)) {
-        let made = again(session, view, &origin.bytes, purpose, report)?;
-        return written(out.write_all(&made));
+    if let Some(origin) = session.origin().filter(|_| was_read_from_file(session)) {
+        let built = with_changes(session, view, &origin.bytes, purpose, report)?;
+        return written(out.write_all(&built));
     }
-    let own = own(session);
+    let own = own_metadata(session);
     let mut text = String::new();
     let settings = own
         .as_deref()
@@ -62,32 +62,32 @@ pub fn write(
     let given = Workspace::of(session).model.filter(|model| model.contains(&b':'));
     let own = settings.iter().find(|(name, _)| name == "model");
     match given.as_deref().or(own.map(|(_, model)| *model)) {
-        Some(model) => text.push_str(&spell::member("model", model)),
+        Some(model) => text.push_str(&encode::member("model", model)),
         None if purpose == Purpose::Export => {
             let what = "no model written, but aichat requires one; add --model CLIENT:MODEL";
-            report.note(Place::default(), what);
+            report.note(Position::default(), what);
         }
         None => {}
     }
-    let others = |name: &str| name != BEHIND && name != "model";
+    let others = |name: &str| name != TRAILING_MEMBER && name != "model";
     for (name, value) in settings.iter().filter(|(name, _)| others(name)) {
-        text.push_str(&spell::member(name, value));
+        text.push_str(&encode::member(name, value));
     }
     let lists = lists(session, view, &[], b"", purpose, report);
     text.push_str(&listed(COMPRESSED, &lists[0], 0));
     text.push_str(&listed(LIVE, &lists[1], 0));
-    for (name, value) in settings.iter().filter(|(name, _)| name == BEHIND) {
-        text.push_str(&spell::member(name, value));
+    for (name, value) in settings.iter().filter(|(name, _)| name == TRAILING_MEMBER) {
+        text.push_str(&encode::member(name, value));
     }
     checked(&text, &lists)?;
     written(out.write_all(text.as_bytes()))
 }
 
 /// The member that aichat writes after the messages.
-const BEHIND: &str = "data_urls";
+const TRAILING_MEMBER: &str = "data_urls";
 
 /// Writes a session back to its file.
-pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     for returned in sessions {
         match returned.session.origin().filter(|_| !returned.changed) {
             Some(origin) => written(out.write_all(&origin.bytes))?,
@@ -98,7 +98,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
 }
 
 /// Whether a session was read from a file of this format.
-fn came_from_file(session: &Session) -> bool {
+fn was_read_from_file(session: &Session) -> bool {
     let header = session.header();
     let source = header.iter().find(|(name, _)| name == "source");
     let format = source.and_then(|(_, source)| json::member(source, "format"));
@@ -106,14 +106,14 @@ fn came_from_file(session: &Session) -> bool {
 }
 
 /// The session's file with its lists replaced and all other bytes unchanged.
-fn again(
+fn with_changes(
     session: &Session,
     view: &View,
     file: &[u8],
     purpose: Purpose,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
-    let (_, elements) = read::session(&Source::alone(file), &mut Report::default())?;
+    let (_, elements) = read::session(&DocumentSource::alone(file), &mut Report::default())?;
     let mut lists = lists(session, view, &elements, file, purpose, report);
     let skipped = if file.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let bytes = &file[skipped..];
@@ -122,20 +122,20 @@ fn again(
         let mut compressed = sections.iter().filter(|section| section.name == Some(COMPRESSED));
         compressed.any(|section| section.bytes.contains(&(element.bytes.start - skipped)))
     });
-    let mut made = file[..skipped].to_vec();
+    let mut built = file[..skipped].to_vec();
     let has = |name: &str| sections.iter().any(|section| section.name == Some(name));
     for section in &sections {
         let own = match section.name {
             Some(COMPRESSED) => &lists[0],
             Some(LIVE) => &lists[1],
             _ => {
-                made.extend_from_slice(&bytes[section.bytes.clone()]);
+                built.extend_from_slice(&bytes[section.bytes.clone()]);
                 continue;
             }
         };
         let name = section.name.unwrap_or_default();
         if name == LIVE && !has(COMPRESSED) {
-            made.extend_from_slice(listed(COMPRESSED, &lists[0], 0).as_bytes());
+            built.extend_from_slice(listed(COMPRESSED, &lists[0], 0).as_bytes());
         }
         // Keep the indentation of the dashes.
         let first = section.elements.first().map(|first| first.bytes.start);
@@ -143,32 +143,32 @@ fn again(
             bytes[first..].iter().take_while(|byte| **byte == b' ').count()
         });
         match first.filter(|_| !own.is_empty()) {
-            Some(first) => made.extend_from_slice(&bytes[section.bytes.start..first]),
+            Some(first) => built.extend_from_slice(&bytes[section.bytes.start..first]),
             None => {
-                made.extend_from_slice(listed(name, own, indent).as_bytes());
+                built.extend_from_slice(listed(name, own, indent).as_bytes());
                 continue;
             }
         }
         for one in own {
-            if !made.ends_with(b"\n") {
-                made.push(b'\n');
+            if !built.ends_with(b"\n") {
+                built.push(b'\n');
             }
-            made.extend_from_slice(&one.lines(indent));
+            built.extend_from_slice(&one.lines(indent));
         }
     }
-    let text = String::from_utf8_lossy(&made).into_owned();
+    let text = String::from_utf8_lossy(&built).into_owned();
     checked(&text, &lists)?;
-    Ok(made)
+    Ok(built)
 }
 
 /// Adds elements that are not messages, are damaged, or were compressed without a summary to their list, each after its
 /// predecessor.
 fn keep_others(
     (session, view): (&Session, &View),
-    elements: &[Read],
+    elements: &[ReadElement],
     file: &[u8],
-    lists: &mut [Vec<Made>; 2],
-    is_compressed: impl Fn(&Read) -> bool,
+    lists: &mut [Vec<NewElement>; 2],
+    is_compressed: impl Fn(&ReadElement) -> bool,
 ) {
     // The first element of a list may be the summary.
     let is_summary = |line: usize| {
@@ -194,34 +194,34 @@ fn keep_others(
         let list = &mut lists[usize::from(!is_compressed(element))];
         let before = list
             .iter()
-            .rposition(|made| matches!(made, Made::Lines(before, _) if *before < nth));
+            .rposition(|built| matches!(built, NewElement::Lines(before, _) if *before < nth));
         let summary = list.first().is_some_and(
-            |made| matches!(made, Made::Value(raw) if json::member(raw, "role") == Some(b"\"system\"")),
+            |built| matches!(built, NewElement::Value(raw) if json::member(raw, "role") == Some(b"\"system\"")),
         );
         let at = before.map_or(usize::from(summary), |before| before + 1);
-        list.insert(at, Made::Lines(nth, file[element.bytes.clone()].to_vec()));
+        list.insert(at, NewElement::Lines(nth, file[element.bytes.clone()].to_vec()));
     }
 }
 
 /// An element of a list to write.
-enum Made {
+enum NewElement {
     /// An original element: its index, and its lines.
     Lines(usize, Vec<u8>),
     /// A new value.
     Value(Vec<u8>),
 }
 
-impl Made {
+impl NewElement {
     fn lines(&self, indent: usize) -> Vec<u8> {
         match self {
-            Made::Lines(_, lines) => lines.clone(),
-            Made::Value(value) => spell::element(value, indent).into_bytes(),
+            NewElement::Lines(_, lines) => lines.clone(),
+            NewElement::Value(value) => encode::element(value, indent).into_bytes(),
         }
     }
 }
 
 /// The lines of a list; none for an empty list of compressed messages.
-fn listed(name: &str, list: &[Made], indent: usize) -> String {
+fn listed(name: &str, list: &[NewElement], indent: usize) -> String {
     if list.is_empty() {
         return match name {
             COMPRESSED => String::new(),
@@ -239,15 +239,15 @@ fn listed(name: &str, list: &[Made], indent: usize) -> String {
 }
 
 /// Checks that the new elements are read back unchanged.
-fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
+fn checked(text: &str, lists: &[Vec<NewElement>; 2]) -> Result<()> {
     let sections = layout::sections(text.as_bytes());
     for (name, list) in [(COMPRESSED, &lists[0]), (LIVE, &lists[1])] {
         let named = sections.iter().filter(|section| section.name == Some(name));
         let elements: Vec<_> = named.flat_map(|section| &section.elements).collect();
         let same = elements.len() == list.len()
-            && list.iter().zip(elements).all(|(made, element)| match made {
-                Made::Lines(..) => true,
-                Made::Value(value) => {
+            && list.iter().zip(elements).all(|(built, element)| match built {
+                NewElement::Lines(..) => true,
+                NewElement::Value(value) => {
                     let again = text
                         .get(element.bytes.clone())
                         .and_then(|text| yaml::value(text).ok());
@@ -256,7 +256,7 @@ fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
             });
         if !same {
             let what = "the generated file does not match the session; nothing was written";
-            return Err(Error::new(Kind::Data, what));
+            return Err(Error::new(ErrorKind::Data, what));
         }
     }
     Ok(())
@@ -266,12 +266,12 @@ fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
 fn lists(
     session: &Session,
     view: &View,
-    elements: &[Read],
+    elements: &[ReadElement],
     bytes: &[u8],
     purpose: Purpose,
     report: &mut Report,
-) -> [Vec<Made>; 2] {
-    let writing = Writing {
+) -> [Vec<NewElement>; 2] {
+    let writing = ListWriter {
         elements,
         bytes,
         purpose,
@@ -306,7 +306,7 @@ fn lists(
     };
     let taken: HashSet<usize> = rules.iter().filter_map(|item| item.line()).collect();
     let first = match own {
-        Some(nth) => Made::Lines(nth, bytes[elements[nth].bytes.clone()].to_vec()),
+        Some(nth) => NewElement::Lines(nth, bytes[elements[nth].bytes.clone()].to_vec()),
         None => {
             let mut texts: Vec<String> = rules
                 .iter()
@@ -317,7 +317,7 @@ fn lists(
             message
                 .text("role", "system")
                 .text("content", &texts.join("\n\n"));
-            Made::Value(message.finish())
+            NewElement::Value(message.finish())
         }
     };
     let is_taken = |nth: usize| view.items[nth].line().is_none_or(|line| !taken.contains(&line));
@@ -345,13 +345,13 @@ fn is_rule(role: Role) -> bool {
     matches!(role, Role::System | Role::Developer)
 }
 
-struct Writing<'w> {
-    elements: &'w [Read],
+struct ListWriter<'w> {
+    elements: &'w [ReadElement],
     bytes: &'w [u8],
     purpose: Purpose,
 }
 
-impl Writing<'_> {
+impl ListWriter<'_> {
     /// The elements for the items of a view; `lines` has the original line of each.
     fn elements_of(
         &self,
@@ -360,9 +360,9 @@ impl Writing<'_> {
         lines: &[Option<usize>],
         wanted: impl Fn(usize) -> bool,
         report: &mut Report,
-    ) -> Vec<Made> {
+    ) -> Vec<NewElement> {
         let order = order(session, view, false, report);
-        let mut made = Vec::new();
+        let mut built = Vec::new();
         let mut at = 0;
         while at < order.items.len() {
             let first = order.items[at];
@@ -384,14 +384,14 @@ impl Writing<'_> {
                 .filter(|(_, item)| matches!(item, Item::Line(_)))
                 .filter_map(|(nth, _)| lines[*nth])
                 .collect();
-            let whole = |element: &Read| element.lines.clone().eq(stood.iter().copied());
+            let whole = |element: &ReadElement| element.lines.clone().eq(stood.iter().copied());
             if let Some(nth) = self
                 .elements
                 .iter()
                 .position(whole)
                 .filter(|_| stood.len() == group.len())
             {
-                made.push(Made::Lines(
+                built.push(NewElement::Lines(
                     nth,
                     self.bytes[self.elements[nth].bytes.clone()].to_vec(),
                 ));
@@ -400,24 +400,24 @@ impl Writing<'_> {
             let messages: Vec<Message<'_>> = items.iter().filter_map(|item| item.message(session)).collect();
             if self.purpose == Purpose::Export {
                 for (message, item) in messages.iter().zip(&items) {
-                    losses::members(message, item.body(session), &LOST, &[NAME], report);
+                    losses::members(message, item.body(session), &LOST_DATA, &[NAME], report);
                 }
             }
-            made.extend(element(&messages, report).map(Made::Value));
+            built.extend(element(&messages, report).map(NewElement::Value));
         }
-        made
+        built
     }
 }
 
 /// The format's metadata in the header of a session.
-fn own(session: &Session) -> Option<Vec<u8>> {
+fn own_metadata(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(metadata, NAME).map(<[u8]>::to_vec)
 }
 
 /// Whether a header has no data that would be lost: the title is the file name.
-fn is_carried(header: &[u8]) -> bool {
+fn is_lossless(header: &[u8]) -> bool {
     let members = json::members(header, Dialect::Strict).unwrap_or_default();
     members.iter().all(|(name, value)| match name.as_ref() {
         "type" | "version" | "id" | "key" | "source" => true,

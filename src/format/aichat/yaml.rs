@@ -1,12 +1,12 @@
 //! Parses YAML blocks as JSON: maps and lists by indentation, as aichat writes them, without anchors.
 
 use super::scalar::{self, Scalar};
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::ObjectBuilder;
 
 /// A syntax error, with its line relative to the parsed text, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct YamlError {
     /// The line.
     pub line: usize,
     /// The problem.
@@ -17,7 +17,7 @@ pub struct Fault {
 pub const DEEPEST: usize = 128;
 
 /// A line with content.
-struct Line<'a> {
+struct YamlLine<'a> {
     number: usize,
     indent: usize,
     text: &'a str,
@@ -27,11 +27,11 @@ struct Block<'a> {
     /// All lines without endings.
     raw: Vec<&'a str>,
     /// Lines with content. Text after a dash is treated as a line in its own column.
-    lines: Vec<Line<'a>>,
+    lines: Vec<YamlLine<'a>>,
 }
 
 /// Parses these lines to JSON on one line.
-pub fn value(text: &str) -> Result<Vec<u8>, Fault> {
+pub fn value(text: &str) -> Result<Vec<u8>, YamlError> {
     let raw: Vec<&str> = text
         .split('\n')
         .map(|line| line.strip_suffix('\r').unwrap_or(line))
@@ -39,7 +39,7 @@ pub fn value(text: &str) -> Result<Vec<u8>, Fault> {
     let lines = raw.iter().enumerate().filter_map(|(number, raw)| {
         let text = raw.trim_start_matches(' ');
         let silent = text.trim().is_empty() || text.starts_with('#');
-        (!silent).then(|| Line {
+        (!silent).then(|| YamlLine {
             number,
             indent: raw.len() - text.len(),
             text: text.trim_end(),
@@ -60,9 +60,9 @@ pub fn value(text: &str) -> Result<Vec<u8>, Fault> {
     }
 }
 
-impl Line<'_> {
-    fn fault(&self, what: &'static str) -> Fault {
-        Fault {
+impl YamlLine<'_> {
+    fn fault(&self, what: &'static str) -> YamlError {
+        YamlError {
             line: self.number,
             what,
         }
@@ -75,7 +75,7 @@ impl Line<'_> {
 
 impl<'a> Block<'a> {
     /// The value that starts at a line with this indentation.
-    fn node(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+    fn node(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
         let line = &self.lines[*at];
         if depth > DEEPEST {
             return Err(line.fault("nested too deeply"));
@@ -97,7 +97,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    fn list(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+    fn list(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
         let mut elements = Vec::new();
         while let Some(line) = self
             .lines
@@ -113,7 +113,7 @@ impl<'a> Block<'a> {
             }
             let number = line.number;
             if inner.starts_with("- ") || inner == "-" || matches!(scalar::key(inner), Ok(Some(_)) | Err(_)) {
-                self.lines[*at] = Line {
+                self.lines[*at] = YamlLine {
                     number,
                     indent: column,
                     text: inner,
@@ -128,19 +128,19 @@ impl<'a> Block<'a> {
     }
 
     /// The value below a dash or colon; null if there is none.
-    fn below(&mut self, at: &mut usize, least: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+    fn below(&mut self, at: &mut usize, least: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
         match self.lines.get(*at).map(|line| line.indent) {
             Some(indent) if indent >= least => self.node(at, indent, depth + 1),
             _ => Ok(b"null".to_vec()),
         }
     }
 
-    fn map(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+    fn map(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
         let mut built = ObjectBuilder::default();
         let mut names: Vec<String> = Vec::new();
         while let Some(line) = self.lines.get(*at).filter(|line| line.indent == indent) {
             let (number, text) = (line.number, line.text);
-            let fault = |what| Fault { line: number, what };
+            let fault = |what| YamlError { line: number, what };
             if text.starts_with('\t') {
                 return Err(fault("tab in the indentation"));
             }
@@ -170,14 +170,20 @@ impl<'a> Block<'a> {
     }
 
     /// A value that starts on a line; `indent` is the indentation of its parent.
-    fn scalar(&mut self, at: &mut usize, number: usize, text: &str, indent: usize) -> Result<Vec<u8>, Fault> {
-        let fault = |what| Fault { line: number, what };
+    fn scalar(
+        &mut self,
+        at: &mut usize,
+        number: usize,
+        text: &str,
+        indent: usize,
+    ) -> Result<Vec<u8>, YamlError> {
+        let fault = |what| YamlError { line: number, what };
         let value = match scalar::read(text).map_err(fault)? {
             Scalar::Value(value) => value,
             Scalar::Block(header) => {
                 let first = number + 1;
                 let (text, length) =
-                    scalar::block(&self.raw[first..], header, indent).map_err(|(line, what)| Fault {
+                    scalar::block(&self.raw[first..], header, indent).map_err(|(line, what)| YamlError {
                         line: first + line,
                         what,
                     })?;

@@ -5,7 +5,7 @@ use crate::model::time;
 
 /// The kinds of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind<'a> {
+pub enum AiderLineKind<'a> {
     /// The start of a session, with its local time.
     Begins(&'a str),
     /// A line of a user message, without its prefix.
@@ -21,29 +21,29 @@ pub enum Kind<'a> {
 }
 
 /// The start time of a session, if this line contains it.
-pub fn began(line: &[u8]) -> Option<&str> {
+pub fn start_time(line: &[u8]) -> Option<&str> {
     let time = std::str::from_utf8(line).ok()?.strip_prefix(BEGINS)?.trim_end();
     let shaped = time.len() == "YYYY-MM-DD HH:MM:SS".len() && time.as_bytes()[10] == b' ';
     (shaped && time::read(time).is_some()).then_some(time)
 }
 
 /// Classifies a line without its ending.
-pub fn kind(line: &[u8]) -> Kind<'_> {
+pub fn kind(line: &[u8]) -> AiderLineKind<'_> {
     let Ok(text) = std::str::from_utf8(line) else {
-        return Kind::Unreadable;
+        return AiderLineKind::Unreadable;
     };
     if text.trim().is_empty() {
-        return Kind::Empty;
+        return AiderLineKind::Empty;
     }
-    if let Some(time) = began(line) {
-        return Kind::Begins(time);
+    if let Some(time) = start_time(line) {
+        return AiderLineKind::Begins(time);
     }
     if let Some(said) = text.strip_prefix("#### ") {
         let said = said.strip_suffix('\r').unwrap_or(said);
-        return Kind::User(said.strip_suffix("  ").unwrap_or(said));
+        return AiderLineKind::User(said.strip_suffix("  ").unwrap_or(said));
     }
     match text.starts_with("> ") || text.trim_end_matches('\r') == ">" {
-        true => Kind::Console,
-        false => Kind::Said,
+        true => AiderLineKind::Console,
+        false => AiderLineKind::Said,
     }
 }

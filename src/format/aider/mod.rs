@@ -22,14 +22,14 @@ mod write;
 
 use super::detect::Signature;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
+use super::{FormatSpec, ReadFn, SessionCount};
 
 /// aider's chat history, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "aider chat history in Markdown",
-    read: Reading::Sessions(read::open),
-    holds: Holds::Many,
+    read: ReadFn::Sessions(read::open),
+    holds: SessionCount::Many,
     write: Some(write::write),
     joins: true,
     export: true,
@@ -52,7 +52,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Messages are recognized by the beginnings of lines. Calls, results and system messages become console output.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The signature of a history; without the line that starts a session it is a guess, which the reader reports.
@@ -60,14 +60,16 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an aider chat history",
     text: |text| {
-        let mut lines = text.split(|byte| *byte == b'\n').take(LOOKED_AT);
-        lines.any(|line| line::began(line).is_some() || (line.starts_with(b"#### ") && line.ends_with(b"  ")))
+        let mut lines = text.split(|byte| *byte == b'\n').take(MAX_EXAMINED);
+        lines.any(|line| {
+            line::start_time(line).is_some() || (line.starts_with(b"#### ") && line.ends_with(b"  "))
+        })
     },
     ..Signature::BLANK
 };
 
 /// Maximum number of lines to examine.
-const LOOKED_AT: usize = 10_000;
+const MAX_EXAMINED: usize = 10_000;
 
 /// The name of the format's annotations.
 const NAME: &str = "aider";

@@ -1,12 +1,12 @@
 //! Reads a file as sessions, one at a time.
 
 use super::NAME;
-use super::line::{self, Kind};
-use crate::error::{Place, Result};
+use super::line::{self, AiderLineKind};
+use crate::error::{Position, Result};
+use crate::format::concatenated_logs::{LogSplitter, SessionLines};
 use crate::format::native::HeaderBuilder;
-use crate::format::pieces::{Piece, Pieces};
 use crate::format::report::Report;
-use crate::format::{Format, Input, SessionReader, Source};
+use crate::format::{DocumentSource, Format, Input, SessionReader};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
 use crate::model::record::{Record, body_of};
@@ -17,7 +17,7 @@ use crate::model::time;
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(Histories {
         name: input.name.clone(),
-        pieces: Pieces::new(input),
+        pieces: LogSplitter::new(input),
         sessions: 0,
         dated: false,
     }))
@@ -25,7 +25,7 @@ pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
 
 /// The sessions of a file.
 struct Histories {
-    pieces: Pieces,
+    pieces: LogSplitter,
     name: Option<String>,
     sessions: usize,
     /// Whether a session with a start time was found.
@@ -41,7 +41,10 @@ const GUESSED: &str = "no start line of an aider session; read as chat history b
 impl SessionReader for Histories {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         loop {
-            let Some(piece) = self.pieces.next(|line| line::began(ended(line)).is_some())? else {
+            let Some(piece) = self
+                .pieces
+                .next(|line| line::start_time(without_ending(line)).is_some())?
+            else {
                 return Ok(None);
             };
             let Some(session) = self.session(&piece, report) else {
@@ -53,33 +56,33 @@ impl SessionReader for Histories {
 }
 
 /// A line without its ending.
-fn ended(line: &[u8]) -> &[u8] {
+fn without_ending(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
 impl Histories {
     /// Converts a section of the file to a session; `None` if it has neither a start line nor content.
-    fn session(&mut self, piece: &Piece, report: &mut Report) -> Option<Session> {
+    fn session(&mut self, piece: &SessionLines, report: &mut Report) -> Option<Session> {
         let first = piece
             .bytes
             .split(|byte| *byte == b'\n')
             .next()
             .unwrap_or_default();
         let first = body_of(first, piece.start);
-        let began = line::began(first);
-        let said = |line: &[u8]| line::kind(line) != Kind::Empty;
+        let began = line::start_time(first);
+        let said = |line: &[u8]| line::kind(line) != AiderLineKind::Empty;
         if began.is_none() && !piece.bytes.split(|byte| *byte == b'\n').any(said) {
             return None;
         }
         self.sessions += 1;
         if self.sessions == 1 {
-            report.note(Place::default(), PEOPLE);
+            report.note(Position::default(), PEOPLE);
             if began.is_none() && self.pieces.is_last() {
-                report.note(Place::default(), GUESSED);
+                report.note(Position::default(), GUESSED);
             }
         }
         if began.is_some() && !std::mem::replace(&mut self.dated, true) {
-            report.note(Place::default(), LOCAL);
+            report.note(Position::default(), LOCAL);
         }
         let created = began.and_then(time::read).map(|read| read.time);
         let mut session = Session::default();
@@ -101,10 +104,10 @@ impl Histories {
         Some(runs.session)
     }
 
-    fn header(&self, piece: &Piece, created: Option<&str>) -> Vec<u8> {
-        let source = Source {
+    fn header(&self, piece: &SessionLines, created: Option<&str>) -> Vec<u8> {
+        let source = DocumentSource {
             name: self.name.as_deref(),
-            ..Source::alone(&piece.bytes)
+            ..DocumentSource::alone(&piece.bytes)
         };
         let mut metadata = ObjectBuilder::default();
         metadata.text("imported", NAME);
@@ -118,7 +121,7 @@ impl Histories {
 }
 
 /// Adjacent lines of one kind.
-enum Run {
+enum LineRun {
     User,
     Said,
     Console,
@@ -129,17 +132,17 @@ struct Runs {
     session: Session,
     /// The time of the session.
     at: String,
-    open: Option<Open>,
+    open: Option<OpenRun>,
     /// Whether the last user message asked to clear the history.
     asked: bool,
     /// Whether the history was cleared and no message followed yet.
     cleared: bool,
 }
 
-struct Open {
-    run: Run,
+struct OpenRun {
+    run: LineRun,
     text: String,
-    place: Place,
+    place: Position,
 }
 
 /// User messages that clear the history, and the console output that confirms it.
@@ -147,8 +150,8 @@ const ASKS: [&str; 2] = ["/clear", "/reset"];
 const CLEARED: &str = "chat history cleared";
 
 impl Runs {
-    fn line(&mut self, full: &[u8], place: Place, report: &mut Report) {
-        let body = ended(full);
+    fn line(&mut self, full: &[u8], place: Position, report: &mut Report) {
+        let body = without_ending(full);
         let body = if place.offset == 0 {
             body_of(body, place)
         } else {
@@ -156,8 +159,8 @@ impl Runs {
         };
         let text = || std::str::from_utf8(body).unwrap_or_default();
         match (line::kind(body), &mut self.open) {
-            (Kind::Begins(_), _) => self.close(),
-            (Kind::Unreadable, _) => {
+            (AiderLineKind::Begins(_), _) => self.close(),
+            (AiderLineKind::Unreadable, _) => {
                 self.close();
                 let valid = std::str::from_utf8(body).map_or_else(|error| error.valid_up_to(), str::len);
                 let mut at = place;
@@ -165,20 +168,25 @@ impl Runs {
                 report.damage(at, "not UTF-8");
                 self.session.push_ended(full, place);
             }
-            (Kind::Empty, Some(Open { run: Run::User, .. })) => self.close(),
-            (Kind::Empty, Some(open)) => open.more(text()),
-            (Kind::Empty, None) => {}
-            (Kind::User(said), Some(open)) if matches!(open.run, Run::User) => open.more(said),
-            (Kind::Console, Some(open)) if matches!(open.run, Run::Console) => open.more(text()),
-            (Kind::Said, Some(open)) if matches!(open.run, Run::Said) => open.more(text()),
+            (
+                AiderLineKind::Empty,
+                Some(OpenRun {
+                    run: LineRun::User, ..
+                }),
+            ) => self.close(),
+            (AiderLineKind::Empty, Some(open)) => open.more(text()),
+            (AiderLineKind::Empty, None) => {}
+            (AiderLineKind::User(said), Some(open)) if matches!(open.run, LineRun::User) => open.more(said),
+            (AiderLineKind::Console, Some(open)) if matches!(open.run, LineRun::Console) => open.more(text()),
+            (AiderLineKind::Said, Some(open)) if matches!(open.run, LineRun::Said) => open.more(text()),
             (kind, _) => {
                 self.close();
                 let (run, text) = match kind {
-                    Kind::User(said) => (Run::User, said),
-                    Kind::Console => (Run::Console, text()),
-                    _ => (Run::Said, text()),
+                    AiderLineKind::User(said) => (LineRun::User, said),
+                    AiderLineKind::Console => (LineRun::Console, text()),
+                    _ => (LineRun::Said, text()),
                 };
-                self.open = Some(Open {
+                self.open = Some(OpenRun {
                     run,
                     text: text.to_string(),
                     place,
@@ -189,21 +197,24 @@ impl Runs {
 
     /// Closes the open run.
     fn close(&mut self) {
-        let Some(Open { run, text, place }) = self.open.take() else {
+        let Some(OpenRun { run, text, place }) = self.open.take() else {
             return;
         };
         let mut record = ObjectBuilder::default();
         match run {
-            Run::Console => {
+            LineRun::Console => {
                 self.cleared |= self.asked && text.contains(CLEARED);
                 record.text("type", "foreign").text("format", NAME);
-                record.raw("raw", crate::format::request::piece::quoted(without_outer(&text)));
+                record.raw(
+                    "raw",
+                    crate::format::request::request_part::quoted(without_outer(&text)),
+                );
             }
-            Run::User | Run::Said => {
+            LineRun::User | LineRun::Said => {
                 if std::mem::take(&mut self.cleared) {
                     self.cut(place);
                 }
-                let user = matches!(run, Run::User);
+                let user = matches!(run, LineRun::User);
                 let text = if user { &text } else { without_outer(&text) };
                 self.asked = user && ASKS.iter().any(|asks| text.trim() == *asks);
                 record
@@ -215,7 +226,7 @@ impl Runs {
     }
 
     /// Hides all messages so far.
-    fn cut(&mut self, place: Place) {
+    fn cut(&mut self, place: Position) {
         let id = key::sha256(format!("{}\n{}", self.at, place.offset).as_bytes());
         let mut event = ObjectBuilder::default();
         event
@@ -226,11 +237,11 @@ impl Runs {
         self.push(event, place);
     }
 
-    fn push(&mut self, record: ObjectBuilder, place: Place) {
+    fn push(&mut self, record: ObjectBuilder, place: Position) {
         let mut line = record.finish();
         line.push(b'\n');
         // The position is after a byte order mark.
-        let place = Place {
+        let place = Position {
             offset: place.offset.max(1),
             ..place
         };
@@ -238,7 +249,7 @@ impl Runs {
     }
 }
 
-impl Open {
+impl OpenRun {
     fn more(&mut self, line: &str) {
         self.text.push('\n');
         self.text.push_str(line);

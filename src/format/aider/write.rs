@@ -1,7 +1,7 @@
 //! Writes a session as a history. User and model messages are restored when read again; everything else is written as
 //! console output.
 
-use super::line::{self, Kind};
+use super::line::{self, AiderLineKind};
 use super::read::without_outer;
 use super::{BEGINS, NAME};
 use crate::error::Result;
@@ -9,14 +9,14 @@ use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, written};
 use crate::model::json::{self, Dialect};
-use crate::model::message::{Message, Part, Role};
+use crate::model::message::{Message, MessagePart, Role};
 use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;
 use std::io::Write;
 
 /// Message data other than text that a history cannot represent.
-const LOST: [Loss; 5] = [
+const LOST_DATA: [Loss; 5] = [
     Loss::Id,
     Loss::Timestamp,
     Loss::Usage,
@@ -36,7 +36,7 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let mut history = History::default();
-    if !is_begun_by_nothing(session) {
+    if !has_no_start_line(session) {
         let begun = session
             .header_text("created_at")
             .or_else(|| {
@@ -48,38 +48,38 @@ pub fn write(
         history.text.push_str(&format!("\n{BEGINS}{begun}\n"));
     }
     if purpose == Purpose::Export {
-        let keeps_event = |index: usize| carried(session, index).is_some();
-        losses::records(session, is_carried, keeps_event, report);
+        let keeps_event = |index: usize| console_output(session, index).is_some();
+        losses::records(session, is_lossless, keeps_event, report);
     }
     // Events of this format between messages.
     let mut between = (0..session.len())
-        .filter(|index| carried(session, *index).is_some())
+        .filter(|index| console_output(session, *index).is_some())
         .peekable();
     for item in &view.items {
         while let Some(index) = item
             .line()
             .and_then(|line| between.next_if(|index| *index < line))
         {
-            history.raw(&carried(session, index).unwrap_or_default());
+            history.raw(&console_output(session, index).unwrap_or_default());
         }
         if let Some(text) = item.summary(session) {
-            report.lose(Loss::Summary, 1);
+            report.count_loss(Loss::Summary, 1);
             history.console(&format!("Summary: {text}"));
         } else if let Some(message) = item.message(session) {
             if purpose == Purpose::Export {
-                losses::members(&message, item.body(session), &LOST, &[], report);
+                losses::members(&message, item.body(session), &LOST_DATA, &[], report);
             }
             history.message(&message, report);
         }
     }
     for index in between {
-        history.raw(&carried(session, index).unwrap_or_default());
+        history.raw(&console_output(session, index).unwrap_or_default());
     }
     written(out.write_all(history.text.as_bytes()))
 }
 
 /// Whether the session consists of lines before the first start line of a file.
-fn is_begun_by_nothing(session: &Session) -> bool {
+fn has_no_start_line(session: &Session) -> bool {
     let header = session.header();
     let find = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
     let imported = find("metadata").and_then(|raw| json::member(raw, "imported").and_then(json::text));
@@ -87,7 +87,7 @@ fn is_begun_by_nothing(session: &Session) -> bool {
 }
 
 /// The console output in a line of a session.
-fn carried(session: &Session, index: usize) -> Option<String> {
+fn console_output(session: &Session, index: usize) -> Option<String> {
     let record = session.record(index);
     let event = record.event().filter(|event| event.name() == "foreign")?;
     let own = json::member(event.raw, "format").and_then(json::text)? == NAME;
@@ -99,7 +99,7 @@ fn carried(session: &Session, index: usize) -> Option<String> {
 
 /// The kind of the last written lines.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Last {
+enum LastKind {
     #[default]
     Nothing,
     Said,
@@ -110,18 +110,18 @@ enum Last {
 #[derive(Default)]
 struct History {
     text: String,
-    last: Last,
+    last: LastKind,
 }
 
 impl History {
     /// Appends original console output.
     fn raw(&mut self, lines: &str) {
-        if self.last != Last::Console {
+        if self.last != LastKind::Console {
             self.text.push('\n');
         }
         self.text.push_str(lines);
         self.text.push('\n');
-        self.last = Last::Console;
+        self.last = LastKind::Console;
     }
 
     fn console(&mut self, text: &str) {
@@ -131,24 +131,24 @@ impl History {
 
     fn message(&mut self, message: &Message<'_>, report: &mut Report) {
         for part in reasoning(message) {
-            report.lose(Loss::Reasoning, 1);
+            report.count_loss(Loss::Reasoning, 1);
             let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
             let signed = signed.iter().any(|name| json::member(part, name).is_some());
-            report.lose(Loss::Signature, u64::from(signed));
+            report.count_loss(Loss::Signature, u64::from(signed));
         }
         if message.name.is_some() && message.role() != Role::Tool {
-            report.lose(Loss::Name, 1);
+            report.count_loss(Loss::Name, 1);
         }
         let text = text(message, report);
         match message.role() {
             Role::User => self.user(&text),
             Role::Assistant => self.assistant(&text, message, report),
             Role::Tool => {
-                report.lose(Loss::Part, 1);
+                report.count_loss(Loss::Part, 1);
                 self.console(&format!("Result: {text}"));
             }
             _ => {
-                report.lose(Loss::Message, 1);
+                report.count_loss(Loss::Message, 1);
                 self.console(&format!("{}: {text}", message.role_name()));
             }
         }
@@ -159,7 +159,7 @@ impl History {
         for line in text.split('\n') {
             self.text.push_str(&format!("#### {line}  \n"));
         }
-        self.last = Last::Nothing;
+        self.last = LastKind::Nothing;
     }
 
     fn assistant(&mut self, text: &str, message: &Message<'_>, report: &mut Report) {
@@ -170,32 +170,32 @@ impl History {
             without_outer(text)
         };
         if inner.is_empty() && calls.is_empty() {
-            report.lose(Loss::Message, 1);
+            report.count_loss(Loss::Message, 1);
         } else if inner.len() < text.len() {
             // Surrounding empty lines are dropped.
-            report.lose(Loss::Part, 1);
+            report.count_loss(Loss::Part, 1);
         }
         if !inner.is_empty() {
             // Separates the text from the previous model message.
-            if self.last == Last::Said {
+            if self.last == LastKind::Said {
                 self.raw(">");
             }
             self.text.push('\n');
             for line in inner.split('\n') {
                 if matches!(
                     line::kind(line.as_bytes()),
-                    Kind::Begins(_) | Kind::User(_) | Kind::Console
+                    AiderLineKind::Begins(_) | AiderLineKind::User(_) | AiderLineKind::Console
                 ) {
-                    report.lose(Loss::Part, 1);
+                    report.count_loss(Loss::Part, 1);
                     self.text.push(' ');
                 }
                 self.text.push_str(line);
                 self.text.push('\n');
             }
-            self.last = Last::Said;
+            self.last = LastKind::Said;
         }
         for call in calls {
-            report.lose(Loss::Part, 1);
+            report.count_loss(Loss::Part, 1);
             self.console(&format!("Call: {}({})", call.name, call.arguments));
         }
     }
@@ -216,10 +216,10 @@ fn text(message: &Message<'_>, report: &mut Report) -> String {
     let mut texts = Vec::new();
     for part in message.parts() {
         match part {
-            Part::Text(text) => texts.push(text),
-            Part::Other(kind, _) => {
+            MessagePart::Text(text) => texts.push(text),
+            MessagePart::Other(kind, _) => {
                 let media = MEDIA.iter().any(|name| kind.contains(name));
-                report.lose(if media { Loss::Attachment } else { Loss::Part }, 1);
+                report.count_loss(if media { Loss::Attachment } else { Loss::Part }, 1);
             }
         }
     }
@@ -227,7 +227,7 @@ fn text(message: &Message<'_>, report: &mut Report) -> String {
 }
 
 /// Whether a header has no data that would be lost.
-fn is_carried(header: &[u8]) -> bool {
+fn is_lossless(header: &[u8]) -> bool {
     let members = json::members(header, Dialect::Strict).unwrap_or_default();
     members.iter().all(|(name, value)| match name.as_ref() {
         "type" | "version" | "id" | "key" | "source" | "created_at" => true,

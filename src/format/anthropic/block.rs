@@ -2,12 +2,12 @@
 
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Writing, array, rest};
+use crate::format::request::request_part::{WriteSettings, array, extra_members};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
 /// Types of blocks, other than text, that are kept unchanged because they are specific to the API.
-const OWN: [&str; 7] = [
+const NATIVE_BLOCKS: [&str; 7] = [
     "image",
     "document",
     "search_result",
@@ -21,7 +21,7 @@ const OWN: [&str; 7] = [
 const TEXT: [&str; 4] = ["type", "text", "cache_control", "citations"];
 
 /// Members of a media block other than its source, which its part keeps.
-const BESIDE: [&str; 3] = ["cache_control", "citations", "context"];
+const EXTRA_MEMBERS: [&str; 3] = ["cache_control", "citations", "context"];
 
 fn kind(block: &[u8]) -> Cow<'_, str> {
     json::member(block, "type")
@@ -34,7 +34,7 @@ pub fn read(block: &[u8]) -> Vec<u8> {
     let Some(mut part) = Media::of(block).and_then(|media| media.chat()) else {
         return block.to_vec();
     };
-    for (name, value) in rest(block, &["type", "source", "title"]) {
+    for (name, value) in extra_members(block, &["type", "source", "title"]) {
         part.pop();
         part.push(b',');
         json::push_text(&mut part, &name);
@@ -59,8 +59,8 @@ pub fn read_content(content: &[u8]) -> Vec<u8> {
 /// Converts a media part to a block.
 fn media(part: &[u8]) -> Option<Vec<u8>> {
     let mut block = Media::of(part)?.anthropic()?;
-    for (name, value) in rest(part, &["type"]) {
-        if BESIDE.contains(&name.as_ref()) {
+    for (name, value) in extra_members(part, &["type"]) {
+        if EXTRA_MEMBERS.contains(&name.as_ref()) {
             block.pop();
             block.push(b',');
             json::push_text(&mut block, &name);
@@ -79,7 +79,7 @@ pub fn text(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Converts a part to a block; otherwise reports a loss.
-pub fn write(part: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+pub fn write(part: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
     if part.starts_with(b"\"") {
         return text(part);
     }
@@ -89,25 +89,25 @@ pub fn write(part: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
             let raw = json::member(part, "text")?;
             let mut block = ObjectBuilder::default();
             block.text("type", "text").raw("text", raw);
-            for (name, value) in rest(part, &["type", "text"]) {
+            for (name, value) in extra_members(part, &["type", "text"]) {
                 if TEXT.contains(&name.as_ref()) {
                     block.raw(&name, value);
                 } else if name == "thoughtSignature" {
-                    writing.report.lose(Loss::Signature, 1);
+                    writing.report.count_loss(Loss::Signature, 1);
                 } else if !matches!(value, b"null" | b"[]") {
-                    writing.report.lose(Loss::Part, 1);
+                    writing.report.count_loss(Loss::Part, 1);
                 }
             }
             text(raw).map(|_| block.finish())
         }
         "refusal" => json::member(part, "refusal").and_then(text),
-        own if OWN.contains(&own) || own.ends_with("_tool_result") => Some(part.to_vec()),
+        own if NATIVE_BLOCKS.contains(&own) || own.ends_with("_tool_result") => Some(part.to_vec()),
         _ => {
             let attached = Media::of(part).is_some();
             let block = media(part).or_else(|| (writing.own && !attached).then(|| part.to_vec()));
             if block.is_none() {
                 let loss = if attached { Loss::Attachment } else { Loss::Part };
-                writing.report.lose(loss, 1);
+                writing.report.count_loss(loss, 1);
             }
             block
         }

@@ -1,8 +1,8 @@
 //! Converts a message of the API to native messages: results become tool messages, followed by the rest.
 
 use super::block;
-use crate::format::request::draft::{self, Draft, Slot};
-use crate::format::request::piece::{array, quoted, rest_object};
+use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot};
+use crate::format::request::request_part::{array, extra_object, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ fn kind(block: &[u8]) -> Cow<'_, str> {
 }
 
 /// The native messages of an API message; empty if it has no role.
-pub fn read(element: &[u8]) -> Vec<Draft> {
+pub fn read(element: &[u8]) -> Vec<AnnotatedDraft> {
     let Some(role) = json::member(element, "role").and_then(json::text) else {
         return Vec::new();
     };
@@ -23,7 +23,7 @@ pub fn read(element: &[u8]) -> Vec<Draft> {
         ("assistant", Some(blocks), _) => vec![assistant(&blocks)],
         ("user", Some(blocks), Some(raw)) => user(&blocks, raw),
         (role, _, content) => {
-            let mut draft = Draft::new(role);
+            let mut draft = AnnotatedDraft::new(role);
             match content {
                 Some(raw) if raw.starts_with(b"\"") || raw == b"null" => draft.raw("content", raw),
                 Some(raw) if raw.starts_with(b"[") => draft.raw("content", block::read_content(raw)),
@@ -35,7 +35,7 @@ pub fn read(element: &[u8]) -> Vec<Draft> {
         }
     };
     if let Some(first) = drafts.first_mut() {
-        first.note("members", rest_object(element, &["role", "content"]));
+        first.note("members", extra_object(element, &["role", "content"]));
         for name in ["model", "usage"] {
             if let Some(value) = json::member(element, name) {
                 first.raw(name, value);
@@ -46,8 +46,8 @@ pub fn read(element: &[u8]) -> Vec<Draft> {
 }
 
 /// The instructions next to the messages.
-pub fn system(raw: &[u8]) -> Draft {
-    let mut draft = Draft::new("system");
+pub fn system(raw: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("system");
     match raw.first() {
         Some(b'"' | b'[') => draft.raw("content", raw),
         _ => draft.raw("content", array([raw])),
@@ -55,39 +55,39 @@ pub fn system(raw: &[u8]) -> Draft {
     draft
 }
 
-fn assistant(blocks: &[&[u8]]) -> Draft {
+fn assistant(blocks: &[&[u8]]) -> AnnotatedDraft {
     let (mut reasoning, mut parts, mut calls, mut notes) = (vec![], vec![], vec![], vec![]);
     let mut order = Vec::new();
     for raw in blocks {
         let slot = match kind(raw).as_ref() {
             "thinking" => {
                 let mut part = ObjectBuilder::default();
-                for (name, value) in crate::format::request::piece::rest(raw, &[]) {
+                for (name, value) in crate::format::request::request_part::extra_members(raw, &[]) {
                     part.raw(if name == "thinking" { "text" } else { &name }, value);
                 }
                 reasoning.push(part.finish());
-                Slot::Reasoning
+                MemberSlot::Reasoning
             }
             "redacted_thinking" => {
                 reasoning.push(raw.to_vec());
-                Slot::Reasoning
+                MemberSlot::Reasoning
             }
             "tool_use" => {
                 let input = json::member(raw, "input").unwrap_or(b"");
                 let arguments = quoted(&String::from_utf8_lossy(input));
                 let own = |name| json::member(raw, name).unwrap_or(b"null");
                 calls.push(draft::call(own("id"), own("name"), &arguments));
-                notes.push(draft::noted(rest_object(raw, &["type", "id", "name", "input"])));
-                Slot::Call
+                notes.push(draft::noted(extra_object(raw, &["type", "id", "name", "input"])));
+                MemberSlot::Call
             }
             _ => {
                 parts.push(block::read(raw));
-                Slot::Content
+                MemberSlot::Content
             }
         };
         order.push(slot);
     }
-    let mut draft = Draft::new("assistant");
+    let mut draft = AnnotatedDraft::new("assistant");
     let plain = parts.first().and_then(|part| plain_text(part));
     match (plain, parts.len(), parts.len() < blocks.len()) {
         (_, 0, true) => draft.raw("content", "null"),
@@ -109,29 +109,29 @@ fn assistant(blocks: &[&[u8]]) -> Draft {
 /// The text of a part without other members.
 fn plain_text(part: &[u8]) -> Option<&[u8]> {
     let text = json::member(part, "text")?;
-    (kind(part) == "text" && text.starts_with(b"\"") && rest_object(part, &["type", "text"]).is_none())
+    (kind(part) == "text" && text.starts_with(b"\"") && extra_object(part, &["type", "text"]).is_none())
         .then_some(text)
 }
 
-fn user(blocks: &[&[u8]], raw: &[u8]) -> Vec<Draft> {
+fn user(blocks: &[&[u8]], raw: &[u8]) -> Vec<AnnotatedDraft> {
     let is_result = |block: &&&[u8]| kind(block) == "tool_result";
-    let mut drafts: Vec<Draft> = blocks.iter().filter(is_result).map(|raw| result(raw)).collect();
+    let mut drafts: Vec<AnnotatedDraft> = blocks.iter().filter(is_result).map(|raw| result(raw)).collect();
     if drafts.is_empty() {
-        let mut draft = Draft::new("user");
+        let mut draft = AnnotatedDraft::new("user");
         draft.raw("content", block::read_content(raw));
         return vec![draft];
     }
     let rest: Vec<_> = blocks.iter().filter(|block| !is_result(block)).collect();
     if !rest.is_empty() {
-        let mut draft = Draft::new("user");
+        let mut draft = AnnotatedDraft::new("user");
         draft.raw("content", array(rest.into_iter().map(|raw| block::read(raw))));
         drafts.push(draft);
     }
     drafts
 }
 
-fn result(raw: &[u8]) -> Draft {
-    let mut draft = Draft::new("tool");
+fn result(raw: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("tool");
     if let Some(id) = json::member(raw, "tool_use_id") {
         draft.raw("tool_call_id", id);
     }
@@ -145,7 +145,7 @@ fn result(raw: &[u8]) -> Draft {
         .metadata("is_error", json::member(raw, "is_error").map(<[u8]>::to_vec))
         .note(
             "part",
-            rest_object(raw, &["type", "tool_use_id", "content", "is_error"]),
+            extra_object(raw, &["type", "tool_use_id", "content", "is_error"]),
         );
     draft
 }

@@ -11,22 +11,22 @@ pub(super) use write::write;
 use super::content;
 use super::detect::Signature;
 use super::report::Loss;
-use super::request::draft::Draft;
-use super::request::element::Request;
-use super::request::interface::{Decoder, Interface, Shape};
-use super::request::piece::{Piece, Writing};
+use super::request::draft::AnnotatedDraft;
+use super::request::element::ProviderRequest;
+use super::request::interface::{ApiShape, Decoder, Interface};
+use super::request::request_part::{RequestPart, WriteSettings};
 use super::request::{self, Api};
-use super::{Form, Format, Holds, Reading, document};
+use super::{Format, FormatSpec, ReadFn, SessionCount, document};
 
 /// These messages, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "anthropic",
     about: "Anthropic messages (array or request body)",
-    read: Reading::Document(|source, report| {
+    read: ReadFn::Document(|source, report| {
         document::read(Api::Anthropic, Format::Anthropic, source, report)
     }),
     many: Some(|input| document::open(Api::Anthropic, Format::Anthropic, input)),
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     back: Some(|sessions, out, report| request::write_back(Api::Anthropic, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         request::write(Api::Anthropic, session, view, purpose, out, report)
@@ -50,13 +50,13 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The API.
 pub(super) struct Anthropic;
 
-const SHAPE: Shape = Shape {
+const SHAPE: ApiShape = ApiShape {
     list: "messages",
     text_list: false,
     instructions: &["system"],
@@ -68,7 +68,7 @@ const SHAPE: Shape = Shape {
 };
 
 impl Interface for Anthropic {
-    fn shape(&self) -> &'static Shape {
+    fn shape(&self) -> &'static ApiShape {
         &SHAPE
     }
 
@@ -76,11 +76,11 @@ impl Interface for Anthropic {
         Box::new(Messages)
     }
 
-    fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+    fn write(&self, pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
         write::write(pieces, writing)
     }
 
-    fn instructions(&self, raw: &[u8]) -> Draft {
+    fn instructions(&self, raw: &[u8]) -> AnnotatedDraft {
         element::system(raw)
     }
 
@@ -96,7 +96,7 @@ impl Interface for Anthropic {
 struct Messages;
 
 impl Decoder for Messages {
-    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft> {
+    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<AnnotatedDraft> {
         elements.iter().flat_map(|raw| element::read(raw)).collect()
     }
 }
@@ -106,10 +106,9 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Anthropic messages",
     message: |said| {
-        let source = said
-            .parts
-            .iter()
-            .any(|part| part.has("source") && (part.says("type", "image") || part.says("type", "document")));
+        let source = said.parts.iter().any(|part| {
+            part.has("source") && (part.text_equals("type", "image") || part.text_equals("type", "document"))
+        });
         let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
         !said.is_own() && (source || said.has_part(&blocks))
     },

@@ -4,42 +4,44 @@
 use super::block;
 use crate::format::Purpose;
 use crate::format::report::Loss;
-use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest};
-use crate::format::request::turns::{Turn, Turns};
-use crate::format::request::{Api, Request, draft};
+use crate::format::request::request_part::{
+    AnnotatedMessage, RequestPart, WriteSettings, array, extra_members, object_arguments, quoted,
+};
+use crate::format::request::turns::{RequestTurn, RequestTurns};
+use crate::format::request::{Api, ProviderRequest, draft};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::summary;
 use std::collections::HashMap;
 
 /// Valid call ids by item and call.
-type Ids = HashMap<(usize, usize), String>;
+type CallIdCounts = HashMap<(usize, usize), String>;
 
 /// Encodes the pieces as elements of a request.
-pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
     let ids = call_ids(pieces, writing.own);
-    let mut turns = Turns::new(close);
-    let mut system = System::default();
-    let mut request = Request::default();
+    let mut turns = RequestTurns::new(close);
+    let mut system = SystemPrompt::default();
+    let mut request = ProviderRequest::default();
     let mut head = true;
     for piece in pieces {
         let said = match piece {
-            Piece::Message(..) => match piece.said(writing.api) {
+            RequestPart::Message(..) => match piece.annotated(writing.api) {
                 Some(said) => &{ said },
                 None => continue,
             },
-            Piece::Summary(item, text, _) => {
+            RequestPart::Summary(item, text, _) => {
                 head = false;
                 push_text(turns.turn("user", *item, false), &quoted(&summary::quoted(text)));
                 continue;
             }
-            Piece::Kept(items, elements) => {
+            RequestPart::Kept(items, elements) => {
                 head = false;
                 turns.keep(items, elements);
                 continue;
             }
         };
-        writing.tell_books(said);
+        writing.report_bookkeeping_losses(said);
         let role = said.message.role();
         if head && matches!(role, Role::System | Role::Developer) {
             request.system_items.push(said.item);
@@ -49,21 +51,21 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
         head = false;
         match role {
             Role::Assistant => {
-                let turn = turns.turn("assistant", said.item, said.is_apart());
+                let turn = turns.turn("assistant", said.item, said.starts_element());
                 assistant(said, &ids, turn, writing);
             }
             Role::Tool => {
                 let result = result(said, &ids, writing);
-                let turn = turns.turn("user", said.item, said.is_apart());
+                let turn = turns.turn("user", said.item, said.starts_element());
                 turn.results.push(result);
                 members(turn, said, writing);
             }
             _ => {
                 if role != Role::User {
                     // A role that is only allowed at the start becomes user.
-                    writing.report.lose(Loss::Part, 1);
+                    writing.report.count_loss(Loss::Part, 1);
                 }
-                let turn = turns.turn("user", said.item, said.is_apart());
+                let turn = turns.turn("user", said.item, said.starts_element());
                 content(said, turn, writing);
                 members(turn, said, writing);
             }
@@ -75,7 +77,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
 }
 
 /// Encodes a turn as a message; `None` if it is empty.
-fn close(turn: &Turn) -> Option<Vec<u8>> {
+fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
     let content = match (&turn.text, turn.parts.is_empty() && turn.results.is_empty()) {
         (Some(text), true) => text.clone(),
         (None, true) => return None,
@@ -87,14 +89,18 @@ fn close(turn: &Turn) -> Option<Vec<u8>> {
     };
     let mut message = ObjectBuilder::default();
     message.text("role", turn.role).raw("content", content);
-    for (name, value) in turn.members.iter().flat_map(|members| rest(members, &[])) {
+    for (name, value) in turn
+        .members
+        .iter()
+        .flat_map(|members| extra_members(members, &[]))
+    {
         message.raw(&name, value);
     }
     Some(message.finish())
 }
 
 /// Appends parts; a text that was the only content becomes the first of them.
-fn push_parts(turn: &mut Turn, parts: impl IntoIterator<Item = Vec<u8>>) {
+fn push_parts(turn: &mut RequestTurn, parts: impl IntoIterator<Item = Vec<u8>>) {
     for part in parts {
         if let Some(text) = turn.text.take() {
             turn.parts.push(draft::text_part(&text));
@@ -104,7 +110,7 @@ fn push_parts(turn: &mut Turn, parts: impl IntoIterator<Item = Vec<u8>>) {
 }
 
 /// Appends text, which remains a string if it is the only content.
-fn push_text(turn: &mut Turn, text: &[u8]) {
+fn push_text(turn: &mut RequestTurn, text: &[u8]) {
     let Some(block) = block::text(text) else { return };
     let alone = turn.text.is_none() && turn.parts.is_empty() && turn.results.is_empty();
     if alone {
@@ -115,7 +121,7 @@ fn push_text(turn: &mut Turn, text: &[u8]) {
 }
 
 /// Appends the content of a message.
-fn content(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
+fn content(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
     if let Some(text) = said.string() {
         return push_text(turn, text);
     }
@@ -129,7 +135,7 @@ fn content(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
 
 /// Restores members of the message's source element other than role and content; not for a provider, which rejects
 /// them.
-fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
+fn members(turn: &mut RequestTurn, said: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
     if writing.purpose != Purpose::Context
         && let (None, Some(members)) = (&turn.members, said.noted("members"))
     {
@@ -137,7 +143,12 @@ fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
     }
 }
 
-fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<'_>) {
+fn assistant(
+    said: &AnnotatedMessage<'_>,
+    ids: &CallIdCounts,
+    turn: &mut RequestTurn,
+    writing: &mut WriteSettings<'_>,
+) {
     let mut reasoning = Vec::new();
     for part in said.reasoning() {
         // Programs keep unsigned reasoning in their files without sending it again. A message without metadata is new.
@@ -146,7 +157,7 @@ fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<
             writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
         match thinking(part, is_kept) {
             Some(block) => reasoning.push(block),
-            None => writing.tell_reasoning(part),
+            None => writing.report_lost_reasoning(part),
         }
     }
     let calls = said.calls();
@@ -180,7 +191,7 @@ fn thinking(part: &[u8], is_kept: bool) -> Option<Vec<u8>> {
     match json::member(part, "type").and_then(json::text)?.as_ref() {
         "thinking" if filled("signature") => {
             let mut block = ObjectBuilder::default();
-            for (name, value) in rest(part, &[]) {
+            for (name, value) in extra_members(part, &[]) {
                 block.raw(if name == "text" { "thinking" } else { &name }, value);
             }
             Some(block.finish())
@@ -190,31 +201,36 @@ fn thinking(part: &[u8], is_kept: bool) -> Option<Vec<u8>> {
     }
 }
 
-fn tool_use(call: &[u8], id: Option<&String>, note: Option<&[u8]>, writing: &mut Writing<'_>) -> Vec<u8> {
+fn tool_use(
+    call: &[u8],
+    id: Option<&String>,
+    note: Option<&[u8]>,
+    writing: &mut WriteSettings<'_>,
+) -> Vec<u8> {
     let function = json::member(call, "function")
         .or_else(|| json::member(call, "custom"))
         .unwrap_or(b"{}");
     let custom = json::member(function, "arguments").is_none();
     let arguments = json::member(function, if custom { "input" } else { "arguments" });
     let (input, changed) = object_arguments(arguments);
-    writing.report.lose(Loss::Arguments, u64::from(changed));
+    writing.report.count_loss(Loss::Arguments, u64::from(changed));
     let mut block = ObjectBuilder::default();
     block
         .text("type", "tool_use")
         .text("id", id.map_or("", String::as_str))
         .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
         .raw("input", input);
-    for (name, value) in note.into_iter().flat_map(|note| rest(note, &[])) {
+    for (name, value) in note.into_iter().flat_map(|note| extra_members(note, &[])) {
         block.raw(&name, value);
     }
     block.finish()
 }
 
-fn result(said: &Said<'_>, ids: &Ids, writing: &mut Writing<'_>) -> Vec<u8> {
+fn result(said: &AnnotatedMessage<'_>, ids: &CallIdCounts, writing: &mut WriteSettings<'_>) -> Vec<u8> {
     let owner = writing.calls.get(&said.item).and_then(|call| ids.get(call));
     let id = match owner {
         Some(id) => id.clone(),
-        None => taken_id(&said.message.tool_call_id().unwrap_or_default()),
+        None => accepted_id(&said.message.tool_call_id().unwrap_or_default()),
     };
     let mut block = ObjectBuilder::default();
     block.text("type", "tool_result").text("tool_use_id", &id);
@@ -232,31 +248,35 @@ fn result(said: &Said<'_>, ids: &Ids, writing: &mut Writing<'_>) -> Vec<u8> {
     if let Some(is_error) = said.metadata("is_error") {
         block.raw("is_error", is_error);
     }
-    for (name, value) in said.noted("part").into_iter().flat_map(|note| rest(note, &[])) {
+    for (name, value) in said
+        .noted("part")
+        .into_iter()
+        .flat_map(|note| extra_members(note, &[]))
+    {
         block.raw(&name, value);
     }
     block.finish()
 }
 
 /// An id reduced to the characters that the API accepts.
-fn taken_id(id: &str) -> String {
+fn accepted_id(id: &str) -> String {
     let taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     id.chars().map(|c| if taken(c) { c } else { '_' }).collect()
 }
 
 /// The ids of all calls. Invalid or repeated ids are replaced; in the API's own history, every id is kept.
-fn call_ids(pieces: &[Piece<'_>], own: bool) -> Ids {
-    let mut ids = Ids::new();
+fn call_ids(pieces: &[RequestPart<'_>], own: bool) -> CallIdCounts {
+    let mut ids = CallIdCounts::new();
     let mut used: HashMap<String, u64> = HashMap::new();
     for piece in pieces {
-        let Some(said) = piece.said(Api::Anthropic) else {
+        let Some(said) = piece.annotated(Api::Anthropic) else {
             continue;
         };
         if said.message.role() != Role::Assistant {
             continue;
         }
         for (nth, call) in said.message.tool_calls().iter().enumerate() {
-            let base = taken_id(&call.id);
+            let base = accepted_id(&call.id);
             let mut id = base.clone();
             while !own && used.contains_key(&id) {
                 let times = used.entry(base.clone()).or_default();
@@ -272,17 +292,17 @@ fn call_ids(pieces: &[Piece<'_>], own: bool) -> Ids {
 
 /// The instructions next to the messages: a string if there is only one.
 #[derive(Default)]
-struct System {
+struct SystemPrompt {
     text: Option<Vec<u8>>,
     blocks: Vec<Vec<u8>>,
 }
 
-impl System {
-    fn add(&mut self, said: &Said<'_>, writing: &mut Writing<'_>) {
-        let mut turn = Turn {
+impl SystemPrompt {
+    fn add(&mut self, said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) {
+        let mut turn = RequestTurn {
             text: self.text.take(),
             parts: std::mem::take(&mut self.blocks),
-            ..Turn::default()
+            ..RequestTurn::default()
         };
         content(said, &mut turn, writing);
         (self.text, self.blocks) = (turn.text, turn.parts);

@@ -4,34 +4,34 @@
 //! The reader only scans brackets and strings: an element that is not valid JSON inside is returned unchanged, and
 //! nesting depth is unlimited.
 
-use super::window::Window;
-use crate::error::{Error, Kind, Place, Result};
+use super::read_window::Window;
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json;
 use std::io::Read;
 
 /// One element of an array.
 #[derive(Debug)]
-pub struct Element<'a> {
+pub struct JsonElement<'a> {
     /// Bytes between the previous element and this one: white space, a comma, the opening bracket.
     pub lead: &'a [u8],
     /// Its bytes.
     pub bytes: &'a [u8],
     /// Its position.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// Reads the elements of one or more concatenated arrays.
 pub struct ElementReader<R> {
     window: Window<R>,
     /// Position of the window: its line, counted from 0, and its offset.
-    at: Place,
-    state: State,
+    at: Position,
+    state: ScanState,
     /// Length of the element returned last, including its lead. The element remains in the window until the next call.
     given: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ScanState {
     /// Before an opening bracket.
     Outside,
     /// After an opening bracket.
@@ -47,8 +47,8 @@ impl<R: Read> ElementReader<R> {
     pub fn new(head: Vec<u8>, input: R) -> Self {
         ElementReader {
             window: Window::new(head, input),
-            at: Place::default(),
-            state: State::Outside,
+            at: Position::default(),
+            state: ScanState::Outside,
             given: 0,
         }
     }
@@ -67,22 +67,22 @@ impl<R: Read> ElementReader<R> {
     /// The next element.
     ///
     /// # Errors
-    /// [`Kind::Data`] if the rest is not an array, not an element, or truncated; no element follows.
-    pub fn next_element(&mut self) -> Result<Option<Element<'_>>> {
+    /// [`ErrorKind::Data`] if the rest is not an array, not an element, or truncated; no element follows.
+    pub fn next_element(&mut self) -> Result<Option<JsonElement<'_>>> {
         self.pass(self.given);
         self.given = 0;
-        let Some(lead) = self.lead()? else {
+        let Some(lead) = self.next_start()? else {
             return Ok(None);
         };
         let length = match self.element(lead)? {
             Some(length) => length,
             None => return Err(self.broken(lead, "the array ends inside an element")),
         };
-        self.state = State::Behind;
+        self.state = ScanState::Behind;
         self.given = lead + length;
         let place = self.place(lead);
         let (lead, rest) = self.window.bytes().split_at(lead);
-        Ok(Some(Element {
+        Ok(Some(JsonElement {
             lead,
             bytes: &rest[..length],
             place,
@@ -97,19 +97,19 @@ impl<R: Read> ElementReader<R> {
     }
 
     /// Position of a byte of the window.
-    fn place(&self, offset: usize) -> Place {
+    fn place(&self, offset: usize) -> Position {
         let before = &self.window.bytes()[..offset];
-        Place {
+        Position {
             line: self.at.line + 1 + memchr::memchr_iter(b'\n', before).count() as u64,
             offset: self.at.offset + offset as u64,
         }
     }
 
     fn broken(&mut self, offset: usize, what: &str) -> Error {
-        self.state = State::Done;
+        self.state = ScanState::Done;
         Error {
             at: Some((String::new(), self.place(offset))),
-            ..Error::new(Kind::Data, what)
+            ..Error::new(ErrorKind::Data, what)
         }
     }
 
@@ -128,10 +128,10 @@ impl<R: Read> ElementReader<R> {
     }
 
     /// Index of the first byte of the next element; `None` at the end.
-    fn lead(&mut self) -> Result<Option<usize>> {
+    fn next_start(&mut self) -> Result<Option<usize>> {
         let mut at = 0;
         let mut comma = None;
-        if self.state == State::Done {
+        if self.state == ScanState::Done {
             return Ok(None);
         }
         loop {
@@ -139,8 +139,8 @@ impl<R: Read> ElementReader<R> {
             at = json::skip_space(bytes, at);
             let Some(byte) = self.byte(at)? else {
                 return match self.state {
-                    State::Outside => {
-                        self.state = State::Done;
+                    ScanState::Outside => {
+                        self.state = ScanState::Done;
                         Ok(None)
                     }
                     _ => Err(self.broken(at, "unterminated array")),
@@ -149,16 +149,16 @@ impl<R: Read> ElementReader<R> {
             match (self.state, byte) {
                 // The byte read meanwhile may be white space.
                 (_, b' ' | b'\t' | b'\r' | b'\n') => continue,
-                (State::Outside, 0xef) if self.at.offset == 0 && at == 0 && self.is_mark()? => at += 2,
-                (State::Outside, b'[') => self.state = State::First,
-                (State::Outside, _) => return Err(self.broken(at, "expected an array")),
-                (State::First, b']') => self.state = State::Outside,
-                (State::Behind, b']') if comma.is_none() => self.state = State::Outside,
-                (State::Behind, b',') if comma.is_none() => comma = Some(at),
-                (State::First, b',' | b'}' | b':') | (State::Behind, b']' | b',' | b'}' | b':') => {
+                (ScanState::Outside, 0xef) if self.at.offset == 0 && at == 0 && self.is_mark()? => at += 2,
+                (ScanState::Outside, b'[') => self.state = ScanState::First,
+                (ScanState::Outside, _) => return Err(self.broken(at, "expected an array")),
+                (ScanState::First, b']') => self.state = ScanState::Outside,
+                (ScanState::Behind, b']') if comma.is_none() => self.state = ScanState::Outside,
+                (ScanState::Behind, b',') if comma.is_none() => comma = Some(at),
+                (ScanState::First, b',' | b'}' | b':') | (ScanState::Behind, b']' | b',' | b'}' | b':') => {
                     return Err(self.broken(at, "expected an element"));
                 }
-                (State::Behind, _) if comma.is_none() => {
+                (ScanState::Behind, _) if comma.is_none() => {
                     return Err(self.broken(at, "expected a comma or the end of the array"));
                 }
                 _ => return Ok(Some(at)),
@@ -175,7 +175,7 @@ impl<R: Read> ElementReader<R> {
 
     /// Length of the element that starts at an index; `None` if the input ends inside it.
     fn element(&mut self, start: usize) -> Result<Option<usize>> {
-        let mut scan = Scan::default();
+        let mut scan = ArrayScan::default();
         let mut scanned = start;
         loop {
             let bytes = self.window.bytes();
@@ -193,14 +193,14 @@ impl<R: Read> ElementReader<R> {
 
 /// Finds the end of a value in bytes that arrive in chunks.
 #[derive(Default)]
-pub(super) struct Scan {
+pub(super) struct ArrayScan {
     depth: usize,
     string: bool,
     escaped: bool,
     begun: bool,
 }
 
-impl Scan {
+impl ArrayScan {
     /// Index after the value, whose bytes before `at` were already scanned; `None` if the value continues.
     pub(super) fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         while at < bytes.len() {

@@ -28,7 +28,7 @@ fn read(text: &[u8], step: usize) -> (Vec<String>, Option<String>, bool) {
                 let before = memchr::memchr_iter(b'\n', &all).count() as u64;
                 assert_eq!(
                     element.place,
-                    Place {
+                    Position {
                         line: before + 1,
                         offset: all.len() as u64
                     }
@@ -56,7 +56,7 @@ fn elements(text: &str) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn elements_come_one_after_another() {
+fn elements_are_read_one_after_another() {
     for (text, expected) in [
         ("", &[][..]),
         (" \n", &[]),
@@ -83,7 +83,7 @@ fn elements_come_one_after_another() {
 }
 
 #[test]
-fn what_is_no_array_or_is_cut_is_told_with_its_place() {
+fn malformed_or_truncated_arrays_are_reported_with_position() {
     for (text, count, fault) in [
         ("{}", 0, "expected an array at 0"),
         ("[1] 2", 1, "expected an array at 4"),
@@ -101,13 +101,13 @@ fn what_is_no_array_or_is_cut_is_told_with_its_place() {
         ("[[]}", 1, "expected an element at 3"),
         ("[", 0, "unterminated array at 1"),
     ] {
-        let (found, told) = elements(text);
-        assert_eq!((found.len(), told.as_deref()), (count, Some(fault)), "{text}");
+        let (found, reported) = elements(text);
+        assert_eq!((found.len(), reported.as_deref()), (count, Some(fault)), "{text}");
     }
 }
 
 #[test]
-fn depth_and_length_are_no_limit() {
+fn depth_and_length_are_unlimited() {
     let deep = format!("[{}{},1]", "[".repeat(1 << 20), "]".repeat(1 << 20));
     let long = format!("[\"{}\",1]", "x".repeat(5 << 20));
     for text in [deep, long] {
@@ -118,7 +118,7 @@ fn depth_and_length_are_no_limit() {
 }
 
 #[test]
-fn the_input_is_given_back_after_one_element() {
+fn the_remaining_input_is_returned_after_one_element() {
     let text = b"  [ {\"a\":1}, {\"b\":2}]";
     let mut reader = ElementReader::new(Vec::new(), Dribble(text, 4));
     assert_eq!(reader.next_element().unwrap().unwrap().bytes, b"{\"a\":1}");
@@ -129,13 +129,13 @@ fn the_input_is_given_back_after_one_element() {
 
 proptest! {
     #[test]
-    fn whatever_comes_ends_and_loses_no_byte(text in "[\\[\\]{}\",:\\\\ a1\\n]{0,40}", step in 1usize..5) {
+    fn any_input_terminates_and_loses_no_byte(text in "[\\[\\]{}\",:\\\\ a1\\n]{0,40}", step in 1usize..5) {
         let (_, _, whole) = read(text.as_bytes(), step);
         prop_assert!(whole);
     }
 
     #[test]
-    fn what_is_json_comes_out_as_it_is(numbers in proptest::collection::vec("[a-z0-9\"\\\\]{0,9}", 0..6), space in "[ \\n]{0,3}", step in 1usize..9) {
+    fn json_elements_are_returned_unchanged(numbers in proptest::collection::vec("[a-z0-9\"\\\\]{0,9}", 0..6), space in "[ \\n]{0,3}", step in 1usize..9) {
         let values: Vec<String> = numbers.iter().map(|text| {
             let mut raw = Vec::new();
             json::push_text(&mut raw, text);

@@ -2,9 +2,9 @@
 
 use super::{NAME, decode, encode};
 use crate::format::Format;
-use crate::format::kit::{Aside, Codec, Decoded, SessionInfo};
+use crate::format::kit::{Codec, Decoded, SessionInfo, SideSession};
 use crate::format::report::Report;
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, Dialect};
 
@@ -17,15 +17,15 @@ const NEWEST: u64 = 7;
 impl Codec for Atif {
     const FORMAT: Format = Format::Atif;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "an ATIF trajectory";
+    const PHRASE: &'static str = "an ATIF trajectory";
     const LIST: &'static str = "steps";
     const MANY: bool = true;
     const ORDERS: bool = true;
-    const LAYS_OUT: bool = true;
+    const COPIES_LAYOUT: bool = true;
     const INDENTS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     const HAS_TITLE: bool = false;
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
     /// The first step that is not a system step.
     type Outline = Option<usize>;
 
@@ -61,14 +61,14 @@ impl Codec for Atif {
         remarks
     }
 
-    fn nested(&self, about: &[u8], steps: &[&[u8]]) -> Vec<(Aside, Vec<u8>)> {
+    fn nested(&self, about: &[u8], steps: &[&[u8]]) -> Vec<(SideSession, Vec<u8>)> {
         let list = json::member(about, "subagent_trajectories");
         let list = list.and_then(|raw| json::elements(raw, Dialect::Strict));
         let nested = list.unwrap_or_default().into_iter().map(|document| {
             let id = text(document, "trajectory_id");
-            let aside = Aside {
+            let aside = SideSession {
                 kind: "sidechain",
-                at: id.as_deref().and_then(|id| decode::place_of(steps, id)),
+                at: id.as_deref().and_then(|id| decode::referring_message(steps, id)),
                 id: id.or_else(|| text(document, "session_id")),
             };
             (aside, document.to_vec())
@@ -105,7 +105,7 @@ impl Codec for Atif {
         decode::time(step)
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::step(messages, false, report)
     }
 }

@@ -1,7 +1,7 @@
 //! Converts steps to messages.
 
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time as times;
 
@@ -37,7 +37,7 @@ fn is_message(result: &[u8]) -> bool {
 }
 
 /// The id of the message that refers to a trajectory.
-pub fn place_of(steps: &[&[u8]], trajectory: &str) -> Option<String> {
+pub fn referring_message(steps: &[&[u8]], trajectory: &str) -> Option<String> {
     steps.iter().find_map(|step| {
         let shown = results(step).into_iter().filter(|result| is_message(result));
         let nth = shown.enumerate().find_map(|(nth, result)| {
@@ -52,7 +52,7 @@ pub fn place_of(steps: &[&[u8]], trajectory: &str) -> Option<String> {
 }
 
 /// The messages of a step; `is_lead` if no user or agent step precedes it. `None` if it is not supported.
-pub fn drafts(step: &[u8], is_lead: bool) -> Option<Vec<Draft>> {
+pub fn drafts(step: &[u8], is_lead: bool) -> Option<Vec<AnnotatedDraft>> {
     let member = |name| json::member(step, name).filter(|raw| *raw != b"null");
     let source = json::member_text(step, "source")?;
     let role = match source.as_ref() {
@@ -68,7 +68,7 @@ pub fn drafts(step: &[u8], is_lead: bool) -> Option<Vec<Draft>> {
     // A step with results only.
     let is_only_results = role == "system" && content == b"\"\"" && !shown.is_empty();
     if !is_only_results {
-        let mut draft = Draft::new(role);
+        let mut draft = AnnotatedDraft::new(role);
         draft.raw("content", content);
         if role == "system" {
             draft.raw("category", if is_lead { "\"system\"" } else { "\"context\"" });
@@ -92,11 +92,12 @@ pub fn drafts(step: &[u8], is_lead: bool) -> Option<Vec<Draft>> {
     Some(drafts)
 }
 
-fn add_reply(draft: &mut Draft, step: &[u8]) -> Option<()> {
+fn add_reply(draft: &mut AnnotatedDraft, step: &[u8]) -> Option<()> {
     let member = |name| json::member(step, name).filter(|raw| *raw != b"null");
-    if let Some(thought) = member("reasoning_content").filter(|raw| raw.starts_with(b"\"") && raw.len() > 2) {
+    if let Some(reasoning) = member("reasoning_content").filter(|raw| raw.starts_with(b"\"") && raw.len() > 2)
+    {
         let mut part = ObjectBuilder::default();
-        part.text("type", "thinking").raw("text", thought);
+        part.text("type", "thinking").raw("text", reasoning);
         draft.raw("reasoning", array([part.finish()]));
     }
     if let Some(calls) = member("tool_calls") {
@@ -135,11 +136,11 @@ fn call(call: &[u8]) -> Vec<u8> {
 }
 
 /// The message of a result: a tool message, or a user message if it names no call.
-fn result(result: &[u8]) -> Option<Draft> {
+fn result(result: &[u8]) -> Option<AnnotatedDraft> {
     let member = |name| json::member(result, name).filter(|raw| *raw != b"null");
     let content = member("content").map_or(Some(b"\"\"".to_vec()), content)?;
     let call = member("source_call_id");
-    let mut draft = Draft::new(if call.is_some() { "tool" } else { "user" });
+    let mut draft = AnnotatedDraft::new(if call.is_some() { "tool" } else { "user" });
     draft.raw("content", content);
     match call {
         Some(call) => drop(draft.raw("tool_call_id", call)),

@@ -3,9 +3,9 @@
 use super::codec::{Atif, text};
 use super::{NAME, encode};
 use crate::format::Purpose;
-use crate::format::kit::{Edit, Editor, Edits, Layout, Source, losses};
+use crate::format::kit::{Editor, Edits, ElementEdit, Layout, Source, losses};
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, wrapped};
 use crate::format::workspace::Workspace;
 use crate::model::header;
 use crate::model::json::{self, ObjectBuilder};
@@ -36,12 +36,12 @@ impl Editor for Atif {
     }
 
     /// Numbers steps without gaps.
-    fn edit(&self, edits: &Edits<'_, Atif>, last: &mut usize, report: &mut Report) -> Vec<Edit> {
+    fn edit(&self, edits: &Edits<'_, Atif>, last: &mut usize, report: &mut Report) -> Vec<ElementEdit> {
         let raws = &edits.source.raws;
         let list = edits.rewritten(last, report);
-        let is_kept = |(nth, edit): (usize, &Edit)| match edit {
-            Edit::Keep(own) | Edit::Replace(own, _) => nth == *own,
-            Edit::Insert(_) => false,
+        let is_kept = |(nth, edit): (usize, &ElementEdit)| match edit {
+            ElementEdit::Keep(own) | ElementEdit::Replace(own, _) => nth == *own,
+            ElementEdit::Insert(_) => false,
         };
         // Renumber only if steps were removed, or new ones are not at the end.
         let first = list.iter().enumerate().position(|edit| !is_kept(edit));
@@ -55,7 +55,7 @@ impl Editor for Atif {
                 changes.push(("step_id", Some(number.as_bytes())));
             }
             // A step that has lost its reply.
-            if matches!(edit, Edit::Replace(..)) && !is_agent {
+            if matches!(edit, ElementEdit::Replace(..)) && !is_agent {
                 let own = AGENT.into_iter().filter(|name| json::member(raw, name).is_some());
                 changes.extend(own.map(|name| (name, None)));
             }
@@ -66,8 +66,8 @@ impl Editor for Atif {
                 return edit;
             };
             match edit {
-                Edit::Keep(nth) | Edit::Replace(nth, _) => Edit::Replace(nth, raw),
-                Edit::Insert(_) => Edit::Insert(raw),
+                ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => ElementEdit::Replace(nth, raw),
+                ElementEdit::Insert(_) => ElementEdit::Insert(raw),
             }
         });
         numbered.collect()
@@ -79,7 +79,7 @@ impl Editor for Atif {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         last: &mut usize,
         report: &mut Report,
@@ -121,13 +121,13 @@ impl Editor for Atif {
         about
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         // The role determines whether a message is an instruction.
         let is_usual = match said.message.category {
             Some(category) => category == b"\"system\"" && said.message.role() == Role::System,
             None => true,
         };
-        report.lose(Loss::Category, u64::from(!is_usual));
+        report.count_loss(Loss::Category, u64::from(!is_usual));
         losses::members(&said.message, said.body, &[Loss::Id, Loss::Name], &[NAME], report);
     }
 }

@@ -1,21 +1,21 @@
 //! Encodes messages as steps.
 
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, pieces};
+use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
-use crate::format::request::figures::Figures;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
+use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// Whether a message belongs to the observation of a step.
-fn is_result(said: &Said<'_>) -> bool {
+fn is_result(said: &AnnotatedMessage<'_>) -> bool {
     said.message.role() == Role::Tool || said.noted("observation") == Some(b"true")
 }
 
 /// Encodes a message and the results after it as a step, without its number.
-pub fn step(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let (lead, results) = match messages.split_first()? {
         (first, results) if !is_result(first) => (Some(first), results),
         _ => (None, messages),
@@ -53,7 +53,7 @@ pub fn step(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<
             .message
             .tool_call_id
             .filter(|_| said.message.role() == Role::Tool);
-        report.lose(Loss::Orphan, u64::from(is_new && call.is_some() && !has_calls));
+        report.count_loss(Loss::Orphan, u64::from(is_new && call.is_some() && !has_calls));
         if let Some(call) = call.filter(|_| has_calls || !is_new) {
             result.raw("source_call_id", call);
         }
@@ -67,23 +67,23 @@ pub fn step(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<
     Some(step.finish())
 }
 
-fn add_reply(step: &mut ObjectBuilder, said: &Said<'_>, is_new: bool, report: &mut Report) {
+fn add_reply(step: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) {
     if let Some(model) = json::member(said.body, "model") {
         step.raw("model_name", model);
     }
-    let thoughts: Vec<_> = { said.reasoning().into_iter() }
+    let reasoning_parts: Vec<_> = { said.reasoning().into_iter() }
         .filter_map(|part| {
             let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
             let is_signed = signs.iter().any(|name| json::member(part, name).is_some());
-            report.lose(Loss::Signature, u64::from(is_signed));
+            report.count_loss(Loss::Signature, u64::from(is_signed));
             let text = json::member_text(part, "text").or_else(|| json::member_text(part, "thinking"));
             let text = text.filter(|text| !text.is_empty());
-            report.lose(Loss::Reasoning, u64::from(text.is_none()));
+            report.count_loss(Loss::Reasoning, u64::from(text.is_none()));
             text
         })
         .collect();
-    if !thoughts.is_empty() {
-        step.text("reasoning_content", &thoughts.join("\n\n"));
+    if !reasoning_parts.is_empty() {
+        step.text("reasoning_content", &reasoning_parts.join("\n\n"));
     }
     let calls: Vec<Vec<u8>> = { said.calls().into_iter() }
         .map(|raw| call(raw, report))
@@ -97,7 +97,7 @@ fn add_reply(step: &mut ObjectBuilder, said: &Said<'_>, is_new: bool, report: &m
             true => match Figures::of(usage) {
                 Some(figures) => step.raw("metrics", metrics(&figures)),
                 None => {
-                    report.lose(Loss::Usage, 1);
+                    report.count_loss(Loss::Usage, 1);
                     step
                 }
             },
@@ -142,7 +142,7 @@ fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
         true => wrapped("value", bytes),
         false => wrapped("raw", &quoted(&text)),
     };
-    report.lose(Loss::Arguments, u64::from(!bytes.starts_with(b"{") || !is_whole));
+    report.count_loss(Loss::Arguments, u64::from(!bytes.starts_with(b"{") || !is_whole));
     let mut built = ObjectBuilder::default();
     built
         .raw("tool_call_id", json::member(call, "id").unwrap_or(b"\"\""))
@@ -152,7 +152,7 @@ fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
 }
 
 /// Encodes content: a string, or parts if it has images. New content has no images.
-fn content(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<u8> {
+fn content(said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<u8> {
     let Some(raw) = said.message.content.filter(|raw| *raw != b"null") else {
         return b"\"\"".to_vec();
     };
@@ -160,20 +160,20 @@ fn content(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<u8> {
         return raw.to_vec();
     }
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
-    for piece in pieces(Some(raw)) {
+    for piece in content_parts(Some(raw)) {
         match piece {
-            Content::Text(text) => {
+            RequestContent::Text(text) => {
                 texts.extend(json::text(text).map(String::from));
                 parts.push(draft::text_part(text));
             }
-            Content::Other(part) => match image(part).filter(|_| !is_new) {
+            RequestContent::Other(part) => match image(part).filter(|_| !is_new) {
                 Some(image) => parts.push(image),
                 None if !is_new && json::member(part, "type").is_some() && Media::of(part).is_none() => {
                     parts.push(part.to_vec());
                 }
                 None => {
                     let is_media = Media::of(part).is_some() || image(part).is_some();
-                    report.lose(if is_media { Loss::Attachment } else { Loss::Part }, 1);
+                    report.count_loss(if is_media { Loss::Attachment } else { Loss::Part }, 1);
                 }
             },
         }

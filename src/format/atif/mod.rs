@@ -12,17 +12,17 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-use super::detect::{Shape, Signature};
+use super::detect::{ObjectShape, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds};
+use super::{FormatSpec, SessionCount};
 use codec::Atif;
 
 /// Trajectories, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Agent Trajectory Interchange Format 1.0 to 1.7 (ATIF)",
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     joins: true,
     model: Some("MODEL"),
     loses: &[
@@ -54,7 +54,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     what: "an ATIF trajectory",
     document: |shape| {
         let version = shape.text("schema_version");
-        let is_step = |step: &Shape<'_>| step.has("source") && step.has("message");
+        let is_step = |step: &ObjectShape<'_>| step.has("source") && step.has("message");
         version.is_some_and(|version| version.starts_with("ATIF-v"))
             && shape.is_object("agent")
             && (shape.has_element("steps", is_step) || shape.get("steps") == Some(b"[]"))

@@ -2,7 +2,7 @@
 
 use crate::format::object::Object;
 use crate::format::request::draft::text_part;
-use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::request::request_part::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ const CONTEXT: [&str; 3] = ["user_profile", "user_instructions", "model_set_cont
 
 /// A part of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part<'a> {
+enum ExportPart<'a> {
     /// A text as a JSON string.
     Text(Cow<'a, [u8]>),
     /// Any other part.
@@ -42,8 +42,8 @@ pub fn fault(raw: Option<&[u8]>) -> Option<String> {
 
 /// The content of a message.
 #[derive(Clone, Debug, Default)]
-pub struct Content<'a> {
-    parts: Vec<Part<'a>>,
+pub struct NodeContent<'a> {
+    parts: Vec<ExportPart<'a>>,
     /// Additional members of each part.
     notes: Vec<Option<Vec<u8>>>,
     /// Additional members of the content.
@@ -52,15 +52,15 @@ pub struct Content<'a> {
     pub is_context: bool,
 }
 
-impl<'a> Content<'a> {
+impl<'a> NodeContent<'a> {
     /// From a message's member `content`.
-    pub fn of(raw: Option<&'a [u8]>) -> Content<'a> {
-        let mut content = Content::default();
+    pub fn of(raw: Option<&'a [u8]>) -> NodeContent<'a> {
+        let mut content = NodeContent::default();
         let Some(object) = raw.and_then(Object::of) else {
             match raw {
                 Some(raw) if raw.starts_with(b"\"") => content.text(raw, None),
                 Some(b"null") | None => {}
-                Some(raw) => content.add(Part::Other(raw.to_vec()), None),
+                Some(raw) => content.add(ExportPart::Other(raw.to_vec()), None),
             }
             return content;
         };
@@ -73,7 +73,7 @@ impl<'a> Content<'a> {
             "text" | "multimodal_text" => {
                 if let Some(parts) = object.list("parts") {
                     parts.into_iter().for_each(|part| content.part(part));
-                    content.rest = object.rest(&["content_type", "parts"]);
+                    content.rest = object.extra_members(&["content_type", "parts"]);
                     return content;
                 }
                 None
@@ -87,7 +87,7 @@ impl<'a> Content<'a> {
                     content.text(raw, None);
                     known.push(name);
                 }
-                content.rest = object.rest(&known);
+                content.rest = object.extra_members(&known);
                 return content;
             }
             _ => None,
@@ -95,10 +95,10 @@ impl<'a> Content<'a> {
         match said {
             Some((name, raw)) => {
                 content.text(raw, None);
-                content.rest = object.rest(&[name]);
+                content.rest = object.extra_members(&[name]);
             }
             None => {
-                content.add(Part::Other(raw.unwrap_or_default().to_vec()), None);
+                content.add(ExportPart::Other(raw.unwrap_or_default().to_vec()), None);
                 let mut rest = ObjectBuilder::default();
                 if let Some(kind) = object.string("content_type") {
                     rest.raw("content_type", kind);
@@ -109,13 +109,13 @@ impl<'a> Content<'a> {
         content
     }
 
-    fn add(&mut self, part: Part<'a>, note: Option<Vec<u8>>) {
+    fn add(&mut self, part: ExportPart<'a>, note: Option<Vec<u8>>) {
         self.parts.push(part);
         self.notes.push(note);
     }
 
     fn text(&mut self, raw: &'a [u8], note: Option<Vec<u8>>) {
-        self.add(Part::Text(raw.into()), note);
+        self.add(ExportPart::Text(raw.into()), note);
     }
 
     fn part(&mut self, raw: &'a [u8]) {
@@ -133,23 +133,23 @@ impl<'a> Content<'a> {
                 let mut part = ObjectBuilder::default();
                 part.text("type", "image_url")
                     .raw("image_url", wrapped("url", pointer));
-                let note = object.rest(&["content_type", "asset_pointer"]);
-                self.add(Part::Other(part.finish()), note);
+                let note = object.extra_members(&["content_type", "asset_pointer"]);
+                self.add(ExportPart::Other(part.finish()), note);
             }
-            ("audio_transcription", _, Some(text)) => self.text(text, object.rest(&["text"])),
-            _ => self.add(Part::Other(raw.to_vec()), None),
+            ("audio_transcription", _, Some(text)) => self.text(text, object.extra_members(&["text"])),
+            _ => self.add(ExportPart::Other(raw.to_vec()), None),
         }
     }
 
     /// Appends other content.
-    pub fn append(&mut self, mut more: Content<'a>) {
+    pub fn append(&mut self, mut more: NodeContent<'a>) {
         self.parts.append(&mut more.parts);
         self.notes.append(&mut more.notes);
     }
 
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
-        let empty = |part: &Part<'_>| matches!(part, Part::Text(raw) if &raw[..] == b"\"\"");
+        let empty = |part: &ExportPart<'_>| matches!(part, ExportPart::Text(raw) if &raw[..] == b"\"\"");
         self.parts.iter().all(empty)
     }
 
@@ -157,10 +157,10 @@ impl<'a> Content<'a> {
     pub fn value(&self) -> Vec<u8> {
         match &self.parts[..] {
             [] => b"\"\"".to_vec(),
-            [Part::Text(raw)] => raw.to_vec(),
+            [ExportPart::Text(raw)] => raw.to_vec(),
             parts => array(parts.iter().map(|part| match part {
-                Part::Text(raw) => text_part(raw),
-                Part::Other(raw) => raw.clone(),
+                ExportPart::Text(raw) => text_part(raw),
+                ExportPart::Other(raw) => raw.clone(),
             })),
         }
     }
@@ -175,8 +175,8 @@ impl<'a> Content<'a> {
     /// The content as the arguments of a call, a JSON string: the text, if that is a JSON object.
     pub fn arguments(&self, raw: Option<&[u8]>) -> Vec<u8> {
         let texts = self.parts.iter().map(|part| match part {
-            Part::Text(raw) => Some(raw),
-            Part::Other(_) => None,
+            ExportPart::Text(raw) => Some(raw),
+            ExportPart::Other(_) => None,
         });
         let input = match texts.collect::<Option<Vec<_>>>().as_deref() {
             Some([raw]) if is_object(raw) => return raw.to_vec(),
@@ -199,15 +199,15 @@ fn is_object(raw: &[u8]) -> bool {
 }
 
 /// The reasoning parts of a thoughts content, and its additional members.
-pub fn thoughts(raw: Option<&[u8]>) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
+pub fn reasoning_parts(raw: Option<&[u8]>) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
     let object = raw.and_then(Object::of).unwrap_or_default();
-    let made = |text: &[u8], beside: &Object<'_>| {
+    let built = |text: &[u8], extra: &Object<'_>| {
         let mut part = ObjectBuilder::default();
         part.text("type", "text").raw("text", text);
-        let beside = beside
+        let extra = extra
             .members()
             .filter(|(name, _)| !["type", "text", "content"].contains(name));
-        for (name, value) in beside {
+        for (name, value) in extra {
             part.raw(name, value);
         }
         part.finish()
@@ -215,14 +215,14 @@ pub fn thoughts(raw: Option<&[u8]>) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
     let listed = |name| object.list(name).map(|list| (name, list));
     let (name, list) = listed("thoughts").or_else(|| listed("parts")).unwrap_or_default();
     let parts = list.into_iter().map(|raw| {
-        let thought = Object::of(raw).unwrap_or_default();
-        let text = thought
+        let reasoning = Object::of(raw).unwrap_or_default();
+        let text = reasoning
             .string("content")
             .or(Some(raw).filter(|raw| raw.starts_with(b"\"")));
         match text {
-            Some(text) => made(text, &thought),
+            Some(text) => built(text, &reasoning),
             None => raw.to_vec(),
         }
     });
-    (parts.collect(), object.rest(&["content_type", name]))
+    (parts.collect(), object.extra_members(&["content_type", name]))
 }

@@ -28,17 +28,17 @@ mod tests;
 
 pub(super) use signature::SIGNATURE;
 
-use super::collection::{self, Kinds};
-use super::{Form, Format, Holds, Reading};
+use super::conversation_list::{self, Kinds};
+use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// ChatGPT's exports, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "ChatGPT data export, conversations.json (read-only)",
-    read: Reading::Sessions(|input| collection::open(KINDS, input)),
-    holds: Holds::Many,
+    read: ReadFn::Sessions(|input| conversation_list::open(KINDS, input)),
+    holds: SessionCount::Many,
     note: "Includes the branches of each conversation. Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Conversations are read one at a time. Read-only; convert with --to openai-chat.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// How the list is read.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// No content: the root, or an empty preamble.
     Nothing,
     /// Reasoning for the following answer.
@@ -26,13 +26,13 @@ pub enum Kind {
 
 /// A node of the tree.
 #[derive(Debug)]
-pub struct Node<'a> {
+pub struct TreeNode<'a> {
     /// Its id.
     pub id: Cow<'a, str>,
     /// The raw node.
     pub raw: &'a [u8],
     /// Its kind.
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Its message.
     pub message: Object<'a>,
     /// Its author.
@@ -45,16 +45,16 @@ pub struct Node<'a> {
 
 /// The nodes of a conversation.
 #[derive(Debug, Default)]
-pub struct Tree<'a> {
+pub struct ConversationTree<'a> {
     /// The nodes in file order.
-    pub nodes: Vec<Node<'a>>,
+    pub nodes: Vec<TreeNode<'a>>,
     /// The active path first, then the branches.
     pub paths: Vec<Path>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> ConversationTree<'a> {
     /// From a `mapping`; `None` if it is not an object.
-    pub fn of(mapping: &'a [u8], current: Option<&str>) -> Option<Tree<'a>> {
+    pub fn of(mapping: &'a [u8], current: Option<&str>) -> Option<ConversationTree<'a>> {
         let mut scan = Members::new(mapping, Dialect::Strict).ok()?;
         let mut nodes = Vec::new();
         let mut named = Vec::new();
@@ -65,7 +65,7 @@ impl<'a> Tree<'a> {
             let is_first = *by_id.entry(id.clone()).or_insert(nth) == nth;
             let object = Object::of(member.value);
             named.push(object.as_ref().and_then(|node| node.text("parent")));
-            nodes.push(Node::of(id, member.value, object, is_first));
+            nodes.push(TreeNode::of(id, member.value, object, is_first));
         }
         let parent = |nth: usize| {
             let parent = by_id.get(named[nth].as_ref()?).copied();
@@ -81,23 +81,23 @@ impl<'a> Tree<'a> {
         // Nodes in a cycle have no last one.
         let ends = ends().chain(order.iter().rev().copied());
         let paths = branches::paths(&parents, active, ends);
-        Some(Tree { nodes, paths })
+        Some(ConversationTree { nodes, paths })
     }
 }
 
-impl<'a> Node<'a> {
-    fn of(id: Cow<'a, str>, raw: &'a [u8], object: Option<Object<'a>>, is_first: bool) -> Node<'a> {
+impl<'a> TreeNode<'a> {
+    fn of(id: Cow<'a, str>, raw: &'a [u8], object: Option<Object<'a>>, is_first: bool) -> TreeNode<'a> {
         let said = object.as_ref().and_then(|node| node.get("message"));
         let message = said.and_then(Object::of).unwrap_or_default();
         let author = message.object("author").unwrap_or_default();
         let kind = match (&object, said) {
-            (Some(_), None | Some(b"null")) => Kind::Nothing,
+            (Some(_), None | Some(b"null")) => NodeKind::Nothing,
             _ => kind(&message, &author),
         };
         let seconds = message
             .get("create_time")
             .and_then(|raw| std::str::from_utf8(raw).ok());
-        Node {
+        TreeNode {
             id,
             raw,
             kind,
@@ -108,7 +108,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn order(&self, other: &Node<'_>) -> std::cmp::Ordering {
+    fn order(&self, other: &TreeNode<'_>) -> std::cmp::Ordering {
         let time = self.seconds.total_cmp(&other.seconds);
         time.then_with(|| self.id.cmp(&other.id))
     }
@@ -126,18 +126,18 @@ impl<'a> Node<'a> {
     }
 }
 
-fn kind(message: &Object<'_>, author: &Object<'_>) -> Kind {
+fn kind(message: &Object<'_>, author: &Object<'_>) -> NodeKind {
     let content = message.get("content");
     let kind = content.and_then(|raw| json::member(raw, "content_type"));
     match (author.filled("role").as_deref(), kind) {
-        (None, _) => Kind::Strange,
-        (_, Some(b"\"thoughts\"")) => Kind::Thoughts,
-        (_, Some(b"\"reasoning_recap\"")) => Kind::Recap,
-        (Some("tool"), _) => Kind::Tool,
-        (Some("system"), Some(b"\"text\"")) if super::content::Content::of(content).is_empty() => {
-            Kind::Nothing
+        (None, _) => NodeKind::Strange,
+        (_, Some(b"\"thoughts\"")) => NodeKind::Thoughts,
+        (_, Some(b"\"reasoning_recap\"")) => NodeKind::Recap,
+        (Some("tool"), _) => NodeKind::Tool,
+        (Some("system"), Some(b"\"text\"")) if super::content::NodeContent::of(content).is_empty() => {
+            NodeKind::Nothing
         }
-        _ => Kind::Said,
+        _ => NodeKind::Said,
     }
 }
 

@@ -1,17 +1,17 @@
 //! Converts a conversation to a session, and its branches to further sessions.
 
-use super::content::{self, Content};
-use super::node::{Kind, Node, Tree, moment};
+use super::content::{self, NodeContent};
+use super::node::{ConversationTree, NodeKind, TreeNode, moment};
 use super::{KINDS, NAME};
 use crate::format::branches::Path;
-use crate::format::collection::Item;
+use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
@@ -24,16 +24,16 @@ const CONVERSATION: [&str; 3] = ["mapping", "title", "create_time"];
 const MESSAGE: [&str; 3] = ["author", "content", "metadata"];
 
 /// The sessions of a conversation; `None` if the value is not one.
-pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
+pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let conversation = Object::of(item.bytes)?;
     let current = conversation.text("current_node");
-    let tree = Tree::of(conversation.get("mapping")?, current.as_deref())?;
+    let tree = ConversationTree::of(conversation.get("mapping")?, current.as_deref())?;
     let own = ["id", "conversation_id"].into_iter().find_map(|name| {
         let id = conversation.filled(name)?;
         Some((name, id))
     });
     let name = own.as_ref().map_or_else(|| item.name(), |(_, id)| id.to_string());
-    let mut telling = Telling {
+    let mut telling = TreeConverter {
         item,
         nodes: &tree.nodes,
         calls: vec![None; tree.nodes.len()],
@@ -60,7 +60,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
             if again == conversation.get("id") {
                 known.push("conversation_id");
             }
-            if let Some(rest) = conversation.rest(&known) {
+            if let Some(rest) = conversation.extra_members(&known) {
                 metadata.raw(NAME, rest);
             }
             item.header(&name, header, metadata)
@@ -85,64 +85,64 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
 
 /// The latest call on the path to a node, and whether it was answered there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Call {
+struct LatestCall {
     node: usize,
     answered: bool,
 }
 
 /// The nodes of a tool result so far.
-struct Answer<'a> {
+struct ResultNodes<'a> {
     call: Option<usize>,
     node: usize,
-    content: Content<'a>,
+    content: NodeContent<'a>,
     /// Additional members of the further nodes.
     more: Vec<Vec<u8>>,
 }
 
 /// Converts the nodes of a conversation to sessions.
-struct Telling<'a, 'r> {
-    item: &'r Item<'r>,
-    nodes: &'r [Node<'a>],
+struct TreeConverter<'a, 'r> {
+    item: &'r InputValue<'r>,
+    nodes: &'r [TreeNode<'a>],
     /// For each node, the call that a following result would answer.
-    calls: Vec<Option<Call>>,
+    calls: Vec<Option<LatestCall>>,
     /// For each node, the node of the latest message at or before it.
     told: Vec<Option<usize>>,
     session: Session,
     /// Reasoning nodes waiting for their answer.
     thoughts: Vec<usize>,
     recaps: Vec<usize>,
-    answer: Option<Answer<'a>>,
+    answer: Option<ResultNodes<'a>>,
     report: &'r mut Report,
 }
 
-impl<'a> Telling<'a, '_> {
+impl<'a> TreeConverter<'a, '_> {
     fn path(&mut self, path: &Path, header: &[u8]) -> Session {
         self.session = Session::default();
         self.session.push_new(header);
         let mut call = path.joint.and_then(|joint| self.calls[joint]);
-        let mut told = path.joint.and_then(|joint| self.told[joint]);
+        let mut reported = path.joint.and_then(|joint| self.told[joint]);
         for &nth in &path.entries {
             let node = &self.nodes[nth];
             match node.kind {
-                Kind::Nothing => {}
-                Kind::Thoughts => self.thoughts.push(nth),
-                Kind::Recap => self.recaps.push(nth),
-                Kind::Strange => {
+                NodeKind::Nothing => {}
+                NodeKind::Thoughts => self.thoughts.push(nth),
+                NodeKind::Recap => self.recaps.push(nth),
+                NodeKind::Strange => {
                     self.end();
                     let what = format!("node '{}' is not a message; kept unchanged", node.id);
                     self.report.damage(self.item.place, what);
-                    self.carry(node);
+                    self.add_passthrough(node);
                 }
-                Kind::Tool => {
+                NodeKind::Tool => {
                     if self.result(nth, call.map(|call| call.node)) {
-                        told = Some(nth);
+                        reported = Some(nth);
                     }
-                    call = call.map(|call| Call {
+                    call = call.map(|call| LatestCall {
                         answered: true,
                         ..call
                     });
                 }
-                Kind::Said => {
+                NodeKind::Said => {
                     self.end_answer();
                     if let Some(fault) = content::fault(node.message.get("content")) {
                         let what = format!("node '{}': {fault}", node.id);
@@ -152,29 +152,29 @@ impl<'a> Telling<'a, '_> {
                         self.end();
                     }
                     call = match node.tool() {
-                        Some(_) => Some(Call {
+                        Some(_) => Some(LatestCall {
                             node: nth,
                             answered: false,
                         }),
                         None => call.filter(|call| !call.answered),
                     };
-                    self.said(nth);
-                    told = Some(nth);
+                    self.add_message(nth);
+                    reported = Some(nth);
                 }
             }
             self.calls[nth] = call;
-            self.told[nth] = told;
+            self.told[nth] = reported;
         }
         self.end();
         std::mem::take(&mut self.session)
     }
 
     /// Adds a separate message.
-    fn said(&mut self, nth: usize) {
+    fn add_message(&mut self, nth: usize) {
         let node = &self.nodes[nth];
         let raw = node.message.get("content");
-        let content = Content::of(raw);
-        let mut draft = Draft::new(&node.author.text("role").unwrap_or_default());
+        let content = NodeContent::of(raw);
+        let mut draft = AnnotatedDraft::new(&node.author.text("role").unwrap_or_default());
         match node.tool() {
             Some(tool) => {
                 let id = quoted(&call_id(node));
@@ -183,8 +183,8 @@ impl<'a> Telling<'a, '_> {
             }
             None => drop(draft.raw("content", content.value())),
         }
-        let mut own = self.own(node, &content);
-        self.thought(&mut draft, &mut own);
+        let mut own = self.extra_metadata(node, &content);
+        self.add_pending_reasoning(&mut draft, &mut own);
         if content.is_context {
             draft.raw("category", "\"context\"");
         }
@@ -194,14 +194,14 @@ impl<'a> Telling<'a, '_> {
     /// Adds a tool result; `false` if it continues the previous one.
     fn result(&mut self, nth: usize, call: Option<usize>) -> bool {
         let node = &self.nodes[nth];
-        let content = Content::of(node.message.get("content"));
+        let content = NodeContent::of(node.message.get("content"));
         if let Some(answer) = self.answer.as_mut().filter(|_| call.is_some())
             && answer.call == call
         {
             let mut more = ObjectBuilder::default();
             more.text("node", &node.id);
             set(&mut more, "create_time", node.message.get("create_time"));
-            set(&mut more, "message", beside(node));
+            set(&mut more, "message", extra_members(node));
             set(&mut more, "content", content.rest.as_ref());
             answer.more.push(more.finish());
             answer.content.append(content);
@@ -209,7 +209,7 @@ impl<'a> Telling<'a, '_> {
             return false;
         }
         self.end_answer();
-        self.answer = Some(Answer {
+        self.answer = Some(ResultNodes {
             call,
             node: nth,
             content,
@@ -221,12 +221,12 @@ impl<'a> Telling<'a, '_> {
     fn end_answer(&mut self) {
         let Some(answer) = self.answer.take() else { return };
         let node = &self.nodes[answer.node];
-        let mut draft = Draft::new("tool");
+        let mut draft = AnnotatedDraft::new("tool");
         draft.raw("content", answer.content.value());
         if let Some(call) = answer.call {
             draft.raw("tool_call_id", quoted(&call_id(&self.nodes[call])));
         }
-        let mut own = self.own(node, &answer.content);
+        let mut own = self.extra_metadata(node, &answer.content);
         if !answer.more.is_empty() {
             own.raw("nodes", array(answer.more));
         }
@@ -234,8 +234,8 @@ impl<'a> Telling<'a, '_> {
     }
 
     /// Adds the waiting reasoning nodes to a message.
-    fn thought(&mut self, draft: &mut Draft, own: &mut ObjectBuilder) {
-        let thoughts = std::mem::take(&mut self.thoughts);
+    fn add_pending_reasoning(&mut self, draft: &mut AnnotatedDraft, own: &mut ObjectBuilder) {
+        let reasoning_parts = std::mem::take(&mut self.thoughts);
         let noted = |nth: &usize, known: &[&str], content: Option<Vec<u8>>| {
             let node = &self.nodes[*nth];
             let mut note = ObjectBuilder::default();
@@ -248,9 +248,9 @@ impl<'a> Telling<'a, '_> {
             note.finish()
         };
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
-        for nth in &thoughts {
-            let (thought, rest) = content::thoughts(self.nodes[*nth].message.get("content"));
-            parts.extend(thought);
+        for nth in &reasoning_parts {
+            let (reasoning, rest) = content::reasoning_parts(self.nodes[*nth].message.get("content"));
+            parts.extend(reasoning);
             notes.push(noted(nth, &["author", "content"], rest));
         }
         if !parts.is_empty() {
@@ -273,44 +273,44 @@ impl<'a> Telling<'a, '_> {
         self.end_answer();
         let nodes = self.nodes;
         if let Some(first) = self.thoughts.first().map(|nth| &nodes[*nth]) {
-            let mut draft = Draft::new("assistant");
+            let mut draft = AnnotatedDraft::new("assistant");
             draft.raw("content", "null");
             let mut own = ObjectBuilder::default();
-            self.thought(&mut draft, &mut own);
+            self.add_pending_reasoning(&mut draft, &mut own);
             self.finish(first, draft, own);
         }
         for nth in std::mem::take(&mut self.recaps) {
-            self.carry(&nodes[nth]);
+            self.add_passthrough(&nodes[nth]);
         }
     }
 
     /// Adds a passthrough record for a node that is not a message.
-    fn carry(&mut self, node: &Node<'_>) {
+    fn add_passthrough(&mut self, node: &TreeNode<'_>) {
         self.item
             .push(&mut self.session, passthrough(KINDS.format.name(), node.raw));
     }
 
     /// The message data without a native member.
-    fn own(&mut self, node: &Node<'_>, content: &Content<'_>) -> ObjectBuilder {
+    fn extra_metadata(&mut self, node: &TreeNode<'_>, content: &NodeContent<'_>) -> ObjectBuilder {
         self.attachments(node);
         let mut own = ObjectBuilder::default();
-        set(&mut own, "message", beside(node));
+        set(&mut own, "message", extra_members(node));
         set(&mut own, "content", content.rest.as_ref());
         set(&mut own, "parts", content.notes());
         own
     }
 
     /// Attached files are separate from the export: their description is kept, their content is lost.
-    fn attachments(&mut self, node: &Node<'_>) {
-        let files = node.message.object("metadata").and_then(|told| {
-            let files = json::elements(told.get("attachments")?, Dialect::Strict)?;
+    fn attachments(&mut self, node: &TreeNode<'_>) {
+        let files = node.message.object("metadata").and_then(|reported| {
+            let files = json::elements(reported.get("attachments")?, Dialect::Strict)?;
             Some(files.len() as u64)
         });
-        self.report.lose(Loss::Attachment, files.unwrap_or(0));
+        self.report.count_loss(Loss::Attachment, files.unwrap_or(0));
     }
 
     /// Completes a message and adds it to the session.
-    fn finish(&mut self, node: &Node<'_>, mut draft: Draft, own: ObjectBuilder) {
+    fn finish(&mut self, node: &TreeNode<'_>, mut draft: AnnotatedDraft, own: ObjectBuilder) {
         if let Some(name) = node.author.string("name") {
             draft.raw("name", name);
         }
@@ -321,7 +321,7 @@ impl<'a> Telling<'a, '_> {
             draft.raw("timestamp", quoted(&time));
         }
         let model = node.message.object("metadata");
-        if let Some(model) = model.as_ref().and_then(|told| told.string("model_slug"))
+        if let Some(model) = model.as_ref().and_then(|reported| reported.string("model_slug"))
             && node.author.get("role") == Some(b"\"assistant\"")
         {
             draft.raw("model", model);
@@ -331,12 +331,12 @@ impl<'a> Telling<'a, '_> {
     }
 }
 
-fn call_id(node: &Node<'_>) -> String {
+fn call_id(node: &TreeNode<'_>) -> String {
     format!("call_{}", node.id)
 }
 
 /// The members of a message without a native equivalent.
-fn beside(node: &Node<'_>) -> Option<Vec<u8>> {
+fn extra_members(node: &TreeNode<'_>) -> Option<Vec<u8>> {
     let mut known: Vec<&str> = MESSAGE.to_vec();
     if node.time().is_some() {
         known.push("create_time");
@@ -345,16 +345,20 @@ fn beside(node: &Node<'_>) -> Option<Vec<u8>> {
         known.push("id");
     }
     let mut built = ObjectBuilder::default();
-    let kept = node.message.rest(&known);
+    let kept = node.message.extra_members(&known);
     let own = kept.as_deref().and_then(Object::of).unwrap_or_default();
     for (name, value) in own.members() {
         built.raw(name, value);
     }
-    let told: Option<Cow<'_, [u8]>> = node.message.get("metadata").map(|raw| {
-        let rest = Object::of(raw).map(|told| told.rest(&["model_slug"]));
+    let reported: Option<Cow<'_, [u8]>> = node.message.get("metadata").map(|raw| {
+        let rest = Object::of(raw).map(|reported| reported.extra_members(&["model_slug"]));
         rest.map_or(raw.into(), |rest| rest.unwrap_or_default().into())
     });
-    set(&mut built, "metadata", told.filter(|told| !told.is_empty()));
-    set(&mut built, "author", node.author.rest(&["role", "name"]));
+    set(
+        &mut built,
+        "metadata",
+        reported.filter(|reported| !reported.is_empty()),
+    );
+    set(&mut built, "author", node.author.extra_members(&["role", "name"]));
     (!built.is_empty()).then(|| built.finish())
 }

@@ -1,6 +1,6 @@
 //! The signature of a ChatGPT export.
 
-use crate::format::detect::{Shape, Signature};
+use crate::format::detect::{ObjectShape, Signature};
 
 /// Conversations with a tree of nodes.
 pub const SIGNATURE: Signature = Signature {
@@ -14,6 +14,6 @@ pub const SIGNATURE: Signature = Signature {
 };
 
 /// Whether it has a parent or children.
-fn is_node(node: &Shape<'_>) -> bool {
+fn is_node(node: &ObjectShape<'_>) -> bool {
     node.any(&["children", "parent", "message"])
 }

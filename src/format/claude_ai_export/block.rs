@@ -1,8 +1,8 @@
 //! Splits the blocks of a message into several messages, at each tool result.
 
 use crate::format::object::{Object, set};
-use crate::format::request::draft::{self, Draft, Slot, text_part};
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot, text_part};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::VecDeque;
 
@@ -11,21 +11,21 @@ const KNOWN: [&str; 5] = ["text", "thinking", "tool_use", "tool_result", "voice_
 
 /// A native message built from blocks.
 #[derive(Default)]
-pub struct Piece {
+pub struct BlockMessage {
     /// Whether it is a tool result.
     pub is_result: bool,
     /// Members that only a result has.
     result: Vec<(&'static str, Vec<u8>)>,
     is_error: bool,
     reasoning: Vec<Vec<u8>>,
-    parts: Vec<Part>,
+    parts: Vec<BlockPart>,
     calls: Vec<Vec<u8>>,
-    order: Vec<Slot>,
+    order: Vec<MemberSlot>,
     notes: Vec<Vec<u8>>,
 }
 
 /// A part of the content.
-enum Part {
+enum BlockPart {
     /// A text as a JSON string.
     Text(Vec<u8>),
     /// Any other part.
@@ -44,15 +44,15 @@ fn kind(block: &[u8]) -> Option<String> {
 }
 
 /// The messages of a list of blocks; calls without an id get one derived from the message id.
-pub fn pieces(blocks: &[&[u8]], uuid: &str) -> Vec<Piece> {
+pub fn block_messages(blocks: &[&[u8]], uuid: &str) -> Vec<BlockMessage> {
     let mut pieces = Vec::new();
-    let mut said = Piece::default();
+    let mut said = BlockMessage::default();
     let mut open: VecDeque<Vec<u8>> = VecDeque::new();
     let mut calls = 0;
     for &raw in blocks {
         let block = Object::of(raw).unwrap_or_default();
         match kind(raw).as_deref() {
-            Some("thinking") => said.think(&block),
+            Some("thinking") => said.add_reasoning(&block),
             Some("tool_use") => {
                 calls += 1;
                 let own = block.string("id").filter(|id| *id != b"\"\"");
@@ -81,12 +81,12 @@ pub fn pieces(blocks: &[&[u8]], uuid: &str) -> Vec<Piece> {
                 Some(text) => {
                     let known = ["text", "type"];
                     let known = &known[..if kind == Some("text") { 2 } else { 1 }];
-                    said.add(Slot::Content, block.rest(known));
-                    said.parts.push(Part::Text(text.to_vec()));
+                    said.add(MemberSlot::Content, block.extra_members(known));
+                    said.parts.push(BlockPart::Text(text.to_vec()));
                 }
                 None => {
-                    said.add(Slot::Content, None);
-                    said.parts.push(Part::Other(raw.to_vec()));
+                    said.add(MemberSlot::Content, None);
+                    said.parts.push(BlockPart::Other(raw.to_vec()));
                 }
             },
         }
@@ -97,12 +97,12 @@ pub fn pieces(blocks: &[&[u8]], uuid: &str) -> Vec<Piece> {
     pieces
 }
 
-impl Piece {
+impl BlockMessage {
     /// From a single text.
-    pub fn of_text(text: &[u8]) -> Piece {
-        Piece {
-            parts: vec![Part::Text(text.to_vec())],
-            ..Piece::default()
+    pub fn of_text(text: &[u8]) -> BlockMessage {
+        BlockMessage {
+            parts: vec![BlockPart::Text(text.to_vec())],
+            ..BlockMessage::default()
         }
     }
 
@@ -110,17 +110,17 @@ impl Piece {
         self.order.is_empty()
     }
 
-    fn add(&mut self, slot: Slot, note: Option<Vec<u8>>) {
+    fn add(&mut self, slot: MemberSlot, note: Option<Vec<u8>>) {
         self.order.push(slot);
         self.notes.push(note.unwrap_or_else(|| b"null".to_vec()));
     }
 
-    fn think(&mut self, block: &Object<'_>) {
+    fn add_reasoning(&mut self, block: &Object<'_>) {
         let mut part = ObjectBuilder::default();
         part.text("type", "thinking")
             .raw("text", block.string("thinking").unwrap_or(b"\"\""));
         self.reasoning.push(part.finish());
-        self.add(Slot::Reasoning, block.rest(&["type", "thinking"]));
+        self.add(MemberSlot::Reasoning, block.extra_members(&["type", "thinking"]));
     }
 
     fn call(&mut self, block: &Object<'_>, id: &[u8]) {
@@ -128,23 +128,26 @@ impl Piece {
         let arguments = quoted(&String::from_utf8_lossy(input));
         let name = block.string("name").unwrap_or(b"\"\"");
         self.calls.push(draft::call(id, name, &arguments));
-        self.add(Slot::Call, block.rest(&["type", "id", "name", "input"]));
+        self.add(
+            MemberSlot::Call,
+            block.extra_members(&["type", "id", "name", "input"]),
+        );
     }
 
     /// Appends a text.
     pub fn append(&mut self, text: &[u8]) {
         // Without other text, an attached file is the message.
-        if matches!(&self.parts[..], [Part::Text(said)] if said == b"\"\"") {
+        if matches!(&self.parts[..], [BlockPart::Text(said)] if said == b"\"\"") {
             self.parts.clear();
         }
-        self.parts.push(Part::Text(text.to_vec()));
+        self.parts.push(BlockPart::Text(text.to_vec()));
     }
 
     /// The message, and the additional members of its blocks.
-    pub fn draft(self, role: &str) -> (Draft, ObjectBuilder) {
-        let mut draft = Draft::new(if self.is_result { "tool" } else { role });
-        let beside = self.order.len() > self.parts.len();
-        draft.raw("content", content(&self.parts, beside));
+    pub fn draft(self, role: &str) -> (AnnotatedDraft, ObjectBuilder) {
+        let mut draft = AnnotatedDraft::new(if self.is_result { "tool" } else { role });
+        let extra = self.order.len() > self.parts.len();
+        draft.raw("content", content(&self.parts, extra));
         for (name, value) in self.result {
             draft.raw(name, value);
         }
@@ -165,31 +168,31 @@ impl Piece {
 }
 
 /// The `content` of a message; `beside` if the message has further data.
-fn content(parts: &[Part], beside: bool) -> Vec<u8> {
+fn content(parts: &[BlockPart], extra: bool) -> Vec<u8> {
     match parts {
-        [] if beside => b"null".to_vec(),
+        [] if extra => b"null".to_vec(),
         [] => b"\"\"".to_vec(),
-        [Part::Text(text)] => text.clone(),
+        [BlockPart::Text(text)] => text.clone(),
         parts => array(parts.iter().map(|part| match part {
-            Part::Text(text) => text_part(text),
-            Part::Other(raw) => raw.clone(),
+            BlockPart::Text(text) => text_part(text),
+            BlockPart::Other(raw) => raw.clone(),
         })),
     }
 }
 
 /// A tool result.
-fn result(block: &Object<'_>, id: Option<Vec<u8>>) -> Piece {
-    let mut piece = Piece {
+fn result(block: &Object<'_>, id: Option<Vec<u8>>) -> BlockMessage {
+    let mut piece = BlockMessage {
         is_result: true,
         is_error: block.get("is_error") == Some(b"true"),
-        ..Piece::default()
+        ..BlockMessage::default()
     };
     piece.result.extend(id.map(|id| ("tool_call_id", id)));
     let name = block.string("name").map(|name| ("name", name.to_vec()));
     piece.result.extend(name);
     let mut note = ObjectBuilder::default();
     let known = ["type", "name", "content", "tool_use_id", "is_error"];
-    let rest = block.rest(&known);
+    let rest = block.extra_members(&known);
     for (name, value) in rest.as_deref().and_then(Object::of).unwrap_or_default().members() {
         note.raw(name, value);
     }
@@ -202,20 +205,20 @@ fn result(block: &Object<'_>, id: Option<Vec<u8>>) -> Piece {
                 let text = part.string("text");
                 let known = ["text", "type"];
                 let plain = part.get("type") == Some(b"\"text\"");
-                let rest = text.and_then(|_| part.rest(&known[..if plain { 2 } else { 1 }]));
+                let rest = text.and_then(|_| part.extra_members(&known[..if plain { 2 } else { 1 }]));
                 notes.push(rest.unwrap_or_else(|| b"null".to_vec()));
                 piece.parts.push(match text {
-                    Some(text) => Part::Text(text.to_vec()),
-                    None => Part::Other(element.to_vec()),
+                    Some(text) => BlockPart::Text(text.to_vec()),
+                    None => BlockPart::Other(element.to_vec()),
                 });
             }
             if notes.iter().any(|note| note != b"null") {
                 note.raw("parts", array(notes));
             }
         }
-        None if raw.starts_with(b"\"") => piece.parts.push(Part::Text(raw.to_vec())),
+        None if raw.starts_with(b"\"") => piece.parts.push(BlockPart::Text(raw.to_vec())),
         None if raw == b"null" => {}
-        None => piece.parts.push(Part::Other(raw.to_vec())),
+        None => piece.parts.push(BlockPart::Other(raw.to_vec())),
     }
     piece.notes.push(match note.is_empty() {
         true => b"null".to_vec(),

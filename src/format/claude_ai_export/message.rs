@@ -1,13 +1,13 @@
 //! Converts a message of an export to native messages.
 
 use super::NAME;
-use super::block::{self, Piece};
-use crate::error::Place;
+use super::block::{self, BlockMessage};
+use crate::error::Position;
 use crate::format::content;
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
@@ -17,7 +17,7 @@ const MESSAGE: [&str; 5] = ["sender", "text", "content", "attachments", "created
 /// The native messages, and the id of the last; `None` if the value has no sender.
 pub fn records(
     message: &Object<'_>,
-    place: Place,
+    place: Position,
     report: &mut Report,
 ) -> Option<(Vec<Vec<u8>>, Option<String>)> {
     let sender = message.filled("sender")?;
@@ -26,8 +26,8 @@ pub fn records(
     let blocks = message.list("content").unwrap_or_default();
     let known = block::are_known(&blocks);
     let mut pieces = match known {
-        true => block::pieces(&blocks, uuid.as_deref().unwrap_or_default()),
-        false => vec![Piece::of_text(message.string("text").unwrap_or(b"\"\""))],
+        true => block::block_messages(&blocks, uuid.as_deref().unwrap_or_default()),
+        false => vec![BlockMessage::of_text(message.string("text").unwrap_or(b"\"\""))],
     };
     let text = message.string("text").filter(|text| *text != b"\"\"");
     if !known && text.is_none() {
@@ -48,36 +48,38 @@ pub fn records(
     for text in texts {
         match pieces.iter_mut().find(|piece| !piece.is_result) {
             Some(said) => said.append(text),
-            None => pieces.push(Piece::of_text(text)),
+            None => pieces.push(BlockMessage::of_text(text)),
         }
     }
     let without = attachments
         .iter()
         .filter(|file| file.string("extracted_content").is_none());
     let files = message.list("files").map_or(0, |files| files.len());
-    report.lose(Loss::Attachment, (without.count() + files) as u64);
+    report.count_loss(Loss::Attachment, (without.count() + files) as u64);
     let time = moment(message, "created_at", place, report);
-    let mut beside = ObjectBuilder::default();
+    let mut extra = ObjectBuilder::default();
     let mut names = MESSAGE.to_vec();
     names.truncate(if time.is_some() { 5 } else { 4 });
     names.extend(uuid.as_ref().map(|_| "uuid"));
-    set(&mut beside, "message", message.rest(&names));
+    set(&mut extra, "message", message.extra_members(&names));
     if !known && !blocks.is_empty() {
-        set(&mut beside, "content", message.get("content"));
+        set(&mut extra, "content", message.get("content"));
     }
-    let files = attachments.iter().map(|file| file.rest(&["extracted_content"]));
+    let files = attachments
+        .iter()
+        .map(|file| file.extra_members(&["extracted_content"]));
     let files: Vec<_> = files
         .map(|file| file.unwrap_or_else(|| b"null".to_vec()))
         .collect();
     if !files.is_empty() {
-        beside.raw("attachments", array(files));
+        extra.raw("attachments", array(files));
     }
-    let mut beside = Some(beside.finish());
+    let mut extra = Some(extra.finish());
     let mut last = None;
     let mut bodies = Vec::new();
     for piece in pieces {
         let (mut draft, mut own) = piece.draft(role);
-        let first = beside.take();
+        let first = extra.take();
         for (name, value) in first
             .as_deref()
             .and_then(Object::of)
@@ -104,7 +106,7 @@ pub fn records(
 }
 
 /// A time with its digits unchanged; without a zone it is in UTC.
-pub fn moment(object: &Object<'_>, name: &str, place: Place, report: &mut Report) -> Option<String> {
+pub fn moment(object: &Object<'_>, name: &str, place: Position, report: &mut Report) -> Option<String> {
     let text = object.text(name)?.into_owned();
     if time::is_rfc3339(&text) {
         return Some(text);

@@ -27,17 +27,17 @@ mod tests;
 
 pub(super) use signature::SIGNATURE;
 
-use super::collection::{self, Kinds};
-use super::{Form, Format, Holds, Reading};
+use super::conversation_list::{self, Kinds};
+use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// Claude.ai's exports, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Claude.ai data export, conversations.json (read-only)",
-    read: Reading::Sessions(|input| collection::open(KINDS, input)),
-    holds: Holds::Many,
+    read: ReadFn::Sessions(|input| conversation_list::open(KINDS, input)),
+    holds: SessionCount::Many,
     note: "Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Read-only; convert with --to openai-chat.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// How the list is read.

@@ -3,7 +3,7 @@
 use super::message::{self, is_list, moment};
 use super::{KINDS, NAME};
 use crate::format::branches::{self, Path};
-use crate::format::collection::Item;
+use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::object::Object;
@@ -14,7 +14,7 @@ use crate::model::session::Session;
 use std::collections::HashMap;
 
 /// The sessions of a conversation; `None` if the value is not one.
-pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
+pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let conversation = Object::of(item.bytes)?;
     if !is_list(&conversation, "chat_messages") {
         return None;
@@ -25,7 +25,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
         .map(|raw| Object::of(raw).unwrap_or_default())
         .collect();
     if conversation.get("account").is_some_and(|raw| raw != b"null") {
-        report.lose(Loss::Header, 1);
+        report.count_loss(Loss::Header, 1);
     }
     let uuid = conversation.filled("uuid");
     let name = uuid.as_ref().map_or_else(|| item.name(), |uuid| uuid.to_string());
@@ -96,7 +96,7 @@ fn title<'a>(conversation: &Object<'a>) -> Option<(&'static str, std::borrow::Co
     named("name").or_else(|| named("title"))
 }
 
-fn main(item: &Item<'_>, conversation: &Object<'_>, name: &str, report: &mut Report) -> Vec<u8> {
+fn main(item: &InputValue<'_>, conversation: &Object<'_>, name: &str, report: &mut Report) -> Vec<u8> {
     let time = moment(conversation, "created_at", item.place, report);
     let title = title(conversation);
     let mut known = vec!["chat_messages", "account", "uuid"];
@@ -107,14 +107,14 @@ fn main(item: &Item<'_>, conversation: &Object<'_>, name: &str, report: &mut Rep
         .text("created_at", time.as_deref())
         .text("title", title.as_ref().map(|(_, title)| title.as_ref()));
     let mut metadata = ObjectBuilder::default();
-    if let Some(rest) = conversation.rest(&known) {
+    if let Some(rest) = conversation.extra_members(&known) {
         metadata.raw(NAME, rest);
     }
     item.header(name, header, metadata)
 }
 
 fn branch(
-    item: &Item<'_>,
+    item: &InputValue<'_>,
     conversation: &Object<'_>,
     (name, nth): (&str, usize),
     ids: &[Option<String>],

@@ -1,6 +1,6 @@
 //! The signature of a Claude.ai export.
 
-use crate::format::detect::{Shape, Signature};
+use crate::format::detect::{ObjectShape, Signature};
 
 /// Conversations with messages specific to this format.
 pub const SIGNATURE: Signature = Signature {
@@ -8,7 +8,7 @@ pub const SIGNATURE: Signature = Signature {
     what: "a Claude.ai export",
     document: |shape| {
         // A message that is damaged or truncated after its sender shows nothing else.
-        let spoken = |message: &Shape<'_>| {
+        let spoken = |message: &ObjectShape<'_>| {
             message.has("sender")
                 && (message.any(&["text", "content"]) || message.names().last() == Some("sender"))
         };

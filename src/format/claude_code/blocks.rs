@@ -1,12 +1,12 @@
 //! Distributes the blocks of a changed message over its lines, so that unchanged lines keep their bytes.
 
 use super::line::block_type;
-use crate::format::request::piece::array;
+use crate::format::request::request_part::array;
 use crate::model::json::{self, Dialect};
 
 /// The new content of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum LineContent {
     /// Unchanged.
     Same,
     /// Replaced by this content.
@@ -16,16 +16,16 @@ pub enum Content {
 }
 
 /// Distributes the content of a message over its lines, whose previous contents are given.
-pub fn deal(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<Content> {
+pub fn distribute_content(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<LineContent> {
     let Some(now) = now else {
-        return lines.iter().map(|_| Content::Gone).collect();
+        return lines.iter().map(|_| LineContent::Gone).collect();
     };
     if let [Some(old)] = lines
         && (old.starts_with(b"\"") || now.starts_with(b"\""))
     {
         return vec![match json::same(old, now) {
-            true => Content::Same,
-            false => Content::Now(now.to_vec()),
+            true => LineContent::Same,
+            false => LineContent::Now(now.to_vec()),
         }];
     }
     let new: Vec<Vec<u8>> = match json::elements(now, Dialect::Strict) {
@@ -37,7 +37,7 @@ pub fn deal(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<Content> {
         .enumerate()
         .flat_map(|(line, content)| blocks(*content).into_iter().map(move |block| (line, block)))
         .collect();
-    let places = places(&old, &new);
+    let places = block_lines(&old, &new);
     let mut dealt: Vec<Vec<&[u8]>> = vec![Vec::new(); lines.len()];
     for (block, line) in new.iter().zip(places) {
         dealt[line].push(block);
@@ -54,9 +54,9 @@ pub fn deal(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<Content> {
             let same =
                 own.len() == dealt.len() && own.iter().zip(dealt).all(|(one, other)| json::same(one, other));
             match (same, dealt.is_empty()) {
-                (true, _) => Content::Same,
-                (false, true) => Content::Gone,
-                (false, false) => Content::Now(array(dealt)),
+                (true, _) => LineContent::Same,
+                (false, true) => LineContent::Gone,
+                (false, false) => LineContent::Now(array(dealt)),
             }
         })
         .collect()
@@ -71,7 +71,7 @@ fn blocks(content: Option<&[u8]>) -> Vec<Vec<u8>> {
 }
 
 /// The line of each new block: that of the equal old block, of the block that it replaces, or of a neighbor.
-fn places(old: &[(usize, Vec<u8>)], new: &[Vec<u8>]) -> Vec<usize> {
+fn block_lines(old: &[(usize, Vec<u8>)], new: &[Vec<u8>]) -> Vec<usize> {
     let mut free = vec![true; old.len()];
     let mut places: Vec<Option<usize>> = vec![None; new.len()];
     let mut take = |places: &mut Vec<Option<usize>>, is: &dyn Fn(&[u8], &[u8]) -> bool| {
@@ -118,9 +118,9 @@ mod tests {
         format!(r#"{{"type":"tool_use","id":"{id}","name":"n","input":{input}}}"#)
     }
 
-    fn dealt(lines: &[&str], now: Option<&str>) -> Vec<Content> {
+    fn dealt(lines: &[&str], now: Option<&str>) -> Vec<LineContent> {
         let lines: Vec<Option<&[u8]>> = lines.iter().map(|line| Some(line.as_bytes())).collect();
-        deal(&lines, now.map(str::as_bytes))
+        distribute_content(&lines, now.map(str::as_bytes))
     }
 
     fn list(blocks: &[String]) -> String {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_stays_in_its_line() {
+    fn a_block_remains_in_its_line() {
         let lines = [
             list(&[text("a")]),
             list(&[call("1", "{}")]),
@@ -136,23 +136,32 @@ mod tests {
         ];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let now = list(&[text("a"), call("1", "{}"), call("2", r#"{"x":1}"#)]);
-        let changed = Content::Now(list(&[call("2", r#"{"x":1}"#)]).into_bytes());
-        assert_eq!(dealt(&lines, Some(&now)), [Content::Same, Content::Same, changed]);
+        let changed = LineContent::Now(list(&[call("2", r#"{"x":1}"#)]).into_bytes());
+        assert_eq!(
+            dealt(&lines, Some(&now)),
+            [LineContent::Same, LineContent::Same, changed]
+        );
         let now = list(&[text("a"), call("2", "{}")]);
         assert_eq!(
             dealt(&lines, Some(&now)),
-            [Content::Same, Content::Gone, Content::Same]
+            [LineContent::Same, LineContent::Gone, LineContent::Same]
         );
         let now = list(&[text("b")]);
-        let changed = Content::Now(now.clone().into_bytes());
-        assert_eq!(dealt(&lines, Some(&now)), [changed, Content::Gone, Content::Gone]);
-        assert_eq!(dealt(&lines, None), [Content::Gone, Content::Gone, Content::Gone]);
+        let changed = LineContent::Now(now.clone().into_bytes());
+        assert_eq!(
+            dealt(&lines, Some(&now)),
+            [changed, LineContent::Gone, LineContent::Gone]
+        );
+        assert_eq!(
+            dealt(&lines, None),
+            [LineContent::Gone, LineContent::Gone, LineContent::Gone]
+        );
     }
 
     #[test]
-    fn a_text_stays_a_text() {
-        assert_eq!(dealt(&[r#""a""#], Some(r#""a""#)), [Content::Same]);
-        let changed = Content::Now(br#""b""#.to_vec());
+    fn a_text_remains_a_text() {
+        assert_eq!(dealt(&[r#""a""#], Some(r#""a""#)), [LineContent::Same]);
+        let changed = LineContent::Now(br#""b""#.to_vec());
         assert_eq!(dealt(&[r#""a""#], Some(r#""b""#)), [changed]);
     }
 }

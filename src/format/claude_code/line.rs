@@ -49,7 +49,7 @@ fn uuid(text: &str) -> Option<u128> {
 
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ClaudeLineKind {
     /// A user message or tool results.
     User,
     /// A model message, usually one block of it.
@@ -74,9 +74,9 @@ pub enum Kind {
 
 /// The relevant members of a line, as raw JSON.
 #[derive(Clone, Debug)]
-pub struct Facts<'a> {
+pub struct LineMembers<'a> {
     /// The kind.
-    pub kind: Kind,
+    pub kind: ClaudeLineKind,
     /// `type`, decoded.
     pub name: Cow<'a, str>,
     /// `uuid`.
@@ -98,14 +98,14 @@ pub struct Facts<'a> {
     /// Members for the header of a session, and those of lines that are not messages.
     pub others: Vec<(&'static str, &'a [u8])>,
     /// The message, if any.
-    pub message: Option<Said<'a>>,
+    pub message: Option<LineMessage<'a>>,
     /// The fault in its content, if any.
     pub fault: Option<&'static str>,
 }
 
 /// The `message` of a line.
 #[derive(Clone, Debug)]
-pub struct Said<'a> {
+pub struct LineMessage<'a> {
     /// `id`.
     pub id: Option<&'a [u8]>,
     /// `role`, by default the line's type.
@@ -135,17 +135,17 @@ const OTHERS: [&str; 13] = [
     "isCompactSummary",
 ];
 
-impl<'a> Facts<'a> {
+impl<'a> LineMembers<'a> {
     /// Parses a line without its ending; the fault if it is not an object.
-    pub fn of(body: &'a [u8]) -> Result<Facts<'a>, json::Fault> {
+    pub fn of(body: &'a [u8]) -> Result<LineMembers<'a>, json::JsonError> {
         if let Err(error) = std::str::from_utf8(body) {
-            return Err(json::Fault {
+            return Err(json::JsonError {
                 offset: error.valid_up_to(),
                 what: "not UTF-8",
             });
         }
-        let mut facts = Facts {
-            kind: Kind::Other,
+        let mut facts = LineMembers {
+            kind: ClaudeLineKind::Other,
             name: Cow::Borrowed(""),
             uuid: None,
             parent: None,
@@ -194,37 +194,39 @@ impl<'a> Facts<'a> {
         }
         facts.kind = match facts.name.as_ref() {
             "user" | "assistant" => {
-                facts.message = message.and_then(|raw| Said::of(raw, &facts.name));
+                facts.message = message.and_then(|raw| LineMessage::of(raw, &facts.name));
                 if facts.message.as_ref().is_some_and(|said| said.content.is_none()) {
                     facts.fault = Some("the message has no content");
                 }
                 match (&facts.message, facts.name.as_ref()) {
                     (None, _) => {
                         facts.fault = Some("the message is not an object; kept unchanged");
-                        Kind::Other
+                        ClaudeLineKind::Other
                     }
-                    (Some(_), "user") if facts.other("isCompactSummary") == Some(b"true") => Kind::Summary,
-                    (Some(said), _) if said.role == "assistant" => Kind::Assistant,
-                    (Some(_), _) => Kind::User,
+                    (Some(_), "user") if facts.other("isCompactSummary") == Some(b"true") => {
+                        ClaudeLineKind::Summary
+                    }
+                    (Some(said), _) if said.role == "assistant" => ClaudeLineKind::Assistant,
+                    (Some(_), _) => ClaudeLineKind::User,
                 }
             }
             "attachment" if facts.uuid.is_some() => {
                 facts.attachment = attached.and_then(Attachment::of);
-                facts.message = facts.attachment.as_ref().map(Said::attached);
+                facts.message = facts.attachment.as_ref().map(LineMessage::attached);
                 match facts.attachment {
-                    Some(_) => Kind::Attachment,
-                    None => Kind::Chain,
+                    Some(_) => ClaudeLineKind::Attachment,
+                    None => ClaudeLineKind::Chain,
                 }
             }
-            "progress" if facts.uuid.is_some() => Kind::Progress,
-            "system" if facts.other("subtype") == Some(b"\"compact_boundary\"") => Kind::Boundary,
-            _ if facts.uuid.is_some() => Kind::Chain,
+            "progress" if facts.uuid.is_some() => ClaudeLineKind::Progress,
+            "system" if facts.other("subtype") == Some(b"\"compact_boundary\"") => ClaudeLineKind::Boundary,
+            _ if facts.uuid.is_some() => ClaudeLineKind::Chain,
             _ => {
                 says |= message.is_some_and(|raw| json::member(raw, "role").is_some());
                 if says && facts.other("sessionId").is_none() {
                     facts.fault = Some("not a Claude Code record; kept unchanged");
                 }
-                Kind::Other
+                ClaudeLineKind::Other
             }
         };
         Ok(facts)
@@ -241,10 +243,10 @@ fn filled(value: &[u8]) -> Option<&[u8]> {
     (value.starts_with(b"\"") && value.len() > 2).then_some(value)
 }
 
-impl<'a> Said<'a> {
+impl<'a> LineMessage<'a> {
     /// The message of an attachment.
-    fn attached(attachment: &Attachment<'a>) -> Said<'a> {
-        Said {
+    fn attached(attachment: &Attachment<'a>) -> LineMessage<'a> {
+        LineMessage {
             id: None,
             role: Cow::Borrowed("user"),
             content: Some(attachment.content()),
@@ -253,8 +255,8 @@ impl<'a> Said<'a> {
         }
     }
 
-    fn of(raw: &'a [u8], name: &str) -> Option<Said<'a>> {
-        let mut said = Said {
+    fn of(raw: &'a [u8], name: &str) -> Option<LineMessage<'a>> {
+        let mut said = LineMessage {
             id: None,
             role: Cow::Owned(name.to_string()),
             content: None,

@@ -1,14 +1,14 @@
 //! A log in memory: its lines with their references, and the bytes that are needed.
 
-use super::line::{Facts, Id, Kind, block_type};
-use crate::error::{Error, Place, Result};
+use super::line::{ClaudeLineKind, Id, LineMembers, block_type};
+use crate::error::{Error, Position, Result};
 use crate::format::content;
-use crate::format::lines::Lines;
+use crate::format::lines::ByteLines;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 use crate::model::json;
-use crate::model::origin::Origin;
 use crate::model::record::body_of;
+use crate::model::source_bytes::SourceBytes;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ const MOST_PROGRESS: usize = 8 << 20;
 
 /// A line.
 #[derive(Debug)]
-pub struct Line {
+pub struct LogLine {
     start: usize,
     end: usize,
     /// Its position.
-    pub place: Place,
+    pub place: Position,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ClaudeLineKind,
     /// Its own id.
     pub uuid: Option<Id>,
     /// The id of its parent line.
@@ -36,12 +36,12 @@ pub struct Line {
     /// The session that it names.
     pub session: Option<Id>,
     /// References of a message.
-    pub said: Option<Box<Ties>>,
+    pub said: Option<Box<MessageReferences>>,
 }
 
 /// The references between messages.
 #[derive(Debug, Default)]
-pub struct Ties {
+pub struct MessageReferences {
     /// The message of the model that it is part of.
     pub message: Option<Id>,
     /// Ids of its calls.
@@ -50,20 +50,23 @@ pub struct Ties {
     pub results: Vec<Id>,
 }
 
-impl Line {
+impl LogLine {
     /// Whether it is a message or a summary.
     pub fn is_message(&self) -> bool {
-        matches!(self.kind, Kind::User | Kind::Assistant | Kind::Summary)
+        matches!(
+            self.kind,
+            ClaudeLineKind::User | ClaudeLineKind::Assistant | ClaudeLineKind::Summary
+        )
     }
 }
 
 /// The lines of a log.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct ClaudeLog {
     /// The bytes that were kept; the complete log if it may be written back.
-    pub origin: Arc<Origin>,
+    pub origin: Arc<SourceBytes>,
     /// The lines in file order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogLine>,
     /// The SHA-256 of the complete log.
     pub sha256: String,
     /// Whether any line has a parent in the log.
@@ -75,12 +78,12 @@ pub struct Log {
 
 /// The line of each id so far; for a line that was not kept, its parent.
 #[derive(Default)]
-struct Known {
+struct KnownLines {
     lines: HashMap<Id, usize>,
     skipped: HashMap<Id, Option<Id>>,
 }
 
-impl Known {
+impl KnownLines {
     /// The line with this id, or its nearest ancestor that was kept.
     fn find(&self, id: Id) -> Option<usize> {
         let mut at = id;
@@ -95,14 +98,14 @@ impl Known {
     }
 }
 
-impl Log {
+impl ClaudeLog {
     /// Reads a log: completely if it may be written back, otherwise only the bytes that its sessions need. Damage goes
     /// to the report.
-    pub fn read(input: Input, report: &mut Report) -> Result<Log> {
-        let mut lines = Lines::new(input.head, input.rest);
-        let mut reading = Reading {
+    pub fn read(input: Input, report: &mut Report) -> Result<ClaudeLog> {
+        let mut lines = ByteLines::new(input.head, input.rest);
+        let mut reading = LogReading {
             whole: input.returns,
-            ..Reading::default()
+            ..LogReading::default()
         };
         let mut bytes = Vec::new();
         while let Some((full, place)) = lines
@@ -114,21 +117,21 @@ impl Log {
                 bytes.extend_from_slice(full);
             }
         }
-        let origin = Origin {
+        let origin = SourceBytes {
             bytes,
-            ..Origin::default()
+            ..SourceBytes::default()
         };
         Ok(reading.finish(Arc::new(origin), report))
     }
 
     /// Parses the log in these bytes.
-    pub fn of(origin: Arc<Origin>) -> Log {
-        let mut reading = Reading {
+    pub fn of(origin: Arc<SourceBytes>) -> ClaudeLog {
+        let mut reading = LogReading {
             whole: true,
-            ..Reading::default()
+            ..LogReading::default()
         };
         let mut report = Report::default();
-        let mut place = Place { line: 0, offset: 0 };
+        let mut place = Position { line: 0, offset: 0 };
         for full in origin.bytes.split_inclusive(|byte| *byte == b'\n') {
             place.line += 1;
             reading.hash.update(full);
@@ -140,9 +143,9 @@ impl Log {
     }
 
     /// A log of some lines of another log.
-    pub fn part(origin: Arc<Origin>, sha256: String, lines: Vec<Line>) -> Log {
+    pub fn part(origin: Arc<SourceBytes>, sha256: String, lines: Vec<LogLine>) -> ClaudeLog {
         let ids = lines.iter().enumerate();
-        Log {
+        ClaudeLog {
             origin,
             sha256,
             ids: ids
@@ -186,15 +189,15 @@ impl Log {
     }
 
     /// The members of a line; `None` if it is not an object.
-    pub fn facts(&self, index: usize) -> Option<Facts<'_>> {
-        Facts::of(self.body(index)).ok()
+    pub fn facts(&self, index: usize) -> Option<LineMembers<'_>> {
+        LineMembers::of(self.body(index)).ok()
     }
 }
 
 #[derive(Default)]
-struct Reading {
-    log: Log,
-    known: Known,
+struct LogReading {
+    log: ClaudeLog,
+    known: KnownLines,
     hash: Sha256,
     /// Whether all lines are kept.
     whole: bool,
@@ -203,15 +206,15 @@ struct Reading {
     waiting: Vec<usize>,
 }
 
-impl Reading {
+impl LogReading {
     /// Adds a line, whose bytes begin at `start` if kept; returns whether they are kept.
-    fn line(&mut self, full: &[u8], start: usize, place: Place, report: &mut Report) -> bool {
+    fn line(&mut self, full: &[u8], start: usize, place: Position, report: &mut Report) -> bool {
         let body = body_of(full, place);
-        let mut line = Line {
+        let mut line = LogLine {
             start,
             end: start + full.len(),
             place,
-            kind: Kind::Unreadable,
+            kind: ClaudeLineKind::Unreadable,
             uuid: None,
             parent: None,
             above: None,
@@ -219,11 +222,11 @@ impl Reading {
             session: None,
             said: None,
         };
-        match Facts::of(body) {
-            Err(_) if body.trim_ascii().is_empty() => line.kind = Kind::Blank,
+        match LineMembers::of(body) {
+            Err(_) if body.trim_ascii().is_empty() => line.kind = ClaudeLineKind::Blank,
             Err(fault) => {
                 let inside = (full.len() - body.len()) * usize::from(full.starts_with(b"\xef\xbb\xbf"));
-                let place = Place {
+                let place = Position {
                     offset: place.offset + (fault.offset + inside.min(3)) as u64,
                     ..place
                 };
@@ -242,10 +245,13 @@ impl Reading {
                 line.parent = facts.parent.and_then(Id::of);
                 line.sidechain = facts.sidechain.then(|| facts.agent.and_then(Id::of));
                 line.session = facts.other("sessionId").and_then(Id::of);
-                line.said = facts.message.as_ref().map(|_| Box::new(ties(&facts)));
+                line.said = facts
+                    .message
+                    .as_ref()
+                    .map(|_| Box::new(message_references(&facts)));
             }
         }
-        if line.kind == Kind::Progress && !self.whole {
+        if line.kind == ClaudeLineKind::Progress && !self.whole {
             self.progress += full.len();
             if self.progress > MOST_PROGRESS {
                 self.log.left_out.0 += 1;
@@ -272,7 +278,7 @@ impl Reading {
         true
     }
 
-    fn finish(mut self, origin: Arc<Origin>, report: &mut Report) -> Log {
+    fn finish(mut self, origin: Arc<SourceBytes>, report: &mut Report) -> ClaudeLog {
         self.log.origin = origin;
         for index in self.waiting {
             let above = self.log.lines[index].parent.and_then(|id| self.known.find(id));
@@ -284,7 +290,7 @@ impl Reading {
         if self.log.left_out.0 > 0 {
             let (lines, bytes) = self.log.left_out;
             report.note(
-                Place::default(),
+                Position::default(),
                 format!("skipped {lines} progress lines ({bytes} bytes)"),
             );
         }
@@ -292,10 +298,10 @@ impl Reading {
     }
 }
 
-fn ties(facts: &Facts<'_>) -> Ties {
-    let mut ties = Ties::default();
+fn message_references(facts: &LineMembers<'_>) -> MessageReferences {
+    let mut ties = MessageReferences::default();
     let Some(said) = &facts.message else { return ties };
-    if facts.kind == Kind::Assistant {
+    if facts.kind == ClaudeLineKind::Assistant {
         ties.message = said.id.and_then(Id::of);
     }
     for block in said.blocks().unwrap_or_default() {

@@ -18,51 +18,51 @@
 //! All other lines are `foreign` events. Logs may contain gigabytes of progress lines; up to 8 MiB are kept, the rest
 //! is counted.
 
+mod apply_edits;
 mod attachment;
 mod blocks;
-mod decide;
-mod fate;
-mod insert;
+mod change_plan;
+mod encode_new;
+mod envelope;
+mod insert_lines;
 mod line;
+mod line_changes;
 mod log;
-mod made;
 mod parts;
-mod patch;
 mod record;
 mod session;
-mod shell;
 mod slim;
 #[cfg(test)]
 mod tests;
 mod title;
 mod tree;
 mod usage;
-mod weave;
 mod write;
+mod write_back;
 
 use super::detect::signature::has_content;
-use super::detect::{Content, Shape, Signature};
+use super::detect::{LineKind, ObjectShape, Signature};
 use super::report::{Loss, Report};
 use super::sessions::{Input, SessionReader};
-use super::{Form, Holds, Keyed, Reading};
+use super::{FormatSpec, LineKeys, ReadFn, SessionCount};
 use crate::error::Result;
 use crate::model::session::Session;
-use log::Log;
+use log::ClaudeLog;
 use parts::parts;
-use session::Making;
+use session::LogConversion;
 use std::collections::VecDeque;
 pub use usage::request_id;
 
 /// Claude Code's logs, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Claude Code session log, with branches and sidechains",
     ending: ".jsonl",
-    read: Reading::Sessions(open),
-    holds: Holds::Many,
+    read: ReadFn::Sessions(open),
+    holds: SessionCount::Many,
     model: Some("MODEL"),
     write: Some(write::write),
-    back: Some(patch::back),
+    back: Some(write_back::write_back),
     loses: &[
         Loss::Id,
         Loss::Usage,
@@ -78,7 +78,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    keyed: Some(Keyed {
+    keyed: Some(LineKeys {
         id: "uuid",
         session: "sessionId",
         time: "timestamp",
@@ -96,7 +96,7 @@ pub const FORM: Form = Form {
     }),
     note: "Branches (edited prompts) and sidechains (subagents) are sessions after the main one. In place, dropping a record also drops the records that depend on it; a summary is inserted as a compaction of the program, after the messages that it replaces.",
     slims: Some(slim::SLIMMING),
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The signature of a log.
@@ -106,17 +106,17 @@ pub(super) const SIGNATURE: Signature = Signature {
     line: |shape| {
         let typed = shape.is_text("type") && !shape.is_object("payload");
         let ids = ["leafUuid", "parentUuid", "uuid", "messageId", "sessionId"];
-        typed && shape.any(&ids) && message(shape) != Content::Unknown
+        typed && shape.any(&ids) && message(shape) != LineKind::Unknown
     },
     content: message,
     ..Signature::BLANK
 };
 
 /// The content of a line; lines of the user and the assistant are messages.
-fn message(shape: &Shape<'_>) -> Content {
-    match shape.says("type", "user") || shape.says("type", "assistant") {
-        true => Content::known(has_content(&shape.object("message"), "content")),
-        false => Content::None,
+fn message(shape: &ObjectShape<'_>) -> LineKind {
+    match shape.text_equals("type", "user") || shape.text_equals("type", "assistant") {
+        true => LineKind::known(has_content(&shape.object("message"), "content")),
+        false => LineKind::None,
     }
 }
 
@@ -131,7 +131,7 @@ fn open(input: Input) -> Result<Box<dyn SessionReader>> {
 /// Reads the sessions of concatenated logs.
 enum LogReader {
     Waiting(Option<Input>),
-    Open(VecDeque<Making>),
+    Open(VecDeque<LogConversion>),
 }
 
 impl SessionReader for LogReader {
@@ -141,8 +141,8 @@ impl SessionReader for LogReader {
         {
             let name = input.name.take();
             let returns = input.returns;
-            let parts = parts(Log::read(input, report)?);
-            let making = |part| Making::new(part, name.clone(), returns);
+            let parts = parts(ClaudeLog::read(input, report)?);
+            let making = |part| LogConversion::new(part, name.clone(), returns);
             *self = LogReader::Open(parts.into_iter().map(making).collect());
         }
         let LogReader::Open(logs) = self else {

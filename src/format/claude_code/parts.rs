@@ -1,34 +1,34 @@
 //! Splits the input into separate logs, as concatenated by `cat`.
 
 use super::line::Id;
-use super::log::{Line, Log};
+use super::log::{ClaudeLog, LogLine};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Splits a log at positions that no session and no parent reference crosses.
-pub fn parts(log: Log) -> Vec<Log> {
-    let ends = ends(&log);
+pub fn parts(log: ClaudeLog) -> Vec<ClaudeLog> {
+    let ends = part_ends(&log);
     if ends.len() < 2 {
         return vec![log];
     }
-    let mut parts: Vec<Log> = Vec::with_capacity(ends.len());
+    let mut parts: Vec<ClaudeLog> = Vec::with_capacity(ends.len());
     let (origin, sha256) = (log.origin, log.sha256);
     let mut lines = log.lines.into_iter();
     let mut first = 0;
     for end in ends {
-        let mut own: Vec<Line> = lines.by_ref().take(end - first).collect();
+        let mut own: Vec<LogLine> = lines.by_ref().take(end - first).collect();
         for line in &mut own {
             // The parent is in the same part.
             line.above = line.above.and_then(|above| above.checked_sub(first));
         }
-        parts.push(Log::part(Arc::clone(&origin), sha256.clone(), own));
+        parts.push(ClaudeLog::part(Arc::clone(&origin), sha256.clone(), own));
         first = end;
     }
     parts
 }
 
 /// The ends of the parts. Each part has messages; other lines between two parts belong to the second.
-fn ends(log: &Log) -> Vec<usize> {
+fn part_ends(log: &ClaudeLog) -> Vec<usize> {
     let count = log.lines.len();
     // For each line, the last line that must be in the same part.
     let mut reach: Vec<usize> = (0..count).collect();

@@ -1,14 +1,14 @@
 //! Converts lines to records: joins the lines of one message, and splits off tool results as messages.
 
 use super::attachment::Attachment;
-use super::line::{Facts, Id, Kind, Said};
-use super::log::Log;
-use super::{NAME, shell};
+use super::line::{ClaudeLineKind, Id, LineMembers, LineMessage};
+use super::log::ClaudeLog;
+use super::{NAME, envelope};
 use crate::format::Purpose;
 use crate::format::anthropic;
 use crate::format::report::Report;
-use crate::format::request::draft::Draft;
-use crate::format::request::piece::{Piece, Writing, array, quoted};
+use crate::format::request::draft::AnnotatedDraft;
+use crate::format::request::request_part::{RequestPart, WriteSettings, array, quoted};
 use crate::format::request::{Api, draft};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
@@ -19,13 +19,13 @@ use std::collections::HashMap;
 const PRINTED: [&str; 2] = ["<local-command-stdout>", "<local-command-stderr>"];
 
 /// Converts lines to messages.
-pub struct Messages<'l> {
-    log: &'l Log,
+pub struct ClaudeMessages<'l> {
+    log: &'l ClaudeLog,
     ids: Derive,
 }
 
 /// A converted message.
-pub struct Made {
+pub struct ConvertedMessage {
     /// The record.
     pub body: Vec<u8>,
     /// Its id.
@@ -34,18 +34,18 @@ pub struct Made {
     pub hidden: bool,
 }
 
-impl<'l> Messages<'l> {
+impl<'l> ClaudeMessages<'l> {
     /// For a log.
-    pub fn new(log: &'l Log) -> Self {
-        Messages {
+    pub fn new(log: &'l ClaudeLog) -> Self {
+        ClaudeMessages {
             log,
             ids: Derive::default(),
         }
     }
 
     /// The messages of lines that belong together: those of one model message, or one line of the user.
-    pub fn of(&mut self, lines: &[usize]) -> Vec<Made> {
-        let facts: Vec<Facts<'_>> = lines.iter().filter_map(|line| self.log.facts(*line)).collect();
+    pub fn of(&mut self, lines: &[usize]) -> Vec<ConvertedMessage> {
+        let facts: Vec<LineMembers<'_>> = lines.iter().filter_map(|line| self.log.facts(*line)).collect();
         let Some(first) = facts.first() else {
             return Vec::new();
         };
@@ -57,7 +57,7 @@ impl<'l> Messages<'l> {
         let shells: Vec<Vec<u8>> = lines
             .iter()
             .zip(&facts)
-            .map(|(line, facts)| shell::of(self.log.body(*line), facts).0)
+            .map(|(line, facts)| envelope::of(self.log.body(*line), facts).0)
             .collect();
         let category = category(&facts);
         let parts = drafts.len();
@@ -88,12 +88,12 @@ impl<'l> Messages<'l> {
         }
         let bodies: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(Api::Anthropic)).collect();
         let borrowed: Vec<&[u8]> = shells.iter().map(Vec::as_slice).collect();
-        let whole = written(&bodies).and_then(|content| shell::fill(&borrowed, content.as_deref()));
+        let whole = written(&bodies).and_then(|content| envelope::fill(&borrowed, content.as_deref()));
         let same = whole.is_some_and(|whole| {
             whole
                 .iter()
                 .zip(lines)
-                .all(|(made, line)| json::same(made, self.log.body(*line)))
+                .all(|(built, line)| json::same(built, self.log.body(*line)))
         });
         // Lines with attachments are stored completely, because their content is elsewhere.
         let same = same && facts.iter().all(|facts| facts.attachment.is_none());
@@ -111,7 +111,7 @@ impl<'l> Messages<'l> {
         drafts
             .iter()
             .enumerate()
-            .map(|(nth, draft)| Made {
+            .map(|(nth, draft)| ConvertedMessage {
                 body: draft.body(Api::Anthropic),
                 id: if nth == 0 {
                     id.clone()
@@ -125,7 +125,7 @@ impl<'l> Messages<'l> {
 }
 
 /// The messages of lines without ids, times and annotations.
-pub fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
+pub fn drafts(facts: &[LineMembers<'_>]) -> Vec<AnnotatedDraft> {
     let Some(said) = facts.first().and_then(|facts| facts.message.as_ref()) else {
         return Vec::new();
     };
@@ -159,7 +159,7 @@ pub fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
     }
     let mut drafts = anthropic::element(&element.finish());
     if drafts.is_empty() {
-        drafts.push(Draft::new(&said.role));
+        drafts.push(AnnotatedDraft::new(&said.role));
     }
     drafts
 }
@@ -186,7 +186,7 @@ pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
 
 /// The content of a message, as blocks or a string. Reports losses.
 pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
-    let mut writing = Writing {
+    let mut writing = WriteSettings {
         api: Api::Anthropic,
         purpose: Purpose::Return,
         own: true,
@@ -194,7 +194,7 @@ pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         calls: &HashMap::new(),
         report,
     };
-    let request = anthropic::write(&[Piece::Message(0, body)], &mut writing);
+    let request = anthropic::write(&[RequestPart::Message(0, body)], &mut writing);
     match (request.elements.first(), request.system) {
         (Some(element), _) => json::member(&element.raw, "content").map(<[u8]>::to_vec),
         (None, system) => system,
@@ -202,9 +202,9 @@ pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
 }
 
 /// The category of a user message, unless it is the default.
-fn category(facts: &[Facts<'_>]) -> Option<&'static str> {
+fn category(facts: &[LineMembers<'_>]) -> Option<&'static str> {
     let first = facts.first()?;
-    if first.kind == Kind::Assistant {
+    if first.kind == ClaudeLineKind::Assistant {
         return None;
     }
     let queued = first.attachment.as_ref();
@@ -218,7 +218,7 @@ fn category(facts: &[Facts<'_>]) -> Option<&'static str> {
 }
 
 /// The text of a message: its string, or that of its blocks.
-fn text_of(said: &Said<'_>) -> String {
+fn text_of(said: &LineMessage<'_>) -> String {
     let Some(content) = said.content else {
         return String::new();
     };
@@ -245,12 +245,12 @@ pub type Covered = [(String, u64); 2];
 /// The event for the summary of a compaction.
 pub fn summary_event(
     body: &[u8],
-    facts: &Facts<'_>,
-    boundary: Option<&Facts<'_>>,
+    facts: &LineMembers<'_>,
+    boundary: Option<&LineMembers<'_>>,
     covers: Option<&Covered>,
 ) -> Vec<u8> {
     let Some(said) = &facts.message else {
-        return foreign(body);
+        return passthrough(body);
     };
     let text = text_of(said);
     let mut event = ObjectBuilder::default();
@@ -274,9 +274,9 @@ pub fn summary_event(
     }
     event.text("by", NAME);
     let mut own = ObjectBuilder::default();
-    let (shell, held) = shell::of(body, facts);
+    let (shell, held) = envelope::of(body, facts);
     match held {
-        shell::Held::Text => own.raw("lines", array([shell])),
+        envelope::MarkerContent::Text => own.raw("lines", array([shell])),
         _ => own.raw("raw", array([body])),
     };
     if quoted_here {
@@ -292,7 +292,7 @@ pub fn summary_event(
 }
 
 /// The event for a compaction without a summary, which hides all earlier messages.
-pub fn cut_event(body: &[u8], facts: &Facts<'_>) -> Vec<u8> {
+pub fn cut_event(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "truncate")
@@ -309,17 +309,17 @@ pub fn cut_event(body: &[u8], facts: &Facts<'_>) -> Vec<u8> {
 }
 
 /// The event that hides a message that the program never sends.
-pub fn hidden_event(made: &Made, timestamp: Option<&[u8]>) -> Vec<u8> {
+pub fn hidden_event(built: &ConvertedMessage, timestamp: Option<&[u8]>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "compact")
-        .text("id", &event_id("hidden", &made.body));
+        .text("id", &event_id("hidden", &built.body));
     if let Some(timestamp) = timestamp {
         event.raw("at", timestamp);
     }
     event
         .text("strategy", NAME)
-        .raw("drop", array([quoted(&made.id)]));
+        .raw("drop", array([quoted(&built.id)]));
     let mut metadata = ObjectBuilder::default();
     metadata.raw(NAME, "{}");
     event.raw("metadata", metadata.finish());
@@ -327,7 +327,7 @@ pub fn hidden_event(made: &Made, timestamp: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// A passthrough record for a line that is not a message.
-pub fn foreign(body: &[u8]) -> Vec<u8> {
+pub fn passthrough(body: &[u8]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "foreign")
@@ -337,7 +337,7 @@ pub fn foreign(body: &[u8]) -> Vec<u8> {
 }
 
 /// The lines of each model message: all of them for its first line, none for the others.
-pub fn pieces(log: &Log, lines: &[usize]) -> HashMap<usize, Vec<usize>> {
+pub fn message_lines(log: &ClaudeLog, lines: &[usize]) -> HashMap<usize, Vec<usize>> {
     let mut first: HashMap<Id, usize> = HashMap::new();
     let mut pieces: HashMap<usize, Vec<usize>> = HashMap::new();
     for &line in lines {

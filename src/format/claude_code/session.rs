@@ -1,11 +1,11 @@
 //! Converts a log to sessions one at a time: header, and records in line order.
 
-use super::line::{Facts, Kind};
-use super::log::Log;
-use super::record::{self, Covered, Messages};
-use super::tree::{Beside, Group, groups};
+use super::line::{ClaudeLineKind, LineMembers};
+use super::log::ClaudeLog;
+use super::record::{self, ClaudeMessages, Covered};
+use super::tree::{ClaudeSideSession, LineSet, groups};
 use super::{NAME, title};
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::native::HeaderBuilder;
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
@@ -15,20 +15,20 @@ use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
 
 /// A log that is converted to sessions.
-pub struct Making {
+pub struct LogConversion {
     /// The log.
-    pub log: Log,
+    pub log: ClaudeLog,
     name: Option<String>,
     /// Whether sessions keep their source bytes.
     returns: bool,
-    groups: Vec<Group>,
+    groups: Vec<LineSet>,
     next: usize,
     id: String,
     ids: HashSet<String>,
 }
 
 /// A session, with the lines that each of its records was read from.
-pub struct Built {
+pub struct BuiltSession {
     /// The session.
     pub session: Session,
     /// Line indexes by record.
@@ -39,11 +39,11 @@ pub struct Built {
     pub is_main: bool,
 }
 
-impl Making {
+impl LogConversion {
     /// Assigns the lines of a log to sessions. `name` is the file name; `returns` if it may be written back.
-    pub fn new(log: Log, name: Option<String>, returns: bool) -> Making {
+    pub fn new(log: ClaudeLog, name: Option<String>, returns: bool) -> LogConversion {
         let groups = groups(&log);
-        let mut making = Making {
+        let mut making = LogConversion {
             log,
             name,
             returns,
@@ -74,7 +74,7 @@ impl Making {
     }
 
     /// The next session.
-    pub fn next(&mut self) -> Option<Built> {
+    pub fn next(&mut self) -> Option<BuiltSession> {
         let nth = self.next;
         let group = self.groups.get(nth)?;
         self.next += 1;
@@ -84,12 +84,16 @@ impl Making {
         while !self.ids.insert(id.clone()) {
             id.push_str("-2");
         }
-        records.push(self.header(nth, group, &id, &key), Place::default(), Vec::new());
+        records.push(
+            self.header(nth, group, &id, &key),
+            Position::default(),
+            Vec::new(),
+        );
         records.read();
         if self.returns {
             records.session.set_origin(self.log.origin.clone());
         }
-        Some(Built {
+        Some(BuiltSession {
             session: records.session,
             sources: records.sources,
             lines: group.lines.clone(),
@@ -103,7 +107,7 @@ impl Making {
     }
 
     /// The key of a session: the main id, with the agent or the first message appended for a branch or sidechain.
-    fn key(&self, group: &Group) -> String {
+    fn key(&self, group: &LineSet) -> String {
         let first = group
             .lines
             .iter()
@@ -124,7 +128,7 @@ impl Making {
         }
     }
 
-    fn header(&self, nth: usize, group: &Group, id: &str, key: &str) -> Vec<u8> {
+    fn header(&self, nth: usize, group: &LineSet, id: &str, key: &str) -> Vec<u8> {
         let facts = |line: &usize| self.log.facts(*line).filter(|facts| facts.message.is_some());
         let first = group.lines.iter().find_map(facts);
         let time = group.lines.iter().find_map(|line| {
@@ -167,10 +171,10 @@ impl Making {
         header.finish(id)
     }
 
-    fn lineage(&self, group: &Group, first: Option<&Facts<'_>>) -> Option<Vec<u8>> {
+    fn lineage(&self, group: &LineSet, first: Option<&LineMembers<'_>>) -> Option<Vec<u8>> {
         let (kind, at) = match group.beside {
-            Some(Beside::Branch(at)) => ("branch", at),
-            Some(Beside::Sidechain(at)) => ("sidechain", at),
+            Some(ClaudeSideSession::Branch(at)) => ("branch", at),
+            Some(ClaudeSideSession::Sidechain(at)) => ("sidechain", at),
             // A sidechain in its own file.
             None if first.is_some_and(|first| first.sidechain) => ("sidechain", None),
             None => return None,
@@ -202,11 +206,11 @@ impl Making {
 
 /// Builds the records of a session.
 struct Records<'l> {
-    log: &'l Log,
+    log: &'l ClaudeLog,
     lines: &'l [usize],
     session: Session,
     sources: Vec<Vec<usize>>,
-    messages: Messages<'l>,
+    messages: ClaudeMessages<'l>,
     pieces: HashMap<usize, Vec<usize>>,
     /// Number of occurrences of each id.
     seen: HashMap<String, u64>,
@@ -217,21 +221,21 @@ struct Records<'l> {
 }
 
 impl<'l> Records<'l> {
-    fn new(log: &'l Log, group: &'l Group) -> Self {
+    fn new(log: &'l ClaudeLog, group: &'l LineSet) -> Self {
         Records {
             log,
             lines: &group.lines,
             session: Session::default(),
             sources: Vec::new(),
-            messages: Messages::new(log),
-            pieces: record::pieces(log, &group.lines),
+            messages: ClaudeMessages::new(log),
+            pieces: record::message_lines(log, &group.lines),
             seen: HashMap::new(),
             covered: None,
             boundary: None,
         }
     }
 
-    fn push(&mut self, mut body: Vec<u8>, place: Place, sources: Vec<usize>) {
+    fn push(&mut self, mut body: Vec<u8>, place: Position, sources: Vec<usize>) {
         body.push(b'\n');
         self.session.push(&Record::parse(&body, place));
         self.sources.push(sources);
@@ -241,23 +245,25 @@ impl<'l> Records<'l> {
         for &index in self.lines {
             let line = &self.log.lines[index];
             match line.kind {
-                Kind::User | Kind::Assistant | Kind::Attachment => {
+                ClaudeLineKind::User | ClaudeLineKind::Assistant | ClaudeLineKind::Attachment => {
                     if let Some(pieces) = self.pieces.remove(&index) {
                         self.cut();
                         self.message(pieces);
                     }
                 }
-                Kind::Summary => self.summary(index),
-                Kind::Boundary => {
+                ClaudeLineKind::Summary => self.summary(index),
+                ClaudeLineKind::Boundary => {
                     self.cut();
                     self.boundary = Some(index);
-                    self.push(record::foreign(self.log.body(index)), line.place, vec![index]);
+                    self.push(record::passthrough(self.log.body(index)), line.place, vec![index]);
                 }
-                Kind::Chain | Kind::Progress | Kind::Other => {
-                    self.push(record::foreign(self.log.body(index)), line.place, vec![index]);
+                ClaudeLineKind::Chain | ClaudeLineKind::Progress | ClaudeLineKind::Other => {
+                    self.push(record::passthrough(self.log.body(index)), line.place, vec![index]);
                 }
-                Kind::Unreadable => self.push(self.log.body(index).to_vec(), line.place, vec![index]),
-                Kind::Blank => {}
+                ClaudeLineKind::Unreadable => {
+                    self.push(self.log.body(index).to_vec(), line.place, vec![index])
+                }
+                ClaudeLineKind::Blank => {}
             }
         }
         self.cut();
@@ -265,19 +271,19 @@ impl<'l> Records<'l> {
 
     fn message(&mut self, pieces: Vec<usize>) {
         let place = self.log.lines[pieces[0]].place;
-        for made in self.messages.of(&pieces) {
-            let hidden = made.hidden.then(|| {
+        for built in self.messages.of(&pieces) {
+            let hidden = built.hidden.then(|| {
                 let facts = self.log.facts(pieces[0]);
-                record::hidden_event(&made, facts.and_then(|facts| facts.timestamp))
+                record::hidden_event(&built, facts.and_then(|facts| facts.timestamp))
             });
-            let times = self.seen.entry(made.id.clone()).or_default();
+            let times = self.seen.entry(built.id.clone()).or_default();
             *times += 1;
-            let this = (made.id, *times);
+            let this = (built.id, *times);
             match &mut self.covered {
                 Some([_, last]) => *last = this,
                 None => self.covered = Some([this.clone(), this]),
             }
-            self.push(made.body, place, pieces.clone());
+            self.push(built.body, place, pieces.clone());
             if let Some(event) = hidden {
                 self.push(event, place, pieces.clone());
             }

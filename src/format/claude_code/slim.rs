@@ -1,7 +1,7 @@
 //! Removes lines that Claude Code does not need to resume a session.
 
-use super::line::{Facts, Id, is_uuid};
-use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming, digest};
+use super::line::{Id, LineMembers, is_uuid};
+use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming, digest};
 use crate::model::json;
 use std::collections::{HashMap, HashSet};
 
@@ -11,24 +11,24 @@ const RESULT: &str = "toolUseResult";
 
 pub const SLIMMING: Slimming = Slimming {
     parts: &[
-        Part::usual("progress", "ticks of running tools"),
-        Part::usual("queue-operation", "the queue of prompts"),
-        Part::usual(COPY, "second copies of lines"),
-        Part::usual(RESULT, "diffs and details of results on the screen"),
-        Part::named("file-history-snapshot", "/rewind of files"),
+        SlimPart::usual("progress", "ticks of running tools"),
+        SlimPart::usual("queue-operation", "the queue of prompts"),
+        SlimPart::usual(COPY, "second copies of lines"),
+        SlimPart::usual(RESULT, "diffs and details of results on the screen"),
+        SlimPart::named("file-history-snapshot", "/rewind of files"),
     ],
     open: |chosen| {
-        Box::new(Log {
+        Box::new(ClaudeSlimmer {
             chosen,
-            ..Log::default()
+            ..ClaudeSlimmer::default()
         })
     },
 };
 
 /// A log in its first pass.
 #[derive(Default)]
-struct Log {
-    chosen: Chosen,
+struct ClaudeSlimmer {
+    chosen: PartNames,
     /// Digest of the first line with each id.
     lines: HashMap<Id, [u8; 32]>,
     /// Line numbers of copies.
@@ -43,8 +43,8 @@ struct Log {
     found: HashMap<Id, Option<Box<[u8]>>>,
 }
 
-impl Log {
-    fn part(&self, facts: &Facts<'_>) -> Option<&'static str> {
+impl ClaudeSlimmer {
+    fn part(&self, facts: &LineMembers<'_>) -> Option<&'static str> {
         let name = facts.name.as_ref();
         self.chosen.part(name).filter(|_| name != COPY && name != RESULT)
     }
@@ -81,9 +81,9 @@ impl Log {
     }
 }
 
-impl Slimmer for Log {
-    fn look(&mut self, number: u64, line: &[u8]) {
-        let Ok(facts) = Facts::of(line) else { return };
+impl Slimmer for ClaudeSlimmer {
+    fn inspect(&mut self, number: u64, line: &[u8]) {
+        let Ok(facts) = LineMembers::of(line) else { return };
         for name in ["parentUuid", "logicalParentUuid"] {
             self.hung.extend(json::member(line, name).and_then(Id::of));
         }
@@ -121,7 +121,7 @@ impl Slimmer for Log {
     }
 
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
-        let facts = match Facts::of(line) {
+        let facts = match LineMembers::of(line) {
             Ok(facts) => facts,
             Err(_) => return Slimmed::same("unreadable"),
         };

@@ -2,21 +2,21 @@
 //! sidechains.
 
 use super::line::Id;
-use super::log::{Line, Log};
+use super::log::{ClaudeLog, LogLine};
 use std::collections::HashMap;
 
 /// The lines of one session.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Group {
+pub struct LineSet {
     /// Line indexes, in file order.
     pub lines: Vec<usize>,
     /// Its relation to the main session; `None` for the main one.
-    pub beside: Option<Beside>,
+    pub beside: Option<ClaudeSideSession>,
 }
 
 /// A side session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum ClaudeSideSession {
     /// An abandoned branch, with the message of the main session after which it begins.
     Branch(Option<usize>),
     /// The messages of an agent, with their parent message if known.
@@ -24,25 +24,25 @@ pub enum Beside {
 }
 
 /// Splits a log into the main session, its branches and its sidechains.
-pub fn groups(log: &Log) -> Vec<Group> {
+pub fn groups(log: &ClaudeLog) -> Vec<LineSet> {
     // In the separate log of an agent, the sidechain is the main session.
     let alone = !log
         .lines
         .iter()
         .any(|line| line.is_message() && line.sidechain.is_none());
-    let is_main = |line: &Line| alone || line.sidechain.is_none();
+    let is_main = |line: &LogLine| alone || line.sidechain.is_none();
     let anchors = anchors(log);
     let live = live(log, is_main);
-    let mut places = Places::default();
+    let mut places = LineGroups::default();
     let mut ties = Components::new(log.lines.len());
-    tie_lost(
+    join_abandoned(
         log,
         &anchors,
         |line| line.is_message() && is_main(line),
         &live,
         &mut ties,
     );
-    tie_agents(log, is_main, &mut ties);
+    join_agents(log, is_main, &mut ties);
     for (index, line) in log.lines.iter().enumerate() {
         if line.is_message() {
             match (is_main(line), live[index]) {
@@ -67,16 +67,16 @@ pub fn groups(log: &Log) -> Vec<Group> {
 
 /// The groups so far.
 #[derive(Default)]
-struct Places {
-    main: Group,
-    others: Vec<Group>,
+struct LineGroups {
+    main: LineSet,
+    others: Vec<LineSet>,
     /// The group of each message that is not in the main session.
     of: HashMap<usize, usize>,
     branches: HashMap<usize, usize>,
     sidechains: HashMap<usize, usize>,
 }
 
-impl Places {
+impl LineGroups {
     fn main(&mut self, index: usize) {
         self.main.lines.push(index);
     }
@@ -92,9 +92,9 @@ impl Places {
         let new = self.others.len();
         let group = *self.branches.entry(component).or_insert(new);
         if group == new {
-            self.others.push(Group {
+            self.others.push(LineSet {
                 lines: Vec::new(),
-                beside: Some(Beside::Branch(at)),
+                beside: Some(ClaudeSideSession::Branch(at)),
             });
         }
         self.others[group].lines.push(index);
@@ -105,17 +105,17 @@ impl Places {
         let new = self.others.len();
         let group = *self.sidechains.entry(component).or_insert(new);
         if group == new {
-            self.others.push(Group {
+            self.others.push(LineSet {
                 lines: Vec::new(),
-                beside: Some(Beside::Sidechain(at)),
+                beside: Some(ClaudeSideSession::Sidechain(at)),
             });
         }
         self.others[group].lines.push(index);
         self.of.insert(index, group);
     }
 
-    fn finish(mut self) -> Vec<Group> {
-        let is_branch = |group: &Group| matches!(group.beside, Some(Beside::Branch(_)));
+    fn finish(mut self) -> Vec<LineSet> {
+        let is_branch = |group: &LineSet| matches!(group.beside, Some(ClaudeSideSession::Branch(_)));
         // The sort is stable and keeps the file order.
         self.others.sort_by_key(|group| !is_branch(group));
         self.others.insert(0, self.main);
@@ -124,7 +124,7 @@ impl Places {
 }
 
 /// For each line, its nearest ancestor that is a message.
-pub fn anchors(log: &Log) -> Vec<Option<usize>> {
+pub fn anchors(log: &ClaudeLog) -> Vec<Option<usize>> {
     let mut anchors: Vec<Option<Option<usize>>> = vec![None; log.lines.len()];
     let mut way = Vec::new();
     for index in 0..log.lines.len() {
@@ -151,7 +151,7 @@ pub fn anchors(log: &Log) -> Vec<Option<usize>> {
 
 /// Marks the messages that the latest one depends on: its ancestors, the other lines of the same messages, and the
 /// results of their calls, which are not ancestors.
-fn live(log: &Log, is_main: impl Fn(&Line) -> bool) -> Vec<bool> {
+fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
     let is_message = |index: usize| log.lines[index].is_message() && is_main(&log.lines[index]);
     let mut live = vec![false; log.lines.len()];
     if !log.tied {
@@ -184,7 +184,7 @@ fn live(log: &Log, is_main: impl Fn(&Line) -> bool) -> Vec<bool> {
     }
     let mut pieces: HashMap<Id, Vec<usize>> = HashMap::new();
     let mut results: HashMap<Id, Vec<usize>> = HashMap::new();
-    for (index, ties) in ties(log).filter(|(index, _)| is_message(*index)) {
+    for (index, ties) in all_references(log).filter(|(index, _)| is_message(*index)) {
         if let Some(message) = ties.message {
             pieces.entry(message).or_default().push(index);
         }
@@ -209,46 +209,46 @@ fn live(log: &Log, is_main: impl Fn(&Line) -> bool) -> Vec<bool> {
     live
 }
 
-fn ties(log: &Log) -> impl Iterator<Item = (usize, &super::log::Ties)> {
+fn all_references(log: &ClaudeLog) -> impl Iterator<Item = (usize, &super::log::MessageReferences)> {
     let lines = log.lines.iter().enumerate();
     lines.filter_map(|(index, line)| Some((index, line.said.as_deref()?)))
 }
 
 /// Joins abandoned lines into connected components.
-fn tie_lost(
-    log: &Log,
+fn join_abandoned(
+    log: &ClaudeLog,
     anchors: &[Option<usize>],
-    is_main: impl Fn(&Line) -> bool,
+    is_main: impl Fn(&LogLine) -> bool,
     live: &[bool],
     components: &mut Components,
 ) {
     let mut first: HashMap<(bool, Id), usize> = HashMap::new();
-    for (index, ties) in ties(log) {
+    for (index, ties) in all_references(log) {
         if live[index] || !is_main(&log.lines[index]) {
             continue;
         }
         if let Some(anchor) = anchors[index].filter(|anchor| !live[*anchor] && is_main(&log.lines[*anchor])) {
-            components.tie(index, anchor);
+            components.join(index, anchor);
         }
         let pieces = ties.message.map(|id| (false, id));
         let calls = ties.calls.iter().chain(&ties.results).map(|id| (true, *id));
         for key in pieces.into_iter().chain(calls) {
             let other = *first.entry(key).or_insert(index);
-            components.tie(index, other);
+            components.join(index, other);
         }
     }
 }
 
 /// Joins the lines of each agent; without an agent id, connected lines.
-fn tie_agents(log: &Log, is_main: impl Fn(&Line) -> bool, components: &mut Components) {
+fn join_agents(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool, components: &mut Components) {
     let mut first: HashMap<Id, usize> = HashMap::new();
     for (index, line) in log.lines.iter().enumerate().filter(|(_, line)| !is_main(line)) {
         match (line.sidechain.flatten(), line.above) {
             (Some(agent), _) => {
                 let other = *first.entry(agent).or_insert(index);
-                components.tie(index, other);
+                components.join(index, other);
             }
-            (None, Some(above)) if !is_main(&log.lines[above]) => components.tie(index, above),
+            (None, Some(above)) if !is_main(&log.lines[above]) => components.join(index, above),
             _ => {}
         }
     }
@@ -271,7 +271,7 @@ impl Components {
         index
     }
 
-    fn tie(&mut self, one: usize, other: usize) {
+    fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.of(one), self.of(other));
         self.0[one.max(other)] = one.min(other);
     }

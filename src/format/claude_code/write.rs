@@ -1,23 +1,23 @@
 //! Writes any session as a log that Claude Code can resume. Restores the original lines of records that were read from
 //! a log, so that a conversion to the record stream and back is lossless.
 
-use super::decide::decide;
-use super::fate::{Fates, Held};
-use super::line::{Facts, Id};
-use super::log::Log;
-use super::made::{Envelope, Maker, NewIds, session_id};
-use super::weave::weave;
-use super::{NAME, record, shell, title};
+use super::apply_edits::write_log;
+use super::change_plan::decide;
+use super::encode_new::{Envelope, LineFactory, NewIds, session_id};
+use super::line::{Id, LineMembers};
+use super::line_changes::{LineChanges, ParsedSource};
+use super::log::ClaudeLog;
+use super::{NAME, envelope, record, title};
 use crate::error::Result;
 use crate::format::Purpose;
 use crate::format::kit::losses;
 use crate::format::report::Report;
 use crate::format::request::Api;
-use crate::format::request::piece::quoted;
+use crate::format::request::request_part::quoted;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use crate::model::origin::Origin;
 use crate::model::session::{Class, Session};
+use crate::model::source_bytes::SourceBytes;
 use crate::model::summary;
 use crate::model::view::View;
 use std::collections::HashSet;
@@ -33,15 +33,15 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let (bytes, sources) = lines(session);
-    let log = Log::of(Arc::new(Origin {
+    let log = ClaudeLog::of(Arc::new(SourceBytes {
         bytes,
-        ..Origin::default()
+        ..SourceBytes::default()
     }));
     let own = session.live_events().into_iter();
     let own = own.filter(|index| View::is_moved_by(session, *index) && note(session, *index).is_some());
     let before = View::after(session, own.collect());
     let all: Vec<usize> = (0..log.lines.len()).collect();
-    let held = Held {
+    let held = ParsedSource {
         log: &log,
         session,
         sources: &sources,
@@ -50,17 +50,17 @@ pub fn write(
         before: &before,
         now: view,
     };
-    let mut maker = Maker {
+    let mut maker = LineFactory {
         envelope: envelope(session, &log),
         log: &log,
         ids: NewIds::default(),
         purpose,
         report,
     };
-    let mut fates = Fates::new(log.lines.len());
-    decide(&mut fates, &held, &mut maker)?;
+    let mut changes = LineChanges::new(log.lines.len());
+    decide(&mut changes, &held, &mut maker)?;
     let id = maker.envelope.session;
-    weave(&log, fates, out)?;
+    write_log(&log, changes, out)?;
     if purpose == Purpose::Export {
         let placed = [Member::Directory, Member::Branch, Member::Model];
         let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &placed, NAME);
@@ -96,19 +96,19 @@ fn lines(session: &Session) -> (Vec<u8>, Vec<Vec<usize>>) {
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let mut index = 0;
     while index < session.len() {
-        let (made, records) = match session.class(index) {
+        let (built, records) = match session.class(index) {
             Class::Message(_) => message(session, index),
             Class::Event => (event(session, index), 1),
             _ => (None, 1),
         };
         let first = lines.len();
-        lines.extend(made.into_iter().flatten());
+        lines.extend(built.into_iter().flatten());
         for source in &mut sources[index..index + records] {
             *source = (first..lines.len()).collect();
         }
         index += records;
     }
-    (tied(lines), sources)
+    (join_lines(lines), sources)
 }
 
 /// The original lines of the message at `index`, and the number of records that share them.
@@ -134,7 +134,7 @@ fn message(session: &Session, index: usize) -> (Option<Vec<Vec<u8>>>, usize) {
     let elements = |name| json::elements(json::member(&note, name)?, Dialect::Strict);
     let lines = match (elements("lines"), elements("raw")) {
         (Some(shells), _) => {
-            record::written(&bodies).and_then(|content| shell::fill(&shells, content.as_deref()))
+            record::written(&bodies).and_then(|content| envelope::fill(&shells, content.as_deref()))
         }
         (None, Some(raw)) => is_same(&raw, &bodies).then(|| raw.into_iter().map(<[u8]>::to_vec).collect()),
         (None, None) => None,
@@ -147,7 +147,10 @@ fn message(session: &Session, index: usize) -> (Option<Vec<Vec<u8>>>, usize) {
 
 /// Whether lines still decode to these messages.
 fn is_same(lines: &[&[u8]], bodies: &[Vec<u8>]) -> bool {
-    let facts: Vec<Facts<'_>> = lines.iter().filter_map(|line| Facts::of(line).ok()).collect();
+    let facts: Vec<LineMembers<'_>> = lines
+        .iter()
+        .filter_map(|line| LineMembers::of(line).ok())
+        .collect();
     let drafts = record::drafts(&facts);
     let members = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
     drafts.len() == bodies.len()
@@ -180,7 +183,7 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
                 Some(b"true") => quoted(&summary::quoted(&text)),
                 _ => quoted(&text),
             };
-            shell::fill(&elements("lines")?, Some(&content))
+            envelope::fill(&elements("lines")?, Some(&content))
         }
         _ => None,
     }
@@ -189,11 +192,11 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
 /// Joins lines to a log, replacing parents that are not in it by the preceding line. If no line has a parent and
 /// several are roots, the line order defines the session; then no parents are set, because one line with a parent would
 /// separate the others.
-fn tied(lines: Vec<Vec<u8>>) -> Vec<u8> {
+fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
     let id = |raw: Option<&[u8]>| raw.and_then(Id::of);
     let ids: Vec<(Option<Id>, Option<Id>)> = lines
         .iter()
-        .filter_map(|line| Facts::of(line).ok())
+        .filter_map(|line| LineMembers::of(line).ok())
         .map(|facts| (id(facts.uuid), id(facts.parent)))
         .collect();
     let all: HashSet<Id> = ids.iter().filter_map(|(own, _)| *own).collect();
@@ -205,7 +208,7 @@ fn tied(lines: Vec<Vec<u8>>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut last: Option<Vec<u8>> = None;
     for line in lines {
-        let facts = Facts::of(&line).ok();
+        let facts = LineMembers::of(&line).ok();
         let parent = facts.as_ref().and_then(|facts| facts.parent);
         let lost = !loose && id(parent).is_some_and(|id| !all.contains(&id));
         let changed = lost.then(|| {
@@ -223,7 +226,7 @@ fn tied(lines: Vec<Vec<u8>>) -> Vec<u8> {
     bytes
 }
 
-fn envelope(session: &Session, log: &Log) -> Envelope {
+fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
     let own = metadata.and_then(|(_, raw)| json::member(raw, NAME));

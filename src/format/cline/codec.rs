@@ -6,12 +6,12 @@ use crate::format::Format;
 use crate::format::Purpose;
 use crate::format::content;
 use crate::format::kit::{
-    Codec, Decoded, Draft, Editor, Lineage, SessionInfo, Source, Summary, Visible, losses,
+    Codec, Decoded, Draft, Editor, Lineage, SessionInfo, Source, SummaryDraft, Visible, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 use crate::model::session::Session;
@@ -58,12 +58,12 @@ impl Compacted {
 impl Codec for Cline {
     const FORMAT: Format = Format::Cline;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Cline session";
+    const PHRASE: &'static str = "a Cline session";
     const LIST: &'static str = "messages";
-    const LAYS_OUT: bool = true;
+    const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     const HAS_TITLE: bool = false;
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
     type Outline = Option<Vec<u8>>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {
@@ -95,9 +95,9 @@ impl Codec for Cline {
         info.workspace.model = info.workspace.model.take().or_else(|| model.clone());
     }
 
-    fn instructions(&self, about: &[u8]) -> Option<draft::Draft> {
+    fn instructions(&self, about: &[u8]) -> Option<draft::AnnotatedDraft> {
         let prompt = json::member(about, "system_prompt").filter(|raw| raw.starts_with(b"\""))?;
-        let mut message = draft::Draft::new("system");
+        let mut message = draft::AnnotatedDraft::new("system");
         message.raw("content", prompt).raw("category", "\"system\"");
         Some(message)
     }
@@ -149,17 +149,17 @@ impl Codec for Cline {
         time_of(raw)
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         element(messages, false, report)
     }
 }
 
-fn summary(text: String, kept: usize) -> Summary {
-    Summary {
+fn summary(text: String, kept: usize) -> SummaryDraft {
+    SummaryDraft {
         text,
         kept: Some(kept),
         members: vec![("by", quoted(NAME))],
-        ..Summary::default()
+        ..SummaryDraft::default()
     }
 }
 
@@ -172,7 +172,7 @@ impl Editor for Cline {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         (): &mut (),
         report: &mut Report,
@@ -180,10 +180,10 @@ impl Editor for Cline {
         element(messages, true, report)
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Category, Loss::Name];
         let time = said.message.timestamp();
-        report.lose(
+        report.count_loss(
             Loss::Timestamp,
             u64::from(time.is_some_and(|time| !element::is_exact(&time))),
         );

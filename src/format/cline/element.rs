@@ -2,9 +2,9 @@
 
 use crate::format::blocks;
 use crate::format::report::{Loss, Report};
-use crate::format::request::draft::Draft;
-use crate::format::request::figures::Figures;
-use crate::format::request::piece::{Said, array, quoted, rest, wrapped};
+use crate::format::request::draft::AnnotatedDraft;
+use crate::format::request::request_part::{AnnotatedMessage, array, extra_members, quoted, wrapped};
+use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
@@ -50,7 +50,7 @@ pub fn is_exact(time: &str) -> bool {
 }
 
 /// The native messages of an element; `None` if it has another role or no content.
-pub fn drafts(message: &[u8]) -> Option<Vec<Draft>> {
+pub fn drafts(message: &[u8]) -> Option<Vec<AnnotatedDraft>> {
     let role =
         json::member(message, "role").filter(|role| matches!(*role, b"\"user\"" | b"\"assistant\""))?;
     let content = json::member(message, "content").filter(|raw| matches!(raw.first(), Some(b'"' | b'[')))?;
@@ -117,7 +117,7 @@ fn anthropic(block: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Converts a block to the format's member names, if different.
-fn own(block: &[u8]) -> Option<Vec<u8>> {
+fn converted_block(block: &[u8]) -> Option<Vec<u8>> {
     let source =
         json::member(block, "source").filter(|_| json::member(block, "type") == Some(b"\"image\""))?;
     let (data, kind) = (json::member(source, "data")?, json::member(source, "media_type")?);
@@ -126,11 +126,11 @@ fn own(block: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Encodes messages as an element.
-pub fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+pub fn element(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
-    let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();
-    let made = blocks::encoded(&bodies, is_new, report).into_iter().next()?;
-    let mut content = with_blocks(json::member(&made, "content").unwrap_or(b"[]"), own);
+    let bodies: Vec<_> = messages.iter().map(blocks::with_known_role).collect();
+    let built = blocks::encoded(&bodies, is_new, report).into_iter().next()?;
+    let mut content = with_blocks(json::member(&built, "content").unwrap_or(b"[]"), converted_block);
     // The format requires blocks.
     if is_new && content.starts_with(b"\"") {
         content = array([[&b"{\"type\":\"text\","[..], &wrapped("text", &content)[1..]].concat()]);
@@ -141,7 +141,7 @@ pub fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Opti
         element.raw("id", id);
     }
     element
-        .raw("role", json::member(&made, "role").unwrap_or(b"\"user\""))
+        .raw("role", json::member(&built, "role").unwrap_or(b"\"user\""))
         .raw("content", content);
     let time = member("timestamp").and_then(json::text);
     if let Some(milliseconds) = time.and_then(|time| time::milliseconds(&time)) {
@@ -153,7 +153,7 @@ pub fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Opti
     if let Some(usage) = member("usage") {
         match metrics(usage) {
             Some(metrics) => drop(element.raw("metrics", metrics)),
-            None => report.lose(Loss::Usage, 1),
+            None => report.count_loss(Loss::Usage, 1),
         }
     }
     Some(element.finish())
@@ -174,7 +174,7 @@ fn metrics(usage: &[u8]) -> Option<Vec<u8>> {
     ] {
         metrics.raw(name, figure.to_string());
     }
-    for (name, cost) in rest(usage, &[]).filter(|(name, _)| name == "cost") {
+    for (name, cost) in extra_members(usage, &[]).filter(|(name, _)| name == "cost") {
         metrics.raw(&name, cost);
     }
     Some(metrics.finish())

@@ -13,14 +13,14 @@ mod tests;
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
-use super::{Form, Reading};
+use super::{FormatSpec, ReadFn};
 use codec::CLINE;
 
 /// These sessions, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Cline session (ID.messages.json)",
-    read: Reading::Document(read::read),
+    read: ReadFn::Document(read::read),
     write: Some(|session, view, purpose, out, report| {
         read::check(session, purpose)?;
         kit::write_whole(&CLINE, session, view, purpose, out, report)
@@ -43,7 +43,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "The manifest and the compaction file next to a session are read but not written. Only in-place changes are written.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The name of the format's annotations.
@@ -56,7 +56,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     document: |shape| {
         let is_number = |raw: &[u8]| raw.iter().all(u8::is_ascii_digit);
         let is_message =
-            |message: &super::detect::Shape<'_>| message.is_text("role") && message.has("content");
+            |message: &super::detect::ObjectShape<'_>| message.is_text("role") && message.has("content");
         shape.get("version").is_some_and(is_number)
             && shape.is_text("sessionId")
             && shape.is_text("agent")

@@ -2,11 +2,11 @@
 
 use super::NAME;
 use super::codec::{Cline, Compacted};
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::kit;
 use crate::format::kit::records::note;
 use crate::format::report::Report;
-use crate::format::{Purpose, Source};
+use crate::format::{DocumentSource, Purpose};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 
@@ -14,12 +14,12 @@ use crate::model::session::Session;
 const VERSION: &[u8] = b"1";
 
 /// Reads a session.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let version = json::member(source.bytes.trim_ascii(), "version");
     if let Some(version) = version.filter(|version| *version != VERSION) {
         let version = String::from_utf8_lossy(version);
         let what = format!("version {version}; version 1 is known, the session is read as one of it");
-        report.note(Place::default(), what);
+        report.note(Position::default(), what);
     }
     let endings = [".messages.json", ".compaction.json"];
     let name = source.name.unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         Some(Compacted::of(&messages))
     });
     let codec = Cline { manifest, compacted };
-    Ok(vec![kit::whole(&codec, source, report)?])
+    Ok(vec![kit::read_document(&codec, source, report)?])
 }
 
 /// Returns an error if the model receives another file than the one to be changed.
@@ -52,5 +52,5 @@ pub fn check(session: &Session, purpose: Purpose) -> Result<()> {
     }
     let what = "the model receives the compaction file that the manifest names, which convo does not write";
     let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-    Err(Error::new(Kind::Usage, what).hint(hint))
+    Err(Error::new(ErrorKind::Usage, what).hint(hint))
 }

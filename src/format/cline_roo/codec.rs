@@ -1,12 +1,12 @@
 //! Implements the kit's codec for histories. A unit is OpenAI-style reasoning and the message after it.
 
-use super::element::{Kind, directory, elements, is_tagged, last, said, stamp, text, time};
+use super::element::{ElementKind, directory, element_text, elements, is_tagged, last, stamp, text, time};
 use super::panel::Panel;
 use super::{NAME, encode};
-use crate::format::kit::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
+use crate::format::kit::{Codec, Decoded, Draft, Layout, SessionInfo, SummaryDraft, Visible};
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, blocks, content};
 use crate::model::json;
@@ -53,21 +53,22 @@ pub struct Outline {
 impl Codec for ClineRoo {
     const FORMAT: Format = Format::ClineRoo;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Cline or Roo Code history";
+    const PHRASE: &'static str = "a Cline or Roo Code history";
     const LIST: &'static str = "messages";
     const LAYOUT: Layout = Layout::List;
     const UNITS: bool = true;
     const SUMMARIES: bool = true;
     const ORDERS: bool = true;
-    const LAYS_OUT: bool = true;
+    const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "created_at", "source"];
-    const PLACED: &'static [Member] = &[Member::Directory];
+    const REPRESENTED: &'static [Member] = &[Member::Directory];
     type Outline = Outline;
 
     fn unit(&self, elements: &[Vec<u8>]) -> usize {
-        let is_thought = |element: &&Vec<u8>| Kind::of(element) == Kind::Reasoning;
+        let is_thought = |element: &&Vec<u8>| ElementKind::of(element) == ElementKind::Reasoning;
         let run = elements.iter().take_while(is_thought).count();
-        let is_answer = |element: &Vec<u8>| Kind::of(element) == Kind::Message && is_assistant(element);
+        let is_answer =
+            |element: &Vec<u8>| ElementKind::of(element) == ElementKind::Message && is_assistant(element);
         let is_followed = run > 0 && elements.get(run).is_some_and(is_answer);
         run.max(1) + usize::from(is_followed)
     }
@@ -80,13 +81,15 @@ impl Codec for ClineRoo {
 
     fn outline(&self, units: &[Vec<u8>]) -> Outline {
         let messages: Vec<&[u8]> = units.iter().map(|unit| last(unit)).collect();
-        let kinds: Vec<Kind> = messages.iter().map(|message| Kind::of(message)).collect();
-        let of = |kind: Kind| kinds.iter().enumerate().filter(move |(_, own)| **own == kind);
+        let kinds: Vec<ElementKind> = messages.iter().map(|message| ElementKind::of(message)).collect();
+        let of = |kind: ElementKind| kinds.iter().enumerate().filter(move |(_, own)| **own == kind);
         let mut outline = Outline {
             begun: units.iter().flat_map(|unit| elements(unit)).find_map(stamp),
             directory: units.iter().find_map(|unit| directory(unit)),
-            first: of(Kind::Message).next().map_or(units.len(), |(nth, _)| nth),
-            summary: of(Kind::Summary).next_back().map(|(nth, _)| nth),
+            first: of(ElementKind::Message)
+                .next()
+                .map_or(units.len(), |(nth, _)| nth),
+            summary: of(ElementKind::Summary).next_back().map(|(nth, _)| nth),
             ..Outline::default()
         };
         if self.is_unnamed {
@@ -95,7 +98,7 @@ impl Codec for ClineRoo {
                 None => format!("session_{}", &key::sha256(&units.concat())[..16]),
             };
         }
-        for (nth, _) in of(Kind::Marker) {
+        for (nth, _) in of(ElementKind::Marker) {
             let id = text(messages[nth], "truncationId").unwrap_or_default();
             outline.cuts.insert(id.into_owned(), nth);
         }
@@ -110,19 +113,19 @@ impl Codec for ClineRoo {
                 .collect();
         }
         if let Some(panel) = &self.panel {
-            panel.look(units, &messages, &mut outline);
+            panel.add_unit_info(units, &messages, &mut outline);
         }
         outline
     }
 
     fn decode(&self, outline: &Outline, nth: usize, unit: &[u8]) -> Decoded {
         let elements = elements(unit);
-        let Some((message, thoughts)) = elements.split_last() else {
+        let Some((message, reasoning_parts)) = elements.split_last() else {
             return Decoded::Unrecognized;
         };
-        match Kind::of(message) {
-            Kind::Message => {
-                let drafts = drafts(message, thoughts, outline.usage.get(&nth));
+        match ElementKind::of(message) {
+            ElementKind::Message => {
+                let drafts = drafts(message, reasoning_parts, outline.usage.get(&nth));
                 let drafts = drafts.into_iter().map(|draft| Draft {
                     visible: match outline.hides(nth, message, &draft) {
                         true => Visible::Hidden,
@@ -132,26 +135,26 @@ impl Codec for ClineRoo {
                 });
                 Decoded::Messages(drafts.collect())
             }
-            Kind::Summary => {
+            ElementKind::Summary => {
                 let mut members = vec![("by", quoted(NAME))];
                 if outline.first > nth {
                     members.push(("here", b"true".to_vec()));
                 }
-                Decoded::Summary(Summary {
-                    text: said(message),
+                Decoded::Summary(SummaryDraft {
+                    text: element_text(message),
                     kept: Some(nth),
                     members,
-                    ..Summary::default()
+                    ..SummaryDraft::default()
                 })
             }
-            Kind::Marker | Kind::Reasoning => Decoded::Passthrough,
-            Kind::Other => Decoded::Unrecognized,
+            ElementKind::Marker | ElementKind::Reasoning => Decoded::Passthrough,
+            ElementKind::Other => Decoded::Unrecognized,
         }
     }
 
     fn fault(&self, unit: &[u8]) -> Option<String> {
         let message = last(unit);
-        (Kind::of(message) == Kind::Message).then(|| content::fault(message, &[]))?
+        (ElementKind::of(message) == ElementKind::Message).then(|| content::fault(message, &[]))?
     }
 
     fn id(&self, unit: &[u8]) -> Option<String> {
@@ -163,7 +166,7 @@ impl Codec for ClineRoo {
         stamp(last(unit)).and_then(time)
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::unit(messages, None, report)
     }
 }
@@ -174,7 +177,7 @@ fn is_assistant(element: &[u8]) -> bool {
 
 impl Outline {
     /// Whether a message of a unit is not sent: it is truncated, or its call precedes the summary.
-    fn hides(&self, nth: usize, message: &[u8], draft: &draft::Draft) -> bool {
+    fn hides(&self, nth: usize, message: &[u8], draft: &draft::AnnotatedDraft) -> bool {
         let is_sent = self.summary.is_none_or(|from| nth >= from);
         let from = self.summary.filter(|_| is_sent).unwrap_or(0);
         let cut = text(message, "truncationParent").and_then(|id| self.cuts.get(id.as_ref()));
@@ -188,7 +191,7 @@ impl Outline {
 
 impl Panel {
     /// Adds the interface file's information about units, each of which ends with its message.
-    fn look(&self, units: &[Vec<u8>], messages: &[&[u8]], outline: &mut Outline) {
+    fn add_unit_info(&self, units: &[Vec<u8>], messages: &[&[u8]], outline: &mut Outline) {
         let (mut is_roo, mut has_figures, mut at) = (false, false, 0);
         let mut used = self.used.iter().peekable();
         for (nth, message) in messages.iter().enumerate() {
@@ -218,7 +221,7 @@ impl Panel {
 }
 
 /// The messages of an element, with the preceding reasoning.
-fn drafts(element: &[u8], thoughts: &[&[u8]], used: Option<&Vec<u8>>) -> Vec<draft::Draft> {
+fn drafts(element: &[u8], reasoning_parts: &[&[u8]], used: Option<&Vec<u8>>) -> Vec<draft::AnnotatedDraft> {
     let mut drafts = blocks::drafts(element);
     let stamp = stamp(element).and_then(time).map(|time| quoted(&time));
     for (nth, draft) in drafts.iter_mut().enumerate() {
@@ -241,9 +244,9 @@ fn drafts(element: &[u8], thoughts: &[&[u8]], used: Option<&Vec<u8>>) -> Vec<dra
         if let Some(figures) = used.map(Vec::as_slice).or(figures) {
             draft.set("usage", figures);
         }
-        if !thoughts.is_empty() {
+        if !reasoning_parts.is_empty() {
             let own = elements(draft.get("reasoning").unwrap_or_default());
-            let all = array(thoughts.iter().copied().chain(own));
+            let all = array(reasoning_parts.iter().copied().chain(own));
             draft.set("reasoning", all);
         }
     }

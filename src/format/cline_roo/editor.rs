@@ -4,12 +4,12 @@ use super::codec::ClineRoo;
 use super::element::{elements, is_tagged, milliseconds};
 use super::encode::{self, CallIds};
 use super::tags;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Purpose;
-use crate::format::kit::{Change, Codec, Edit, Editor, Edits, Source, losses};
+use crate::format::kit::{Codec, Editor, Edits, ElementChange, ElementEdit, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::{Said, array};
+use crate::format::request::request_part::{AnnotatedMessage, array};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -25,7 +25,7 @@ impl Editor for ClineRoo {
         CallIds::default()
     }
 
-    fn edit(&self, edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<Edit> {
+    fn edit(&self, edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<ElementEdit> {
         if is_roo(edits.source) {
             return tags::tagged(edits, ids, report);
         }
@@ -36,27 +36,27 @@ impl Editor for ClineRoo {
         // The list of omitted messages is in another file.
         let shown = edits.shown();
         let count = list.len();
-        let is_shown = |edit: &Edit| !matches!(edit, Edit::Keep(nth) if edits.has_messages(*nth) && !shown.contains(nth));
-        let list: Vec<Edit> = list.into_iter().filter(is_shown).collect();
-        report.lose(
+        let is_shown = |edit: &ElementEdit| !matches!(edit, ElementEdit::Keep(nth) if edits.has_messages(*nth) && !shown.contains(nth));
+        let list: Vec<ElementEdit> = list.into_iter().filter(is_shown).collect();
+        report.count_loss(
             Loss::Event,
-            u64::from(list.len() < count || edits.changes.contains(&Change::Removed)),
+            u64::from(list.len() < count || edits.changes.contains(&ElementChange::Removed)),
         );
         list
     }
 
-    fn check(&self, edits: &Edits<'_, ClineRoo>, list: &[Edit]) -> Result<()> {
-        let kept = (0..edits.source.raws.len()).map(Edit::Keep);
+    fn check(&self, edits: &Edits<'_, ClineRoo>, list: &[ElementEdit]) -> Result<()> {
+        let kept = (0..edits.source.raws.len()).map(ElementEdit::Keep);
         let is_appended = list.len() >= kept.len()
             && kept.eq(list[..edits.source.raws.len()].iter().cloned())
-            && !edits.changes.contains(&Change::Restored)
+            && !edits.changes.contains(&ElementChange::Restored)
             && edits.summary(&[]).is_none();
         if is_roo(edits.source) || is_appended {
             return Ok(());
         }
         let what = "Cline records omitted messages in other files; only appending is supported";
         let hint = "write a new history: convo COMMAND ... FILE | convo cat --to cline-roo > NEW";
-        Err(Error::new(Kind::Usage, what).hint(hint))
+        Err(Error::new(ErrorKind::Usage, what).hint(hint))
     }
 
     fn joins(&self, before: Role, role: Role) -> bool {
@@ -65,7 +65,7 @@ impl Editor for ClineRoo {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         ids: &mut CallIds,
         report: &mut Report,
@@ -77,7 +77,7 @@ impl Editor for ClineRoo {
         Some(vec![array([tags::summary(text, body).0])])
     }
 
-    fn losses(&self, said: &Said<'_>, joined: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
         let mut lost = vec![Loss::Id, Loss::Usage, Loss::Model, Loss::Category];
         let time = said.message.timestamp;
         let is_lost = time.is_some_and(|time| joined || milliseconds(time).is_none());
@@ -85,7 +85,7 @@ impl Editor for ClineRoo {
         let known = ["is_error", "from", Self::NAME, Api::Anthropic.name()];
         losses::members(&said.message, said.body, &lost, &known, report);
         let is_known = matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool);
-        report.lose(Loss::Category, u64::from(!is_known));
+        report.count_loss(Loss::Category, u64::from(!is_known));
     }
 }
 

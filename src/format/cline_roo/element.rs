@@ -6,7 +6,7 @@ use crate::model::time;
 
 /// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ElementKind {
     /// A message.
     Message,
     /// A summary of earlier messages.
@@ -19,17 +19,17 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl ElementKind {
     /// The kind of an element.
-    pub fn of(element: &[u8]) -> Kind {
+    pub fn of(element: &[u8]) -> ElementKind {
         let is = |name| json::member(element, name) == Some(b"true");
         let role = json::member(element, "role").is_some_and(|raw| raw.starts_with(b"\""));
         match role {
-            true if is("isSummary") => Kind::Summary,
-            true if is("isTruncationMarker") => Kind::Marker,
-            true => Kind::Message,
-            false if json::member(element, "type") == Some(b"\"reasoning\"") => Kind::Reasoning,
-            false => Kind::Other,
+            true if is("isSummary") => ElementKind::Summary,
+            true if is("isTruncationMarker") => ElementKind::Marker,
+            true => ElementKind::Message,
+            false if json::member(element, "type") == Some(b"\"reasoning\"") => ElementKind::Reasoning,
+            false => ElementKind::Other,
         }
     }
 }
@@ -68,7 +68,7 @@ pub fn milliseconds(time: &[u8]) -> Option<String> {
 }
 
 /// The text of an element.
-pub fn said(element: &[u8]) -> String {
+pub fn element_text(element: &[u8]) -> String {
     let content = json::member(element, "content").unwrap_or_default();
     if let Some(text) = json::text(content) {
         return text.into_owned();

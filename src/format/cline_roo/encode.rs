@@ -3,7 +3,7 @@
 use super::element::milliseconds;
 use crate::format::blocks;
 use crate::format::report::Report;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::model::json;
 use crate::model::message::Role;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub struct CallIds {
 
 impl CallIds {
     /// Replaces repeated call ids of a message, or the id of the answered call; `None` if unchanged.
-    fn renamed(&mut self, said: &Said<'_>) -> Option<(&'static str, Vec<u8>)> {
+    fn renamed(&mut self, said: &AnnotatedMessage<'_>) -> Option<(&'static str, Vec<u8>)> {
         if said.message.role() == Role::Tool {
             let id = self.last.get(said.message.tool_call_id()?.as_ref())?;
             return Some(("tool_call_id", quoted(id)));
@@ -45,7 +45,11 @@ impl CallIds {
 }
 
 /// Encodes messages as a unit, an array. New units have unique call ids and a time.
-pub fn unit(messages: &[Said<'_>], mut new: Option<&mut CallIds>, report: &mut Report) -> Option<Vec<u8>> {
+pub fn unit(
+    messages: &[AnnotatedMessage<'_>],
+    mut new: Option<&mut CallIds>,
+    report: &mut Report,
+) -> Option<Vec<u8>> {
     let mut unit: Vec<Vec<u8>> = Vec::new();
     let mut bodies = Vec::new();
     for said in messages {
@@ -58,11 +62,12 @@ pub fn unit(messages: &[Said<'_>], mut new: Option<&mut CallIds>, report: &mut R
             Some(ids) => changes.extend(ids.renamed(said).map(|(name, value)| (name, Some(value)))),
             None => {
                 let is_element = |part: &&[u8]| json::member(part, "type") == Some(b"\"reasoning\"");
-                let (thoughts, rest): (Vec<_>, Vec<_>) = said.reasoning().into_iter().partition(is_element);
-                if !thoughts.is_empty() {
+                let (reasoning_parts, rest): (Vec<_>, Vec<_>) =
+                    said.reasoning().into_iter().partition(is_element);
+                if !reasoning_parts.is_empty() {
                     changes.push(("reasoning", (!rest.is_empty()).then(|| array(rest))));
                 }
-                unit.extend(thoughts.into_iter().map(<[u8]>::to_vec));
+                unit.extend(reasoning_parts.into_iter().map(<[u8]>::to_vec));
             }
         }
         let changes: Vec<(&str, Option<&[u8]>)> = changes
@@ -74,15 +79,15 @@ pub fn unit(messages: &[Said<'_>], mut new: Option<&mut CallIds>, report: &mut R
             false => Cow::Owned(json::with_members(said.body, &changes).ok()?),
         });
     }
-    let made = blocks::encoded(&bodies, new.is_some(), report);
+    let built = blocks::encoded(&bodies, new.is_some(), report);
     let stamp = messages
         .first()
         .and_then(|first| milliseconds(first.message.timestamp?));
     let stamp = stamp.filter(|_| new.is_some());
-    let is_made = !made.is_empty();
-    unit.extend(made.into_iter().map(|made| match &stamp {
-        Some(stamp) => json::with_members(&made, &[("ts", Some(stamp.as_bytes()))]).unwrap_or(made),
-        None => made,
+    let is_made = !built.is_empty();
+    unit.extend(built.into_iter().map(|built| match &stamp {
+        Some(stamp) => json::with_members(&built, &[("ts", Some(stamp.as_bytes()))]).unwrap_or(built),
+        None => built,
     }));
     is_made.then(|| array(unit))
 }

@@ -18,14 +18,14 @@ mod tests;
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
-use super::{Form, Reading};
+use super::{FormatSpec, ReadFn};
 use codec::CLINE_ROO;
 
 /// These histories, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Cline or Roo Code task history (api_conversation_history.json)",
-    read: Reading::Document(read::read),
+    read: ReadFn::Document(read::read),
     write: Some(|session, view, purpose, out, report| {
         kit::write_whole(&CLINE_ROO, session, view, purpose, out, report)
     }),
@@ -48,7 +48,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "In place, Roo Code messages that are dropped are tagged and kept, and a summary follows the messages that it replaces; Cline, which records this in other files, supports only added messages. ui_messages.json is read but not written.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The signature of a history.

@@ -26,11 +26,11 @@ impl Panel {
                 panel.left_out = range_of(range);
             }
             if text(entry, "say").as_deref() == Some("api_req_started")
-                && let (Some(begun), Some(told)) = (stamp(entry), text(entry, "text"))
-                && json::members(told.as_bytes(), Dialect::Strict).is_some()
-                && json::member(told.as_bytes(), "tokensIn").is_some()
+                && let (Some(begun), Some(reported)) = (stamp(entry), text(entry, "text"))
+                && json::members(reported.as_bytes(), Dialect::Strict).is_some()
+                && json::member(reported.as_bytes(), "tokensIn").is_some()
             {
-                panel.used.push((begun, json::compact(told.as_bytes()).0));
+                panel.used.push((begun, json::compact(reported.as_bytes()).0));
             }
         }
         Some(panel)

@@ -3,8 +3,8 @@
 use super::codec::ClineRoo;
 use super::element::{is_tagged, text};
 use super::panel::{self, Panel};
-use crate::error::{Error, Kind, Place, Result};
-use crate::format::Source;
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::format::DocumentSource;
 use crate::format::kit;
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect};
@@ -14,9 +14,9 @@ use crate::model::session::Session;
 const USUAL: [&str; 2] = ["api_conversation_history.json", "claude_messages.json"];
 
 /// Reads a history.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
-    let refused = |what| Err(Error::new(Kind::Data, what));
+    let refused = |what| Err(Error::new(ErrorKind::Data, what));
     let start = json::skip_space(bytes, 0);
     if bytes.get(start) != Some(&b'[') {
         return refused("not an array of messages");
@@ -24,7 +24,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let first = json::skip_space(bytes, start + 1);
     let first = &bytes[first..json::value_end(bytes, first, Dialect::Strict).unwrap_or(first)];
     if text(first, "say").is_some() || text(first, "ask").is_some() {
-        let error = Error::new(Kind::Data, "the messages that Cline or Roo display");
+        let error = Error::new(ErrorKind::Data, "the messages that Cline or Roo display");
         return Err(error.hint("read the session from api_conversation_history.json next to this file"));
     }
     let panel = (source.neighbour)(panel::NAME).ok().flatten();
@@ -32,7 +32,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         panel: panel.and_then(|bytes| Panel::of(&bytes)),
         is_unnamed: source.name.is_none_or(|name| USUAL.contains(&name)),
     };
-    let session = kit::whole(&codec, source, report)?;
+    let session = kit::read_document(&codec, source, report)?;
     if session.messages().next().is_none() {
         return refused("contains no messages");
     }
@@ -41,7 +41,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             "{}, which lists the messages that Cline omits, is missing; all messages are in the view",
             panel::NAME
         );
-        report.note(Place { line: 0, offset: 0 }, what);
+        report.note(Position { line: 0, offset: 0 }, what);
     }
     Ok(vec![session])
 }

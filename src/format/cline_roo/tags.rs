@@ -2,12 +2,12 @@
 //! A summary covers earlier messages; a truncation hides any others.
 
 use super::codec::ClineRoo;
-use super::element::{Kind, elements, last, milliseconds, text};
+use super::element::{ElementKind, elements, last, milliseconds, text};
 use super::encode::CallIds;
-use crate::format::kit::{Change, Edit, Edits, Next};
+use crate::format::kit::{Edits, ElementChange, ElementEdit, NextElement};
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::view::Item;
@@ -21,19 +21,20 @@ const CUT: &str = "truncationParent";
 /// The element for a summary event, and its id.
 pub fn summary(text: &str, body: &[u8]) -> (Vec<u8>, String) {
     let id = key::uuid(text.as_bytes());
-    let mut made = ObjectBuilder::default();
-    made.text("role", "user")
+    let mut built = ObjectBuilder::default();
+    built
+        .text("role", "user")
         .raw("content", array([draft::text_part(&quoted(text))]));
     if let Some(stamp) = json::member(body, "at").and_then(milliseconds) {
-        made.raw("ts", stamp);
+        built.raw("ts", stamp);
     }
-    made.raw("isSummary", "true").text("condenseId", &id);
-    (made.finish(), id)
+    built.raw("isSummary", "true").text("condenseId", &id);
+    (built.finish(), id)
 }
 
 /// A truncation under construction.
 #[derive(Default)]
-struct Cut {
+struct TruncationTag {
     id: String,
     hidden: usize,
     stamp: Option<Vec<u8>>,
@@ -41,29 +42,30 @@ struct Cut {
     at: usize,
 }
 
-impl Cut {
+impl TruncationTag {
     fn marker(&self) -> Vec<u8> {
         let text = format!(
             "[Sliding window truncation: {} messages hidden to reduce context]",
             self.hidden
         );
-        let mut made = ObjectBuilder::default();
-        made.text("role", "user").text("content", &text);
+        let mut built = ObjectBuilder::default();
+        built.text("role", "user").text("content", &text);
         if let Some(stamp) = &self.stamp {
-            made.raw("ts", stamp);
+            built.raw("ts", stamp);
         }
-        made.raw("isTruncationMarker", "true")
+        built
+            .raw("isTruncationMarker", "true")
             .text("truncationId", &self.id);
-        array([made.finish()])
+        array([built.finish()])
     }
 }
 
 /// The edits that give a Roo history its view.
-pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<Edit> {
+pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<ElementEdit> {
     let (session, source) = (edits.session, edits.source);
     let order = edits.order();
     let new = edits.summary(&order);
-    let made = new.map(|(_, item)| summary(&item.summary(session).unwrap_or_default(), item.body(session)));
+    let built = new.map(|(_, item)| summary(&item.summary(session).unwrap_or_default(), item.body(session)));
     let of = |items: &[Item]| {
         let is = |line: usize| {
             items
@@ -74,10 +76,12 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
         summaries.next_back().map(|(nth, _)| *nth)
     };
     let (before, kept) = (of(&edits.own.items), of(&edits.view.items));
-    let is_covered = |at: usize, next: &Next| match (new, next) {
+    let is_covered = |at: usize, next: &NextElement| match (new, next) {
         (Some((first, _)), _) => at < first,
-        (None, Next::Element(nth) | Next::Edited(nth, _)) => kept.is_some_and(|kept| *nth < kept),
-        (None, Next::Items(_)) => false,
+        (None, NextElement::Element(nth) | NextElement::Edited(nth, _)) => {
+            kept.is_some_and(|kept| *nth < kept)
+        }
+        (None, NextElement::Items(_)) => false,
     };
     // Truncations whose marker is sent.
     let sent = order
@@ -85,66 +89,70 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
         .enumerate()
         .filter(|(at, next)| !is_covered(*at, next));
     let markers = sent.filter_map(|(_, next)| match next {
-        Next::Element(nth) => Some(last(&source.raws[*nth])).filter(|raw| Kind::of(raw) == Kind::Marker),
+        NextElement::Element(nth) => {
+            Some(last(&source.raws[*nth])).filter(|raw| ElementKind::of(raw) == ElementKind::Marker)
+        }
         _ => None,
     });
     let markers = markers.filter_map(|marker| text(marker, "truncationId"));
     let cuts: HashSet<_> = markers.collect();
     let is_cut = |nth: usize| text(last(&source.raws[nth]), CUT).is_some_and(|id| cuts.contains(&id));
     let shown = edits.shown();
-    let mut cut: Option<Cut> = None;
+    let mut cut: Option<TruncationTag> = None;
     let mut out = Vec::new();
-    let summary = |out: &mut Vec<Edit>| out.extend(made.iter().map(|(raw, _)| Edit::Insert(array([raw]))));
+    let summary = |out: &mut Vec<ElementEdit>| {
+        out.extend(built.iter().map(|(raw, _)| ElementEdit::Insert(array([raw]))))
+    };
     for (at, next) in order.iter().enumerate() {
         if new.is_some_and(|(first, _)| first == at) {
             summary(&mut out);
         }
         let is_covered = is_covered(at, next);
         match next {
-            Next::Element(nth) => {
+            NextElement::Element(nth) => {
                 let (nth, unit) = (*nth, &source.raws[*nth]);
-                let is_summary = Kind::of(last(unit)) == Kind::Summary;
-                let leaves = edits.changes[nth] == Change::Removed
+                let is_summary = ElementKind::of(last(unit)) == ElementKind::Summary;
+                let leaves = edits.changes[nth] == ElementChange::Removed
                     || (is_summary && before == Some(nth) && kept != before);
                 let is_bare = || new.is_some() || kept != before;
                 let is_hidden = || edits.has_messages(nth) && !shown.contains(&nth) && !is_cut(nth);
-                match &made {
+                match &built {
                     Some((_, id)) if is_covered && leaves => {
-                        out.push(Edit::Replace(nth, with_tag(unit, COVERED, id)))
+                        out.push(ElementEdit::Replace(nth, with_tag(unit, COVERED, id)))
                     }
-                    _ if is_covered => out.push(Edit::Keep(nth)),
+                    _ if is_covered => out.push(ElementEdit::Keep(nth)),
                     // An undone summary is removed, so that its messages become visible.
                     _ if is_summary && kept != Some(nth) => {}
                     _ if leaves || (is_bare() && is_hidden()) => {
-                        let cut = cut.get_or_insert_with(|| Cut {
+                        let cut = cut.get_or_insert_with(|| TruncationTag {
                             id: key::uuid(unit),
-                            ..Cut::default()
+                            ..TruncationTag::default()
                         });
                         cut.hidden += elements(unit).len();
                         cut.stamp = json::member(last(unit), "ts")
                             .map(<[u8]>::to_vec)
                             .or(cut.stamp.take());
-                        out.push(Edit::Replace(nth, with_tag(unit, CUT, &cut.id)));
+                        out.push(ElementEdit::Replace(nth, with_tag(unit, CUT, &cut.id)));
                         cut.at = out.len();
                     }
                     _ if is_cut(nth) && shown.contains(&nth) => {
-                        out.push(Edit::Replace(nth, without_tags(unit)))
+                        out.push(ElementEdit::Replace(nth, without_tags(unit)))
                     }
-                    _ => out.push(Edit::Keep(nth)),
+                    _ => out.push(ElementEdit::Keep(nth)),
                 }
             }
-            Next::Edited(nth, items) => {
+            NextElement::Edited(nth, items) => {
                 let edited = edits.edited(*nth, items, report);
-                out.extend(edited.map(|unit| Edit::Replace(*nth, without_tags(&unit))));
+                out.extend(edited.map(|unit| ElementEdit::Replace(*nth, without_tags(&unit))));
             }
-            Next::Items(items) => {
+            NextElement::Items(items) => {
                 let is_message = |nth: &usize| edits.view.items[*nth].summary(session).is_none();
                 let items: Vec<usize> = items.iter().copied().filter(is_message).collect();
                 out.extend(
                     edits
                         .new_elements(&items, ids, report)
                         .into_iter()
-                        .map(Edit::Insert),
+                        .map(ElementEdit::Insert),
                 );
             }
         }
@@ -153,7 +161,7 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
         summary(&mut out);
     }
     if let Some(cut) = cut {
-        out.insert(cut.at, Edit::Insert(cut.marker()));
+        out.insert(cut.at, ElementEdit::Insert(cut.marker()));
     }
     out
 }

@@ -1,10 +1,10 @@
 //! Compactions in a log, which replace the history before them by items or by a summary.
 
-use super::line::Item;
-use super::steps::Open;
+use super::line::ItemRole;
+use super::steps::OpenMessage;
 use super::{NAME, message};
-use crate::format::request::piece::array;
-use crate::format::request::{Api, piece};
+use crate::format::request::request_part::array;
+use crate::format::request::{Api, request_part};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 
@@ -50,7 +50,7 @@ pub fn event(
         Some(_) => &["replacement_history"],
         None => &["message"],
     };
-    if let Some(rest) = piece::rest_object(payload, known) {
+    if let Some(rest) = request_part::extra_object(payload, known) {
         own.raw("payload", rest);
     }
     if summary {
@@ -64,7 +64,7 @@ pub fn event(
     } else {
         event.text("strategy", NAME);
         let mut drop: Vec<Vec<u8>> = covers.into_iter().collect();
-        drop.extend(before.inserted.iter().map(|id| piece::quoted(id)));
+        drop.extend(before.inserted.iter().map(|id| request_part::quoted(id)));
         event.raw("drop", array(drop));
     }
     before.inserted.clear();
@@ -73,7 +73,7 @@ pub fn event(
             let messages = messages(&items, |nth| id("msg", nth + 1));
             let inserts = messages.iter().map(|(id, body)| {
                 before.inserted.push(id.clone());
-                piece::wrapped("message", body)
+                request_part::wrapped("message", body)
             });
             event.raw("insert", array(inserts));
             if std::mem::take(&mut before.summary) {
@@ -95,29 +95,29 @@ pub fn event(
 }
 
 fn quoted(ids: &[String; 2]) -> Vec<u8> {
-    array(ids.iter().map(|id| piece::quoted(id)))
+    array(ids.iter().map(|id| request_part::quoted(id)))
 }
 
 /// The messages of items, with their ids.
 fn messages(items: &[&[u8]], id: impl Fn(usize) -> String) -> Vec<(String, Vec<u8>)> {
     let mut groups: Vec<Vec<&[u8]>> = Vec::new();
-    let mut open: Option<Open> = None;
+    let mut open: Option<OpenMessage> = None;
     for item in items {
-        let kind = Item::of(item);
+        let kind = ItemRole::of(item);
         if let (Some(state), Some(group)) = (&mut open, groups.last_mut())
-            && !state.is_left(kind)
+            && !state.starts_other_message(kind)
         {
             group.push(item);
             continue;
         }
-        open = Open::begin(kind);
+        open = OpenMessage::begin(kind);
         groups.push(vec![item]);
     }
     let mut decoder = Api::OpenaiResponses.interface().decoder();
-    let made = groups.iter().enumerate().map(|(nth, group)| {
+    let built = groups.iter().enumerate().map(|(nth, group)| {
         let mut draft = message::of_items(group, &mut *decoder);
-        draft.raw("id", piece::quoted(&id(nth)));
+        draft.raw("id", request_part::quoted(&id(nth)));
         (id(nth), draft.body(Api::OpenaiResponses))
     });
-    made.collect()
+    built.collect()
 }

@@ -1,23 +1,25 @@
 //! The header of a session, and the number of lines that a fork copies from its parent.
 
-use super::line::{Kind, Line};
+use super::line::{CodexLine, CodexLineKind};
 use super::{NAME, uuid};
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::native::HeaderBuilder;
 use crate::format::workspace::Workspace;
-use crate::format::{Format, Source};
+use crate::format::{DocumentSource, Format};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;
 
 /// The session line: the first of its kind. Later ones belong to other sessions.
-pub fn meta(lines: &[Line<'_>]) -> Option<usize> {
-    lines.iter().position(|line| matches!(line.kind, Kind::Meta(_)))
+pub fn meta(lines: &[CodexLine<'_>]) -> Option<usize> {
+    lines
+        .iter()
+        .position(|line| matches!(line.kind, CodexLineKind::Meta(_)))
 }
 
-fn payload<'a>(lines: &[Line<'a>], meta: Option<usize>) -> &'a [u8] {
+fn payload<'a>(lines: &[CodexLine<'a>], meta: Option<usize>) -> &'a [u8] {
     match meta.map(|nth| &lines[nth].kind) {
-        Some(Kind::Meta(payload)) => payload,
+        Some(CodexLineKind::Meta(payload)) => payload,
         _ => b"{}",
     }
 }
@@ -27,23 +29,23 @@ fn text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
 }
 
 /// The header of a session.
-pub fn header(source: &Source<'_>, lines: &[Line<'_>], meta: Option<usize>) -> Vec<u8> {
-    let told = payload(lines, meta);
+pub fn header(source: &DocumentSource<'_>, lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<u8> {
+    let reported = payload(lines, meta);
     let mut header = HeaderBuilder::default();
-    let created = text(told, "timestamp").filter(|time| time::is_rfc3339(time));
+    let created = text(reported, "timestamp").filter(|time| time::is_rfc3339(time));
     header
         .text("created_at", created.as_deref())
         .text("title", title(lines).as_deref());
-    let id = header.named(Format::Codex, source, text(told, "id").as_deref(), 0);
+    let id = header.named(Format::Codex, source, text(reported, "id").as_deref(), 0);
     let mut metadata = ObjectBuilder::default();
-    let branch = json::member(told, "git").and_then(|git| json::member(git, "branch"));
-    Workspace::new(json::member(told, "cwd"), branch, None).add_to(&mut metadata);
-    if let Some(lineage) = lineage(told) {
+    let branch = json::member(reported, "git").and_then(|git| json::member(git, "branch"));
+    Workspace::new(json::member(reported, "cwd"), branch, None).add_to(&mut metadata);
+    if let Some(lineage) = lineage(reported) {
         metadata.raw("lineage", lineage);
     }
     let mut own = ObjectBuilder::default();
     if let Some(nth) = meta {
-        own.raw("session_meta", told);
+        own.raw("session_meta", reported);
         match &lines[nth].envelope {
             Some(members) => own.raw("envelope", super::object(members)),
             None => own.raw("bare", "true"),
@@ -59,15 +61,18 @@ pub fn header(source: &Source<'_>, lines: &[Line<'_>], meta: Option<usize>) -> V
 }
 
 /// The last name given to the session.
-fn title<'a>(lines: &[Line<'a>]) -> Option<Cow<'a, str>> {
+fn title<'a>(lines: &[CodexLine<'a>]) -> Option<Cow<'a, str>> {
     lines.iter().rev().find_map(|line| match &line.kind {
-        Kind::Event(name, payload) if name == "thread_name_updated" => text(payload, "thread_name"),
+        CodexLineKind::Event(name, payload) if name == "thread_name_updated" => text(payload, "thread_name"),
         _ => None,
     })
 }
 
-fn lineage(told: &[u8]) -> Option<Vec<u8>> {
-    let (kind, parent) = match (text(told, "forked_from_id"), text(told, "parent_thread_id")) {
+fn lineage(reported: &[u8]) -> Option<Vec<u8>> {
+    let (kind, parent) = match (
+        text(reported, "forked_from_id"),
+        text(reported, "parent_thread_id"),
+    ) {
         (Some(parent), _) => ("fork", parent),
         (None, parent) => ("child", parent?),
     };
@@ -78,9 +83,9 @@ fn lineage(told: &[u8]) -> Option<Vec<u8>> {
 
 /// The number of lines that a fork copied from its parent. The copies have the time of the fork and are only
 /// recognizable by their turn ids: the session's own turns are not older than the session.
-pub fn inherited(lines: &[Line<'_>], meta: Option<usize>) -> usize {
-    let told = payload(lines, meta);
-    let (Some(id), Some(parent)) = (text(told, "id"), text(told, "forked_from_id")) else {
+pub fn inherited(lines: &[CodexLine<'_>], meta: Option<usize>) -> usize {
+    let reported = payload(lines, meta);
+    let (Some(id), Some(parent)) = (text(reported, "id"), text(reported, "forked_from_id")) else {
         return 0;
     };
     let begun = uuid::time(&id);
@@ -89,14 +94,14 @@ pub fn inherited(lines: &[Line<'_>], meta: Option<usize>) -> usize {
         let turn = turn.and_then(|turn| uuid::time(&turn));
         turn.is_some_and(|turn| begun.is_some_and(|begun| turn >= begun))
     };
-    let behind = meta.map_or(0, |nth| nth + 1);
+    let after = meta.map_or(0, |nth| nth + 1);
     let mut replayed = false;
-    for (nth, line) in lines.iter().enumerate().skip(behind) {
+    for (nth, line) in lines.iter().enumerate().skip(after) {
         match &line.kind {
-            Kind::Meta(payload) if text(payload, "id") == Some(Cow::Borrowed(&*id)) => return nth,
-            Kind::Meta(payload) => replayed |= text(payload, "id") == Some(Cow::Borrowed(&*parent)),
-            Kind::Turn(payload) if own(payload) => return nth,
-            Kind::Event(name, payload) if name == "task_started" && own(payload) => return nth,
+            CodexLineKind::Meta(payload) if text(payload, "id") == Some(Cow::Borrowed(&*id)) => return nth,
+            CodexLineKind::Meta(payload) => replayed |= text(payload, "id") == Some(Cow::Borrowed(&*parent)),
+            CodexLineKind::Turn(payload) if own(payload) => return nth,
+            CodexLineKind::Event(name, payload) if name == "task_started" && own(payload) => return nth,
             _ => {}
         }
     }
@@ -121,9 +126,9 @@ impl Beginning {
             self.told |= !line.trim_ascii().is_empty();
             return false;
         }
-        let meta = match Line::parse(line, Place { line: 1, offset: 0 }).kind {
-            Kind::Meta(payload) => payload,
-            Kind::Blank => return false,
+        let meta = match CodexLine::parse(line, Position { line: 1, offset: 0 }).kind {
+            CodexLineKind::Meta(payload) => payload,
+            CodexLineKind::Blank => return false,
             _ => {
                 self.told = true;
                 return false;

@@ -1,10 +1,10 @@
 //! Converts messages of a view to items, and items to lines.
 
-use super::line::{Kind, Line};
+use super::line::{CodexLine, CodexLineKind};
 use super::object;
 use crate::format::Purpose;
 use crate::format::report::Report;
-use crate::format::request::{self, Api, piece};
+use crate::format::request::{self, Api, request_part};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
 use crate::model::session::Session;
@@ -48,7 +48,7 @@ fn typed(item: Vec<u8>) -> Vec<u8> {
     if !said {
         typed.text("type", "message");
     }
-    for (name, value) in piece::rest(&item, &[]) {
+    for (name, value) in request_part::extra_members(&item, &[]) {
         match &content {
             Some(content) if name == "content" => typed.raw(&name, content),
             _ => typed.raw(&name, value),
@@ -60,7 +60,7 @@ fn typed(item: Vec<u8>) -> Vec<u8> {
 fn part(kind: &str, text: &[u8]) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     part.text("type", kind).raw("text", text);
-    piece::array([part.finish()])
+    request_part::array([part.finish()])
 }
 
 fn input_text(raw: &[u8]) -> Vec<u8> {
@@ -98,7 +98,7 @@ pub fn line(envelope: Option<&[(Cow<'_, str>, &[u8])]>, kind: &str, payload: &[u
 
 /// A line with its payload replaced.
 pub fn with_payload(old: &[u8], payload: &[u8]) -> Vec<u8> {
-    let line = Line::parse(old, crate::error::Place { line: 1, offset: 1 });
+    let line = CodexLine::parse(old, crate::error::Position { line: 1, offset: 1 });
     let mut new = match line.envelope {
         None => payload.to_vec(),
         Some(_) => {
@@ -111,15 +111,17 @@ pub fn with_payload(old: &[u8], payload: &[u8]) -> Vec<u8> {
 
 /// The payload of a line with an item or event.
 pub fn payload(line: &[u8]) -> Option<Vec<u8>> {
-    match Line::parse(line, crate::error::Place { line: 1, offset: 1 }).kind {
-        Kind::Item(_, payload) | Kind::Event(_, payload) | Kind::Compacted(payload) => Some(payload.to_vec()),
+    match CodexLine::parse(line, crate::error::Position { line: 1, offset: 1 }).kind {
+        CodexLineKind::Item(_, payload)
+        | CodexLineKind::Event(_, payload)
+        | CodexLineKind::Compacted(payload) => Some(payload.to_vec()),
         _ => None,
     }
 }
 
 /// The text of a message in its display event.
-pub fn shown(message: &Message<'_>) -> Vec<u8> {
-    piece::quoted(&message.text())
+pub fn display_text(message: &Message<'_>) -> Vec<u8> {
+    request_part::quoted(&message.text())
 }
 
 /// The display event of a user message.
@@ -128,7 +130,7 @@ pub fn user_event(text: &[u8], rest: Option<&[u8]>) -> Vec<u8> {
     event.text("type", "user_message").raw("message", text);
     match rest {
         Some(rest) => {
-            for (name, value) in piece::rest(rest, &[]) {
+            for (name, value) in request_part::extra_members(rest, &[]) {
                 event.raw(&name, value);
             }
         }
@@ -150,11 +152,11 @@ pub fn agent_event(text: &[u8]) -> Vec<u8> {
 
 /// The members of a stored object.
 pub fn members(object: &[u8]) -> Vec<(Cow<'_, str>, &[u8])> {
-    piece::rest(object, &[]).collect()
+    request_part::extra_members(object, &[]).collect()
 }
 
 /// Restores envelope members that [`object`] stored.
-pub fn kept_envelope(raw: Option<&[u8]>, timestamp: Option<&[u8]>) -> Option<Vec<u8>> {
+pub fn preserved_envelope(raw: Option<&[u8]>, timestamp: Option<&[u8]>) -> Option<Vec<u8>> {
     match (raw, timestamp) {
         (Some(b"null"), _) => None,
         (Some(raw), _) => Some(raw.to_vec()),
@@ -171,5 +173,5 @@ pub fn history(bodies: &[&[u8]]) -> Vec<u8> {
     }
     let view = View::replay(&session);
     let items = of_view(&session, &view, true, &mut Report::default());
-    piece::array(items.concat())
+    request_part::array(items.concat())
 }

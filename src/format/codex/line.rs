@@ -1,14 +1,14 @@
 //! Parses one line of a log: its kind and envelope.
 
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::openai_responses::is_unnamed;
-use crate::model::json::{self, Dialect, Fault};
+use crate::model::json::{self, Dialect, JsonError};
 use crate::model::record;
 use std::borrow::Cow;
 
 /// The role of an item in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum ItemRole {
     /// Reasoning.
     Reasoning,
     /// Text of the model.
@@ -33,26 +33,28 @@ const SERVER: [&str; 6] = [
     "computer_call",
 ];
 
-impl Item {
+impl ItemRole {
     /// The role of an item, from its members.
-    pub fn of(item: &[u8]) -> Item {
+    pub fn of(item: &[u8]) -> ItemRole {
         let kind = json::member(item, "type")
             .and_then(json::text)
             .unwrap_or_default();
         let text = |name| json::member(item, name).filter(|raw| raw.starts_with(b"\""));
         match kind.as_ref() {
             "message" => match text("role").and_then(json::text).as_deref() {
-                Some("assistant") => Item::Said,
-                Some("user" | "developer" | "system") => Item::Alone,
-                _ => Item::Other,
+                Some("assistant") => ItemRole::Said,
+                Some("user" | "developer" | "system") => ItemRole::Alone,
+                _ => ItemRole::Other,
             },
-            "reasoning" => Item::Reasoning,
-            kind if kind.ends_with("_call") && (text("call_id").is_some() || is_unnamed(item)) => Item::Call,
-            kind if kind.ends_with("_output") && (text("call_id").is_some() || is_unnamed(item)) => {
-                Item::Alone
+            "reasoning" => ItemRole::Reasoning,
+            kind if kind.ends_with("_call") && (text("call_id").is_some() || is_unnamed(item)) => {
+                ItemRole::Call
             }
-            kind if SERVER.contains(&kind) => Item::Server,
-            _ => Item::Other,
+            kind if kind.ends_with("_output") && (text("call_id").is_some() || is_unnamed(item)) => {
+                ItemRole::Alone
+            }
+            kind if SERVER.contains(&kind) => ItemRole::Server,
+            _ => ItemRole::Other,
         }
     }
 
@@ -64,11 +66,11 @@ impl Item {
 
 /// The kind of a line, with its payload.
 #[derive(Clone, Debug)]
-pub enum Kind<'a> {
+pub enum CodexLineKind<'a> {
     /// The session line.
     Meta(&'a [u8]),
     /// An item of the history that is sent to the model.
-    Item(Item, &'a [u8]),
+    Item(ItemRole, &'a [u8]),
     /// A display event, and its name.
     Event(Cow<'a, str>, &'a [u8]),
     /// The settings of a turn.
@@ -80,40 +82,40 @@ pub enum Kind<'a> {
     /// An empty line.
     Blank,
     /// Not an object.
-    Unreadable(Fault),
+    Unreadable(JsonError),
 }
 
 /// A line of a log.
 #[derive(Clone, Debug)]
-pub struct Line<'a> {
+pub struct CodexLine<'a> {
     /// The line with its ending.
     pub full: &'a [u8],
     /// The line without byte order mark and ending.
     pub body: &'a [u8],
     /// Its position.
-    pub place: Place,
+    pub place: Position,
     /// Its kind.
-    pub kind: Kind<'a>,
+    pub kind: CodexLineKind<'a>,
     /// The envelope members other than `type` and `payload`; `None` without an envelope.
     pub envelope: Option<Vec<(Cow<'a, str>, &'a [u8])>>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> CodexLine<'a> {
     /// Parses a line.
-    pub fn parse(full: &'a [u8], place: Place) -> Line<'a> {
+    pub fn parse(full: &'a [u8], place: Position) -> CodexLine<'a> {
         let body = record::body_of(full, place);
-        let mut line = Line {
+        let mut line = CodexLine {
             full,
             body,
             place,
-            kind: Kind::Blank,
+            kind: CodexLineKind::Blank,
             envelope: None,
         };
         if body.trim_ascii().is_empty() {
             return line;
         }
         if let Some(fault) = fault(body) {
-            line.kind = Kind::Unreadable(fault);
+            line.kind = CodexLineKind::Unreadable(fault);
             return line;
         }
         let members = json::members(body, Dialect::Strict).unwrap_or_default();
@@ -126,34 +128,34 @@ impl<'a> Line<'a> {
         let kind = get("type").and_then(json::text);
         let payload = get("payload").filter(|raw| raw.starts_with(b"{"));
         line.kind = match (kind.as_deref(), payload) {
-            (Some("session_meta"), Some(payload)) => Kind::Meta(payload),
-            (Some("response_item"), Some(payload)) => Kind::Item(Item::of(payload), payload),
+            (Some("session_meta"), Some(payload)) => CodexLineKind::Meta(payload),
+            (Some("response_item"), Some(payload)) => CodexLineKind::Item(ItemRole::of(payload), payload),
             (Some("event_msg"), Some(payload)) => {
                 let name = json::member(payload, "type").and_then(json::text);
-                Kind::Event(name.unwrap_or_default(), payload)
+                CodexLineKind::Event(name.unwrap_or_default(), payload)
             }
-            (Some("turn_context"), Some(payload)) => Kind::Turn(payload),
-            (Some("compacted"), Some(payload)) => Kind::Compacted(payload),
-            (Some(kind), None) if Item::is_bare(kind) => Kind::Item(Item::of(body), body),
+            (Some("turn_context"), Some(payload)) => CodexLineKind::Turn(payload),
+            (Some("compacted"), Some(payload)) => CodexLineKind::Compacted(payload),
+            (Some(kind), None) if ItemRole::is_bare(kind) => CodexLineKind::Item(ItemRole::of(body), body),
             (None, None)
                 if ["id", "timestamp", "instructions"]
                     .iter()
                     .all(|name| get(name).is_some()) =>
             {
-                Kind::Meta(body)
+                CodexLineKind::Meta(body)
             }
-            _ => Kind::Other,
+            _ => CodexLineKind::Other,
         };
         if payload.is_some() {
-            let beside = |(name, _): &(Cow<'_, str>, _)| !matches!(name.as_ref(), "type" | "payload");
-            line.envelope = Some(members.into_iter().filter(beside).collect());
+            let extra = |(name, _): &(Cow<'_, str>, _)| !matches!(name.as_ref(), "type" | "payload");
+            line.envelope = Some(members.into_iter().filter(extra).collect());
         }
         line
     }
 
     /// Whether it is an object that logs do not have: it has neither an envelope nor the form of older logs.
-    pub fn is_strange(&self) -> bool {
-        matches!(self.kind, Kind::Other)
+    pub fn is_unrecognized(&self) -> bool {
+        matches!(self.kind, CodexLineKind::Other)
             && self.envelope.is_none()
             && json::member(self.body, "record_type").is_none()
     }
@@ -170,9 +172,9 @@ impl<'a> Line<'a> {
 }
 
 /// Why a line is not a JSON object in UTF-8.
-fn fault(body: &[u8]) -> Option<Fault> {
+fn fault(body: &[u8]) -> Option<JsonError> {
     if let Err(error) = std::str::from_utf8(body) {
-        return Some(Fault {
+        return Some(JsonError {
             offset: error.valid_up_to(),
             what: "not UTF-8",
         });
@@ -180,7 +182,7 @@ fn fault(body: &[u8]) -> Option<Fault> {
     let mut members = match json::Members::new(body, Dialect::Strict) {
         Ok(members) => members,
         Err(fault) => {
-            return Some(Fault {
+            return Some(JsonError {
                 what: "not a JSON object",
                 ..fault
             });
@@ -196,12 +198,12 @@ fn fault(body: &[u8]) -> Option<Fault> {
 }
 
 /// The lines of a log that starts at `start`.
-pub fn lines(bytes: &[u8], start: Place) -> Vec<Line<'_>> {
+pub fn lines(bytes: &[u8], start: Position) -> Vec<CodexLine<'_>> {
     let mut place = start;
     let mut all = Vec::new();
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
         place.line += 1;
-        all.push(Line::parse(full, place));
+        all.push(CodexLine::parse(full, place));
         place.offset += full.len() as u64;
     }
     all

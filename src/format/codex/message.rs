@@ -1,20 +1,20 @@
 //! Converts items to messages, annotated so that their lines can be restored.
 
-use super::line::{Kind, Line};
+use super::line::{CodexLine, CodexLineKind};
 use super::{NAME, object, steps};
-use crate::format::request::draft::Draft;
+use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::interface::Decoder;
-use crate::format::request::piece::array;
+use crate::format::request::request_part::array;
 use crate::format::request::{self, Api};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::time;
 
 /// The message of these items.
-pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> Draft {
+pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> AnnotatedDraft {
     let (mut drafts, _) = request::unit(Api::OpenaiResponses, items, decoder);
     let mut draft = match drafts.len() {
         1 => drafts.remove(0),
-        _ => request::draft::whole("assistant", items.first().copied().unwrap_or(b"{}")),
+        _ => request::draft::raw_draft("assistant", items.first().copied().unwrap_or(b"{}")),
     };
     let context = |item: &[u8]| json::member(item, "role") == Some(b"\"user\"") && steps::is_context(item);
     if items.first().is_some_and(|item| context(item)) {
@@ -24,20 +24,20 @@ pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> Draft {
 }
 
 /// The message of a display event.
-pub fn of_event(event: &[u8]) -> Draft {
-    let mut draft = Draft::new("user");
+pub fn of_event(event: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("user");
     draft.raw("content", json::member(event, "message").unwrap_or(b"\"\""));
     draft
 }
 
 /// The time of a message: that of its first line.
-pub fn timestamp<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
+pub fn timestamp<'a>(line: &CodexLine<'a>) -> Option<&'a [u8]> {
     let raw = line.timestamp()?;
     json::text(raw).filter(|time| time::is_rfc3339(time)).map(|_| raw)
 }
 
 /// The annotation for the lines of a message; `between` is the number of other lines between two of them.
-pub fn note(lines: &[&Line<'_>], between: impl Fn(usize) -> usize) -> Option<Vec<u8>> {
+pub fn note(lines: &[&CodexLine<'_>], between: impl Fn(usize) -> usize) -> Option<Vec<u8>> {
     let mut own = ObjectBuilder::default();
     let time = lines.first().and_then(|line| timestamp(line));
     let notes: Vec<Vec<u8>> = lines
@@ -65,15 +65,15 @@ pub fn note(lines: &[&Line<'_>], between: impl Fn(usize) -> usize) -> Option<Vec
         own.raw("lines", array(notes));
     }
     if let [line] = lines
-        && let Kind::Event(_, payload) = &line.kind
+        && let CodexLineKind::Event(_, payload) = &line.kind
     {
-        let rest = request::piece::rest_object(payload, &["type", "message"]);
+        let rest = request::request_part::extra_object(payload, &["type", "message"]);
         own.raw("event", rest.unwrap_or_else(|| b"{}".to_vec()));
     }
     (!own.is_empty()).then(|| own.finish())
 }
 
 /// Adds an annotation to a message.
-pub fn noted(draft: &mut Draft, note: Option<Vec<u8>>) {
+pub fn noted(draft: &mut AnnotatedDraft, note: Option<Vec<u8>>) {
     draft.metadata(NAME, note);
 }

@@ -15,15 +15,15 @@
 //! a fork's own first turn starts with `task_started`, if present.
 
 mod compaction;
-mod fresh;
+mod encode_new;
 mod header;
 mod items;
 mod line;
+mod log_slot;
 mod message;
 mod read;
 mod signature;
 mod slim;
-mod slot;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -35,20 +35,20 @@ mod write;
 pub(super) use signature::SIGNATURE;
 
 use super::report::Loss;
-use super::{Form, Reading};
+use super::{FormatSpec, ReadFn};
 use crate::model::json::ObjectBuilder;
 use std::borrow::Cow;
 pub use usage::totals;
 
 /// Codex's logs, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Codex session log",
     ending: ".jsonl",
-    read: Reading::Sessions(read::open),
+    read: ReadFn::Sessions(read::open),
     model: Some("MODEL"),
     write: Some(write::write),
-    back: Some(write::back),
+    back: Some(write::write_back),
     loses: &[
         Loss::Id,
         Loss::Usage,
@@ -67,7 +67,7 @@ pub const FORM: Form = Form {
     ],
     note: "In place, dropped records are removed together with their display events; a summary is appended as a compaction of the program.",
     slims: Some(slim::SLIMMING),
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The name of the format's annotations.

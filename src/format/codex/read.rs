@@ -1,21 +1,21 @@
 //! Reads a log as a session.
 
 use super::compaction::{self, Before};
-use super::line::{Item, Kind, Line};
-use super::steps::Step;
+use super::line::{CodexLine, CodexLineKind, ItemRole};
+use super::steps::RecordSource;
 use super::usage::Figures;
 use super::{NAME, header, line, message, object, steps};
-use crate::error::{Place, Result};
+use crate::error::{Position, Result};
+use crate::format::concatenated_logs::LogSplitter;
 use crate::format::kit::records::passthrough;
-use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::request::Api;
-use crate::format::request::draft::Draft;
-use crate::format::{Input, SessionReader, Source};
+use crate::format::request::draft::AnnotatedDraft;
+use crate::format::{DocumentSource, Input, SessionReader};
 use crate::model::json::{self};
 use crate::model::key::Derive;
-use crate::model::origin::Origin;
 use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub const UNKNOWN: &[u8] = b"\"unknown\"";
 
 /// The logs of an input, usually one.
 struct Logs {
-    pieces: Pieces,
+    pieces: LogSplitter,
     name: Option<String>,
     returns: bool,
 }
@@ -35,7 +35,7 @@ pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(Logs {
         name: input.name.clone(),
         returns: input.returns,
-        pieces: Pieces::new(input),
+        pieces: LogSplitter::new(input),
     }))
 }
 
@@ -47,9 +47,9 @@ impl SessionReader for Logs {
         };
         let mut session = read(self.name.as_deref(), &piece.bytes, piece.start, report);
         if self.returns {
-            session.set_origin(Arc::new(Origin {
+            session.set_origin(Arc::new(SourceBytes {
                 bytes: piece.bytes,
-                ..Origin::default()
+                ..SourceBytes::default()
             }));
         }
         Ok(Some(session))
@@ -57,32 +57,36 @@ impl SessionReader for Logs {
 }
 
 /// Reads a log that starts at `start`.
-pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report) -> Session {
-    let source = Source {
+pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Report) -> Session {
+    let source = DocumentSource {
         name,
-        ..Source::alone(bytes)
+        ..DocumentSource::alone(bytes)
     };
     let lines = line::lines(bytes, start);
     let meta = header::meta(&lines);
     let steps = steps::steps(&lines, meta);
     let inherited = header::inherited(&lines, meta);
-    let about = About::of(&lines, &steps, inherited);
+    let about = MessageInfo::of(&lines, &steps, inherited);
     // A newer Codex may write items of further types; a log with only such items is not supported.
-    let said = steps.iter().any(Step::is_message);
-    let unknown = |line: &Line<'_>| !said && is_unknown(line);
-    let strange = lines.iter().filter(|line| line.is_strange() || unknown(line));
-    report.strange(strange.map(|line| line.place), "a Codex log");
+    let said = steps.iter().any(RecordSource::is_message);
+    let unknown = |line: &CodexLine<'_>| !said && is_unknown(line);
+    let strange = lines
+        .iter()
+        .filter(|line| line.is_unrecognized() || unknown(line));
+    report.report_unrecognized(strange.map(|line| line.place), "a Codex log");
     let mut session = Session::default();
     session.push_new(&header::header(&source, &lines, meta));
     let mut decoder = Api::OpenaiResponses.interface().decoder();
     // Only compactions refer to messages by id.
-    let compacted = steps.iter().any(|step| matches!(step, Step::Compacted(_)));
+    let compacted = steps
+        .iter()
+        .any(|step| matches!(step, RecordSource::Compacted(_)));
     let (mut before, mut derive) = (Before::default(), Derive::default());
     for (nth, step) in steps.iter().enumerate() {
         let first = &lines[step.lines()[0]];
         let body = match step {
-            Step::Unreadable(_) => {
-                if let Kind::Unreadable(fault) = first.kind {
+            RecordSource::Unreadable(_) => {
+                if let CodexLineKind::Unreadable(fault) = first.kind {
                     let mut place = first.place;
                     place.offset += fault.offset as u64;
                     report.damage(place, fault.what);
@@ -90,9 +94,9 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
                 session.push_ended(first.full, first.place);
                 continue;
             }
-            Step::Foreign(_) => passthrough(NAME, first.body.trim_ascii()),
-            Step::Compacted(at) => {
-                let Kind::Compacted(payload) = first.kind else {
+            RecordSource::Foreign(_) => passthrough(NAME, first.body.trim_ascii()),
+            RecordSource::Compacted(at) => {
+                let CodexLineKind::Compacted(payload) = first.kind else {
                     continue;
                 };
                 let name = format!("{at}\n{}", String::from_utf8_lossy(first.body));
@@ -101,7 +105,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
                 let envelope = first.envelope.as_deref().filter(|_| !usual).map(object);
                 compaction::event(payload, &name, time, envelope, &mut before)
             }
-            Step::Message(at) => {
+            RecordSource::Message(at) => {
                 let items: Vec<&[u8]> = at.iter().filter_map(|at| item(&lines[*at])).collect();
                 for (line, item) in at.iter().zip(&items) {
                     if let Some(fault) = Api::OpenaiResponses.interface().fault(item) {
@@ -112,9 +116,9 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
                 about.add(&mut draft, nth, &lines[..], at, &items);
                 finished(&mut draft, &lines, at, inherited)
             }
-            Step::Event(at) => {
+            RecordSource::Event(at) => {
                 let mut draft = match &first.kind {
-                    Kind::Event(_, payload) => message::of_event(payload),
+                    CodexLineKind::Event(_, payload) => message::of_event(payload),
                     _ => continue,
                 };
                 finished(&mut draft, &lines, std::slice::from_ref(at), inherited)
@@ -132,34 +136,34 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     session
 }
 
-fn item<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
+fn item<'a>(line: &CodexLine<'a>) -> Option<&'a [u8]> {
     match line.kind {
-        Kind::Item(_, item) => Some(item),
+        CodexLineKind::Item(_, item) => Some(item),
         _ => None,
     }
 }
 
 /// Whether a line is an item of an unknown type.
-fn is_unknown(line: &Line<'_>) -> bool {
+fn is_unknown(line: &CodexLine<'_>) -> bool {
     let kind = |item| json::member(item, "type").and_then(json::text);
     let snapshot = |item| kind(item).is_some_and(|kind| kind == "ghost_snapshot");
-    matches!(line.kind, Kind::Item(Item::Other, item) if !snapshot(item))
+    matches!(line.kind, CodexLineKind::Item(ItemRole::Other, item) if !snapshot(item))
 }
 
 /// The message with its time and the annotation for its lines.
-fn finished(draft: &mut Draft, lines: &[Line<'_>], at: &[usize], inherited: usize) -> Vec<u8> {
+fn finished(draft: &mut AnnotatedDraft, lines: &[CodexLine<'_>], at: &[usize], inherited: usize) -> Vec<u8> {
     if let Some(time) = message::timestamp(&lines[at[0]]) {
         draft.raw("timestamp", time);
     }
     if at[0] < inherited {
         draft.metadata("inherited", Some(b"true".to_vec()));
     }
-    let own: Vec<&Line<'_>> = at.iter().map(|at| &lines[*at]).collect();
+    let own: Vec<&CodexLine<'_>> = at.iter().map(|at| &lines[*at]).collect();
     let between = |nth: usize| {
         let others = &lines[at[nth - 1] + 1..at[nth]];
         others
             .iter()
-            .filter(|line| !matches!(line.kind, Kind::Blank))
+            .filter(|line| !matches!(line.kind, CodexLineKind::Blank))
             .count()
     };
     message::noted(draft, message::note(&own, between));
@@ -168,7 +172,7 @@ fn finished(draft: &mut Draft, lines: &[Line<'_>], at: &[usize], inherited: usiz
 
 /// Data about messages in other lines.
 #[derive(Default)]
-struct About<'a> {
+struct MessageInfo<'a> {
     /// Usage by step.
     usage: HashMap<usize, Figures>,
     /// The model of the turn by step.
@@ -177,12 +181,12 @@ struct About<'a> {
     ends: HashMap<Cow<'a, str>, &'a [u8]>,
 }
 
-impl<'a> About<'a> {
-    fn of(lines: &[Line<'a>], steps: &[Step], inherited: usize) -> About<'a> {
-        let mut about = About::default();
+impl<'a> MessageInfo<'a> {
+    fn of(lines: &[CodexLine<'a>], steps: &[RecordSource], inherited: usize) -> MessageInfo<'a> {
+        let mut about = MessageInfo::default();
         let mut of_line: Vec<Option<usize>> = vec![None; lines.len()];
         for (nth, step) in steps.iter().enumerate() {
-            if let Step::Message(at) = step
+            if let RecordSource::Message(at) = step
                 && is_model(lines, at)
             {
                 at.iter().for_each(|at| of_line[*at] = Some(nth));
@@ -192,24 +196,24 @@ impl<'a> About<'a> {
         let (mut total, mut waiting) = (Figures::default(), Figures::default());
         for (nth, line) in lines.iter().enumerate() {
             match &line.kind {
-                Kind::Turn(payload) => {
+                CodexLineKind::Turn(payload) => {
                     model = json::member(payload, "model")
                         .filter(|raw| raw.starts_with(b"\"") && *raw != UNKNOWN)
                         .or(model);
                 }
-                Kind::Event(name, payload) if name == "token_count" => {
-                    let Some(told) = Figures::told(payload) else {
+                CodexLineKind::Event(name, payload) if name == "token_count" => {
+                    let Some(reported) = Figures::total_of_event(payload) else {
                         continue;
                     };
-                    let used = told.since(total);
-                    total = told;
+                    let used = reported.since(total);
+                    total = reported;
                     match last {
                         _ if nth < inherited => {}
                         Some(step) => about.use_at(step, used),
                         None => waiting = waiting.plus(used),
                     }
                 }
-                Kind::Event(name, payload) if name == "exec_command_end" => {
+                CodexLineKind::Event(name, payload) if name == "exec_command_end" => {
                     let code = json::member(payload, "exit_code");
                     let call = json::member(payload, "call_id").and_then(json::text);
                     about.ends.extend(call.zip(code));
@@ -236,7 +240,14 @@ impl<'a> About<'a> {
         }
     }
 
-    fn add(&self, draft: &mut Draft, step: usize, lines: &[Line<'_>], at: &[usize], items: &[&[u8]]) {
+    fn add(
+        &self,
+        draft: &mut AnnotatedDraft,
+        step: usize,
+        lines: &[CodexLine<'_>],
+        at: &[usize],
+        items: &[&[u8]],
+    ) {
         if is_model(lines, at) {
             if let Some(model) = self.models.get(&step) {
                 draft.raw("model", *model);
@@ -253,7 +264,7 @@ impl<'a> About<'a> {
 }
 
 /// Whether a message is from the model.
-fn is_model(lines: &[Line<'_>], at: &[usize]) -> bool {
+fn is_model(lines: &[CodexLine<'_>], at: &[usize]) -> bool {
     let first = at.first().map(|at| &lines[*at].kind);
-    matches!(first, Some(Kind::Item(item, _)) if *item != line::Item::Alone)
+    matches!(first, Some(CodexLineKind::Item(item, _)) if *item != line::ItemRole::Alone)
 }

@@ -1,32 +1,32 @@
 //! The signature of Codex logs.
 
 use crate::format::detect::signature::has_content;
-use crate::format::detect::{Content, Signature};
+use crate::format::detect::{LineKind, Signature};
 
 /// The signature.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a Codex log",
     header: |shape| {
-        let typed = shape.says("type", "session_meta") && shape.has("payload");
+        let typed = shape.text_equals("type", "session_meta") && shape.has("payload");
         let older = !shape.is_text("type") && !shape.has("role");
         typed || (older && shape.all(&["id", "timestamp", "instructions"]))
     },
     content: |shape| {
         let item = shape.object("payload");
         match shape.text("type").as_deref() {
-            Some("response_item") if item.says("type", "message") => {
-                Content::known(has_content(&item, "content"))
+            Some("response_item") if item.text_equals("type", "message") => {
+                LineKind::known(has_content(&item, "content"))
             }
             Some("response_item") => match item.text("type") {
-                Some(kind) if is_item(&kind) => Content::None,
-                _ => Content::Unknown,
+                Some(kind) if is_item(&kind) => LineKind::None,
+                _ => LineKind::Unknown,
             },
-            Some("message") => Content::known(has_content(shape, "content")),
-            Some(_) if shape.any(&["payload", "record_type"]) => Content::None,
-            Some(kind) if is_item(kind) => Content::None,
-            None if shape.any(&["record_type", "instructions"]) => Content::None,
-            _ => Content::Unknown,
+            Some("message") => LineKind::known(has_content(shape, "content")),
+            Some(_) if shape.any(&["payload", "record_type"]) => LineKind::None,
+            Some(kind) if is_item(kind) => LineKind::None,
+            None if shape.any(&["record_type", "instructions"]) => LineKind::None,
+            _ => LineKind::Unknown,
         }
     },
     line: |shape| {

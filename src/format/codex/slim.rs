@@ -1,9 +1,9 @@
 //! Removes lines that Codex does not need to resume a session.
 
-use super::line::{Item, Kind, Line};
+use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::usage::Figures;
-use crate::error::Place;
-use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming, digest};
+use crate::error::Position;
+use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming, digest};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 const HISTORY: &str = "replacement_history";
 const COUNT: &str = "token_count";
 /// Display events of messages, and the member with their text.
-const SAID: [(&str, &str); 3] = [
+const DISPLAY_EVENTS: [(&str, &str); 3] = [
     ("user_message", "message"),
     ("agent_message", "message"),
     ("agent_reasoning", "text"),
@@ -19,25 +19,25 @@ const SAID: [(&str, &str); 3] = [
 
 pub const SLIMMING: Slimming = Slimming {
     parts: &[
-        Part::usual(HISTORY, "histories of all compactions but the last"),
-        Part::usual("exec_command_end", "output and status of commands on the screen"),
-        Part::usual(COUNT, "usage by turn; the total is kept"),
-        Part::named("user_message", "your messages on the screen, but the first"),
-        Part::named("agent_message", "replies on the screen"),
-        Part::named("agent_reasoning", "reasoning on the screen"),
+        SlimPart::usual(HISTORY, "histories of all compactions but the last"),
+        SlimPart::usual("exec_command_end", "output and status of commands on the screen"),
+        SlimPart::usual(COUNT, "usage by turn; the total is kept"),
+        SlimPart::named("user_message", "your messages on the screen, but the first"),
+        SlimPart::named("agent_message", "replies on the screen"),
+        SlimPart::named("agent_reasoning", "reasoning on the screen"),
     ],
     open: |chosen| {
-        Box::new(Log {
+        Box::new(CodexSlimmer {
             chosen,
-            ..Log::default()
+            ..CodexSlimmer::default()
         })
     },
 };
 
 /// A log in its first pass.
 #[derive(Default)]
-struct Log {
-    chosen: Chosen,
+struct CodexSlimmer {
+    chosen: PartNames,
     /// The last compaction with a replacement history.
     compacted: Option<u64>,
     /// The last compaction before each session that starts in the file.
@@ -55,11 +55,11 @@ struct Log {
     said: HashSet<[u8; 32]>,
 }
 
-fn parse(number: u64, line: &[u8]) -> Line<'_> {
+fn parse(number: u64, line: &[u8]) -> CodexLine<'_> {
     // The line has no byte order mark and no ending here.
-    Line::parse(
+    CodexLine::parse(
         line,
-        Place {
+        Position {
             line: number,
             offset: 1,
         },
@@ -83,35 +83,37 @@ fn texts(item: &[u8]) -> Vec<Cow<'_, str>> {
     texts
 }
 
-impl Slimmer for Log {
-    fn look(&mut self, number: u64, line: &[u8]) {
+impl Slimmer for CodexSlimmer {
+    fn inspect(&mut self, number: u64, line: &[u8]) {
         match parse(number, line).kind {
-            Kind::Meta(meta) => {
+            CodexLineKind::Meta(meta) => {
                 self.kept.extend(self.compacted);
                 let from = json::member(meta, "forked_from_id");
                 self.is_fork |= from.is_some_and(|id| id.starts_with(b"\""));
             }
-            Kind::Compacted(payload)
+            CodexLineKind::Compacted(payload)
                 if json::member(payload, HISTORY).is_some_and(|list| list.starts_with(b"[")) =>
             {
                 self.compacted = Some(number);
             }
-            Kind::Event(name, payload) if name == COUNT => match (Figures::told(payload), self.last) {
-                (None, _) => self.bare = Some(number),
-                (Some(now), Some((before, then))) => {
-                    // The total has restarted, so it is not an increase.
-                    if now.since(then) == now && !then.is_zero() {
-                        self.counts.insert(before);
+            CodexLineKind::Event(name, payload) if name == COUNT => {
+                match (Figures::total_of_event(payload), self.last) {
+                    (None, _) => self.bare = Some(number),
+                    (Some(now), Some((before, then))) => {
+                        // The total has restarted, so it is not an increase.
+                        if now.since(then) == now && !then.is_zero() {
+                            self.counts.insert(before);
+                        }
+                        self.last = Some((number, now));
                     }
-                    self.last = Some((number, now));
+                    (Some(now), None) => self.last = Some((number, now)),
                 }
-                (Some(now), None) => self.last = Some((number, now)),
-            },
-            Kind::Event(name, _) if name == "user_message" => {
+            }
+            CodexLineKind::Event(name, _) if name == "user_message" => {
                 self.first.get_or_insert(number);
             }
-            Kind::Item(Item::Reasoning | Item::Said | Item::Alone, item)
-                if SAID.iter().any(|(name, _)| self.chosen.has(name)) =>
+            CodexLineKind::Item(ItemRole::Reasoning | ItemRole::Said | ItemRole::Alone, item)
+                if DISPLAY_EVENTS.iter().any(|(name, _)| self.chosen.has(name)) =>
             {
                 let texts = texts(item);
                 self.said.extend(texts.iter().map(|text| digest(text.as_bytes())));
@@ -128,7 +130,7 @@ impl Slimmer for Log {
 
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
         match parse(number, line).kind {
-            Kind::Compacted(payload) => {
+            CodexLineKind::Compacted(payload) => {
                 let is_last = self.compacted == Some(number) || self.kept.contains(&number);
                 let is_old = self.compacted.is_some() && !is_last;
                 match self.chosen.part(HISTORY) {
@@ -141,12 +143,12 @@ impl Slimmer for Log {
                     _ => Slimmed::same("compacted"),
                 }
             }
-            Kind::Event(name, payload) => {
+            CodexLineKind::Event(name, payload) => {
                 let is_said = |member| {
                     json::member_text(payload, member)
                         .is_some_and(|text| self.said.contains(&digest(text.as_bytes())))
                 };
-                let is_removed = match SAID.iter().find(|(known, _)| *known == name) {
+                let is_removed = match DISPLAY_EVENTS.iter().find(|(known, _)| *known == name) {
                     Some((_, member)) => self.first != Some(number) && is_said(member),
                     None if name == COUNT => !self.is_fork && !self.counts.contains(&number),
                     None => true,
@@ -156,16 +158,16 @@ impl Slimmer for Log {
                     None => Slimmed::same(name.into_owned()),
                 }
             }
-            Kind::Meta(_) => Slimmed::same("session_meta"),
-            Kind::Turn(_) => Slimmed::same("turn_context"),
-            Kind::Item(_, item) => match json::member_text(item, "type") {
+            CodexLineKind::Meta(_) => Slimmed::same("session_meta"),
+            CodexLineKind::Turn(_) => Slimmed::same("turn_context"),
+            CodexLineKind::Item(_, item) => match json::member_text(item, "type") {
                 Some(name) => Slimmed::same(name.into_owned()),
                 None => Slimmed::same("item"),
             },
-            Kind::Other => {
+            CodexLineKind::Other => {
                 Slimmed::same(json::member_text(line, "type").map_or("other".to_string(), Cow::into_owned))
             }
-            Kind::Blank | Kind::Unreadable(_) => Slimmed::same("unreadable"),
+            CodexLineKind::Blank | CodexLineKind::Unreadable(_) => Slimmed::same("unreadable"),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Groups the lines of a log into messages and other records.
 
-use super::line::{Item, Kind, Line};
+use super::line::{CodexLine, CodexLineKind, ItemRole};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
 /// The source of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RecordSource {
     /// A message of the items in these lines.
     Message(Vec<usize>),
     /// A user message that only has a display event.
@@ -19,46 +19,47 @@ pub enum Step {
     Unreadable(usize),
 }
 
-impl Step {
+impl RecordSource {
     /// Its lines.
     pub fn lines(&self) -> &[usize] {
         match self {
-            Step::Message(lines) => lines,
-            Step::Event(line) | Step::Compacted(line) | Step::Foreign(line) | Step::Unreadable(line) => {
-                std::slice::from_ref(line)
-            }
+            RecordSource::Message(lines) => lines,
+            RecordSource::Event(line)
+            | RecordSource::Compacted(line)
+            | RecordSource::Foreign(line)
+            | RecordSource::Unreadable(line) => std::slice::from_ref(line),
         }
     }
 
     /// Whether it is a message.
     pub fn is_message(&self) -> bool {
-        matches!(self, Step::Message(_) | Step::Event(_))
+        matches!(self, RecordSource::Message(_) | RecordSource::Event(_))
     }
 }
 
 /// A model message to which further items may belong.
 #[derive(Clone, Copy, Default)]
-pub struct Open {
+pub struct OpenMessage {
     /// Whether it has text or calls; then reasoning or further text starts another message.
     full: bool,
 }
 
-impl Open {
+impl OpenMessage {
     /// Whether the next item starts another message; otherwise adds it to this one.
-    pub fn is_left(&mut self, item: Item) -> bool {
+    pub fn starts_other_message(&mut self, item: ItemRole) -> bool {
         match item {
-            Item::Reasoning | Item::Said if self.full => return true,
-            Item::Alone | Item::Other => return true,
-            Item::Said | Item::Call => self.full = true,
-            Item::Reasoning | Item::Server => {}
+            ItemRole::Reasoning | ItemRole::Said if self.full => return true,
+            ItemRole::Alone | ItemRole::Other => return true,
+            ItemRole::Said | ItemRole::Call => self.full = true,
+            ItemRole::Reasoning | ItemRole::Server => {}
         }
         false
     }
 
     /// Starts a message with its first item; `None` if the item is a separate message.
-    pub fn begin(item: Item) -> Option<Open> {
-        let mut open = Open::default();
-        (!open.is_left(item)).then_some(open)
+    pub fn begin(item: ItemRole) -> Option<OpenMessage> {
+        let mut open = OpenMessage::default();
+        (!open.starts_other_message(item)).then_some(open)
     }
 }
 
@@ -88,51 +89,53 @@ pub fn is_context(item: &[u8]) -> bool {
 }
 
 /// Whether a line is an item that the user wrote.
-fn is_said_by_user(line: &Line<'_>) -> bool {
+fn is_user_item(line: &CodexLine<'_>) -> bool {
     match line.kind {
-        Kind::Item(Item::Alone, item) => json::member(item, "role") == Some(b"\"user\"") && !is_context(item),
+        CodexLineKind::Item(ItemRole::Alone, item) => {
+            json::member(item, "role") == Some(b"\"user\"") && !is_context(item)
+        }
         _ => false,
     }
 }
 
 /// Whether user messages are only in display events.
-pub fn is_told_by_events(lines: &[Line<'_>]) -> bool {
-    !lines.iter().any(is_said_by_user)
+pub fn has_only_display_events(lines: &[CodexLine<'_>]) -> bool {
+    !lines.iter().any(is_user_item)
 }
 
 /// The steps of a log; `meta` is the session line.
-pub fn steps(lines: &[Line<'_>], meta: Option<usize>) -> Vec<Step> {
-    let events = is_told_by_events(lines);
+pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> {
+    let events = has_only_display_events(lines);
     let mut steps = Vec::new();
-    let mut open: Option<(usize, Open)> = None;
+    let mut open: Option<(usize, OpenMessage)> = None;
     for (nth, line) in lines.iter().enumerate() {
         match &line.kind {
-            Kind::Blank => {}
-            Kind::Unreadable(_) => steps.push(Step::Unreadable(nth)),
-            Kind::Meta(_) if Some(nth) == meta => {}
-            Kind::Item(item, _) => {
+            CodexLineKind::Blank => {}
+            CodexLineKind::Unreadable(_) => steps.push(RecordSource::Unreadable(nth)),
+            CodexLineKind::Meta(_) if Some(nth) == meta => {}
+            CodexLineKind::Item(item, _) => {
                 if let Some((step, state)) = &mut open
-                    && !state.is_left(*item)
-                    && let Step::Message(lines) = &mut steps[*step]
+                    && !state.starts_other_message(*item)
+                    && let RecordSource::Message(lines) = &mut steps[*step]
                 {
                     lines.push(nth);
                     continue;
                 }
-                open = Open::begin(*item).map(|state| (steps.len(), state));
+                open = OpenMessage::begin(*item).map(|state| (steps.len(), state));
                 steps.push(match item {
-                    Item::Other => Step::Foreign(nth),
-                    _ => Step::Message(vec![nth]),
+                    ItemRole::Other => RecordSource::Foreign(nth),
+                    _ => RecordSource::Message(vec![nth]),
                 });
             }
-            Kind::Event(name, payload) if events && name == "user_message" && is_text(payload) => {
+            CodexLineKind::Event(name, payload) if events && name == "user_message" && is_text(payload) => {
                 open = None;
-                steps.push(Step::Event(nth));
+                steps.push(RecordSource::Event(nth));
             }
-            Kind::Compacted(_) => {
+            CodexLineKind::Compacted(_) => {
                 open = None;
-                steps.push(Step::Compacted(nth));
+                steps.push(RecordSource::Compacted(nth));
             }
-            _ => steps.push(Step::Foreign(nth)),
+            _ => steps.push(RecordSource::Foreign(nth)),
         }
     }
     steps

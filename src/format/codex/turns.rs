@@ -1,11 +1,11 @@
 //! The turns of a log, and which of their lines are removed with their messages.
 
-use super::slot::{Slot, What};
+use super::log_slot::{LineRelation, LogSlot};
 use crate::model::session::Session;
 use std::collections::HashSet;
 
 /// Decides which lines to remove with removed messages.
-pub struct Turns {
+pub struct TurnLines {
     /// The turn of each line.
     turns: Vec<usize>,
     /// For each turn, whether all its messages are removed.
@@ -15,10 +15,10 @@ pub struct Turns {
     said: HashSet<(usize, String)>,
 }
 
-impl Turns {
+impl TurnLines {
     /// Examines the turns of a log; `gone` returns whether the message at a line of the session is removed.
-    pub fn of(session: &Session, slots: &[Slot], gone: impl Fn(usize) -> bool) -> Turns {
-        let mut turns = Turns {
+    pub fn of(session: &Session, slots: &[LogSlot], removed: impl Fn(usize) -> bool) -> TurnLines {
+        let mut turns = TurnLines {
             turns: Vec::with_capacity(slots.len()),
             gone: Vec::new(),
             calls: HashSet::new(),
@@ -29,25 +29,28 @@ impl Turns {
         let mut counts: Vec<[usize; 2]> = vec![[0, 0]];
         for slot in slots {
             let starts = match slot.what {
-                What::Start => begun,
-                What::Turn => std::mem::replace(&mut set, true),
+                LineRelation::Start => begun,
+                LineRelation::Turn => std::mem::replace(&mut set, true),
                 _ => false,
             };
             if starts {
                 turn += 1;
                 counts.push([0, 0]);
-                set = slot.what == What::Turn;
+                set = slot.what == LineRelation::Turn;
             }
-            begun |= !matches!(slot.what, What::Kept);
+            begun |= !matches!(slot.what, LineRelation::Kept);
             turns.turns.push(turn);
             let Some(line) = slot.line() else { continue };
             counts[turn][0] += 1;
-            if gone(line) {
+            if removed(line) {
                 counts[turn][1] += 1;
                 turns.forget(session, line, turn);
             }
         }
-        turns.gone = counts.iter().map(|[all, gone]| *all > 0 && all == gone).collect();
+        turns.gone = counts
+            .iter()
+            .map(|[all, removed]| *all > 0 && all == removed)
+            .collect();
         turns
     }
 
@@ -63,14 +66,14 @@ impl Turns {
     }
 
     /// Whether to keep a line that is not a message.
-    pub fn keep(&self, at: usize, what: &What) -> bool {
+    pub fn keep(&self, at: usize, what: &LineRelation) -> bool {
         let turn = self.turns[at];
         if self.gone[turn] {
             return false;
         }
         match what {
-            What::Beside { call: Some(call), .. } => !self.calls.contains(call),
-            What::Beside { said: Some(said), .. } => !self.said.contains(&(turn, said.clone())),
+            LineRelation::Beside { call: Some(call), .. } => !self.calls.contains(call),
+            LineRelation::Beside { said: Some(said), .. } => !self.said.contains(&(turn, said.clone())),
             _ => true,
         }
     }

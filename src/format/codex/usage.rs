@@ -19,7 +19,7 @@ pub struct Figures([u64; NAMES.len()]);
 
 impl Figures {
     /// The total in a `token_count` event, if any.
-    pub fn told(event: &[u8]) -> Option<Figures> {
+    pub fn total_of_event(event: &[u8]) -> Option<Figures> {
         let total = json::member(json::member(event, "info")?, "total_token_usage")?;
         let number = |name: &str| {
             let raw = json::member(total, name)?;
@@ -74,7 +74,7 @@ pub fn totals(session: &Session) -> Vec<Total> {
         if let Some(named) = json::member(payload, "model").and_then(json::text) {
             model = named.into_owned();
         }
-        if let Some(total) = Figures::told(payload) {
+        if let Some(total) = Figures::total_of_event(payload) {
             let used = total.since(before);
             before = total;
             // A repeated total.

@@ -21,7 +21,7 @@ pub fn is(id: &str) -> bool {
 }
 
 /// A UUID of version 7 with this time, and other bits derived from a name.
-pub fn made(milliseconds: i64, name: &[u8]) -> String {
+pub fn derived_uuid(milliseconds: i64, name: &[u8]) -> String {
     let time = u64::try_from(milliseconds).unwrap_or(0) & 0xffff_ffff_ffff;
     let name = key::sha256(name);
     // The variant of RFC 9562: one of 8, 9, a, b.

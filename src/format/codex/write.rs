@@ -3,14 +3,14 @@
 //! compaction line with the remaining history, and all earlier lines are kept.
 
 use super::items;
-use super::slot::{self, Slot, What};
-use super::turns::Turns;
-use super::{NAME, fresh};
+use super::log_slot::{self, LineRelation, LogSlot};
+use super::turns::TurnLines;
+use super::{NAME, encode_new};
 use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::report::Report;
-use crate::format::request::piece;
-use crate::format::{Purpose, Returned, written};
+use crate::format::request::request_part;
+use crate::format::{EditedSession, Purpose, written};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
@@ -25,26 +25,26 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    if !slot::came_from_log(session) {
-        return fresh::write(session, view, purpose, out, report);
+    if !log_slot::was_read_from_log(session) {
+        return encode_new::write(session, view, purpose, out, report);
     }
     let items = items::of_view(session, view, true, report);
-    let slots = slot::of_session(session, view, &items);
+    let slots = log_slot::of_session(session, view, &items);
     if purpose == Purpose::Export {
         losses::events(session, NAME, report);
     }
-    Log::new(session, view, items, slots).write(out)
+    CodexLogWriter::new(session, view, items, slots).write(out)
 }
 
 /// Writes a session back to its log.
-pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     for returned in sessions {
         match returned.session.origin() {
             Some(origin) if !returned.changed => written(out.write_all(&origin.bytes))?,
             Some(origin) => {
                 let items = items::of_view(returned.session, returned.view, true, report);
-                let slots = slot::of_origin(&origin.bytes);
-                Log::new(returned.session, returned.view, items, slots).write(out)?;
+                let slots = log_slot::of_origin(&origin.bytes);
+                CodexLogWriter::new(returned.session, returned.view, items, slots).write(out)?;
             }
             None => write(returned.session, returned.view, Purpose::Return, out, report)?,
         }
@@ -53,14 +53,14 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
 }
 
 /// A log to write.
-struct Log<'s> {
+struct CodexLogWriter<'s> {
     session: &'s Session,
     view: &'s View,
     /// The view that the log itself defines.
     own: View,
     /// The items of each item of the view.
     items: Vec<Vec<Vec<u8>>>,
-    slots: Vec<Slot>,
+    slots: Vec<LogSlot>,
     /// Whether user messages are only in display events.
     events: bool,
 }
@@ -68,18 +68,18 @@ struct Log<'s> {
 /// Items to insert, by the line of the session that they precede; `usize::MAX` is the end.
 type Inserts = HashMap<usize, Vec<usize>>;
 
-impl<'s> Log<'s> {
-    fn new(session: &'s Session, view: &'s View, items: Vec<Vec<Vec<u8>>>, slots: Vec<Slot>) -> Self {
+impl<'s> CodexLogWriter<'s> {
+    fn new(session: &'s Session, view: &'s View, items: Vec<Vec<Vec<u8>>>, slots: Vec<LogSlot>) -> Self {
         let compactions = session
             .live_events()
             .into_iter()
             .filter(|index| is_own(session, *index));
-        Log {
+        CodexLogWriter {
             session,
             view,
             own: View::after(session, compactions.collect()),
             items,
-            events: slot::is_told_by_events(&slots),
+            events: log_slot::has_only_display_events(&slots),
             slots,
         }
     }
@@ -107,8 +107,8 @@ impl<'s> Log<'s> {
         let same =
             |pair: &(&Item, &Item)| matches!(pair, (Item::Line(one), Item::Line(other)) if one == other);
         let ends = self.view.items.iter().rev().zip(self.own.items.iter().rev());
-        let behind = ends.take_while(same).count();
-        let (replaced, rest) = self.view.items.split_at(self.view.items.len() - behind);
+        let after = ends.take_while(same).count();
+        let (replaced, rest) = self.view.items.split_at(self.view.items.len() - after);
         let first = rest.first().and_then(Item::line);
         let at = first.and_then(|line| self.slots.iter().position(|slot| slot.is_of(line)));
         let at = at.unwrap_or(self.slots.len());
@@ -116,7 +116,7 @@ impl<'s> Log<'s> {
         let mut payload = ObjectBuilder::default();
         payload.text("message", &text.unwrap_or_default()).raw(
             "replacement_history",
-            piece::array(self.items[..replaced.len()].concat()),
+            request_part::array(self.items[..replaced.len()].concat()),
         );
         let event = replaced.iter().rev().find_map(|item| match item {
             Item::Summary(index) => json::member(self.session.record(*index).body, "at"),
@@ -129,14 +129,14 @@ impl<'s> Log<'s> {
         line.push(b'\n');
         lines.insert(at, line);
         // Messages that were added since have no line yet.
-        let added: Vec<usize> = (self.view.items.len() - behind..self.view.items.len()).collect();
-        let slots: HashSet<usize> = self.slots.iter().filter_map(Slot::line).collect();
+        let added: Vec<usize> = (self.view.items.len() - after..self.view.items.len()).collect();
+        let slots: HashSet<usize> = self.slots.iter().filter_map(LogSlot::line).collect();
         for item in added {
             let missing = self.view.items[item]
                 .line()
                 .is_some_and(|line| !slots.contains(&line));
             if missing {
-                lines.extend(self.made(item, known));
+                lines.extend(self.new_lines(item, known));
             }
         }
         lines
@@ -152,10 +152,10 @@ impl<'s> Log<'s> {
             .filter_map(|(nth, item)| Some((item.line()?, nth)))
             .collect();
         let before: HashSet<usize> = self.own.items.iter().filter_map(Item::line).collect();
-        let has_line: HashSet<usize> = self.slots.iter().filter_map(Slot::line).collect();
-        let (mut inserts, history) = self.placed(&has_line);
-        let gone = |line: usize| before.contains(&line) && !shown.contains_key(&line);
-        let turns = Turns::of(self.session, &self.slots, gone);
+        let has_line: HashSet<usize> = self.slots.iter().filter_map(LogSlot::line).collect();
+        let (mut inserts, history) = self.inserted_items(&has_line);
+        let removed = |line: usize| before.contains(&line) && !shown.contains_key(&line);
+        let turns = TurnLines::of(self.session, &self.slots, removed);
         let live: HashSet<usize> = self.session.live_events().into_iter().collect();
         let last = self.last_compaction();
         let mut lines: Vec<Vec<u8>> = Vec::new();
@@ -164,18 +164,18 @@ impl<'s> Log<'s> {
             let slot = &self.slots[at];
             if let Some(line) = slot.line() {
                 for item in inserts.remove(&line).unwrap_or_default() {
-                    lines.extend(self.made(item, at));
+                    lines.extend(self.new_lines(item, at));
                 }
             }
             match &slot.what {
-                What::Kept => lines.push(slot.bytes.clone()),
-                What::Compacted(line) if !live.contains(line) => {}
-                What::Compacted(line) if Some(*line) == last => {
+                LineRelation::Kept => lines.push(slot.bytes.clone()),
+                LineRelation::Compacted(line) if !live.contains(line) => {}
+                LineRelation::Compacted(line) if Some(*line) == last => {
                     lines.push(self.compaction(at, *line, &history))
                 }
-                What::Compacted(_) => lines.push(slot.bytes.clone()),
-                What::Item(line) | What::Event(line) => match shown.get(line) {
-                    _ if gone(*line) => {}
+                LineRelation::Compacted(_) => lines.push(slot.bytes.clone()),
+                LineRelation::Item(line) | LineRelation::Event(line) => match shown.get(line) {
+                    _ if removed(*line) => {}
                     Some(item) if matches!(self.view.items[*item], Item::Edited(..)) => {
                         if done.insert(*line) {
                             lines.extend(self.edited(*item, *line));
@@ -183,19 +183,21 @@ impl<'s> Log<'s> {
                     }
                     _ => lines.push(slot.bytes.clone()),
                 },
-                What::Start | What::Turn | What::Beside { .. } if turns.keep(at, &slot.what) => {
+                LineRelation::Start | LineRelation::Turn | LineRelation::Beside { .. }
+                    if turns.keep(at, &slot.what) =>
+                {
                     lines.push(slot.bytes.clone());
                 }
-                What::Start | What::Turn | What::Beside { .. } => {}
+                LineRelation::Start | LineRelation::Turn | LineRelation::Beside { .. } => {}
             }
         }
         // Without an item that the user wrote, Codex would read user messages from the display events.
-        if !self.events && slot::is_told_by_events_in(&lines) {
-            lines.retain(|line| !slot::is_user_event(line));
+        if !self.events && log_slot::have_only_display_events(&lines) {
+            lines.retain(|line| !log_slot::is_user_event(line));
         }
         let end = self.slots.len();
         for item in inserts.remove(&usize::MAX).unwrap_or_default() {
-            lines.extend(self.made(item, end));
+            lines.extend(self.new_lines(item, end));
         }
         lines
     }
@@ -207,7 +209,7 @@ impl<'s> Log<'s> {
     }
 
     /// Ids and bodies of the messages that the log's last compaction inserted.
-    fn own_inserts(&self) -> Vec<(String, Vec<u8>)> {
+    fn compaction_inserts(&self) -> Vec<(String, Vec<u8>)> {
         let Some(index) = self.last_compaction() else {
             return Vec::new();
         };
@@ -225,8 +227,8 @@ impl<'s> Log<'s> {
     }
 
     /// The positions of items without a line in the log, and the new history of the compaction.
-    fn placed(&self, has_line: &HashSet<usize>) -> (Inserts, Vec<usize>) {
-        let own: HashSet<String> = self.own_inserts().into_iter().map(|(id, _)| id).collect();
+    fn inserted_items(&self, has_line: &HashSet<usize>) -> (Inserts, Vec<usize>) {
+        let own: HashSet<String> = self.compaction_inserts().into_iter().map(|(id, _)| id).collect();
         let mut inserts = Inserts::new();
         let (mut history, mut waiting) = (Vec::new(), Vec::new());
         for (nth, item) in self.view.items.iter().enumerate() {
@@ -262,7 +264,7 @@ impl<'s> Log<'s> {
             .items
             .iter()
             .any(|item| matches!(item, Item::Summary(index) if *index == line));
-        let were = self.own_inserts();
+        let were = self.compaction_inserts();
         let now = history
             .iter()
             .map(|item| self.view.items[*item].body(self.session));
@@ -276,12 +278,12 @@ impl<'s> Log<'s> {
         let mut kept: Vec<Vec<u8>> = Vec::new();
         if is_summary {
             // Drop its text, but keep the other items.
-            let beside = self.view.items.iter().enumerate();
-            let beside = beside.filter(|(_, item)| item.line().is_some_and(|index| index < line));
-            kept.extend(beside.flat_map(|(nth, _)| self.items[nth].clone()));
+            let extra = self.view.items.iter().enumerate();
+            let extra = extra.filter(|(_, item)| item.line().is_some_and(|index| index < line));
+            kept.extend(extra.flat_map(|(nth, _)| self.items[nth].clone()));
         }
         kept.extend(history.iter().flat_map(|item| self.items[*item].clone()));
-        let changes = [("replacement_history", Some(piece::array(kept)))];
+        let changes = [("replacement_history", Some(request_part::array(kept)))];
         let changes = changes.each_ref().map(|(name, value)| (*name, value.as_deref()));
         match json::with_members(&payload, &changes) {
             Ok(payload) => items::with_payload(slot, &payload),
@@ -291,22 +293,22 @@ impl<'s> Log<'s> {
 
     /// The lines of an edited message; unchanged items keep their lines.
     fn edited(&self, item: usize, line: usize) -> Vec<Vec<u8>> {
-        let old: Vec<&Slot> = self
+        let old: Vec<&LogSlot> = self
             .slots
             .iter()
             .filter(|slot| slot.line() == Some(line))
             .collect();
         let new = &self.items[item];
         if let [
-            Slot {
-                what: What::Event(_),
+            LogSlot {
+                what: LineRelation::Event(_),
                 bytes,
             },
         ] = old.as_slice()
         {
             let text = self.view.items[item]
                 .message(self.session)
-                .map(|message| items::shown(&message));
+                .map(|message| items::display_text(&message));
             let payload = items::payload(bytes).unwrap_or_default();
             let payload = json::with_members(&payload, &[("message", text.as_deref())]);
             return payload
@@ -320,14 +322,14 @@ impl<'s> Log<'s> {
             .collect();
         let paired = payloads.len() == new.len() && old.len() == new.len();
         let mut lines = Vec::new();
-        for (nth, made) in new.iter().enumerate() {
-            let same = payloads.iter().position(|payload| json::same(payload, made));
+        for (nth, built) in new.iter().enumerate() {
+            let same = payloads.iter().position(|payload| json::same(payload, built));
             lines.push(match same {
                 Some(at) => old[at].bytes.clone(),
                 None => {
                     let like = if paired { nth } else { 0 };
                     old.get(like)
-                        .map_or_else(Vec::new, |slot| items::with_payload(&slot.bytes, made))
+                        .map_or_else(Vec::new, |slot| items::with_payload(&slot.bytes, built))
                 }
             });
         }
@@ -335,7 +337,7 @@ impl<'s> Log<'s> {
     }
 
     /// New lines: items and their display events.
-    fn made(&self, item: usize, at: usize) -> Vec<Vec<u8>> {
+    fn new_lines(&self, item: usize, at: usize) -> Vec<Vec<u8>> {
         let Some(message) = self.view.items[item].message(self.session) else {
             return Vec::new();
         };
@@ -349,7 +351,9 @@ impl<'s> Log<'s> {
                     .map(|payload| items::enveloped(&time, "response_item", payload)),
             );
         }
-        lines.extend(fresh::told(&message).map(|event| items::enveloped(&time, "event_msg", &event)));
+        lines.extend(
+            encode_new::display_event(&message).map(|event| items::enveloped(&time, "event_msg", &event)),
+        );
         lines.iter_mut().for_each(|line| line.push(b'\n'));
         lines
     }
@@ -358,7 +362,7 @@ impl<'s> Log<'s> {
     fn time_at(&self, at: usize) -> Vec<u8> {
         let times = self.slots[..at].iter().rev();
         let mut times = times.filter_map(|slot| json::member(&slot.bytes, "timestamp").map(<[u8]>::to_vec));
-        times.next().unwrap_or_else(|| fresh::EPOCH.to_vec())
+        times.next().unwrap_or_else(|| encode_new::EPOCH.to_vec())
     }
 }
 

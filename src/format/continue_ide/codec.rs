@@ -5,9 +5,9 @@ use super::decode::{self, items, message_of, role, text};
 use super::encode;
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, SessionInfo, Summary};
+use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
-use crate::format::request::piece::{Said, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 use std::collections::HashSet;
@@ -31,14 +31,14 @@ pub struct Outline {
 impl Codec for Continue {
     const FORMAT: Format = Format::Continue;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Continue session";
+    const PHRASE: &'static str = "a Continue session";
     const LIST: &'static str = "history";
     const UNITS: bool = true;
     const SUMMARIES: bool = true;
-    const LAYS_OUT: bool = true;
+    const COPIES_LAYOUT: bool = true;
     const INDENTS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
     type Outline = Outline;
 
     fn unit(&self, items: &[Vec<u8>]) -> usize {
@@ -85,11 +85,11 @@ impl Codec for Continue {
         match items.iter().rev().find_map(|item| summary(item)) {
             Some(text) => Decoded::Summarized(
                 messages.collect(),
-                Summary {
+                SummaryDraft {
                     text,
                     kept: Some(usize::MAX),
                     members: vec![("by", quoted(NAME))],
-                    ..Summary::default()
+                    ..SummaryDraft::default()
                 },
             ),
             None => Decoded::Messages(messages.collect()),
@@ -110,7 +110,7 @@ impl Codec for Continue {
         Some(id.into_owned()).filter(|id| !id.is_empty())
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::unit(messages, false, report)
     }
 }

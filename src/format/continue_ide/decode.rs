@@ -1,7 +1,7 @@
 //! Converts items to messages: user messages, and replies with reasoning and with the results in call states.
 
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, quoted, rest, rest_object};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{array, extra_members, extra_object, quoted};
 pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub fn message_of(item: &[u8]) -> &[u8] {
 }
 
 /// The messages of a unit's items, reasoning first; `answered` are calls whose results are separate items.
-pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<Draft> {
+pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDraft> {
     let Some((said, thoughts)) = items.split_last() else {
         return Vec::new();
     };
@@ -38,7 +38,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<Draft> {
     // Reasoning that no reply follows is an assistant message.
     let is_thought = role == "thinking";
     let role = if is_thought { "assistant" } else { role.as_ref() };
-    let mut draft = Draft::new(role);
+    let mut draft = AnnotatedDraft::new(role);
     draft.raw(
         "content",
         match is_thought {
@@ -49,7 +49,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<Draft> {
     let mut results = Vec::new();
     if role == "assistant" {
         let thoughts = if is_thought { items } else { thoughts };
-        let mut reasoning: Vec<Vec<u8>> = thoughts.iter().map(|item| thought(item)).collect();
+        let mut reasoning: Vec<Vec<u8>> = thoughts.iter().map(|item| reasoning_part(item)).collect();
         let shown = json::member(said, "reasoning").and_then(|raw| json::member(raw, "text"));
         let shown = shown.filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
         if let Some(shown) = shown.filter(|_| reasoning.is_empty()) {
@@ -86,7 +86,7 @@ fn is_call(call: &[u8]) -> bool {
 }
 
 /// Converts reasoning; its text keeps its bytes.
-fn thought(item: &[u8]) -> Vec<u8> {
+fn reasoning_part(item: &[u8]) -> Vec<u8> {
     let message = json::member(item, "message").unwrap_or(b"{}");
     let mut part = ObjectBuilder::default();
     let content = json::member(message, "content").unwrap_or(b"\"\"");
@@ -94,7 +94,7 @@ fn thought(item: &[u8]) -> Vec<u8> {
         Some(data) if content == b"\"\"" => part.text("type", "redacted_thinking").raw("data", data),
         _ => part.text("type", "thinking").raw("text", content),
     };
-    for (name, value) in rest(message, &["role", "content", "redactedThinking"]) {
+    for (name, value) in extra_members(message, &["role", "content", "redactedThinking"]) {
         part.raw(&name, value);
     }
     part.finish()
@@ -110,11 +110,11 @@ fn content(raw: &[u8]) -> Vec<u8> {
         match image {
             Some(image)
                 if text(part, "type").as_deref() == Some("imageUrl")
-                    && rest_object(part, &["type", "imageUrl"]).is_none() =>
+                    && extra_object(part, &["type", "imageUrl"]).is_none() =>
             {
-                let mut made = ObjectBuilder::default();
-                made.text("type", "image_url").raw("image_url", image);
-                made.finish()
+                let mut built = ObjectBuilder::default();
+                built.text("type", "image_url").raw("image_url", image);
+                built.finish()
             }
             _ => part.to_vec(),
         }
@@ -122,12 +122,12 @@ fn content(raw: &[u8]) -> Vec<u8> {
 }
 
 /// The results that only call states have.
-fn results(item: &[u8], answered: &HashSet<String>) -> Vec<Draft> {
+fn results(item: &[u8], answered: &HashSet<String>) -> Vec<AnnotatedDraft> {
     let results = list(item, "toolCallStates").into_iter().filter_map(|state| {
         let call = text(state, "toolCallId").filter(|call| !answered.contains(call.as_ref()))?;
         let content = output(state)?;
         let failed = matches!(text(state, "status").as_deref(), Some("errored" | "canceled"));
-        let mut result = Draft::new("tool");
+        let mut result = AnnotatedDraft::new("tool");
         result
             .raw("tool_call_id", quoted(&call))
             .raw("content", content)

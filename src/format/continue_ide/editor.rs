@@ -5,10 +5,12 @@ use super::codec::Continue;
 use super::decode::{items, text};
 use super::encode;
 use crate::format::Purpose;
-use crate::format::kit::records::said;
-use crate::format::kit::{Change, Codec, Edit, Editor, Edits, Layout, Next, Source, losses};
+use crate::format::kit::records::annotated_messages;
+use crate::format::kit::{
+    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses,
+};
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
@@ -26,8 +28,8 @@ impl Editor for Continue {
 
     fn new_context(&self, _: &Session, _: &View) {}
 
-    fn edit(&self, edits: &Edits<'_, Continue>, (): &mut (), report: &mut Report) -> Vec<Edit> {
-        let mut plan = Plan {
+    fn edit(&self, edits: &Edits<'_, Continue>, (): &mut (), report: &mut Report) -> Vec<ElementEdit> {
+        let mut plan = ContinuePlan {
             edits,
             live: edits.session.live_events().into_iter().collect(),
             out: Vec::new(),
@@ -56,7 +58,7 @@ impl Editor for Continue {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         (): &mut (),
         report: &mut Report,
@@ -82,44 +84,44 @@ impl Editor for Continue {
         about
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let message = &said.message;
         // Usage is represented.
         let lost = [Loss::Id, Loss::Timestamp, Loss::Model];
         losses::members(message, said.body, &lost, &["is_error", Self::NAME], report);
-        report.lose(Loss::Name, u64::from(message.name.is_some()));
+        report.count_loss(Loss::Name, u64::from(message.name.is_some()));
         let is_known = matches!(
             message.role(),
             Role::User | Role::Assistant | Role::Tool | Role::System
         );
-        report.lose(Loss::Category, u64::from(!is_known || message.category.is_some()));
+        report.count_loss(Loss::Category, u64::from(!is_known || message.category.is_some()));
     }
 }
 
-struct Plan<'e, 'c> {
+struct ContinuePlan<'e, 'c> {
     edits: &'e Edits<'c, Continue>,
     /// The active events.
     live: HashSet<usize>,
-    out: Vec<Edit>,
+    out: Vec<ElementEdit>,
 }
 
-impl Plan<'_, '_> {
+impl ContinuePlan<'_, '_> {
     /// Adds the next units; those covered by a summary are kept.
-    fn next(&mut self, next: Next, is_covered: bool, report: &mut Report) {
+    fn next(&mut self, next: NextElement, is_covered: bool, report: &mut Report) {
         let edits = self.edits;
         match next {
-            Next::Element(nth) if edits.changes[nth] == Change::Removed && !is_covered => {}
-            Next::Element(nth) => self.out.push(match self.is_undone(nth) && !is_covered {
-                true => Edit::Replace(nth, with_summary(&edits.source.raws[nth], None)),
-                false => Edit::Keep(nth),
+            NextElement::Element(nth) if edits.changes[nth] == ElementChange::Removed && !is_covered => {}
+            NextElement::Element(nth) => self.out.push(match self.is_undone(nth) && !is_covered {
+                true => ElementEdit::Replace(nth, with_summary(&edits.source.raws[nth], None)),
+                false => ElementEdit::Keep(nth),
             }),
-            Next::Edited(nth, items) => {
+            NextElement::Edited(nth, items) => {
                 if let Some(unit) = edits.edited(nth, &items, report) {
                     let unit = match self.is_undone(nth) {
                         true => with_summary(&unit, None),
                         false => unit,
                     };
-                    self.out.push(Edit::Replace(nth, unit));
+                    self.out.push(ElementEdit::Replace(nth, unit));
                 }
                 for item in items {
                     if matches!(edits.view.items[item], Item::Edited(..)) {
@@ -127,14 +129,14 @@ impl Plan<'_, '_> {
                     }
                 }
             }
-            Next::Items(items) => {
+            NextElement::Items(items) => {
                 let items = items.into_iter().filter(|nth| {
                     let item = &edits.view.items[*nth];
                     item.summary(edits.session).is_none() && !self.answer(*nth, report)
                 });
                 let items: Vec<usize> = items.collect();
                 let units = edits.new_elements(&items, &mut (), report);
-                self.out.extend(units.into_iter().map(Edit::Insert));
+                self.out.extend(units.into_iter().map(ElementEdit::Insert));
             }
         }
     }
@@ -149,23 +151,25 @@ impl Plan<'_, '_> {
     fn answer(&mut self, item: usize, report: &mut Report) -> bool {
         let edits = self.edits;
         let bodies = [edits.view.items[item].body(edits.session)];
-        let results = said(&bodies, Continue::NAME);
+        let results = annotated_messages(&bodies, Continue::NAME);
         let Some(result) = results.first().filter(|said| said.message.role() == Role::Tool) else {
             return false;
         };
         let raws = &edits.source.raws;
         for edit in self.out.iter_mut().rev() {
             let raw = match edit {
-                Edit::Keep(nth) => &raws[*nth],
-                Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+                ElementEdit::Keep(nth) => &raws[*nth],
+                ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => raw,
             };
             let Some(changed) = encode::with_result(raw, result, report) else {
                 continue;
             };
             if changed != *raw {
                 *edit = match edit {
-                    Edit::Keep(nth) | Edit::Replace(nth, _) => Edit::Replace(*nth, changed),
-                    Edit::Insert(_) => Edit::Insert(changed),
+                    ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => {
+                        ElementEdit::Replace(*nth, changed)
+                    }
+                    ElementEdit::Insert(_) => ElementEdit::Insert(changed),
                 };
             }
             return true;
@@ -179,10 +183,10 @@ impl Plan<'_, '_> {
         let raws = &self.edits.source.raws;
         let last = self.out.pop();
         self.out.push(match last {
-            Some(Edit::Keep(nth)) => Edit::Replace(nth, with_summary(&raws[nth], Some(text))),
-            Some(Edit::Replace(nth, raw)) => Edit::Replace(nth, with_summary(&raw, Some(text))),
-            Some(Edit::Insert(raw)) => Edit::Insert(with_summary(&raw, Some(text))),
-            None => Edit::Insert(with_summary(EMPTY, Some(text))),
+            Some(ElementEdit::Keep(nth)) => ElementEdit::Replace(nth, with_summary(&raws[nth], Some(text))),
+            Some(ElementEdit::Replace(nth, raw)) => ElementEdit::Replace(nth, with_summary(&raw, Some(text))),
+            Some(ElementEdit::Insert(raw)) => ElementEdit::Insert(with_summary(&raw, Some(text))),
+            None => ElementEdit::Insert(with_summary(EMPTY, Some(text))),
         });
     }
 }

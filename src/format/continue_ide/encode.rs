@@ -4,29 +4,29 @@ use super::decode::{self, list, output, text};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, array, quoted, rest, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, extra_members, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
 /// The items of messages, as an array. A result is stored in the state of its call, if present, otherwise as an item. A
 /// `new` message has content, and each of its calls a state.
-pub fn unit(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+pub fn unit(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let mut items = Vec::new();
     let mut at = 0;
     while let Some(said) = messages.get(at) {
         let calls: Vec<Vec<u8>> = said.calls().into_iter().map(call).collect();
         let ids: HashSet<&[u8]> = calls.iter().filter_map(|call| json::member(call, "id")).collect();
-        let is_result = |result: &&Said<'_>| {
+        let is_result = |result: &&AnnotatedMessage<'_>| {
             let id = result
                 .message
                 .tool_call_id
                 .filter(|_| result.message.role() == Role::Tool);
             id.is_some_and(|id| ids.contains(id))
         };
-        let behind = &messages[at + 1..];
-        let count = behind.iter().take_while(is_result).count();
-        items.extend(self::items(said, &calls, &behind[..count], is_new, report));
+        let after = &messages[at + 1..];
+        let count = after.iter().take_while(is_result).count();
+        items.extend(self::items(said, &calls, &after[..count], is_new, report));
         at += 1 + count;
     }
     (!items.is_empty()).then(|| array(items))
@@ -34,9 +34,9 @@ pub fn unit(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<
 
 /// The items of a message, reasoning first.
 fn items(
-    said: &Said<'_>,
+    said: &AnnotatedMessage<'_>,
     calls: &[Vec<u8>],
-    results: &[Said<'_>],
+    results: &[AnnotatedMessage<'_>],
     is_new: bool,
     report: &mut Report,
 ) -> Vec<Vec<u8>> {
@@ -46,9 +46,13 @@ fn items(
     let (mut message, mut item) = (ObjectBuilder::default(), ObjectBuilder::default());
     let content = content(json::member(body, "content"), report);
     let is_shown = said.noted("shown").is_some();
-    let thoughts = said.reasoning();
+    let reasoning_parts = said.reasoning();
     if role == "assistant" && !is_shown {
-        items.extend(thoughts.iter().filter_map(|part| thought(part, report)));
+        items.extend(
+            reasoning_parts
+                .iter()
+                .filter_map(|part| reasoning_item(part, report)),
+        );
     }
     if content == b"null" && !items.is_empty() && calls.is_empty() {
         return items;
@@ -74,7 +78,7 @@ fn items(
             if let Some(usage) = json::member(body, "usage") {
                 match usage_of(usage) {
                     Some(usage) => drop(message.raw("usage", usage)),
-                    None => report.lose(Loss::Usage, 1),
+                    None => report.count_loss(Loss::Usage, 1),
                 }
             }
         }
@@ -86,11 +90,14 @@ fn items(
         _ => {}
     }
     item.raw("message", message.finish()).raw("contextItems", "[]");
-    let texts: Vec<_> = thoughts.iter().filter_map(|part| text(part, "text")).collect();
+    let texts: Vec<_> = reasoning_parts
+        .iter()
+        .filter_map(|part| text(part, "text"))
+        .collect();
     if is_shown && !texts.is_empty() {
         item.raw("reasoning", wrapped("text", &quoted(&texts.join("\n"))));
     }
-    let mut answers: HashMap<&[u8], &Said<'_>> = HashMap::new();
+    let mut answers: HashMap<&[u8], &AnnotatedMessage<'_>> = HashMap::new();
     for result in results {
         if let Some(id) = result.message.tool_call_id {
             answers.entry(id).or_insert(result);
@@ -112,7 +119,7 @@ fn items(
 }
 
 /// A unit with this result in the state of its call; `None` if it has no such call or state.
-pub fn with_result(unit: &[u8], result: &Said<'_>, report: &mut Report) -> Option<Vec<u8>> {
+pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let id = result.message.tool_call_id?;
     let of = |raw: &&[u8], name| json::member(raw, name) == Some(id);
     let mut items: Vec<Vec<u8>> = decode::items(unit).into_iter().map(<[u8]>::to_vec).collect();
@@ -134,7 +141,7 @@ pub fn with_result(unit: &[u8], result: &Said<'_>, report: &mut Report) -> Optio
             if output(state).as_deref() == result.message.content {
                 return Some(unit.to_vec());
             }
-            let content = said(result.message.content.unwrap_or(b"\"\""));
+            let content = content_text(result.message.content.unwrap_or(b"\"\""));
             let output = array([wrapped("content", &quoted(&content))]);
             let changes = [("status", Some(&b"\"done\""[..])), ("output", Some(&output))];
             *state = json::with_members(state, &changes).ok()?;
@@ -198,7 +205,9 @@ fn outputs(result: &[u8]) -> Vec<Vec<u8>> {
         .filter_map(|part| json::member(part, "text").map(<[u8]>::to_vec))
         .collect();
     if texts.is_empty() {
-        texts.push(quoted(&said(json::member(result, "content").unwrap_or(b"\"\""))));
+        texts.push(quoted(&content_text(
+            json::member(result, "content").unwrap_or(b"\"\""),
+        )));
     }
     let output = |text: Vec<u8>| {
         let mut output = ObjectBuilder::default();
@@ -216,13 +225,13 @@ fn report_media(result: &[u8], report: &mut Report) {
     for part in list(result, "content") {
         if json::member(part, "text").is_none() {
             let attached = Media::of(part).is_some();
-            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+            report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
         }
     }
 }
 
 /// The text of content.
-fn said(content: &[u8]) -> String {
+fn content_text(content: &[u8]) -> String {
     if let Some(text) = json::text(content) {
         return text.into_owned();
     }
@@ -234,7 +243,7 @@ fn said(content: &[u8]) -> String {
 }
 
 /// Encodes reasoning as an item.
-fn thought(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+fn reasoning_item(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let mut message = ObjectBuilder::default();
     message.text("role", "thinking");
     let kind = json::member(part, "type").and_then(json::text);
@@ -247,14 +256,14 @@ fn thought(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
             message.raw("content", text);
         }
         _ => {
-            report.lose(Loss::Reasoning, 1);
+            report.count_loss(Loss::Reasoning, 1);
             let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
             let signed = signed.iter().any(|name| json::member(part, name).is_some());
-            report.lose(Loss::Signature, u64::from(signed));
+            report.count_loss(Loss::Signature, u64::from(signed));
             return None;
         }
     }
-    for (name, value) in rest(part, &["type", "text", "thinking", "data"]) {
+    for (name, value) in extra_members(part, &["type", "text", "thinking", "data"]) {
         message.raw(&name, value);
     }
     let mut item = ObjectBuilder::default();
@@ -273,14 +282,14 @@ fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
             _ if part.starts_with(b"\"") => Some(draft::text_part(part)),
             (Some("text"), _) => Some(part.to_vec()),
             (Some("image_url"), Some(image)) => {
-                let mut made = ObjectBuilder::default();
-                made.text("type", "imageUrl").raw("imageUrl", image);
-                Some(made.finish())
+                let mut built = ObjectBuilder::default();
+                built.text("type", "imageUrl").raw("imageUrl", image);
+                Some(built.finish())
             }
             (Some("imageUrl"), _) => Some(part.to_vec()),
             _ => {
                 let attached = Media::of(part).is_some();
-                report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+                report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
                 None
             }
         }
@@ -300,8 +309,9 @@ fn usage_of(usage: &[u8]) -> Option<Vec<u8>> {
         "candidatesTokenCount",
         "output",
     ]);
-    let mut made = ObjectBuilder::default();
-    made.raw("promptTokens", prompt)
+    let mut built = ObjectBuilder::default();
+    built
+        .raw("promptTokens", prompt)
         .raw("completionTokens", completion.unwrap_or(b"0"));
-    Some(made.finish())
+    Some(built.finish())
 }

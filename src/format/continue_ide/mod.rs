@@ -18,14 +18,14 @@ mod tests;
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
-use super::{Form, Reading};
+use super::{FormatSpec, ReadFn};
 use codec::CONTINUE;
 
 /// The documents, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Continue session",
-    read: Reading::Document(read::read),
+    read: ReadFn::Document(read::read),
     model: Some("MODEL"),
     write: Some(|session, view, purpose, out, report| {
         kit::write_whole(&CONTINUE, session, view, purpose, out, report)
@@ -47,7 +47,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "A summary follows the messages that it replaces; dropped messages are removed from the document. The index (sessions.json) is read but not written: the program lists a new session after it has searched for it.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The signature of a document.
@@ -55,7 +55,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Continue session",
     document: |shape| {
-        let spoken = |item: &super::detect::Shape<'_>| item.object("message").is_text("role");
+        let spoken = |item: &super::detect::ObjectShape<'_>| item.object("message").is_text("role");
         shape.has("sessionId") && shape.has_element("history", spoken)
     },
     ..Signature::BLANK

@@ -2,8 +2,8 @@
 
 use super::codec::Continue;
 use super::decode::text;
-use crate::error::{Error, Kind, Result};
-use crate::format::Source;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::DocumentSource;
 use crate::format::kit;
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect};
@@ -14,27 +14,27 @@ use crate::model::time;
 const INDEX: &str = "sessions.json";
 
 /// Reads a document with its companion file.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let document = bytes.trim_ascii();
     if document.starts_with(b"[") {
-        let error = Error::new(Kind::Data, "not a Continue session: an array");
+        let error = Error::new(ErrorKind::Data, "not a Continue session: an array");
         return Err(error.hint("give the session files listed in sessions.json"));
     }
     let index = (source.neighbour)(INDEX).ok().flatten();
     let codec = Continue {
-        created: index.and_then(|index| begun(&index, &text(document, "sessionId")?)),
+        created: index.and_then(|index| created_at(&index, &text(document, "sessionId")?)),
     };
-    Ok(vec![kit::whole(&codec, source, report)?])
+    Ok(vec![kit::read_document(&codec, source, report)?])
 }
 
 /// The creation time of a session in the index.
-fn begun(index: &[u8], id: &str) -> Option<String> {
+fn created_at(index: &[u8], id: &str) -> Option<String> {
     let rows = json::elements(index, Dialect::Strict)?;
     let row = rows
         .into_iter()
         .find(|row| text(row, "sessionId").as_deref() == Some(id))?;
-    let told = json::member(row, "dateCreated")?;
-    let digits = json::text(told).unwrap_or_else(|| String::from_utf8_lossy(told));
+    let reported = json::member(row, "dateCreated")?;
+    let digits = json::text(reported).unwrap_or_else(|| String::from_utf8_lossy(reported));
     time::from_epoch(digits.parse::<f64>().ok()? / 1000.0)
 }

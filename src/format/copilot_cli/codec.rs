@@ -4,11 +4,11 @@ use super::encode::events;
 use super::event::{self, data, list, member, text, time_of};
 use super::{NAME, sessions};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Edit, Editor, Edits, Layout, NewIds, SessionInfo, Sidecar, Source, lines_of,
-    losses,
+    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar, Source,
+    lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, ObjectBuilder};
@@ -39,13 +39,13 @@ pub struct Outline {
 impl Codec for Copilot {
     const FORMAT: Format = Format::CopilotCli;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a GitHub Copilot event log";
+    const PHRASE: &'static str = "a GitHub Copilot event log";
     const LIST: &'static str = "events";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
     /// Session events contain the title.
     const HAS_TITLE: bool = false;
     type Outline = Outline;
@@ -104,7 +104,7 @@ impl Codec for Copilot {
 
     fn outline(&self, elements: &[Vec<u8>]) -> Outline {
         let mut outline = Outline::default();
-        let (mut thought, mut begun) = (None, None);
+        let (mut reasoning, mut begun) = (None, None);
         let context = |event, name| json::member(member(event, "context")?, name);
         for (nth, element) in elements.iter().enumerate() {
             for event in lines_of(element)
@@ -119,14 +119,15 @@ impl Codec for Copilot {
                             .into_iter()
                             .filter_map(|call| text(call, "toolCallId"));
                         outline.requested.extend(ids);
-                        if let Some(thought) = thought.take().filter(|_| text(own, "reasoningText").is_none())
+                        if let Some(reasoning) =
+                            reasoning.take().filter(|_| text(own, "reasoningText").is_none())
                         {
-                            outline.reasoning.insert(nth, thought);
+                            outline.reasoning.insert(nth, reasoning);
                         }
                     }
                     "assistant.reasoning" => {
                         let content = json::member(own, "content").filter(|raw| raw.starts_with(b"\""));
-                        thought = content.map(<[u8]>::to_vec);
+                        reasoning = content.map(<[u8]>::to_vec);
                     }
                     "session.compaction_start" => begun = Some(nth),
                     "session.compaction_complete" => {
@@ -180,7 +181,7 @@ impl Codec for Copilot {
         Some(time.into_owned())
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         let said = messages.first()?;
         let member = |name| json::member(said.body, name);
         let mut lines: Vec<Vec<u8>> = Vec::new();
@@ -226,29 +227,34 @@ fn scalar(yaml: &str, name: &str) -> Option<String> {
 }
 
 /// State for creating new events.
-pub struct Making {
+pub struct EventFactory {
     /// The time of the last event with one.
     clock: Vec<u8>,
     ids: NewIds,
 }
 
 impl Editor for Copilot {
-    type Context = Making;
+    type Context = EventFactory;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> Making {
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> EventFactory {
         let lines: Vec<&[u8]> = source.raws.iter().flat_map(|raw| lines_of(raw)).collect();
         let clock = lines.iter().rev().find_map(|line| time_of(line));
-        Making {
+        EventFactory {
             clock: clock.unwrap_or(EPOCH).to_vec(),
             ids: lines.iter().filter_map(|line| text(line, "id")).collect(),
         }
     }
 
-    fn new_context(&self, _: &Session, _: &View) -> Making {
+    fn new_context(&self, _: &Session, _: &View) -> EventFactory {
         self.context(None, &Source::default())
     }
 
-    fn edit(&self, edits: &Edits<'_, Copilot>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+    fn edit(
+        &self,
+        edits: &Edits<'_, Copilot>,
+        making: &mut EventFactory,
+        report: &mut Report,
+    ) -> Vec<ElementEdit> {
         let mut list = match edits.keeps_summaries() {
             true => edits.rewritten(making, report),
             false => edits.plain(making, report),
@@ -267,9 +273,9 @@ impl Editor for Copilot {
 
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
-        making: &mut Making,
+        making: &mut EventFactory,
         report: &mut Report,
     ) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
@@ -290,7 +296,7 @@ impl Editor for Copilot {
         lines
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Category, Loss::Name];
         losses::members(&said.message, said.body, &lost, &[NAME, "is_error"], report);
     }

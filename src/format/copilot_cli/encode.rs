@@ -2,14 +2,14 @@
 
 use super::event::text;
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, pieces};
+use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// The type and data of a message's event; for a message in chunks, of each chunk's event.
-pub fn events(said: &Said<'_>, report: &mut Report) -> Vec<(&'static str, Vec<u8>)> {
+pub fn events(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<(&'static str, Vec<u8>)> {
     match said.message.role() {
         Role::Assistant if said.noted("made").is_some() => {
             let call = said.calls().into_iter().next().map(|call| request(call, report));
@@ -42,12 +42,12 @@ fn renamed(call: Vec<u8>) -> Vec<u8> {
 }
 
 /// The text of a message, and its attachments.
-fn content(said: &Said<'_>, report: &mut Report) -> (Vec<u8>, Vec<Vec<u8>>) {
+fn content(said: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<u8>, Vec<Vec<u8>>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
-    for piece in pieces(said.message.content) {
+    for piece in content_parts(said.message.content) {
         match piece {
-            Content::Text(text) => texts.extend(json::text(text).map(String::from)),
-            Content::Other(part) => {
+            RequestContent::Text(text) => texts.extend(json::text(text).map(String::from)),
+            RequestContent::Other(part) => {
                 let file = json::member(part, "file").and_then(|file| json::member(file, "filename"));
                 match file.filter(|_| json::member(part, "type") == Some(b"\"file\"")) {
                     Some(path) => {
@@ -55,8 +55,8 @@ fn content(said: &Said<'_>, report: &mut Report) -> (Vec<u8>, Vec<Vec<u8>>) {
                         file.text("type", "file").raw("path", path);
                         files.push(file.finish());
                     }
-                    None if Media::of(part).is_some() => report.lose(Loss::Attachment, 1),
-                    None => report.lose(Loss::Part, 1),
+                    None if Media::of(part).is_some() => report.count_loss(Loss::Attachment, 1),
+                    None => report.count_loss(Loss::Part, 1),
                 }
             }
         }
@@ -68,7 +68,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
     let own = json::member(function, "arguments");
-    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
     let arguments = own
         .or_else(|| json::member(function, "input"))
         .unwrap_or(b"\"{}\"");
@@ -83,9 +83,9 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     request.finish()
 }
 
-fn assistant(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+fn assistant(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let (content, files) = content(said, report);
-    report.lose(Loss::Attachment, files.len() as u64);
+    report.count_loss(Loss::Attachment, files.len() as u64);
     let content = json::text(&content).unwrap_or_default().into_owned();
     let calls: Vec<Vec<u8>> = said
         .calls()
@@ -129,7 +129,7 @@ fn assistant(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
             let usage = json::member(said.body, "usage");
             match usage.and_then(|usage| json::member(usage, "outputTokens")) {
                 Some(tokens) => drop(data.raw("outputTokens", tokens)),
-                None => report.lose(Loss::Usage, u64::from(usage.is_some())),
+                None => report.count_loss(Loss::Usage, u64::from(usage.is_some())),
             }
         }
         events.push(data.finish());
@@ -137,13 +137,13 @@ fn assistant(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     events
 }
 
-fn add_reasoning(data: &mut ObjectBuilder, said: &Said<'_>, report: &mut Report) {
+fn add_reasoning(data: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, report: &mut Report) {
     let parts = said.reasoning();
     let texts: Vec<String> = parts.iter().filter_map(|part| text(part, "text")).collect();
     let find = |name| parts.iter().find_map(|part| json::member(part, name));
     let (signature, encrypted) = (find("signature"), find("encrypted_content"));
     let is_lost = texts.is_empty() && signature.is_none() && encrypted.is_none() && !parts.is_empty();
-    report.lose(Loss::Reasoning, u64::from(is_lost));
+    report.count_loss(Loss::Reasoning, u64::from(is_lost));
     if !texts.is_empty() {
         data.text("reasoningText", &texts.join("\n\n"));
     }
@@ -154,9 +154,9 @@ fn add_reasoning(data: &mut ObjectBuilder, said: &Said<'_>, report: &mut Report)
     }
 }
 
-fn result(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+fn result(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let (content, files) = content(said, report);
-    report.lose(Loss::Attachment, files.len() as u64);
+    report.count_loss(Loss::Attachment, files.len() as u64);
     let is_failed = said.metadata("is_error") == Some(b"true");
     let mut data = ObjectBuilder::default();
     data.raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))

@@ -1,8 +1,8 @@
 //! Converts events to messages.
 
-use crate::format::kit::{Decoded, Draft, Summary};
+use crate::format::kit::{Decoded, Draft, SummaryDraft};
 use crate::format::request::draft;
-use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::request::request_part::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
@@ -63,15 +63,15 @@ pub fn decode(
     let string = |name| json::member(data, name).filter(|raw| raw.starts_with(b"\""));
     let draft = match json::member_text(event, "type").as_deref() {
         Some("user.message") => string("content").map(|content| user(data, content)),
-        Some("system.message") => string("content").map(|content| said("system", content)),
+        Some("system.message") => string("content").map(|content| message_draft("system", content)),
         Some("assistant.message") => assistant(events, reasoning),
         Some("tool.execution_complete") => result(data),
-        Some("tool.execution_start") if !is_requested => made(data),
+        Some("tool.execution_start") if !is_requested => call_message(data),
         Some("session.compaction_complete") => return summary(data, begun),
         Some("session.context_cleared") => {
-            return Decoded::Summary(Summary {
+            return Decoded::Summary(SummaryDraft {
                 kept: begun,
-                ..Summary::default()
+                ..SummaryDraft::default()
             });
         }
         Some(kind) if kind.contains('.') || kind == "abort" => return Decoded::Passthrough,
@@ -86,13 +86,13 @@ pub fn decode(
     Decoded::Messages(vec![Draft::from(draft)])
 }
 
-fn said(role: &str, content: &[u8]) -> draft::Draft {
-    let mut draft = draft::Draft::new(role);
+fn message_draft(role: &str, content: &[u8]) -> draft::AnnotatedDraft {
+    let mut draft = draft::AnnotatedDraft::new(role);
     draft.raw("content", content);
     draft
 }
 
-fn user(data: &[u8], content: &[u8]) -> draft::Draft {
+fn user(data: &[u8], content: &[u8]) -> draft::AnnotatedDraft {
     let files = list(data, "attachments").into_iter().filter_map(|file| {
         let path = json::member(file, "path").filter(|raw| raw.starts_with(b"\""))?;
         let mut part = ObjectBuilder::default();
@@ -101,8 +101,8 @@ fn user(data: &[u8], content: &[u8]) -> draft::Draft {
     });
     let files: Vec<Vec<u8>> = files.collect();
     let mut draft = match files.is_empty() {
-        true => said("user", content),
-        false => said(
+        true => message_draft("user", content),
+        false => message_draft(
             "user",
             &array([draft::text_part(content)].into_iter().chain(files)),
         ),
@@ -113,7 +113,7 @@ fn user(data: &[u8], content: &[u8]) -> draft::Draft {
     draft
 }
 
-fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Draft> {
+fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::AnnotatedDraft> {
     let (mut content, mut calls, mut chunks) = (String::new(), Vec::new(), Vec::new());
     for event in events {
         let data = data(event, "assistant.message")?;
@@ -131,7 +131,7 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Draft>
         let mut values = events.iter().rev().filter_map(|event| member(event, name));
         values.find(|raw| raw.first() == Some(&begin))
     };
-    let mut draft = said("assistant", &quoted(&content));
+    let mut draft = message_draft("assistant", &quoted(&content));
     let mut thought = ObjectBuilder::default();
     thought.text("type", "thinking");
     let own = last("reasoningText", b'"').or(reasoning);
@@ -186,16 +186,16 @@ fn call(request: &[u8]) -> Vec<u8> {
 }
 
 /// The message of a call that no message requests.
-fn made(data: &[u8]) -> Option<draft::Draft> {
+fn call_message(data: &[u8]) -> Option<draft::AnnotatedDraft> {
     json::member(data, "toolCallId").filter(|raw| raw.starts_with(b"\""))?;
-    let mut draft = said("assistant", b"\"\"");
+    let mut draft = message_draft("assistant", b"\"\"");
     draft
         .raw("tool_calls", array([call(data)]))
         .note("made", Some(b"true".to_vec()));
     Some(draft)
 }
 
-fn result(data: &[u8]) -> Option<draft::Draft> {
+fn result(data: &[u8]) -> Option<draft::AnnotatedDraft> {
     let id = json::member(data, "toolCallId").filter(|raw| raw.starts_with(b"\""))?;
     let inner = |object, name| json::member(json::member(data, object)?, name);
     let contents = [
@@ -204,7 +204,7 @@ fn result(data: &[u8]) -> Option<draft::Draft> {
         inner("error", "message"),
     ];
     let content = contents.into_iter().flatten().find(|raw| raw.starts_with(b"\""));
-    let mut draft = said("tool", content.unwrap_or(b"\"\""));
+    let mut draft = message_draft("tool", content.unwrap_or(b"\"\""));
     draft.raw("tool_call_id", id);
     let is_failed = json::member(data, "success") == Some(b"false");
     draft
@@ -217,11 +217,11 @@ fn result(data: &[u8]) -> Option<draft::Draft> {
 fn summary(data: &[u8], begun: Option<usize>) -> Decoded {
     let is_done = json::member(data, "success") != Some(b"false");
     match text(data, "summaryContent").filter(|_| is_done) {
-        Some(text) => Decoded::Summary(Summary {
+        Some(text) => Decoded::Summary(SummaryDraft {
             text,
             kept: begun,
             members: vec![("by", quoted(super::NAME))],
-            ..Summary::default()
+            ..SummaryDraft::default()
         }),
         None => Decoded::Passthrough,
     }

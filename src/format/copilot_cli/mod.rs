@@ -12,14 +12,14 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
-use super::Form;
-use super::detect::{Content, Signature};
+use super::FormatSpec;
+use super::detect::{LineKind, Signature};
 use super::kit;
 use super::report::Loss;
 use codec::Copilot;
 
 /// These logs, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "GitHub Copilot event log (CLI, VS Code)",
     ending: ".jsonl",
@@ -62,7 +62,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     what: "a GitHub Copilot event log",
     header: |shape| {
         let data = shape.object("data");
-        shape.says("type", "session.start")
+        shape.text_equals("type", "session.start")
             && data.has("sessionId")
             && data.any(&["producer", "copilotVersion"])
     },
@@ -75,9 +75,9 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     content: |shape| match shape.text("type").as_deref() {
         Some("user.message" | "assistant.message" | "system.message") => {
-            Content::known(shape.object("data").is_text("content"))
+            LineKind::known(shape.object("data").is_text("content"))
         }
-        _ => Content::None,
+        _ => LineKind::None,
     },
     ..Signature::BLANK
 };

@@ -1,7 +1,7 @@
 //! Assigns events to sessions and messages.
 
 use super::event::{data, is_message, member, text};
-use crate::format::kit::{Aside, Assembly};
+use crate::format::kit::{Assembly, SideSession};
 use crate::model::json;
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ fn subagents(events: &[&[u8]], assembly: &mut Assembly) {
                 let data = data(event, "tool.execution_complete");
                 data.is_some_and(|data| text(data, "toolCallId").as_deref() == Some(agent))
             };
-            assembly.others.push(Aside {
+            assembly.others.push(SideSession {
                 kind: "sidechain",
                 at: events.iter().find(is_result).and_then(|event| text(event, "id")),
                 id: Some(agent.to_string()),
@@ -90,7 +90,7 @@ fn rewinds(events: &[&[u8]], assembly: &mut Assembly) {
         let mut before = (0..*from)
             .rev()
             .filter(|nth| assembly.session[*nth] == 0 && is_message(events[*nth]));
-        assembly.others.push(Aside {
+        assembly.others.push(SideSession {
             kind: "branch",
             at: before.next().and_then(|nth| text(events[nth], "id")),
             id: None,

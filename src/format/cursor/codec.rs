@@ -8,7 +8,7 @@ use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -20,7 +20,7 @@ pub struct Transcript;
 impl Codec for Transcript {
     const FORMAT: Format = Format::Cursor;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Cursor transcript";
+    const PHRASE: &'static str = "a Cursor transcript";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
@@ -49,7 +49,7 @@ impl Codec for Transcript {
         None
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         element(messages, false, report)
     }
 }
@@ -63,7 +63,7 @@ impl Editor for Transcript {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: crate::format::Purpose,
         (): &mut (),
         report: &mut Report,
@@ -71,7 +71,7 @@ impl Editor for Transcript {
         element(messages, true, report)
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [
             Loss::Id,
             Loss::Timestamp,
@@ -97,15 +97,15 @@ fn drafts(message: &[u8]) -> Vec<Draft> {
 }
 
 /// Encodes messages as a line.
-fn element(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
-    let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();
-    let made = blocks::encoded(&bodies, is_new, report);
-    let made = made.first()?;
+fn element(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+    let bodies: Vec<_> = messages.iter().map(blocks::with_known_role).collect();
+    let built = blocks::encoded(&bodies, is_new, report);
+    let built = built.first()?;
     let mut message = ObjectBuilder::default();
-    message.raw("content", json::member(made, "content").unwrap_or(b"\"\""));
+    message.raw("content", json::member(built, "content").unwrap_or(b"\"\""));
     let mut element = ObjectBuilder::default();
     element
-        .raw("role", json::member(made, "role").unwrap_or(b"\"user\""))
+        .raw("role", json::member(built, "role").unwrap_or(b"\"user\""))
         .raw("message", message.finish());
     Some(element.finish())
 }

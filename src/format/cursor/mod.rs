@@ -8,14 +8,14 @@ mod pairs;
 #[cfg(test)]
 mod tests;
 
-use super::Form;
+use super::FormatSpec;
 use super::detect::{Signature, has_content};
 use super::kit;
 use super::report::Loss;
 use codec::Transcript;
 
 /// These transcripts, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Cursor agent transcript",
     ending: ".jsonl",

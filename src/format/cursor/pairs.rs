@@ -1,6 +1,6 @@
 //! Matches tool calls and results, which a transcript does not connect.
 
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -27,9 +27,9 @@ pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, Given> {
                         given.push(None);
                     }
                     None => {
-                        let made = format!("call_{}_{}", nth + 1, given.len() + 1);
-                        open.push_back(made.clone());
-                        given.push(Some(made));
+                        let built = format!("call_{}_{}", nth + 1, given.len() + 1);
+                        open.push_back(built.clone());
+                        given.push(Some(built));
                     }
                 },
                 (Some(kind), _, own) if RESULTS.contains(&kind) => {

@@ -1,9 +1,9 @@
 //! Detects the format of a document by its top-level members and first elements.
 
-use super::beside::{RUN_STATE, beside};
 use super::lines::{has_body, native_line};
 use super::order::{self, named};
-use super::shape::{Shape, first_elements, seen_members};
+use super::other_files::{RUN_STATE, describe_other_file};
+use super::shape::{ObjectShape, first_elements, seen_members};
 use super::signature::has_role;
 use super::{Detection, Format, Hints, excerpt, is_cut};
 use crate::format::{anthropic, goaitools, penguin};
@@ -41,7 +41,7 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     if penguin::is_checkpoint(|name| members.get(name)) {
         return known(Format::Penguin, "a checkpoint of a session");
     }
-    if let Some(what) = beside(&members) {
+    if let Some(what) = describe_other_file(&members) {
         let verdict = Detection::unknown(format!("{what}, not a session"));
         return match what == RUN_STATE {
             true => verdict.hint("read the items of the session from session_items"),
@@ -61,7 +61,7 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
         return known(Format::Picoclaw, "a PicoClaw sidecar");
     }
     let messages = members.get("messages").filter(|value| value.starts_with(b"["));
-    let shapes = messages.map(Shape::elements).unwrap_or_default();
+    let shapes = messages.map(ObjectShape::elements).unwrap_or_default();
     // A list without any message fits none of the formats below; if the elements are truncated, only the first is
     // known.
     let spoken = shapes.is_empty() || broken.is_some() || shapes.iter().any(is_message);
@@ -122,12 +122,12 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
 }
 
 /// Whether an element is a message, as far as visible.
-fn is_message(shape: &Shape<'_>) -> bool {
+fn is_message(shape: &ObjectShape<'_>) -> bool {
     has_role(shape) && has_body(shape)
 }
 
 /// Whether a document is Penguin's; `shapes` are its first messages.
-fn is_penguin(members: &Shape<'_>, shapes: &[Shape<'_>], broken: bool) -> bool {
+fn is_penguin(members: &ObjectShape<'_>, shapes: &[ObjectShape<'_>], broken: bool) -> bool {
     let any = |names: [&str; 2]| names.iter().any(|name| members.has(name));
     let id = members
         .get("id")
@@ -135,7 +135,8 @@ fn is_penguin(members: &Shape<'_>, shapes: &[Shape<'_>], broken: bool) -> bool {
         .is_some_and(|id| id.starts_with("session_") || id.starts_with("recovery_"));
     let messages = members.has("messages");
     // Penguin's reader drops messages without content; their category still identifies the format.
-    let spoken = |shape: &Shape<'_>| shape.is_text("role") && (has_body(shape) || shape.is_text("category"));
+    let spoken =
+        |shape: &ObjectShape<'_>| shape.is_text("role") && (has_body(shape) || shape.is_text("category"));
     if !shapes.is_empty() && !broken && !shapes.iter().any(spoken) {
         return false;
     }
@@ -146,7 +147,7 @@ fn is_penguin(members: &Shape<'_>, shapes: &[Shape<'_>], broken: bool) -> bool {
 }
 
 /// Whether a document is PenguiFlow's memory.
-fn penguiflow(members: &Shape<'_>) -> bool {
+fn penguiflow(members: &ObjectShape<'_>) -> bool {
     let version = members
         .get("version")
         .is_some_and(|raw| raw.iter().all(u8::is_ascii_digit));
@@ -177,10 +178,10 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
             ..Detection::unknown(what)
         };
     }
-    let shapes = Shape::elements(text);
+    let shapes = ObjectShape::elements(text);
     let any = |name: &str| shapes.iter().any(|shape| shape.has(name));
     let is = |format, what: &str| Detection::known(format, what);
-    if let Some(what) = shapes.iter().find_map(beside) {
+    if let Some(what) = shapes.iter().find_map(describe_other_file) {
         return Detection::unknown(format!("{what}, not a session"));
     }
     if let Some(signature) = order::list(&shapes, named) {

@@ -1,7 +1,7 @@
 //! Formats that are recognized but not supported: they are rejected by name and never read as another format. A newly
 //! supported format moves its entry to its own file.
 
-use super::shape::Shape;
+use super::shape::ObjectShape;
 use super::signature::Signature;
 
 /// One entry per format, tested in order and before the supported formats.
@@ -10,7 +10,7 @@ pub(super) static KNOWN: &[Signature] = &[
         name: "deepseek-harness",
         what: "a DeepSeek Harness log",
         header: |shape| {
-            let begun = shape.says("type", "session") && shape.get("version") == Some(b"0");
+            let begun = shape.text_equals("type", "session") && shape.get("version") == Some(b"0");
             begun && shape.any(&["createdAt", "delegationDepth"])
         },
         line: |shape| {
@@ -79,7 +79,7 @@ pub(super) static KNOWN: &[Signature] = &[
         name: "zed",
         what: "a Zed agent thread",
         document: |shape| {
-            let segments = |message: &Shape<'_>| message.is_array("segments");
+            let segments = |message: &ObjectShape<'_>| message.is_array("segments");
             shape.is_array("messages") && shape.list("messages").iter().any(segments)
         },
         ..Signature::BLANK

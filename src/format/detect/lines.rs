@@ -1,20 +1,20 @@
 //! Detects the format of JSON Lines by a header line, or else by a majority vote of the lines.
 
 use super::order;
-use super::shape::Shape;
+use super::shape::ObjectShape;
 use super::signature::{Signature, has_role, is_own};
 use super::{Candidate, Detection, Format, Hints, excerpt};
 use crate::model::json::{self, Dialect};
 
 /// Detects the format from the first line alone. The other lines only decide whether the content is supported.
 pub(super) fn header_line(lines: &[&[u8]]) -> Option<Detection> {
-    let members = Shape::of(lines.first()?, Dialect::Strict)?;
+    let members = ObjectShape::of(lines.first()?, Dialect::Strict)?;
     if is_native_header(&members) && !members.has("role") {
         return Some(Detection::known(Format::Native, "starts with a header"));
     }
     let mut hollow = None;
     for signature in order::headers(&members) {
-        match order::strange(signature, lines) {
+        match order::unsupported_messages(signature, lines) {
             None => return Some(Detection::named(signature)),
             Some(messages) => hollow = hollow.or(Some(Detection::hollow(signature, messages))),
         }
@@ -23,13 +23,13 @@ pub(super) fn header_line(lines: &[&[u8]]) -> Option<Detection> {
 }
 
 /// Whether a line is a header of the native format, and not of a similar format.
-fn is_native_header(members: &Shape<'_>) -> bool {
+fn is_native_header(members: &ObjectShape<'_>) -> bool {
     let foreign = ["cwd", "harness", "timestamp", "createdAt"];
     members.get("type") == Some(b"\"session\"") && members.has("version") && !members.any(&foreign)
 }
 
 /// Whether a line is a record of the native format other than a message.
-pub(super) fn native_line(members: &Shape<'_>) -> bool {
+pub(super) fn native_line(members: &ObjectShape<'_>) -> bool {
     let Some(kind) = members.get("type").and_then(json::text) else {
         return false;
     };
@@ -44,7 +44,7 @@ pub(super) fn native_line(members: &Shape<'_>) -> bool {
 }
 
 /// Whether a message has content; a role alone is not specific to a format.
-pub(super) fn has_body(members: &Shape<'_>) -> bool {
+pub(super) fn has_body(members: &ObjectShape<'_>) -> bool {
     let body = [
         "content",
         "tool_calls",
@@ -70,7 +70,7 @@ enum Vote {
     None,
 }
 
-fn ballot(members: &Shape<'_>, hints: Hints<'_>) -> Vote {
+fn ballot(members: &ObjectShape<'_>, hints: Hints<'_>) -> Vote {
     if native_line(members) {
         return Vote::Native;
     }
@@ -100,7 +100,7 @@ fn ballot(members: &Shape<'_>, hints: Hints<'_>) -> Vote {
 
 /// The number of votes by format.
 #[derive(Default)]
-struct Count {
+struct VoteCount {
     objects: usize,
     native: usize,
     messages: usize,
@@ -111,7 +111,7 @@ struct Count {
     foreign: Vec<(&'static Signature, usize)>,
 }
 
-impl Count {
+impl VoteCount {
     fn add(&mut self, vote: Vote) {
         self.objects += 1;
         match vote {
@@ -153,10 +153,10 @@ impl Count {
 }
 
 pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
-    let mut count = Count::default();
+    let mut count = VoteCount::default();
     let mut silent: Option<&[u8]> = None;
     for line in lines {
-        let Some(members) = Shape::of(line, Dialect::Python) else {
+        let Some(members) = ObjectShape::of(line, Dialect::Python) else {
             continue;
         };
         let vote = ballot(&members, hints);
@@ -206,7 +206,7 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
             let what = format!("as many lines match {} as {}", signature.what, other.what);
             return votes(Detection::unknown(what).hint("give the format with --from"));
         }
-        if let Some(messages) = order::strange(signature, lines) {
+        if let Some(messages) = order::unsupported_messages(signature, lines) {
             return votes(Detection::hollow(signature, messages));
         }
         return votes(Detection::named(signature));

@@ -1,12 +1,12 @@
 //! Detects the format of an input from its first 64 KiB, never from its name alone. The first match decides: magic
 //! bytes, a header line, a vote of the lines, the document as a whole. Below the threshold, the result is unknown.
 
-mod beside;
 mod database;
 mod document;
 mod foreign;
 mod lines;
 mod order;
+mod other_files;
 pub(super) mod shape;
 pub(super) mod signature;
 #[cfg(test)]
@@ -15,11 +15,11 @@ mod verdict;
 mod zip;
 
 use super::Format;
-use crate::model::json::{self, Dialect, Fault};
+use crate::model::json::{self, Dialect, JsonError};
 use document::document;
 use lines::{header_line, vote};
-pub(super) use shape::Shape;
-pub(super) use signature::{Content, Signature, has_content};
+pub(super) use shape::ObjectShape;
+pub(super) use signature::{LineKind, Signature, has_content};
 pub use verdict::{Candidate, Detection};
 
 /// Number of bytes examined.
@@ -127,7 +127,7 @@ fn is_spread(text: &[u8], whole: bool) -> bool {
 
 /// Whether a value is incomplete only because the head ends: the fault is an unterminated string or list, or at the end
 /// of the head.
-fn is_cut(fault: &Fault, text: &[u8], whole: bool) -> bool {
+fn is_cut(fault: &JsonError, text: &[u8], whole: bool) -> bool {
     !whole && (fault.what.starts_with("unterminated") || fault.offset >= text.len())
 }
 

@@ -2,8 +2,8 @@
 //! before generic formats, so that no specific format is mistaken for a generic one.
 
 use super::foreign;
-use super::shape::Shape;
-use super::signature::{Content, Said, Signature, is_own};
+use super::shape::ObjectShape;
+use super::signature::{LineKind, RoleMessage, Signature, is_own};
 use crate::format::{
     aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
     continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, kimi, langchain,
@@ -55,18 +55,21 @@ fn first(is: impl Fn(&Signature) -> bool) -> Option<&'static Signature> {
 }
 
 /// The formats of which this line may be the first.
-pub(super) fn headers(line: &Shape<'_>) -> impl Iterator<Item = &'static Signature> {
+pub(super) fn headers(line: &ObjectShape<'_>) -> impl Iterator<Item = &'static Signature> {
     all().filter(move |signature| (signature.header)(line))
 }
 
 /// The number of messages in these lines that the format does not support; `None` if it supports any.
-pub(super) fn strange(signature: &Signature, lines: &[&[u8]]) -> Option<usize> {
+pub(super) fn unsupported_messages(signature: &Signature, lines: &[&[u8]]) -> Option<usize> {
     let mut strange = 0;
-    for shape in lines.iter().filter_map(|line| Shape::of(line, Dialect::Python)) {
+    for shape in lines
+        .iter()
+        .filter_map(|line| ObjectShape::of(line, Dialect::Python))
+    {
         match (signature.content)(&shape) {
-            Content::Known => return None,
-            Content::Unknown => strange += 1,
-            Content::None => {}
+            LineKind::Known => return None,
+            LineKind::Unknown => strange += 1,
+            LineKind::None => {}
         }
     }
     (strange > 0).then_some(strange)
@@ -78,36 +81,36 @@ pub(super) fn text(text: &[u8]) -> Option<&'static Signature> {
 }
 
 /// The format of a document, an element of a list, or a line.
-pub(super) fn named(shape: &Shape<'_>) -> Option<&'static Signature> {
+pub(super) fn named(shape: &ObjectShape<'_>) -> Option<&'static Signature> {
     if shape.is_text("role") {
         return message(shape);
     }
     first(|signature| (signature.document)(shape))
         .or_else(|| line(shape))
-        .or_else(|| list(&Shape::elements(shape.get("messages")?), within))
+        .or_else(|| list(&ObjectShape::elements(shape.get("messages")?), within))
 }
 
 /// As [`named`], for an element of `messages`, without testing nested lists, to limit recursion.
-fn within(shape: &Shape<'_>) -> Option<&'static Signature> {
+fn within(shape: &ObjectShape<'_>) -> Option<&'static Signature> {
     match shape.is_text("role") {
         true => message(shape),
         false => line(shape),
     }
 }
 
-fn line(shape: &Shape<'_>) -> Option<&'static Signature> {
+fn line(shape: &ObjectShape<'_>) -> Option<&'static Signature> {
     first(|signature| (signature.line)(shape))
 }
 
-fn message(shape: &Shape<'_>) -> Option<&'static Signature> {
-    let said = Said::of(shape);
+fn message(shape: &ObjectShape<'_>) -> Option<&'static Signature> {
+    let said = RoleMessage::of(shape);
     first(|signature| (signature.message)(&said))
 }
 
 /// The format of a list whose elements may include plain messages; `name` tests one element.
 pub(super) fn list<'a>(
-    elements: &[Shape<'a>],
-    name: impl Fn(&Shape<'a>) -> Option<&'static Signature>,
+    elements: &[ObjectShape<'a>],
+    name: impl Fn(&ObjectShape<'a>) -> Option<&'static Signature>,
 ) -> Option<&'static Signature> {
     if let Some(signature) = first(|signature| (signature.list)(elements)) {
         return Some(signature);

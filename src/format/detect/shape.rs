@@ -8,17 +8,17 @@ const SEEN: usize = 20;
 
 /// Members of an object: name and value. At the end of the head, a value may be truncated.
 #[derive(Default)]
-pub struct Shape<'a>(pub(super) Vec<(Cow<'a, str>, &'a [u8])>);
+pub struct ObjectShape<'a>(pub(super) Vec<(Cow<'a, str>, &'a [u8])>);
 
-impl<'a> Shape<'a> {
+impl<'a> ObjectShape<'a> {
     /// From a complete object; `None` if it is not one.
-    pub fn of(object: &'a [u8], dialect: Dialect) -> Option<Shape<'a>> {
-        json::members(object, dialect).map(Shape)
+    pub fn of(object: &'a [u8], dialect: Dialect) -> Option<ObjectShape<'a>> {
+        json::members(object, dialect).map(ObjectShape)
     }
 
     /// From the first elements of an array, the last of which may be truncated; an element that is not an object has no
     /// members.
-    pub fn elements(array: &'a [u8]) -> Vec<Shape<'a>> {
+    pub fn elements(array: &'a [u8]) -> Vec<ObjectShape<'a>> {
         first_elements(array, SEEN)
             .into_iter()
             .map(|element| seen_members(element).0)
@@ -77,29 +77,29 @@ impl<'a> Shape<'a> {
     }
 
     /// Whether a member is this string.
-    pub fn says(&self, name: &str, text: &str) -> bool {
+    pub fn text_equals(&self, name: &str, text: &str) -> bool {
         self.text(name).is_some_and(|said| said == text)
     }
 
     /// The first elements of an array member.
-    pub fn list(&self, name: &str) -> Vec<Shape<'a>> {
-        Shape::elements(self.get(name).unwrap_or_default())
+    pub fn list(&self, name: &str) -> Vec<ObjectShape<'a>> {
+        ObjectShape::elements(self.get(name).unwrap_or_default())
     }
 
     /// The members of an object member; empty for any other value.
-    pub fn object(&self, name: &str) -> Shape<'a> {
+    pub fn object(&self, name: &str) -> ObjectShape<'a> {
         self.get(name)
-            .map_or_else(Shape::default, |value| seen_members(value).0)
+            .map_or_else(ObjectShape::default, |value| seen_members(value).0)
     }
 
     /// Whether a member is an empty array, or one of its first elements satisfies `is`.
-    pub fn has_element(&self, name: &str, is: impl FnMut(&Shape<'a>) -> bool) -> bool {
+    pub fn has_element(&self, name: &str, is: impl FnMut(&ObjectShape<'a>) -> bool) -> bool {
         let array = self.is_array(name).then(|| self.list(name));
         array.is_some_and(|elements| elements.is_empty() || elements.iter().any(is))
     }
 
     /// The first object among the values of an object member.
-    pub fn inner(&self, name: &str) -> Option<Shape<'a>> {
+    pub fn inner(&self, name: &str) -> Option<ObjectShape<'a>> {
         let (members, _) = seen_members(self.get(name)?);
         members.0.first().map(|(_, value)| seen_members(value).0)
     }
@@ -111,8 +111,8 @@ impl<'a> Shape<'a> {
 }
 
 /// The members before the end of the head or before damage, and the fault; the last value may be truncated.
-pub(super) fn seen_members(text: &[u8]) -> (Shape<'_>, Option<&'static str>) {
-    let mut found = Shape::default();
+pub(super) fn seen_members(text: &[u8]) -> (ObjectShape<'_>, Option<&'static str>) {
+    let mut found = ObjectShape::default();
     if text.first() != Some(&b'{') {
         return (found, Some("not an object"));
     }

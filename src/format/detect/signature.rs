@@ -1,6 +1,6 @@
 //! Signatures of other programs' formats. Each format defines its own; `order.rs` defines the order of tests.
 
-use super::shape::Shape;
+use super::shape::ObjectShape;
 use crate::format::content;
 use std::borrow::Cow;
 
@@ -12,18 +12,18 @@ pub struct Signature {
     /// A description: "a Codex log".
     pub what: &'static str,
     /// Whether a first line is decisive, unless `content` rules the format out.
-    pub header: fn(&Shape<'_>) -> bool,
+    pub header: fn(&ObjectShape<'_>) -> bool,
     /// Whether a line of a file with this envelope is a message that the format supports, an unsupported message, or no
     /// message. A file whose messages are all unsupported is not of this format.
-    pub content: fn(&Shape<'_>) -> Content,
+    pub content: fn(&ObjectShape<'_>) -> LineKind,
     /// Whether a document or list element has this format, by its own members.
-    pub document: fn(&Shape<'_>) -> bool,
+    pub document: fn(&ObjectShape<'_>) -> bool,
     /// Whether a line or list element that is not a message with a role has this format.
-    pub line: fn(&Shape<'_>) -> bool,
+    pub line: fn(&ObjectShape<'_>) -> bool,
     /// Whether a message with a role has this format.
-    pub message: fn(&Said<'_>) -> bool,
+    pub message: fn(&RoleMessage<'_>) -> bool,
     /// Whether the elements of a list have this format together.
-    pub list: fn(&[Shape<'_>]) -> bool,
+    pub list: fn(&[ObjectShape<'_>]) -> bool,
     /// Whether text that is not JSON has this format.
     pub text: fn(&[u8]) -> bool,
     /// Whether the other messages of the file may be plain ones that fit any format.
@@ -34,7 +34,7 @@ pub struct Signature {
 
 /// The content of a line, given the envelope of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum LineKind {
     /// Not a message.
     None,
     /// A message that the format supports.
@@ -43,10 +43,10 @@ pub enum Content {
     Unknown,
 }
 
-impl Content {
+impl LineKind {
     /// The content of a message, by whether it is supported.
-    pub fn known(known: bool) -> Content {
-        if known { Content::Known } else { Content::Unknown }
+    pub fn known(known: bool) -> LineKind {
+        if known { LineKind::Known } else { LineKind::Unknown }
     }
 }
 
@@ -56,7 +56,7 @@ impl Signature {
         name: "",
         what: "",
         header: |_| false,
-        content: |_| Content::None,
+        content: |_| LineKind::None,
         document: |_| false,
         line: |_| false,
         message: |_| false,
@@ -68,20 +68,20 @@ impl Signature {
 }
 
 /// A message with a role, and the parts of its content.
-pub struct Said<'a> {
+pub struct RoleMessage<'a> {
     /// The message's members.
-    pub message: &'a Shape<'a>,
+    pub message: &'a ObjectShape<'a>,
     /// The visible parts.
-    pub parts: Vec<Shape<'a>>,
+    pub parts: Vec<ObjectShape<'a>>,
     kinds: Vec<Cow<'a, str>>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> RoleMessage<'a> {
     /// From the members of a message.
-    pub fn of(message: &'a Shape<'a>) -> Said<'a> {
+    pub fn of(message: &'a ObjectShape<'a>) -> RoleMessage<'a> {
         let parts = message.list("content");
         let kinds = parts.iter().filter_map(|part| part.text("type")).collect();
-        Said {
+        RoleMessage {
             message,
             parts,
             kinds,
@@ -105,7 +105,7 @@ impl<'a> Said<'a> {
 }
 
 /// Whether a message has members that only OpenAI chats and native messages have.
-pub fn is_own(message: &Shape<'_>) -> bool {
+pub fn is_own(message: &ObjectShape<'_>) -> bool {
     let own = [
         "tool_calls",
         "tool_call_id",
@@ -113,7 +113,7 @@ pub fn is_own(message: &Shape<'_>) -> bool {
         "category",
         "metadata",
     ];
-    message.any(&own) || message.says("role", "tool") || message.says("role", "function")
+    message.any(&own) || message.text_equals("role", "tool") || message.text_equals("role", "function")
 }
 
 /// Message roles of all formats.
@@ -133,14 +133,14 @@ const ROLES: [&str; 12] = [
 ];
 
 /// Whether a message has a known role.
-pub fn has_role(message: &Shape<'_>) -> bool {
+pub fn has_role(message: &ObjectShape<'_>) -> bool {
     message
         .text("role")
         .is_some_and(|role| ROLES.contains(&role.as_ref()))
 }
 
 /// Whether a message has valid content: text, or a list with at least one known part.
-pub fn has_content(message: &Shape<'_>, member: &str) -> bool {
+pub fn has_content(message: &ObjectShape<'_>, member: &str) -> bool {
     let Some(content) = message.get(member) else {
         return false;
     };

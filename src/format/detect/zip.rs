@@ -14,7 +14,7 @@ const ONE: &str = "extract it first: unzip -p FILE conversations.json | convo ..
 const NUMBERED: &str = "extract it first: unzip -p FILE '*conversations*.json' | convo ...";
 
 /// File names that only one of the exports has.
-const OWN: [(&str, [&str; 4]); 2] = [
+const UNIQUE_FILES: [(&str, [&str; 4]); 2] = [
     (
         chatgpt_export::SIGNATURE.name,
         [
@@ -45,7 +45,7 @@ pub(super) fn archive(head: &[u8]) -> Option<Detection> {
         .iter()
         .map(|path| path.rsplit('/').next().unwrap_or(path))
         .collect();
-    let whose = OWN
+    let whose = UNIQUE_FILES
         .iter()
         .find(|(_, own)| names.iter().any(|name| own.contains(name)));
     let what = match whose {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_tell_whose_they_are_and_how_to_unpack_them() {
+    fn archives_are_identified_with_an_unpack_hint() {
         let seen = |names: &[&str]| {
             let verdict = archive(&zip(names)).unwrap();
             (verdict.name, verdict.hint.unwrap(), verdict.format)

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub type Listed<'a> = (usize, Cow<'a, [u8]>);
 
 /// The expected input, for error messages.
-pub const WANTED: &str = "a message nor a request body";
+pub const EXPECTED_INPUT: &str = "a message nor a request body";
 
 /// A history and the members next to it.
 #[derive(Debug, Default)]
@@ -40,9 +40,9 @@ impl<'a> Body<'a> {
     }
 
     /// Members to add to a message; only the answer of a response gets any.
-    pub fn told(&self, answer: bool) -> Vec<(&'static str, Option<&'a [u8]>)> {
-        let told = self.answer.iter().filter(|_| answer);
-        told.map(|(name, value)| (*name, Some(*value))).collect()
+    pub fn message_members(&self, answer: bool) -> Vec<(&'static str, Option<&'a [u8]>)> {
+        let reported = self.answer.iter().filter(|_| answer);
+        reported.map(|(name, value)| (*name, Some(*value))).collect()
     }
 }
 
@@ -140,8 +140,8 @@ fn answers<'a>(api: Api, value: &'a [u8], list: &'a [u8], at: usize) -> Vec<Body
     let Some(shape) = &api.interface().shape().response else {
         return Vec::new();
     };
-    let told = shape.answer.iter();
-    let answer: Vec<_> = told.filter_map(|(name, from)| member(name, from)).collect();
+    let reported = shape.answer.iter();
+    let answer: Vec<_> = reported.filter_map(|(name, from)| member(name, from)).collect();
     let body = |listed: Vec<Listed<'a>>| Body {
         list: listed,
         response: Some(rest.clone()),

@@ -1,17 +1,17 @@
 //! Reads documents with several sessions one at a time: an array of request bodies, or one body per line.
 
-use super::{Reading, body};
-use crate::error::{Error, Kind, Place, Result};
+use super::{DocumentReader, body};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::array::ElementReader;
-use crate::format::entries::{Entries, Entry};
+use crate::format::json_entries::{Entries, JsonEntry};
+use crate::format::read_window::Window;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::sessions::{Input, SessionReader};
-use crate::format::window::Window;
-use crate::format::{Format, Source};
+use crate::format::{DocumentSource, Format};
 use crate::model::json::{self, Dialect};
-use crate::model::origin::Origin;
 use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use std::collections::{HashSet, VecDeque};
 use std::io::Read;
 use std::sync::Arc;
@@ -22,41 +22,44 @@ pub fn open(
     format: Format,
     input: Input,
 ) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
-    let cut = Cut {
+    let cut = SectionRule {
         is: Box::new(move |value| body::is_body(api, value)),
         read: Box::new(move |piece, report| read(api, format, piece, report)),
     };
-    open_pieces(cut, input)
+    open_sections(cut, input)
 }
 
 /// A section of an input.
-pub struct Piece<'p> {
+pub struct DocumentSection<'p> {
     /// Name of the input file.
     pub name: Option<&'p str>,
     /// Its bytes.
     pub bytes: &'p [u8],
     /// Its position.
-    pub place: Place,
+    pub place: Position,
     /// Number of sessions before it.
     pub made: usize,
 }
 
 /// Tests whether an object is a section.
-pub type IsPiece = Box<dyn Fn(&[u8]) -> bool>;
+pub type IsSection = Box<dyn Fn(&[u8]) -> bool>;
 
 /// Converts a section to sessions.
-pub type ReadPiece = Box<dyn Fn(Piece<'_>, &mut Report) -> Vec<Session>>;
+pub type ReadSection = Box<dyn Fn(DocumentSection<'_>, &mut Report) -> Vec<Session>>;
 
 /// How an input is split into sections.
-pub struct Cut {
+pub struct SectionRule {
     /// Tests whether an object is a section.
-    pub is: IsPiece,
+    pub is: IsSection,
     /// Converts a section to sessions.
-    pub read: ReadPiece,
+    pub read: ReadSection,
 }
 
 /// Opens an input that starts with such a section; returns any other input unchanged.
-pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+pub fn open_sections(
+    cut: SectionRule,
+    input: Input,
+) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
     let Input {
         name,
         head,
@@ -72,7 +75,7 @@ pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn
                 Ok(Some(first)) => is_piece(&cut, first.bytes),
                 Ok(None) => false,
                 // The reader of the complete document reports the damage.
-                Err(error) if error.kind == Kind::Data => false,
+                Err(error) if error.kind == ErrorKind::Data => false,
                 Err(error) => return Err(error),
             };
             (is.then_some(true), elements.into_parts())
@@ -97,23 +100,28 @@ pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn
             }));
         }
     };
-    Ok(Ok(Box::new(Many::new(cut, name, returns, pieces))))
+    Ok(Ok(Box::new(SectionReader::new(cut, name, returns, pieces))))
 }
 
 /// Opens an input whose values are all sections: an array, one per line, or one after another.
-pub fn open_all(cut: Cut, input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open_all(cut: SectionRule, input: Input) -> Result<Box<dyn SessionReader>> {
     let pieces = Entries::open(input.head, input.rest)?;
-    Ok(Box::new(Many::new(cut, input.name, input.returns, pieces)))
+    Ok(Box::new(SectionReader::new(
+        cut,
+        input.name,
+        input.returns,
+        pieces,
+    )))
 }
 
-fn is_piece(cut: &Cut, value: &[u8]) -> bool {
+fn is_piece(cut: &SectionRule, value: &[u8]) -> bool {
     value.starts_with(b"{")
         && json::value_end(value, 0, Dialect::Python) == Ok(value.len())
         && (cut.is)(value)
 }
 
 /// Whether the first line is a body and more lines follow.
-fn begins_lines(cut: &Cut, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
+fn begins_lines(cut: &SectionRule, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
     let mut first = None;
     let mut searched = 0;
     loop {
@@ -140,8 +148,8 @@ fn begins_lines(cut: &Cut, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
     }
 }
 
-struct Many {
-    cut: Cut,
+struct SectionReader {
+    cut: SectionRule,
     name: Option<String>,
     returns: bool,
     pieces: Entries,
@@ -156,9 +164,9 @@ struct Many {
     done: bool,
 }
 
-impl Many {
-    fn new(cut: Cut, name: Option<String>, returns: bool, pieces: Entries) -> Many {
-        Many {
+impl SectionReader {
+    fn new(cut: SectionRule, name: Option<String>, returns: bool, pieces: Entries) -> SectionReader {
+        SectionReader {
             cut,
             name,
             returns,
@@ -178,8 +186,8 @@ impl Many {
     }
 
     /// Reads the sessions of the next section; `false` at the end.
-    fn piece(&mut self, report: &mut Report) -> Result<bool> {
-        let Some(Entry {
+    fn read_section(&mut self, report: &mut Report) -> Result<bool> {
+        let Some(JsonEntry {
             lead,
             bytes: piece,
             place,
@@ -191,7 +199,7 @@ impl Many {
         let sessions = match piece {
             b"" => Vec::new(),
             bytes => {
-                let piece = Piece {
+                let piece = DocumentSection {
                     name: self.name.as_deref(),
                     bytes,
                     place,
@@ -205,7 +213,7 @@ impl Many {
                     .retain(|finding| finding.damage || noted.insert(finding.what.to_string()));
                 report.findings.append(&mut own.findings);
                 for (loss, times) in own.losses {
-                    report.lose(loss, times);
+                    report.count_loss(loss, times);
                 }
                 sessions
             }
@@ -218,7 +226,7 @@ impl Many {
         }
         if !sessions.is_empty() {
             let origin = self.returns.then(|| {
-                Arc::new(Origin {
+                Arc::new(SourceBytes {
                     lead: std::mem::take(&mut self.lead),
                     bytes: piece.to_vec(),
                 })
@@ -239,19 +247,19 @@ impl Many {
 }
 
 /// The sessions of one section of a document.
-fn read(api: Api, format: Format, piece: Piece<'_>, report: &mut Report) -> Vec<Session> {
-    let Piece {
+fn read(api: Api, format: Format, piece: DocumentSection<'_>, report: &mut Report) -> Vec<Session> {
+    let DocumentSection {
         name,
         bytes: piece,
         place,
         made,
     } = piece;
-    let source = Source {
+    let source = DocumentSource {
         name,
         bytes: piece,
         neighbour: &|_| Ok(None),
     };
-    let mut reading = Reading::new(api, format, &source);
+    let mut reading = DocumentReader::new(api, format, &source);
     reading.base = place;
     reading.many = true;
     reading.made = made;
@@ -269,13 +277,13 @@ fn read(api: Api, format: Format, piece: Piece<'_>, report: &mut Report) -> Vec<
     reading.sessions
 }
 
-impl SessionReader for Many {
+impl SessionReader for SectionReader {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         while self.ready.is_empty() && !self.done {
-            match self.piece(report) {
+            match self.read_section(report) {
                 Ok(true) => {}
                 Ok(false) => self.end(),
-                Err(error) if error.kind == Kind::Data && self.made > 0 => {
+                Err(error) if error.kind == ErrorKind::Data && self.made > 0 => {
                     self.end();
                     let place = error.at.map(|(_, place)| place).unwrap_or_default();
                     report.damage(place, error.message);
@@ -284,7 +292,7 @@ impl SessionReader for Many {
             }
         }
         match self.ready.pop_front() {
-            None if self.made == 0 => Err(Error::new(Kind::Data, "contains no messages")),
+            None if self.made == 0 => Err(Error::new(ErrorKind::Data, "contains no messages")),
             session => Ok(session),
         }
     }

@@ -4,24 +4,29 @@
 mod body;
 mod many;
 
-pub use many::{Cut, open, open_all, open_pieces};
+pub use many::{SectionRule, open, open_all, open_sections};
 
 use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};
 use super::request::{self, Api};
-use super::{Format, Source};
-use crate::error::{Error, Kind, Place, Result};
+use super::{DocumentSource, Format};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::kit::records::passthrough;
-use crate::model::json::{self, Dialect, Elements, ObjectBuilder};
+use crate::model::json::{self, ArrayElements, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
 use body::{Body, Listed};
 
 /// Reads a document into sessions.
-pub fn read(api: Api, format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(
+    api: Api,
+    format: Format,
+    source: &DocumentSource<'_>,
+    report: &mut Report,
+) -> Result<Vec<Session>> {
     let text = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let skipped = source.bytes.len() - text.len();
-    let mut reading = Reading::new(api, format, source);
+    let mut reading = DocumentReader::new(api, format, source);
     reading.skipped = skipped;
     let start = json::skip_space(text, 0);
     // A single value is a document; otherwise each line is a session, or an element of one.
@@ -34,7 +39,7 @@ pub fn read(api: Api, format: Format, source: &Source<'_>, report: &mut Report) 
         Err(fault) => return Err(reading.broken(fault)),
     }
     if reading.sessions.is_empty() {
-        return Err(Error::new(Kind::Data, "contains no messages"));
+        return Err(Error::new(ErrorKind::Data, "contains no messages"));
     }
     Ok(reading.sessions)
 }
@@ -51,15 +56,15 @@ struct LineCount {
     line: u64,
 }
 
-struct Reading<'a> {
+struct DocumentReader<'a> {
     api: Api,
     format: Format,
-    source: &'a Source<'a>,
+    source: &'a DocumentSource<'a>,
     /// Length of a byte order mark.
     skipped: usize,
     sessions: Vec<Session>,
     /// Position of the source in its input.
-    base: Place,
+    base: Position,
     /// Number of sessions before the source.
     made: usize,
     /// Whether sessions are numbered.
@@ -69,15 +74,15 @@ struct Reading<'a> {
     member: Vec<u8>,
 }
 
-impl<'a> Reading<'a> {
-    fn new(api: Api, format: Format, source: &'a Source<'a>) -> Self {
-        Reading {
+impl<'a> DocumentReader<'a> {
+    fn new(api: Api, format: Format, source: &'a DocumentSource<'a>) -> Self {
+        DocumentReader {
             api,
             format,
             source,
             skipped: 0,
             sessions: Vec::new(),
-            base: Place { line: 1, offset: 0 },
+            base: Position { line: 1, offset: 0 },
             made: 0,
             many: false,
             lines: LineCount::default(),
@@ -85,7 +90,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn place(&mut self, offset: usize) -> Place {
+    fn place(&mut self, offset: usize) -> Position {
         let offset = offset + self.skipped;
         if offset < self.lines.offset {
             self.lines = LineCount::default();
@@ -93,17 +98,17 @@ impl<'a> Reading<'a> {
         let between = &self.source.bytes[self.lines.offset..offset];
         self.lines.line += memchr::memchr_iter(b'\n', between).count() as u64;
         self.lines.offset = offset;
-        Place {
+        Position {
             line: self.base.line + self.lines.line,
             offset: self.base.offset + offset as u64,
         }
     }
 
-    fn broken(&mut self, fault: json::Fault) -> Error {
+    fn broken(&mut self, fault: json::JsonError) -> Error {
         let place = self.place(fault.offset.min(self.source.bytes.len() - self.skipped));
         Error {
             at: Some((String::new(), place)),
-            ..Error::new(Kind::Data, format!("not valid JSON: {}", fault.what))
+            ..Error::new(ErrorKind::Data, format!("not valid JSON: {}", fault.what))
         }
     }
 
@@ -122,8 +127,8 @@ impl<'a> Reading<'a> {
                 continue;
             }
             let fault = match json::value_end(text, at, Dialect::Python) {
-                Ok(behind) if behind == end => None,
-                Ok(behind) => Some((behind, "unexpected text after the value")),
+                Ok(after) if after == end => None,
+                Ok(after) => Some((after, "unexpected text after the value")),
                 Err(fault) => Some((fault.offset, fault.what)),
             };
             if let Some((offset, what)) = fault {
@@ -166,7 +171,10 @@ impl<'a> Reading<'a> {
         let bodies = body::bodies(self.api, value, start);
         if bodies.is_empty() {
             let place = self.place(start);
-            report.damage(place, format!("neither {} of {}", body::WANTED, self.api.name()));
+            report.damage(
+                place,
+                format!("neither {} of {}", body::EXPECTED_INPUT, self.api.name()),
+            );
         }
         // A response may have several answers.
         self.many |= bodies.iter().any(|body| body.is_choice);
@@ -197,8 +205,8 @@ impl<'a> Reading<'a> {
             let offset = body.list[unit.elements.start].0;
             let place = self.place(offset);
             for record in &unit.records {
-                let told = body.told(Some(nth) == answer && is_assistant(record));
-                let record = json::with_members(record, &told).unwrap_or_else(|_| record.clone());
+                let reported = body.message_members(Some(nth) == answer && is_assistant(record));
+                let record = json::with_members(record, &reported).unwrap_or_else(|_| record.clone());
                 session.push_made(record, place);
             }
             let whole = &unit.elements;
@@ -230,10 +238,10 @@ impl<'a> Reading<'a> {
         }
         header.raw("source", self.member.clone());
         let mut metadata = ObjectBuilder::default();
-        for (name, beside) in [("request", &body.rest), ("response", &body.response)] {
-            let Some(beside) = beside else { continue };
+        for (name, extra) in [("request", &body.rest), ("response", &body.response)] {
+            let Some(extra) = extra else { continue };
             let mut members = ObjectBuilder::default();
-            for (name, value) in beside {
+            for (name, value) in extra {
                 members.raw(name, utf_8(json::compact(value).0).0);
             }
             metadata.raw(name, members.finish());
@@ -252,7 +260,7 @@ impl<'a> Reading<'a> {
         let (body, replaced) = json::compact(element);
         let (body, repaired) = utf_8(body);
         if replaced > 0 {
-            report.lose(Loss::Number, replaced);
+            report.count_loss(Loss::Number, replaced);
             let place = self.place(offset);
             report.damage(
                 place,
@@ -267,7 +275,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Stores a value that is not a message as a passthrough record, so that it is not mistaken for an event.
-    fn foreign(&self, raw: &[u8], place: Place, report: &mut Report) -> Vec<u8> {
+    fn foreign(&self, raw: &[u8], place: Position, report: &mut Report) -> Vec<u8> {
         report.damage(place, "not a message; kept unchanged");
         passthrough(self.format.name(), raw)
     }
@@ -279,7 +287,7 @@ fn is_assistant(body: &[u8]) -> bool {
 
 fn elements(array: &[u8]) -> Vec<(usize, &[u8])> {
     let mut found = Vec::new();
-    if let Ok(mut scan) = Elements::new(array, Dialect::Python) {
+    if let Ok(mut scan) = ArrayElements::new(array, Dialect::Python) {
         while let Ok(Some(element)) = scan.next() {
             found.push(element);
         }

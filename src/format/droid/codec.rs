@@ -3,11 +3,11 @@
 use super::line::{text, time_of};
 use super::{NAME, log, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Edit, Editor, Edits, Layout, SessionInfo, Sidecar, Source, losses,
+    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, SessionInfo, Sidecar, Source, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input};
 use crate::format::{Purpose, content};
@@ -40,14 +40,14 @@ pub struct Outline {
 impl Codec for Droid {
     const FORMAT: Format = Format::Droid;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Factory Droid session";
+    const PHRASE: &'static str = "a Factory Droid session";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
     const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
     const VARIANTS: &'static [Droid] = &[Droid { is_stream: false }, Droid { is_stream: true }];
     type Outline = Outline;
 
@@ -144,7 +144,7 @@ impl Codec for Droid {
         time_of(line)
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         match self.is_stream {
             true => stream::lines(messages.first()?, report).into_iter().next(),
             false => log::encode(messages, false, report),
@@ -159,7 +159,7 @@ impl Editor for Droid {
 
     fn new_context(&self, _: &Session, _: &View) {}
 
-    fn edit(&self, edits: &Edits<'_, Droid>, context: &mut (), report: &mut Report) -> Vec<Edit> {
+    fn edit(&self, edits: &Edits<'_, Droid>, context: &mut (), report: &mut Report) -> Vec<ElementEdit> {
         let (source, mut list) = (&edits.source.raws, edits.rewritten(context, report));
         let repeated = stream::repeated(&slices(source));
         // A completion is removed with the message that it repeats.
@@ -168,14 +168,14 @@ impl Editor for Droid {
         let mut nth = 0..;
         list.retain(|edit| {
             let is_left = nth.next().is_some_and(|nth| left.contains(&nth));
-            is_left || !matches!(edit, Edit::Keep(nth) if repeated.contains(nth))
+            is_left || !matches!(edit, ElementEdit::Keep(nth) if repeated.contains(nth))
         });
         list
     }
 
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         (): &mut (),
         report: &mut Report,
@@ -204,7 +204,7 @@ impl Editor for Droid {
         about
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Usage, Loss::Category, Loss::Name];
         let known = ["is_error", NAME, Api::Anthropic.name()];
         losses::members(&said.message, said.body, &lost, &known, report);

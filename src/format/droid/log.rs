@@ -3,9 +3,9 @@
 use super::NAME;
 use super::line::{add_members, text, time_of};
 use crate::format::blocks;
-use crate::format::kit::{Assembly, Decoded, Draft, Summary, Tree, Visible};
+use crate::format::kit::{Assembly, Decoded, Draft, SummaryDraft, Tree, Visible};
 use crate::format::report::Report;
-use crate::format::request::piece::{Said, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, quoted};
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -93,26 +93,26 @@ fn drafts(line: &[u8], message: &[u8]) -> Vec<Draft> {
 fn summary(line: &[u8], nth: usize) -> Decoded {
     let older = || text(json::member(line, "summary")?, "body");
     match text(line, "summaryText").or_else(older) {
-        Some(text) => Decoded::Summary(Summary {
+        Some(text) => Decoded::Summary(SummaryDraft {
             text: text.into_owned(),
             kept: Some(nth),
             members: vec![("by", quoted(NAME))],
-            ..Summary::default()
+            ..SummaryDraft::default()
         }),
         None => Decoded::Passthrough,
     }
 }
 
 /// Encodes messages as a line.
-pub fn encode(messages: &[Said<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+pub fn encode(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
-    let bodies: Vec<_> = messages.iter().map(blocks::placed).collect();
-    let made = blocks::encoded(&bodies, is_new, report).into_iter().next()?;
+    let bodies: Vec<_> = messages.iter().map(blocks::with_known_role).collect();
+    let built = blocks::encoded(&bodies, is_new, report).into_iter().next()?;
     let model = json::member(first.body, "model");
-    let made = json::with_members(&made, &[("model", model)]).unwrap_or(made);
+    let built = json::with_members(&built, &[("model", model)]).unwrap_or(built);
     let mut line = ObjectBuilder::default();
     line.text("type", "message");
     add_members(&mut line, first.body);
-    line.raw("message", made);
+    line.raw("message", built);
     Some(line.finish())
 }

@@ -11,14 +11,14 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use super::Form;
-use super::detect::{Shape, Signature};
+use super::FormatSpec;
+use super::detect::{ObjectShape, Signature};
 use super::kit;
 use super::report::Loss;
 use codec::LOG;
 
 /// These logs, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Factory Droid session or stream",
     ending: ".jsonl",
@@ -50,11 +50,15 @@ const NAME: &str = "droid";
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Factory Droid session",
-    header: |shape| shape.says("type", "session_start") && shape.any(&["id", "session"]),
+    header: |shape| shape.text_equals("type", "session_start") && shape.any(&["id", "session"]),
     line: |shape| {
         let message = shape.object("message");
-        let is_tool = |block: &Shape<'_>| block.says("type", "tool_use") || block.says("type", "tool_result");
-        shape.says("type", "message") && shape.is_text("id") && message.list("content").iter().any(is_tool)
+        let is_tool = |block: &ObjectShape<'_>| {
+            block.text_equals("type", "tool_use") || block.text_equals("type", "tool_result")
+        };
+        shape.text_equals("type", "message")
+            && shape.is_text("id")
+            && message.list("content").iter().any(is_tool)
     },
     decisive: true,
     ..Signature::BLANK
@@ -66,10 +70,10 @@ pub(super) const STREAM: Signature = Signature {
     what: "a Factory Droid stream",
     line: |shape| {
         let kinds = ["tool_call", "tool_result", "completion"];
-        let is_kind = kinds.iter().any(|kind| shape.says("type", kind));
+        let is_kind = kinds.iter().any(|kind| shape.text_equals("type", kind));
         is_kind && shape.any(&["session_id", "sessionId"]) && !shape.any(&["message", "uuid"])
     },
-    message: |said| said.message.says("type", "message") && said.message.all(&["session_id", "text"]),
+    message: |said| said.message.text_equals("type", "message") && said.message.all(&["session_id", "text"]),
     decisive: true,
     ..Signature::BLANK
 };

@@ -3,9 +3,9 @@
 use super::line::{add_members, text, time_of};
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, pieces};
+use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use std::collections::HashSet;
@@ -40,18 +40,18 @@ pub fn decode(line: &[u8]) -> Decoded {
     let member = |name| json::member(line, name);
     let id = || member("toolCallId").or_else(|| member("id"));
     let draft = match text(line, "type").as_deref() {
-        Some("message") => said(text(line, "role").as_deref(), member("text")),
-        Some("completion") => said(Some("assistant"), member("finalText")),
+        Some("message") => message_draft(text(line, "role").as_deref(), member("text")),
+        Some("completion") => message_draft(Some("assistant"), member("finalText")),
         Some("tool_call") => id().map(|id| {
             let parameters = String::from_utf8_lossy(member("parameters").unwrap_or(b"{}"));
             let call = draft::call(id, member("toolName").unwrap_or(b"\"\""), &quoted(&parameters));
-            let mut draft = draft::Draft::new("assistant");
+            let mut draft = draft::AnnotatedDraft::new("assistant");
             draft.raw("content", "null").raw("tool_calls", array([call]));
             draft
         }),
         Some("tool_result") => id().map(|id| {
             let value = member("value").unwrap_or(b"\"\"");
-            let mut draft = draft::Draft::new("tool");
+            let mut draft = draft::AnnotatedDraft::new("tool");
             draft.raw("tool_call_id", id).raw("content", as_text(value));
             draft.metadata(
                 "is_error",
@@ -76,8 +76,8 @@ pub fn decode(line: &[u8]) -> Decoded {
     Decoded::Messages(vec![Draft::from(draft)])
 }
 
-fn said(role: Option<&str>, text: Option<&[u8]>) -> Option<draft::Draft> {
-    let mut draft = draft::Draft::new(role?);
+fn message_draft(role: Option<&str>, text: Option<&[u8]>) -> Option<draft::AnnotatedDraft> {
+    let mut draft = draft::AnnotatedDraft::new(role?);
     draft.raw("content", text.filter(|text| text.starts_with(b"\""))?);
     Some(draft)
 }
@@ -91,10 +91,10 @@ fn as_text(value: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a message: one line for its text, and one per call.
-pub fn lines(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn lines(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let calls = said.calls();
     let text = text_of(said, report);
-    report.lose(Loss::Reasoning, said.reasoning().len() as u64);
+    report.count_loss(Loss::Reasoning, said.reasoning().len() as u64);
     let mut lines = Vec::new();
     let mut line = ObjectBuilder::default();
     match said.message.role() {
@@ -135,12 +135,12 @@ fn call(call: &[u8]) -> ObjectBuilder {
 }
 
 /// The texts of a content, separated by blank lines.
-fn text_of(said: &Said<'_>, report: &mut Report) -> String {
+fn text_of(said: &AnnotatedMessage<'_>, report: &mut Report) -> String {
     let mut texts = Vec::new();
-    for piece in pieces(said.message.content) {
+    for piece in content_parts(said.message.content) {
         match piece {
-            Content::Text(text) => texts.extend(json::text(text)),
-            Content::Other(_) => report.lose(Loss::Part, 1),
+            RequestContent::Text(text) => texts.extend(json::text(text)),
+            RequestContent::Other(_) => report.count_loss(Loss::Part, 1),
         }
     }
     texts.join("\n\n")

@@ -1,29 +1,29 @@
 //! Converts a content of the API to native messages: responses become tool messages, followed by the rest.
 
 use crate::format::content::{missing, unknown_parts};
-use crate::format::request::draft::{self, Draft, Slot};
+use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot};
 use crate::format::request::media::Media;
-use crate::format::request::piece::{array, quoted, rest, rest_object};
+use crate::format::request::request_part::{array, extra_members, extra_object, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use std::collections::{HashMap, VecDeque};
 
 /// The calls read so far: those of the latest content with calls, and counts of calls without an id.
 #[derive(Debug, Default)]
-pub struct Calls {
-    open: Vec<Open>,
+pub struct GeminiCallIds {
+    open: Vec<GeminiCall>,
     by_name: HashMap<String, VecDeque<usize>>,
     by_id: HashMap<String, VecDeque<usize>>,
     seen: HashMap<String, u64>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct GeminiCall {
     id: String,
     answered: bool,
 }
 
-impl Calls {
+impl GeminiCallIds {
     fn begin(&mut self) {
         self.open.clear();
         self.by_name.clear();
@@ -35,11 +35,11 @@ impl Calls {
         let by_id = self.by_id.entry(own.unwrap_or_default().to_string());
         by_id.or_default().push_back(nth);
         self.by_name.entry(name.to_string()).or_default().push_back(nth);
-        self.open.push(Open { id, answered: false });
+        self.open.push(GeminiCall { id, answered: false });
     }
 
     /// An id for a call without one, derived from its bytes alone, so that every read yields the same.
-    fn made(&mut self, part: &[u8]) -> String {
+    fn derived_id(&mut self, part: &[u8]) -> String {
         let short = &key::sha256(part)[..12];
         let times = self.seen.entry(short.to_string()).or_default();
         *times += 1;
@@ -66,11 +66,11 @@ impl Calls {
 }
 
 /// The native messages of a content; empty if it has no parts.
-pub fn read(element: &[u8], calls: &mut Calls) -> Vec<Draft> {
+pub fn read(element: &[u8], calls: &mut GeminiCallIds) -> Vec<AnnotatedDraft> {
     let Some(parts) = json::member(element, "parts").and_then(|raw| json::elements(raw, Dialect::Strict))
     else {
         return match json::member(element, "role").and_then(json::text) {
-            Some(role) => vec![Draft::new(native_role(&role))],
+            Some(role) => vec![AnnotatedDraft::new(native_role(&role))],
             None => Vec::new(),
         };
     };
@@ -80,7 +80,7 @@ pub fn read(element: &[u8], calls: &mut Calls) -> Vec<Draft> {
         _ => user(role.as_deref().unwrap_or("user"), &parts, calls),
     };
     if let Some(first) = drafts.first_mut() {
-        first.note("members", rest_object(element, &["role", "parts"]));
+        first.note("members", extra_object(element, &["role", "parts"]));
     }
     drafts
 }
@@ -106,15 +106,15 @@ fn native_role(role: &str) -> &str {
 }
 
 /// The instructions next to the contents.
-pub fn system(raw: &[u8]) -> Draft {
-    let mut draft = Draft::new("system");
+pub fn system(raw: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("system");
     let parts = json::member(raw, "parts").and_then(|raw| json::elements(raw, Dialect::Strict));
     match parts {
         Some(parts) => draft.raw("content", content(&parts)),
         None if raw.starts_with(b"\"") => draft.raw("content", raw),
         None => draft.raw("content", array([raw])),
     };
-    draft.note("members", rest_object(raw, &["parts"]));
+    draft.note("members", extra_object(raw, &["parts"]));
     draft
 }
 
@@ -122,7 +122,7 @@ pub fn system(raw: &[u8]) -> Draft {
 fn content(parts: &[&[u8]]) -> Vec<u8> {
     match parts {
         [part] => match json::member(part, "text") {
-            Some(text) if text.starts_with(b"\"") && rest_object(part, &["text"]).is_none() => text.to_vec(),
+            Some(text) if text.starts_with(b"\"") && extra_object(part, &["text"]).is_none() => text.to_vec(),
             _ => array([self::part(part)]),
         },
         parts => array(parts.iter().map(|part| self::part(part))),
@@ -134,7 +134,7 @@ fn part(raw: &[u8]) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     if json::member(raw, "text").is_some() && json::member(raw, "type").is_none() {
         built.text("type", "text");
-        rest(raw, &[]).for_each(|(name, value)| {
+        extra_members(raw, &[]).for_each(|(name, value)| {
             built.raw(&name, value);
         });
         return built.finish();
@@ -160,7 +160,7 @@ fn function<'p>(part: &'p [u8], names: [&str; 2]) -> Option<&'p [u8]> {
         .filter(|raw| raw.starts_with(b"{"))
 }
 
-fn model(parts: &[&[u8]], known: &mut Calls) -> Draft {
+fn model(parts: &[&[u8]], known: &mut GeminiCallIds) -> AnnotatedDraft {
     let (mut reasoning, mut said, mut calls, mut notes) = (vec![], vec![], vec![], vec![]);
     let mut order = Vec::new();
     for raw in parts {
@@ -170,28 +170,30 @@ fn model(parts: &[&[u8]], known: &mut Calls) -> Draft {
             }
             let name = json::member(call, "name").unwrap_or(b"null");
             let own = json::member(call, "id").and_then(json::text);
-            let id = own.as_ref().map_or_else(|| known.made(raw), ToString::to_string);
+            let id = own
+                .as_ref()
+                .map_or_else(|| known.derived_id(raw), ToString::to_string);
             known.add(&json::text(name).unwrap_or_default(), own.as_deref(), id.clone());
             let arguments = json::member(call, "args").unwrap_or(b"");
             let arguments = quoted(&String::from_utf8_lossy(arguments));
             calls.push(draft::call(&quoted(&id), name, &arguments));
             notes.push(call_note(raw, call, own.is_none()));
-            Slot::Call
+            MemberSlot::Call
         } else if json::member(raw, "thought") == Some(b"true") && json::member(raw, "text").is_some() {
             let mut thought = ObjectBuilder::default();
             thought.text("type", "thought");
-            rest(raw, &["thought"]).for_each(|(name, value)| {
+            extra_members(raw, &["thought"]).for_each(|(name, value)| {
                 thought.raw(&name, value);
             });
             reasoning.push(thought.finish());
-            Slot::Reasoning
+            MemberSlot::Reasoning
         } else {
             said.push(*raw);
-            Slot::Content
+            MemberSlot::Content
         };
         order.push(slot);
     }
-    let mut draft = Draft::new("assistant");
+    let mut draft = AnnotatedDraft::new("assistant");
     match said.is_empty() && !parts.is_empty() {
         true => draft.raw("content", "null"),
         false => draft.raw("content", content(&said)),
@@ -210,21 +212,21 @@ fn model(parts: &[&[u8]], known: &mut Calls) -> Draft {
 
 /// The annotation of a call: members of its part and of itself other than id, name and arguments, and whether its id
 /// was generated.
-fn call_note(part: &[u8], call: &[u8], made: bool) -> Vec<u8> {
+fn call_note(part: &[u8], call: &[u8], built: bool) -> Vec<u8> {
     let mut note = ObjectBuilder::default();
-    if made {
+    if built {
         note.raw("made", "true");
     }
-    if let Some(part) = rest_object(part, &["functionCall", "function_call"]) {
+    if let Some(part) = extra_object(part, &["functionCall", "function_call"]) {
         note.raw("part", part);
     }
-    if let Some(call) = rest_object(call, &["id", "name", "args"]) {
+    if let Some(call) = extra_object(call, &["id", "name", "args"]) {
         note.raw("call", call);
     }
     note.finish()
 }
 
-fn user(role: &str, parts: &[&[u8]], calls: &mut Calls) -> Vec<Draft> {
+fn user(role: &str, parts: &[&[u8]], calls: &mut GeminiCallIds) -> Vec<AnnotatedDraft> {
     let (mut drafts, mut said) = (Vec::new(), Vec::new());
     for raw in parts {
         match function(raw, ["functionResponse", "function_response"]) {
@@ -233,20 +235,20 @@ fn user(role: &str, parts: &[&[u8]], calls: &mut Calls) -> Vec<Draft> {
         }
     }
     if !said.is_empty() || drafts.is_empty() {
-        let mut draft = Draft::new(native_role(role));
+        let mut draft = AnnotatedDraft::new(native_role(role));
         draft.raw("content", content(&said));
         drafts.push(draft);
     }
     drafts
 }
 
-fn result(part: &[u8], response: &[u8], calls: &mut Calls) -> Draft {
+fn result(part: &[u8], response: &[u8], calls: &mut GeminiCallIds) -> AnnotatedDraft {
     let name = json::member(response, "name")
         .and_then(json::text)
         .unwrap_or_default();
     let own = json::member(response, "id").and_then(json::text);
     let id = calls.answered(&name, own.as_deref());
-    let mut draft = Draft::new("tool");
+    let mut draft = AnnotatedDraft::new("tool");
     if let Some(id) = id.or_else(|| own.as_ref().map(ToString::to_string)) {
         draft.raw("tool_call_id", quoted(&id));
     }
@@ -255,7 +257,7 @@ fn result(part: &[u8], response: &[u8], calls: &mut Calls) -> Draft {
     let failed = json::member(value, "error").is_some();
     let only = |name| {
         let text = json::member(value, name).filter(|raw| raw.starts_with(b"\""))?;
-        rest_object(value, &[name]).is_none().then_some(text)
+        extra_object(value, &[name]).is_none().then_some(text)
     };
     match only("output").or_else(|| only("error")) {
         Some(text) => draft.raw("content", text),
@@ -266,8 +268,8 @@ fn result(part: &[u8], response: &[u8], calls: &mut Calls) -> Draft {
         .note("made", own.is_none().then(|| b"true".to_vec()))
         .note(
             "part",
-            rest_object(part, &["functionResponse", "function_response"]),
+            extra_object(part, &["functionResponse", "function_response"]),
         )
-        .note("call", rest_object(response, &["id", "name", "response"]));
+        .note("call", extra_object(response, &["id", "name", "response"]));
     draft
 }

@@ -5,28 +5,28 @@ mod element;
 mod parts;
 mod write;
 
-pub(super) use element::{Calls, read as element};
+pub(super) use element::{GeminiCallIds, read as element};
 pub(super) use parts::parts;
 
 use super::detect::Signature;
 use super::detect::signature::has_content;
 use super::report::Loss;
-use super::request::draft::Draft;
-use super::request::element::Request;
+use super::request::draft::AnnotatedDraft;
+use super::request::element::ProviderRequest;
 use super::request::interface::ResponseShape;
-use super::request::interface::{Decoder, Interface, Shape};
-use super::request::piece::Said;
-use super::request::piece::{Piece, Writing};
+use super::request::interface::{ApiShape, Decoder, Interface};
+use super::request::request_part::AnnotatedMessage;
+use super::request::request_part::{RequestPart, WriteSettings};
 use super::request::{self, Api};
-use super::{Form, Format, Holds, Reading, document};
+use super::{Format, FormatSpec, ReadFn, SessionCount, document};
 
 /// These contents, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "gemini",
     about: "Gemini contents (array or request body)",
-    read: Reading::Document(|source, report| document::read(Api::Gemini, Format::Gemini, source, report)),
+    read: ReadFn::Document(|source, report| document::read(Api::Gemini, Format::Gemini, source, report)),
     many: Some(|input| document::open(Api::Gemini, Format::Gemini, input)),
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     back: Some(|sessions, out, report| request::write_back(Api::Gemini, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         request::write(Api::Gemini, session, view, purpose, out, report)
@@ -50,13 +50,13 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The API.
 pub(super) struct Gemini;
 
-const SHAPE: Shape = Shape {
+const SHAPE: ApiShape = ApiShape {
     list: "contents",
     text_list: false,
     instructions: &["systemInstruction", "system_instruction"],
@@ -73,19 +73,19 @@ const SHAPE: Shape = Shape {
 };
 
 impl Interface for Gemini {
-    fn shape(&self) -> &'static Shape {
+    fn shape(&self) -> &'static ApiShape {
         &SHAPE
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Calls::default())
+        Box::new(GeminiCallIds::default())
     }
 
-    fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+    fn write(&self, pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
         write::write(pieces, writing)
     }
 
-    fn instructions(&self, raw: &[u8]) -> Draft {
+    fn instructions(&self, raw: &[u8]) -> AnnotatedDraft {
         element::system(raw)
     }
 
@@ -101,13 +101,13 @@ impl Interface for Gemini {
         })
     }
 
-    fn generates_call_ids(&self, _: &Said<'_>) -> bool {
+    fn generates_call_ids(&self, _: &AnnotatedMessage<'_>) -> bool {
         true
     }
 }
 
-impl Decoder for Calls {
-    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft> {
+impl Decoder for GeminiCallIds {
+    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<AnnotatedDraft> {
         elements.iter().flat_map(|raw| element::read(raw, self)).collect()
     }
 }
@@ -117,7 +117,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Gemini contents",
     document: |shape| {
-        let spoken = |content: &super::detect::Shape<'_>| content.has("parts");
+        let spoken = |content: &super::detect::ObjectShape<'_>| content.has("parts");
         shape.has_element("contents", spoken) || shape.first_has("candidates", &["content", "finishReason"])
     },
     message: |said| said.message.is_array("parts") && has_content(said.message, "parts"),

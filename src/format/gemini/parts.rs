@@ -4,13 +4,13 @@ use super::write::write;
 use crate::format::Purpose;
 use crate::format::report::Report;
 use crate::format::request::Api;
-use crate::format::request::piece::{Piece, Said, Writing};
+use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use std::collections::HashMap;
 
 /// The parts of a message for the API, including calls and reasoning if `inline`.
-pub fn parts(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn parts(said: &AnnotatedMessage<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
     match said.message.role() {
         Role::Tool if said.message.name.is_some() => {}
@@ -23,7 +23,7 @@ pub fn parts(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> V
         changes.extend([("tool_calls", None), ("reasoning", None)]);
     }
     let body = json::with_members(said.body, &changes).unwrap_or_else(|_| said.body.to_vec());
-    let mut writing = Writing {
+    let mut writing = WriteSettings {
         api: Api::Gemini,
         purpose: Purpose::Return,
         own: own && said.message.role() != Role::Tool,
@@ -31,7 +31,7 @@ pub fn parts(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> V
         calls: &HashMap::new(),
         report,
     };
-    let request = write(&[Piece::Message(0, &body)], &mut writing);
+    let request = write(&[RequestPart::Message(0, &body)], &mut writing);
     let parts = request
         .elements
         .iter()

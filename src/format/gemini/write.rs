@@ -4,16 +4,18 @@
 use crate::format::Purpose;
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest, wrapped};
-use crate::format::request::turns::{Turn, Turns};
-use crate::format::request::{Api, Request, draft};
+use crate::format::request::request_part::{
+    AnnotatedMessage, RequestPart, WriteSettings, array, extra_members, object_arguments, quoted, wrapped,
+};
+use crate::format::request::turns::{RequestTurn, RequestTurns};
+use crate::format::request::{Api, ProviderRequest, draft};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::summary;
 use std::collections::HashMap;
 
 /// Types of parts that are kept unchanged.
-const OWN: [&str; 8] = [
+const NATIVE_PARTS: [&str; 8] = [
     "inlineData",
     "inline_data",
     "fileData",
@@ -25,7 +27,7 @@ const OWN: [&str; 8] = [
 ];
 
 /// Members that a part may have next to its content.
-const BESIDE: [&str; 4] = [
+const EXTRA_MEMBERS: [&str; 4] = [
     "thoughtSignature",
     "thought_signature",
     "thought",
@@ -33,31 +35,31 @@ const BESIDE: [&str; 4] = [
 ];
 
 /// Encodes the pieces as elements of a request.
-pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
     let names = names(pieces);
-    let mut turns = Turns::new(close);
-    let mut system = Turn::default();
-    let mut request = Request::default();
+    let mut turns = RequestTurns::new(close);
+    let mut system = RequestTurn::default();
+    let mut request = ProviderRequest::default();
     let mut head = true;
     for piece in pieces {
         let said = match piece {
-            Piece::Message(..) => match piece.said(writing.api) {
+            RequestPart::Message(..) => match piece.annotated(writing.api) {
                 Some(said) => &{ said },
                 None => continue,
             },
-            Piece::Summary(item, text, _) => {
+            RequestPart::Summary(item, text, _) => {
                 head = false;
                 let part = wrapped("text", &quoted(&summary::quoted(text)));
                 turns.turn("user", *item, false).parts.push(part);
                 continue;
             }
-            Piece::Kept(items, elements) => {
+            RequestPart::Kept(items, elements) => {
                 head = false;
                 turns.keep(items, elements);
                 continue;
             }
         };
-        writing.tell_books(said);
+        writing.report_bookkeeping_losses(said);
         let role = said.message.role();
         if head && matches!(role, Role::System | Role::Developer) {
             request.system_items.push(said.item);
@@ -68,22 +70,22 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
         head = false;
         match role {
             Role::Assistant => {
-                let turn = turns.turn("model", said.item, said.is_apart());
+                let turn = turns.turn("model", said.item, said.starts_element());
                 model(said, turn, writing);
                 members(turn, said, writing);
             }
             Role::Tool => {
                 let result = result(said, &names, writing);
-                let turn = turns.turn("function", said.item, said.is_apart());
+                let turn = turns.turn("function", said.item, said.starts_element());
                 turn.results.push(result);
                 members(turn, said, writing);
             }
             _ => {
                 if role != Role::User {
                     // A role that is only allowed at the start becomes user.
-                    writing.report.lose(Loss::Part, 1);
+                    writing.report.count_loss(Loss::Part, 1);
                 }
-                let turn = turns.turn("user", said.item, said.is_apart());
+                let turn = turns.turn("user", said.item, said.starts_element());
                 content(said, turn, writing);
                 members(turn, said, writing);
             }
@@ -93,7 +95,11 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     if !system.parts.is_empty() {
         let mut built = ObjectBuilder::default();
         built.raw("parts", array(&system.parts));
-        for (name, value) in system.members.iter().flat_map(|members| rest(members, &[])) {
+        for (name, value) in system
+            .members
+            .iter()
+            .flat_map(|members| extra_members(members, &[]))
+        {
             built.raw(&name, value);
         }
         request.system = Some(built.finish());
@@ -102,7 +108,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
 }
 
 /// Encodes a turn as a content; `None` if it is empty.
-fn close(turn: &Turn) -> Option<Vec<u8>> {
+fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
     if turn.parts.is_empty() && turn.results.is_empty() {
         return None;
     }
@@ -115,14 +121,18 @@ fn close(turn: &Turn) -> Option<Vec<u8>> {
     content
         .text("role", role)
         .raw("parts", array(turn.results.iter().chain(&turn.parts)));
-    for (name, value) in turn.members.iter().flat_map(|members| rest(members, &[])) {
+    for (name, value) in turn
+        .members
+        .iter()
+        .flat_map(|members| extra_members(members, &[]))
+    {
         content.raw(&name, value);
     }
     Some(content.finish())
 }
 
 /// Restores members other than role and parts; not for a provider.
-fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
+fn members(turn: &mut RequestTurn, said: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
     if writing.purpose != Purpose::Context
         && let (None, Some(members)) = (&turn.members, said.noted("members"))
     {
@@ -131,10 +141,10 @@ fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
 }
 
 /// The tool names of calls, by item and call.
-fn names(pieces: &[Piece<'_>]) -> HashMap<(usize, usize), String> {
+fn names(pieces: &[RequestPart<'_>]) -> HashMap<(usize, usize), String> {
     let mut names = HashMap::new();
     for piece in pieces {
-        if let Some(said) = piece.said(Api::Gemini) {
+        if let Some(said) = piece.annotated(Api::Gemini) {
             for (nth, call) in said.message.tool_calls().into_iter().enumerate() {
                 names.insert((said.item, nth), call.name.into_owned());
             }
@@ -143,11 +153,11 @@ fn names(pieces: &[Piece<'_>]) -> HashMap<(usize, usize), String> {
     names
 }
 
-fn content(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
+fn content(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
     turn.parts.extend(contents(said, writing));
 }
 
-fn contents(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<Vec<u8>> {
+fn contents(said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<Vec<u8>> {
     match said.string() {
         Some(b"\"\"") => Vec::new(),
         Some(text) => vec![wrapped("text", text)],
@@ -160,7 +170,7 @@ fn contents(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<Vec<u8>> {
 }
 
 /// Converts a native part; otherwise reports a loss.
-fn part(raw: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+fn part(raw: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
     if raw.starts_with(b"\"") {
         return (raw != b"\"\"").then(|| wrapped("text", raw));
     }
@@ -171,19 +181,19 @@ fn part(raw: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
             let mut built = ObjectBuilder::default();
             built.raw("text", text);
             let mut signed = false;
-            for (name, value) in rest(raw, &["type", "text"]) {
-                if BESIDE.contains(&name.as_ref()) {
+            for (name, value) in extra_members(raw, &["type", "text"]) {
+                if EXTRA_MEMBERS.contains(&name.as_ref()) {
                     built.raw(&name, value);
                     signed = true;
                 } else if name != "cache_control" && !matches!(value, b"null" | b"[]") {
-                    writing.report.lose(Loss::Part, 1);
+                    writing.report.count_loss(Loss::Part, 1);
                 }
             }
             // An empty text may have a signature.
             (signed || text != b"\"\"").then(|| built.finish())
         }
         Some("refusal") => json::member(raw, "refusal").map(|text| wrapped("text", text)),
-        None if OWN.iter().any(|name| json::member(raw, name).is_some()) => Some(raw.to_vec()),
+        None if NATIVE_PARTS.iter().any(|name| json::member(raw, name).is_some()) => Some(raw.to_vec()),
         _ => {
             let media = Media::of(raw);
             let made = media.as_ref().and_then(Media::gemini);
@@ -196,22 +206,22 @@ fn part(raw: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
                 } else {
                     Loss::Part
                 };
-                writing.report.lose(loss, 1);
+                writing.report.count_loss(loss, 1);
             }
             made
         }
     }
 }
 
-fn model(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
+fn model(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
     let mut reasoning = Vec::new();
     for part in said.reasoning() {
         if json::member(part, "type") != Some(b"\"thought\"") {
-            writing.tell_reasoning(part);
+            writing.report_lost_reasoning(part);
             continue;
         }
         let mut thought = ObjectBuilder::default();
-        for (name, value) in rest(part, &["type"]) {
+        for (name, value) in extra_members(part, &["type"]) {
             thought.raw(&name, value);
         }
         thought.raw("thought", "true");
@@ -228,13 +238,13 @@ fn model(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
         .extend(draft::in_order(said.noted("blocks"), [reasoning, parts, calls]));
 }
 
-fn call(raw: &[u8], note: &[u8], writing: &mut Writing<'_>) -> Vec<u8> {
+fn call(raw: &[u8], note: &[u8], writing: &mut WriteSettings<'_>) -> Vec<u8> {
     let function = json::member(raw, "function")
         .or_else(|| json::member(raw, "custom"))
         .unwrap_or(b"{}");
     let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
     let (args, changed) = object_arguments(arguments);
-    writing.report.lose(Loss::Arguments, u64::from(changed));
+    writing.report.count_loss(Loss::Arguments, u64::from(changed));
     let mut call = ObjectBuilder::default();
     // Only restore original ids, because the API matches by position.
     if note_of(note, "made").is_none()
@@ -246,7 +256,7 @@ fn call(raw: &[u8], note: &[u8], writing: &mut Writing<'_>) -> Vec<u8> {
         .raw("args", args);
     for (name, value) in note_of(note, "call")
         .into_iter()
-        .flat_map(|rest| self::rest(rest, &[]))
+        .flat_map(|rest| self::extra_members(rest, &[]))
     {
         call.raw(&name, value);
     }
@@ -254,7 +264,7 @@ fn call(raw: &[u8], note: &[u8], writing: &mut Writing<'_>) -> Vec<u8> {
     part.raw("functionCall", call.finish());
     for (name, value) in note_of(note, "part")
         .into_iter()
-        .flat_map(|rest| self::rest(rest, &[]))
+        .flat_map(|rest| self::extra_members(rest, &[]))
     {
         part.raw(&name, value);
     }
@@ -265,7 +275,11 @@ fn note_of<'n>(note: &'n [u8], name: &str) -> Option<&'n [u8]> {
     json::member(note, name)
 }
 
-fn result(said: &Said<'_>, names: &HashMap<(usize, usize), String>, writing: &mut Writing<'_>) -> Vec<u8> {
+fn result(
+    said: &AnnotatedMessage<'_>,
+    names: &HashMap<(usize, usize), String>,
+    writing: &mut WriteSettings<'_>,
+) -> Vec<u8> {
     let mut response = ObjectBuilder::default();
     if said.noted("made").is_none()
         && let Some(id) = said.message.tool_call_id
@@ -279,30 +293,38 @@ fn result(said: &Said<'_>, names: &HashMap<(usize, usize), String>, writing: &mu
         (None, None) => response.text("name", "unknown"),
     };
     response.raw("response", answer(said, writing));
-    for (name, value) in said.noted("call").into_iter().flat_map(|note| rest(note, &[])) {
+    for (name, value) in said
+        .noted("call")
+        .into_iter()
+        .flat_map(|note| extra_members(note, &[]))
+    {
         response.raw(&name, value);
     }
     let mut part = ObjectBuilder::default();
     part.raw("functionResponse", response.finish());
-    for (name, value) in said.noted("part").into_iter().flat_map(|note| rest(note, &[])) {
+    for (name, value) in said
+        .noted("part")
+        .into_iter()
+        .flat_map(|note| extra_members(note, &[]))
+    {
         part.raw(&name, value);
     }
     part.finish()
 }
 
 /// A result as an object: its text if that is one, else the text under `output` or `error`.
-fn answer(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<u8> {
+fn answer(said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
     let failed = said.metadata("is_error") == Some(b"true");
     let name = if failed { "error" } else { "output" };
     let Some(text) = said.string() else {
         let mut texts = Vec::new();
         for part in said.message.parts() {
             match part {
-                crate::model::message::Part::Text(text) => texts.push(text),
-                crate::model::message::Part::Other(_, raw) => {
+                crate::model::message::MessagePart::Text(text) => texts.push(text),
+                crate::model::message::MessagePart::Other(_, raw) => {
                     let media = Media::of(raw).is_some();
                     let loss = if media { Loss::Attachment } else { Loss::Part };
-                    writing.report.lose(loss, 1);
+                    writing.report.count_loss(loss, 1);
                 }
             }
         }

@@ -1,15 +1,15 @@
 //! Implements the kit's codec for the records of a chat.
 
 use super::content::timestamp;
-use super::line::Line;
+use super::line::LogOperation;
 use super::repeats::repeats;
 use super::{NAME, decode, encode, replay};
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::Format;
 use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Draft, Layout, Parsed, SessionInfo, Visible};
 use crate::format::report::Report;
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Member;
 use crate::model::json::{self, Dialect};
 use crate::model::time;
@@ -21,23 +21,23 @@ pub struct GeminiCli;
 impl Codec for GeminiCli {
     const FORMAT: Format = Format::GeminiCli;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Gemini CLI log";
+    const PHRASE: &'static str = "a Gemini CLI log";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const ORDERS: bool = true;
-    const LAYS_OUT: bool = true;
-    const PLACED: &'static [Member] = &[Member::Directory];
+    const COPIES_LAYOUT: bool = true;
+    const REPRESENTED: &'static [Member] = &[Member::Directory];
     type Outline = HashMap<usize, Vec<usize>>;
 
-    fn replay(&self, bytes: &[u8], start: Place) -> Option<Parsed> {
+    fn replay(&self, bytes: &[u8], start: Position) -> Option<Parsed> {
         Some(replay::replay(bytes, start))
     }
 
     fn begins(&self, line: &[u8]) -> bool {
         // Fast test that excludes most lines.
         let has_word = memchr::memmem::find(line, b"\"projectHash\"").is_some();
-        has_word && Line::of(line.trim_ascii()) == Line::Session
+        has_word && LogOperation::of(line.trim_ascii()) == LogOperation::Session
     }
 
     fn info(&self, about: &[u8]) -> SessionInfo {
@@ -101,7 +101,7 @@ impl Codec for GeminiCli {
             .map(|time| time.into_owned())
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::record(messages, None, report)
     }
 }

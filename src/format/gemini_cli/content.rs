@@ -1,9 +1,9 @@
 //! Converts content (a string, a part, or a list of parts), and finds the time of records.
 
-use crate::format::gemini::{self, Calls};
+use crate::format::gemini::{self, GeminiCallIds};
 use crate::format::request::Api;
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, wrapped};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{array, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
@@ -31,10 +31,10 @@ pub fn parts(content: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The messages for these parts in Gemini form.
-pub fn of_parts(role: &str, parts: &[u8]) -> Vec<Draft> {
+pub fn of_parts(role: &str, parts: &[u8]) -> Vec<AnnotatedDraft> {
     let mut content = ObjectBuilder::default();
     content.text("role", role).raw("parts", parts);
-    let mut drafts = gemini::element(&content.finish(), &mut Calls::default());
+    let mut drafts = gemini::element(&content.finish(), &mut GeminiCallIds::default());
     // The residue of the record contains its members.
     drafts
         .iter_mut()
@@ -43,7 +43,7 @@ pub fn of_parts(role: &str, parts: &[u8]) -> Vec<Draft> {
 }
 
 /// The content of a result, and whether the tool failed.
-pub fn said(raw: &[u8]) -> (Vec<u8>, bool) {
+pub fn result_content(raw: &[u8]) -> (Vec<u8>, bool) {
     let Some(parts) = parts(raw) else {
         return (raw.to_vec(), false);
     };

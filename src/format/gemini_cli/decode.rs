@@ -1,13 +1,13 @@
 //! Converts a record to messages: a user message, or a model message with its tool results.
 
-use super::content::{of_parts, parts, said, timestamp};
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, quoted, rest};
+use super::content::{of_parts, parts, result_content, timestamp};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{array, extra_members, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 
 /// The messages of a record; `None` if it is not a message.
-pub fn messages(record: &[u8]) -> Option<Vec<Draft>> {
+pub fn messages(record: &[u8]) -> Option<Vec<AnnotatedDraft>> {
     let kind = json::member(record, "type").and_then(json::text)?;
     let mut drafts = match kind.as_ref() {
         "user" => user(record),
@@ -21,10 +21,10 @@ pub fn messages(record: &[u8]) -> Option<Vec<Draft>> {
     Some(drafts)
 }
 
-fn user(record: &[u8]) -> Vec<Draft> {
+fn user(record: &[u8]) -> Vec<AnnotatedDraft> {
     let content = json::member(record, "content").unwrap_or(b"null");
     let Some(parts) = parts(content) else {
-        let mut draft = Draft::new("user");
+        let mut draft = AnnotatedDraft::new("user");
         draft.raw("content", content);
         return vec![draft];
     };
@@ -43,14 +43,14 @@ fn is_inline(parts: &[u8]) -> bool {
     })
 }
 
-fn gemini(record: &[u8]) -> Vec<Draft> {
+fn gemini(record: &[u8]) -> Vec<AnnotatedDraft> {
     let content = json::member(record, "content").unwrap_or(b"\"\"");
     let parts = parts(content);
     let is_inline = parts.as_deref().is_some_and(is_inline);
     let mut draft = match &parts {
         Some(parts) => of_parts("model", parts).into_iter().next().unwrap_or_default(),
         None => {
-            let mut draft = Draft::new("assistant");
+            let mut draft = AnnotatedDraft::new("assistant");
             draft.raw("content", content);
             draft
         }
@@ -96,10 +96,10 @@ fn gemini(record: &[u8]) -> Vec<Draft> {
             draft.raw("tool_calls", array(&calls));
         }
         draft.note("parts", parts.map(|_| b"true".to_vec()));
-        let thoughts = list("thoughts").unwrap_or_default();
-        let thoughts: Option<Vec<Vec<u8>>> = thoughts.into_iter().map(thought).collect();
-        if let Some(thoughts) = thoughts.filter(|thoughts| !thoughts.is_empty()) {
-            draft.raw("reasoning", array(&thoughts));
+        let reasoning_parts = list("thoughts").unwrap_or_default();
+        let reasoning_parts: Option<Vec<Vec<u8>>> = reasoning_parts.into_iter().map(reasoning_part).collect();
+        if let Some(reasoning_parts) = reasoning_parts.filter(|reasoning_parts| !reasoning_parts.is_empty()) {
+            draft.raw("reasoning", array(&reasoning_parts));
         }
     }
     for (from, name, begins) in [("model", "model", b'"'), ("tokens", "usage", b'{')] {
@@ -111,23 +111,23 @@ fn gemini(record: &[u8]) -> Vec<Draft> {
 }
 
 /// Converts reasoning, with the subject separate; `None` if it is not text.
-fn thought(raw: &[u8]) -> Option<Vec<u8>> {
+fn reasoning_part(raw: &[u8]) -> Option<Vec<u8>> {
     let text = json::member(raw, "description").filter(|raw| raw.starts_with(b"\""))?;
     let mut part = ObjectBuilder::default();
     part.text("type", "thinking").raw("text", text);
-    for (name, value) in rest(raw, &["description"]) {
+    for (name, value) in extra_members(raw, &["description"]) {
         part.raw(&name, value);
     }
     Some(part.finish())
 }
 
 /// The result of the call with this id.
-fn result(tool: &[u8], id: &[u8]) -> Option<Draft> {
+fn result(tool: &[u8], id: &[u8]) -> Option<AnnotatedDraft> {
     let raw = json::member(tool, "result").filter(|raw| !matches!(*raw, b"null" | b"[]"))?;
     let status = json::member(tool, "status").and_then(json::text);
     let is_failed = matches!(status.as_deref(), Some("error" | "cancelled"));
-    let (content, is_error) = said(raw);
-    let mut draft = Draft::new("tool");
+    let (content, is_error) = result_content(raw);
+    let mut draft = AnnotatedDraft::new("tool");
     draft
         .raw("tool_call_id", id)
         .raw("name", json::member(tool, "name").unwrap_or(b"\"\""))

@@ -3,14 +3,14 @@
 use super::NAME;
 use super::codec::GeminiCli;
 use super::content::timestamp;
-use super::encode::{self, New, answers};
+use super::encode::{self, NewMembers, answers};
 use super::repeats::repeats;
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::Purpose;
-use crate::format::kit::{Codec, Edit, Editor, Edits, Layout, NewIds, Source, losses};
+use crate::format::kit::{Codec, Editor, Edits, ElementEdit, Layout, NewIds, Source, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -23,17 +23,17 @@ use std::collections::HashSet;
 const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
 /// State for creating new records.
-pub struct Making {
+pub struct GeminiRecordFactory {
     /// The time of the last message with one.
     clock: Vec<u8>,
     ids: NewIds,
 }
 
-impl Making {
-    fn record(&mut self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+impl GeminiRecordFactory {
+    fn record(&mut self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         let body = messages.first()?.body;
         let id = self.ids.id(body);
-        let new = New {
+        let new = NewMembers {
             id: &id,
             time: &self.clock,
         };
@@ -42,24 +42,29 @@ impl Making {
 }
 
 impl Editor for GeminiCli {
-    type Context = Making;
+    type Context = GeminiRecordFactory;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> Making {
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> GeminiRecordFactory {
         let clock = source.raws.iter().rev().find_map(|raw| timestamp(raw));
-        Making {
+        GeminiRecordFactory {
             clock: clock.unwrap_or(EPOCH).to_vec(),
             ids: source.raws.iter().filter_map(|raw| self.id(raw)).collect(),
         }
     }
 
-    fn new_context(&self, _: &Session, _: &View) -> Making {
+    fn new_context(&self, _: &Session, _: &View) -> GeminiRecordFactory {
         self.context(None, &Source::default())
     }
 
-    fn edit(&self, edits: &Edits<'_, GeminiCli>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+    fn edit(
+        &self,
+        edits: &Edits<'_, GeminiCli>,
+        making: &mut GeminiRecordFactory,
+        report: &mut Report,
+    ) -> Vec<ElementEdit> {
         let mut list = edits.rewritten(making, report);
-        let kept = |edit: &Edit| match edit {
-            Edit::Keep(nth) => Some(*nth),
+        let kept = |edit: &ElementEdit| match edit {
+            ElementEdit::Keep(nth) => Some(*nth),
             _ => None,
         };
         let unchanged: HashSet<usize> = list.iter().filter_map(kept).collect();
@@ -71,25 +76,25 @@ impl Editor for GeminiCli {
         list
     }
 
-    fn appended(&self, source: &Source, edits: &[Edit]) -> Option<Vec<Vec<u8>>> {
+    fn appended(&self, source: &Source, edits: &[ElementEdit]) -> Option<Vec<Vec<u8>>> {
         let raws = &source.raws;
         // Lines that are not operations have no position among the messages.
         let live: Vec<usize> = (0..raws.len()).filter(|nth| !raws[*nth].is_empty()).collect();
-        let is_live = |edit: &&Edit| !matches!(edit, Edit::Keep(nth) if raws[*nth].is_empty());
-        let edits: Vec<&Edit> = edits.iter().filter(is_live).collect();
-        let is_new = |edit: &&Edit| matches!(edit, Edit::Insert(_));
-        let new = |edits: &[&Edit]| -> Vec<Vec<u8>> {
+        let is_live = |edit: &&ElementEdit| !matches!(edit, ElementEdit::Keep(nth) if raws[*nth].is_empty());
+        let edits: Vec<&ElementEdit> = edits.iter().filter(is_live).collect();
+        let is_new = |edit: &&ElementEdit| matches!(edit, ElementEdit::Insert(_));
+        let new = |edits: &[&ElementEdit]| -> Vec<Vec<u8>> {
             let raws = edits.iter().filter_map(|edit| match edit {
-                Edit::Replace(_, raw) | Edit::Insert(raw) => Some(raw.clone()),
-                Edit::Keep(_) => None,
+                ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => Some(raw.clone()),
+                ElementEdit::Keep(_) => None,
             });
             raws.collect()
         };
         // A record with the same id replaces the existing one.
         let in_place = edits.iter().zip(&live).take_while(|(edit, nth)| match edit {
-            Edit::Keep(own) => own == *nth,
-            Edit::Replace(own, raw) => own == *nth && self.id(raw) == self.id(&raws[**nth]),
-            Edit::Insert(_) => false,
+            ElementEdit::Keep(own) => own == *nth,
+            ElementEdit::Replace(own, raw) => own == *nth && self.id(raw) == self.id(&raws[**nth]),
+            ElementEdit::Insert(_) => false,
         });
         let in_place = in_place.count();
         if in_place == live.len() && edits[in_place..].iter().all(is_new) {
@@ -98,7 +103,7 @@ impl Editor for GeminiCli {
         let kept = edits
             .iter()
             .zip(&live)
-            .take_while(|(edit, nth)| **edit == &Edit::Keep(**nth));
+            .take_while(|(edit, nth)| **edit == &ElementEdit::Keep(**nth));
         let kept = kept.count();
         if let Some(first) = live.get(kept).filter(|_| edits[kept..].iter().all(is_new))
             && let Some(id) = self.id(&raws[*first])
@@ -106,8 +111,8 @@ impl Editor for GeminiCli {
             return Some([vec![wrapped("$rewindTo", &quoted(&id))], new(&edits[kept..])].concat());
         }
         let all = edits.iter().map(|edit| match edit {
-            Edit::Keep(nth) => &raws[*nth],
-            Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+            ElementEdit::Keep(nth) => &raws[*nth],
+            ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => raw,
         });
         Some(vec![wrapped("$set", &wrapped("messages", &array(all)))])
     }
@@ -118,9 +123,9 @@ impl Editor for GeminiCli {
 
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
-        making: &mut Making,
+        making: &mut GeminiRecordFactory,
         report: &mut Report,
     ) -> Vec<Vec<u8>> {
         let Some(first) = messages.first() else {
@@ -131,7 +136,7 @@ impl Editor for GeminiCli {
         }
         // Results without their calls are written as user messages.
         let is_model = first.message.role() == Role::Assistant;
-        let others: Vec<&Said<'_>> = match is_model {
+        let others: Vec<&AnnotatedMessage<'_>> = match is_model {
             true => answers(first, &messages[1..]).1,
             false => messages.iter().collect(),
         };
@@ -143,7 +148,7 @@ impl Editor for GeminiCli {
         records
     }
 
-    fn new_about(&self, session: &Session, _: &View, _: &Making, _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, _: &View, _: &GeminiRecordFactory, _: Layout) -> ObjectBuilder {
         let header = session.header();
         let find = |name: &str| {
             let mut members = header.iter();
@@ -172,13 +177,13 @@ impl Editor for GeminiCli {
         about
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let is_tool = said.message.role() == Role::Tool;
         let lost = if is_tool { [Loss::Id] } else { [Loss::Name] };
         let known = [NAME, "is_error", Api::Gemini.name()];
         losses::members(&said.message, said.body, &lost, &known, report);
         let is_turn = is_tool || matches!(said.message.role(), Role::User | Role::Assistant);
-        report.lose(
+        report.count_loss(
             Loss::Category,
             u64::from(!is_turn || said.message.category.is_some()),
         );
@@ -191,7 +196,7 @@ impl Editor for GeminiCli {
             .is_some_and(|hash| hash == key::sha256(b"/"))
         {
             let what = "no project (metadata.cwd): Gemini CLI does not list the session";
-            report.note(Place::default(), what);
+            report.note(Position::default(), what);
         }
     }
 }

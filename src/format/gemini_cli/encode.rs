@@ -4,13 +4,13 @@ use super::{content, usage};
 use crate::format::gemini::parts;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::{Said, array, object_arguments, rest};
+use crate::format::request::request_part::{AnnotatedMessage, array, extra_members, object_arguments};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// Members of a new record.
 #[derive(Clone, Copy)]
-pub struct New<'a> {
+pub struct NewMembers<'a> {
     /// Its id.
     pub id: &'a [u8],
     /// Its time.
@@ -18,22 +18,26 @@ pub struct New<'a> {
 }
 
 /// Encodes messages as a record.
-pub fn record(messages: &[Said<'_>], new: Option<New<'_>>, report: &mut Report) -> Option<Vec<u8>> {
+pub fn record(
+    messages: &[AnnotatedMessage<'_>],
+    new: Option<NewMembers<'_>>,
+    report: &mut Report,
+) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let is_model = first.message.role() == Role::Assistant;
     let own = |name| json::member(first.body, name);
-    let mut made = ObjectBuilder::default();
+    let mut built = ObjectBuilder::default();
     for (name, value) in [
         ("id", new.map_or(own("id"), |new| Some(new.id))),
         ("timestamp", new.map_or(own("timestamp"), |new| Some(new.time))),
     ] {
         if let Some(value) = value {
-            made.raw(name, value);
+            built.raw(name, value);
         }
     }
-    made.text("type", if is_model { "gemini" } else { "user" });
+    built.text("type", if is_model { "gemini" } else { "user" });
     if !is_model {
-        made.raw(
+        built.raw(
             "content",
             match messages {
                 [said] if said.message.role() != Role::Tool => content_of(said, false, new.is_none(), report),
@@ -44,34 +48,34 @@ pub fn record(messages: &[Said<'_>], new: Option<New<'_>>, report: &mut Report) 
                 ),
             },
         );
-        return Some(made.finish());
+        return Some(built.finish());
     }
     let is_inline = match new {
         None => first.noted("inline").is_some(),
         Some(_) => has_signatures(first),
     };
-    made.raw("content", content_of(first, is_inline, new.is_none(), report));
-    if !is_inline && let Some(thoughts) = thoughts(first, new, report) {
-        made.raw("thoughts", thoughts);
+    built.raw("content", content_of(first, is_inline, new.is_none(), report));
+    if !is_inline && let Some(reasoning_parts) = reasoning_member(first, new, report) {
+        built.raw("thoughts", reasoning_parts);
     }
     if let Some(figures) = own("usage") {
         match usage::tokens(figures).or_else(|| new.is_none().then(|| figures.to_vec())) {
-            Some(tokens) => drop(made.raw("tokens", tokens)),
-            None => report.lose(Loss::Usage, 1),
+            Some(tokens) => drop(built.raw("tokens", tokens)),
+            None => report.count_loss(Loss::Usage, 1),
         }
     }
     if let Some(model) = own("model") {
-        made.raw("model", model);
+        built.raw("model", model);
     }
     let tools = tools(first, &messages[1..], is_inline, new, report);
     if !tools.is_empty() {
-        made.raw("toolCalls", array(tools));
+        built.raw("toolCalls", array(tools));
     }
-    Some(made.finish())
+    Some(built.finish())
 }
 
 /// Whether a message of another format has signatures, which require calls and reasoning in the content.
-fn has_signatures(said: &Said<'_>) -> bool {
+fn has_signatures(said: &AnnotatedMessage<'_>) -> bool {
     let is_signed = |part: &&[u8]| json::member(part, "type") == Some(b"\"thought\"");
     let notes = said
         .metadata(Api::Gemini.name())
@@ -83,7 +87,7 @@ fn has_signatures(said: &Said<'_>) -> bool {
 }
 
 /// The content: a string, or parts.
-fn content_of(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<u8> {
+fn content_of(said: &AnnotatedMessage<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<u8> {
     let is_listed = inline || said.noted("parts").is_some();
     match said.message.content {
         Some(text) if text.starts_with(b"\"") && !is_listed => text.to_vec(),
@@ -94,46 +98,53 @@ fn content_of(said: &Said<'_>, inline: bool, own: bool, report: &mut Report) -> 
 }
 
 /// The reasoning, if any.
-fn thoughts(said: &Said<'_>, new: Option<New<'_>>, report: &mut Report) -> Option<Vec<u8>> {
+fn reasoning_member(
+    said: &AnnotatedMessage<'_>,
+    new: Option<NewMembers<'_>>,
+    report: &mut Report,
+) -> Option<Vec<u8>> {
     let signed = ["signature", "encrypted_content", "data", "thoughtSignature"];
-    let mut thoughts = Vec::new();
+    let mut reasoning_parts = Vec::new();
     for part in said.reasoning() {
         let signs = signed.iter().any(|name| json::member(part, name).is_some());
-        report.lose(Loss::Signature, u64::from(signs));
+        report.count_loss(Loss::Signature, u64::from(signs));
         let text = ["text", "thinking"]
             .iter()
             .find_map(|name| json::member(part, name));
         let Some(text) = text.filter(|text| text.starts_with(b"\"")) else {
-            report.lose(Loss::Reasoning, 1);
+            report.count_loss(Loss::Reasoning, 1);
             continue;
         };
-        let mut thought = ObjectBuilder::default();
+        let mut reasoning = ObjectBuilder::default();
         match new {
             None => {
-                thought.raw("description", text);
-                for (name, value) in rest(part, &["type", "text"]) {
-                    thought.raw(&name, value);
+                reasoning.raw("description", text);
+                for (name, value) in extra_members(part, &["type", "text"]) {
+                    reasoning.raw(&name, value);
                 }
             }
             Some(new) => {
-                thought
+                reasoning
                     .raw("subject", json::member(part, "subject").unwrap_or(b"\"\""))
                     .raw("description", text)
                     .raw("timestamp", new.time);
             }
         }
-        thoughts.push(thought.finish());
+        reasoning_parts.push(reasoning.finish());
     }
-    (!thoughts.is_empty()).then(|| array(thoughts))
+    (!reasoning_parts.is_empty()).then(|| array(reasoning_parts))
 }
 
 /// The results, each with the call that it answers; results without a call are at the end.
 pub fn answers<'s, 'a>(
-    said: &Said<'_>,
-    results: &'s [Said<'a>],
-) -> (Vec<Option<&'s Said<'a>>>, Vec<&'s Said<'a>>) {
+    said: &AnnotatedMessage<'_>,
+    results: &'s [AnnotatedMessage<'a>],
+) -> (
+    Vec<Option<&'s AnnotatedMessage<'a>>>,
+    Vec<&'s AnnotatedMessage<'a>>,
+) {
     let calls = said.message.tool_calls();
-    let mut answers: Vec<Option<&Said<'_>>> = vec![None; calls.len()];
+    let mut answers: Vec<Option<&AnnotatedMessage<'_>>> = vec![None; calls.len()];
     let mut others = Vec::new();
     for result in results {
         let id = result.message.tool_call_id().unwrap_or_default();
@@ -153,15 +164,15 @@ pub fn answers<'s, 'a>(
 
 /// The calls with their results; for calls in the content, only those with a result.
 fn tools(
-    said: &Said<'_>,
-    results: &[Said<'_>],
+    said: &AnnotatedMessage<'_>,
+    results: &[AnnotatedMessage<'_>],
     is_inline: bool,
-    new: Option<New<'_>>,
+    new: Option<NewMembers<'_>>,
     report: &mut Report,
 ) -> Vec<Vec<u8>> {
     let (answers, others) = answers(said, results);
     if new.is_none() {
-        report.lose(Loss::Orphan, others.len() as u64);
+        report.count_loss(Loss::Orphan, others.len() as u64);
     }
     let mut tools = Vec::new();
     for (call, answer) in said.calls().into_iter().zip(answers) {
@@ -172,7 +183,7 @@ fn tools(
         let function = function.unwrap_or(b"{}");
         let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
         let (args, changed) = object_arguments(arguments);
-        report.lose(Loss::Arguments, u64::from(changed));
+        report.count_loss(Loss::Arguments, u64::from(changed));
         let id = json::member(call, "id").unwrap_or(b"\"\"");
         let name = json::member(function, "name").unwrap_or(b"\"\"");
         let mut tool = ObjectBuilder::default();
@@ -180,7 +191,7 @@ fn tools(
         if let Some(answer) = answer {
             let named = [("tool_call_id", Some(id)), ("name", Some(name))];
             let body = json::with_members(answer.body, &named).unwrap_or_else(|_| answer.body.to_vec());
-            let result = crate::format::kit::records::said(&[body], super::NAME)
+            let result = crate::format::kit::records::annotated_messages(&[body], super::NAME)
                 .first()
                 .map(|said| array(parts(said, false, false, report)));
             tool.raw("result", result.unwrap_or_default());

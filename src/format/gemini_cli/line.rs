@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line<'a> {
+pub enum LogOperation<'a> {
     /// An empty line.
     Blank,
     /// Not an object.
@@ -23,15 +23,15 @@ pub enum Line<'a> {
     Strange,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LogOperation<'a> {
     /// Parses a line, testing in the same order as Gemini CLI.
-    pub fn of(body: &'a [u8]) -> Line<'a> {
+    pub fn of(body: &'a [u8]) -> LogOperation<'a> {
         if body.trim_ascii().is_empty() {
-            return Line::Blank;
+            return LogOperation::Blank;
         }
         let members = match members(body) {
             Ok(members) => members,
-            Err(_) => return Line::Unreadable,
+            Err(_) => return LogOperation::Unreadable,
         };
         let get = |name: &str| {
             members
@@ -42,11 +42,11 @@ impl<'a> Line<'a> {
         };
         let text = |name| get(name).and_then(json::text);
         match (text("$rewindTo"), text("id"), get("$set")) {
-            (Some(id), ..) => Line::Rewind(id),
-            (_, Some(id), _) => Line::Message(id),
-            (.., Some(set)) if set.starts_with(b"{") => Line::Set(set),
-            _ if text("sessionId").is_some() && text("projectHash").is_some() => Line::Session,
-            _ => Line::Strange,
+            (Some(id), ..) => LogOperation::Rewind(id),
+            (_, Some(id), _) => LogOperation::Message(id),
+            (.., Some(set)) if set.starts_with(b"{") => LogOperation::Set(set),
+            _ if text("sessionId").is_some() && text("projectHash").is_some() => LogOperation::Session,
+            _ => LogOperation::Strange,
         }
     }
 }

@@ -24,25 +24,25 @@ mod slim;
 mod tests;
 mod usage;
 
-use super::detect::{Content, Signature};
+use super::detect::{LineKind, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Input, Reading, SessionReader};
-use crate::error::{Error, Kind, Result};
+use super::{FormatSpec, Input, ReadFn, SessionCount, SessionReader};
+use crate::error::{Error, ErrorKind, Result};
 use codec::GeminiCli;
 use std::io::Read;
 pub(super) use usage::tokens;
 
 /// The recordings, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Gemini CLI chat recording",
-    read: Reading::Sessions(open),
-    holds: Holds::Many,
+    read: ReadFn::Sessions(open),
+    holds: SessionCount::Many,
     write: Some(|session, view, purpose, out, report| {
         kit::write(&GeminiCli, session, view, purpose, out, report)
     }),
-    back: Some(|sessions, out, report| kit::back(&GeminiCli, sessions, out, report)),
+    back: Some(|sessions, out, report| kit::write_back(&GeminiCli, sessions, out, report)),
     loses: &[
         Loss::Id,
         Loss::Usage,
@@ -62,7 +62,7 @@ pub const FORM: Form = Form {
     ],
     note: "In place, only appends lines to a log: a rewind, a replacement record, or a new list of all messages. The program finds sessions by project: an imported session gets the project of its `metadata.cwd`.",
     slims: Some(slim::SLIMMING),
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The signature of a recording.
@@ -71,13 +71,13 @@ pub(super) const SIGNATURE: Signature = Signature {
     what: "a Gemini CLI log",
     header: |shape| shape.all(&["sessionId", "projectHash"]),
     content: |shape| match shape.text("type").as_deref() {
-        Some("user" | "gemini") => Content::known(shape.has("content")),
-        Some("info" | "error" | "warning") => Content::None,
+        Some("user" | "gemini") => LineKind::known(shape.has("content")),
+        Some("info" | "error" | "warning") => LineKind::None,
         _ if shape.any(&["sessionId", "$set", "$rewindTo"]) => match shape.has("messages") {
-            true => Content::known(shape.has_element("messages", |message| message.has("content"))),
-            false => Content::None,
+            true => LineKind::known(shape.has_element("messages", |message| message.has("content"))),
+            false => LineKind::None,
         },
-        _ => Content::Unknown,
+        _ => LineKind::Unknown,
     },
     document: |shape| {
         let whole = shape.all(&["sessionId", "projectHash"]);
@@ -85,7 +85,7 @@ pub(super) const SIGNATURE: Signature = Signature {
             !shape.has("messages") || shape.has_element("messages", |message| message.has("content"));
         (whole && spoken) || shape.is_object("$set") || shape.is_text("$rewindTo")
     },
-    line: |shape| shape.says("type", "gemini") && shape.has("content"),
+    line: |shape| shape.text_equals("type", "gemini") && shape.has("content"),
     ..Signature::BLANK
 };
 
@@ -97,7 +97,7 @@ fn open(mut input: Input) -> Result<Box<dyn SessionReader>> {
     begun.map_err(|error| Error::io("cannot read", error))?;
     let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);
     if head.trim_ascii_start().starts_with(b"[") {
-        let error = Error::new(Kind::Data, "not a Gemini CLI recording");
+        let error = Error::new(ErrorKind::Data, "not a Gemini CLI recording");
         return Err(error.hint("logs.json contains prompts, not sessions; give a file in chats/"));
     }
     kit::open(&GeminiCli, input)

@@ -27,12 +27,12 @@ pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
                 let ids: Vec<_> = parts.iter().filter_map(|part| response(part)).collect();
                 let of: Option<Vec<usize>> = ids.iter().map(|id| known.get(id).copied()).collect();
                 let of = of.filter(|of| !of.is_empty());
-                let beside = |part: &&[u8]| response(part).is_none();
+                let extra = |part: &&[u8]| response(part).is_none();
                 let is_there = |part: &[u8]| {
                     let mut of = of.iter().flatten();
                     of.any(|of| results(&records[*of]).contains(&part))
                 };
-                match of.is_some() && parts.iter().copied().filter(beside).all(is_there) {
+                match of.is_some() && parts.iter().copied().filter(extra).all(is_there) {
                     true => found.extend(of.map(|of| (nth, of))),
                     // A result without a call is not such a duplicate.
                     false => {

@@ -1,9 +1,9 @@
 //! Replays the operations of a log.
 
-use super::line::Line;
-use crate::error::Place;
-use crate::format::kit::{Layout, Parsed, Part, State};
-use crate::model::json::{self, Dialect, Elements};
+use super::line::LogOperation;
+use crate::error::Position;
+use crate::format::kit::{ElementPart, ElementState, Layout, Parsed};
+use crate::model::json::{self, ArrayElements, Dialect};
 use crate::model::record;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,13 +12,13 @@ use std::collections::HashMap;
 struct Live<'a> {
     id: Option<Cow<'a, str>>,
     raw: &'a [u8],
-    place: Place,
+    place: Position,
 }
 
 /// A line that is not an operation, and the number of messages before it.
-struct Aside {
-    state: State,
-    place: Place,
+struct OtherLine {
+    state: ElementState,
+    place: Position,
     before: usize,
 }
 
@@ -29,11 +29,11 @@ struct Replay<'a> {
     by_id: HashMap<Cow<'a, str>, usize>,
     /// The description of the session, by name.
     about: Vec<(Cow<'a, str>, &'a [u8])>,
-    asides: Vec<Aside>,
+    asides: Vec<OtherLine>,
 }
 
 /// The result of a log's lines, starting at `start`.
-pub fn replay(bytes: &[u8], start: Place) -> Parsed {
+pub fn replay(bytes: &[u8], start: Position) -> Parsed {
     let mut replay = Replay::default();
     let mut place = start;
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -49,12 +49,12 @@ pub fn replay(bytes: &[u8], start: Place) -> Parsed {
         .for_each(|aside| aside.before = aside.before.min(left));
     asides.sort_by_key(|aside| aside.before);
     let mut asides = asides.into_iter().peekable();
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<ElementPart> = Vec::new();
     for (nth, live) in replay.live.iter().enumerate() {
         while let Some(aside) = asides.next_if(|aside| aside.before <= nth) {
             parts.push(part(Vec::new(), aside.place, aside.state));
         }
-        parts.push(part(json::compact(live.raw).0, live.place, State::Element));
+        parts.push(part(json::compact(live.raw).0, live.place, ElementState::Element));
     }
     parts.extend(asides.map(|aside| part(Vec::new(), aside.place, aside.state)));
     for (nth, part) in parts.iter_mut().enumerate() {
@@ -72,8 +72,8 @@ pub fn replay(bytes: &[u8], start: Place) -> Parsed {
     }
 }
 
-fn part(raw: Vec<u8>, place: Place, state: State) -> Part {
-    Part {
+fn part(raw: Vec<u8>, place: Position, state: ElementState) -> ElementPart {
+    ElementPart {
         at: 0,
         raw,
         size: 1,
@@ -85,36 +85,36 @@ fn part(raw: Vec<u8>, place: Place, state: State) -> Part {
 }
 
 impl<'a> Replay<'a> {
-    fn line(&mut self, full: &'a [u8], place: Place) {
+    fn line(&mut self, full: &'a [u8], place: Position) {
         let body = record::body_of(full, place);
-        match Line::of(body) {
-            Line::Blank => {}
-            Line::Rewind(id) => self.rewind(&id),
-            Line::Message(id) => self.put(Live {
+        match LogOperation::of(body) {
+            LogOperation::Blank => {}
+            LogOperation::Rewind(id) => self.rewind(&id),
+            LogOperation::Message(id) => self.put(Live {
                 id: Some(id),
                 raw: body,
                 place,
             }),
-            Line::Set(set) => {
+            LogOperation::Set(set) => {
                 if let Some(list) = json::member(set, "messages").filter(|raw| raw.starts_with(b"[")) {
                     self.rewind_to(0);
                     self.put_all(list, place);
                 }
                 self.describe(set);
             }
-            Line::Session => {
+            LogOperation::Session => {
                 if let Some(list) = json::member(body, "messages") {
                     self.put_all(list, place);
                 }
                 self.describe(body);
             }
-            Line::Unreadable => self.aside(State::Damaged(full.to_vec()), place),
-            Line::Strange => self.aside(State::Strange(body.trim_ascii().to_vec()), place),
+            LogOperation::Unreadable => self.aside(ElementState::Damaged(full.to_vec()), place),
+            LogOperation::Strange => self.aside(ElementState::Strange(body.trim_ascii().to_vec()), place),
         }
     }
 
-    fn aside(&mut self, state: State, place: Place) {
-        self.asides.push(Aside {
+    fn aside(&mut self, state: ElementState, place: Position) {
+        self.asides.push(OtherLine {
             state,
             place,
             before: self.live.len(),
@@ -134,8 +134,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn put_all(&mut self, list: &'a [u8], place: Place) {
-        let Ok(mut scan) = Elements::new(list, Dialect::Strict) else {
+    fn put_all(&mut self, list: &'a [u8], place: Position) {
+        let Ok(mut scan) = ArrayElements::new(list, Dialect::Strict) else {
             return;
         };
         while let Ok(Some((_, raw))) = scan.next() {
@@ -150,8 +150,8 @@ impl<'a> Replay<'a> {
     }
 
     fn rewind_to(&mut self, at: usize) {
-        for gone in self.live.drain(at..) {
-            if let Some(id) = gone.id {
+        for removed in self.live.drain(at..) {
+            if let Some(id) = removed.id {
                 self.by_id.remove(&id);
             }
         }

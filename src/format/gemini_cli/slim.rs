@@ -1,8 +1,8 @@
 //! Removes data that Gemini CLI does not need to resume a session.
 
-use super::line::Line;
+use super::line::LogOperation;
 use crate::format::object::members;
-use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming};
+use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,15 +14,15 @@ const DISPLAY: &str = "resultDisplay";
 
 pub const SLIMMING: Slimming = Slimming {
     parts: &[
-        Part::usual(REPLACED, "earlier versions of messages"),
-        Part::usual(REWOUND, "messages that were taken back"),
-        Part::usual(SET, "earlier values of the description"),
-        Part::named(DISPLAY, "results as the screen shows them"),
+        SlimPart::usual(REPLACED, "earlier versions of messages"),
+        SlimPart::usual(REWOUND, "messages that were taken back"),
+        SlimPart::usual(SET, "earlier values of the description"),
+        SlimPart::named(DISPLAY, "results as the screen shows them"),
     ],
     open: |chosen| {
-        Box::new(Log {
+        Box::new(GeminiSlimmer {
             chosen,
-            ..Log::default()
+            ..GeminiSlimmer::default()
         })
     },
 };
@@ -37,8 +37,8 @@ enum Operation {
 
 /// A recording in its first pass.
 #[derive(Default)]
-struct Log {
-    chosen: Chosen,
+struct GeminiSlimmer {
+    chosen: PartNames,
     operations: Vec<(u64, Operation)>,
     /// The last line that sets each member of the description.
     set: HashMap<String, u64>,
@@ -55,19 +55,19 @@ struct Live {
     is_set: bool,
 }
 
-impl Slimmer for Log {
-    fn look(&mut self, number: u64, line: &[u8]) {
+impl Slimmer for GeminiSlimmer {
+    fn inspect(&mut self, number: u64, line: &[u8]) {
         let mut describe = |object: &[u8]| {
             for (name, _) in members(object).unwrap_or_default() {
                 self.set.insert(name.into_owned(), number);
             }
         };
-        match Line::of(line) {
-            Line::Message(id) => self
+        match LogOperation::of(line) {
+            LogOperation::Message(id) => self
                 .operations
                 .push((number, Operation::Message(id.into_owned()))),
-            Line::Rewind(id) => self.operations.push((number, Operation::Rewind(id.into_owned()))),
-            Line::Set(set) => {
+            LogOperation::Rewind(id) => self.operations.push((number, Operation::Rewind(id.into_owned()))),
+            LogOperation::Set(set) => {
                 describe(set);
                 if let Some(list) =
                     json::member(set, "messages").and_then(|list| json::elements(list, Dialect::Strict))
@@ -77,11 +77,11 @@ impl Slimmer for Log {
                     self.operations.push((number, Operation::Checkpoint(ids)));
                 }
             }
-            Line::Session => {
+            LogOperation::Session => {
                 describe(line);
                 self.is_older |= json::member(line, "messages").is_some();
             }
-            Line::Blank | Line::Unreadable | Line::Strange => {}
+            LogOperation::Blank | LogOperation::Unreadable | LogOperation::Strange => {}
         }
     }
 
@@ -99,7 +99,7 @@ impl Slimmer for Log {
             };
         }
         let mut live: Vec<Live> = Vec::new();
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         for (number, operation) in &self.operations[from..] {
             match operation {
                 Operation::Checkpoint(ids) => live.extend(ids.iter().map(|id| Live {
@@ -124,16 +124,16 @@ impl Slimmer for Log {
                     if live[at..].iter().any(|rewound| rewound.is_set) {
                         return;
                     }
-                    gone.extend(
+                    removed.extend(
                         live.drain(at..)
                             .flat_map(|rewound| rewound.lines)
                             .map(|line| (line, REWOUND)),
                     );
-                    gone.push((*number, REWOUND));
+                    removed.push((*number, REWOUND));
                 }
             }
         }
-        if !self.chosen.has(REWOUND) && !gone.is_empty() {
+        if !self.chosen.has(REWOUND) && !removed.is_empty() {
             return; // undoing a moved message would undo others
         }
         // For each message, keep the last version, and of the others the one that determines its position before the
@@ -146,18 +146,18 @@ impl Slimmer for Log {
                 false => lines.iter().rposition(|line| *line < next).unwrap_or(0),
             };
             let is_gone = |at: &usize| *at != place && *at != last;
-            gone.extend((0..lines.len()).filter(is_gone).map(|at| (lines[at], REPLACED)));
+            removed.extend((0..lines.len()).filter(is_gone).map(|at| (lines[at], REPLACED)));
             next = lines[place];
         }
-        self.gone.extend(gone);
+        self.gone.extend(removed);
     }
 
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
-        let gone = self.gone.get(&number).and_then(|part| self.chosen.part(part));
-        match Line::of(line) {
-            Line::Message(_) => {
+        let removed = self.gone.get(&number).and_then(|part| self.chosen.part(part));
+        match LogOperation::of(line) {
+            LogOperation::Message(_) => {
                 let kind = json::member_text(line, "type").map_or("message".to_string(), Cow::into_owned);
-                match (gone, self.chosen.part(DISPLAY)) {
+                match (removed, self.chosen.part(DISPLAY)) {
                     (Some(part), _) => Slimmed::without(kind, part),
                     (None, Some(part)) if is_displayed(line) => {
                         Slimmed::changed(kind, Some(part), without_display(line))
@@ -165,11 +165,11 @@ impl Slimmer for Log {
                     _ => Slimmed::same(kind),
                 }
             }
-            Line::Rewind(_) => match gone {
+            LogOperation::Rewind(_) => match removed {
                 Some(part) => Slimmed::without("$rewindTo", part),
                 None => Slimmed::same("$rewindTo"),
             },
-            Line::Set(set) => {
+            LogOperation::Set(set) => {
                 let Some(part) = self.chosen.part(SET) else {
                     return Slimmed::same(SET);
                 };
@@ -191,9 +191,9 @@ impl Slimmer for Log {
                     }
                 }
             }
-            Line::Session => Slimmed::same("session"),
-            Line::Blank | Line::Unreadable => Slimmed::same("unreadable"),
-            Line::Strange => Slimmed::same("other"),
+            LogOperation::Session => Slimmed::same("session"),
+            LogOperation::Blank | LogOperation::Unreadable => Slimmed::same("unreadable"),
+            LogOperation::Strange => Slimmed::same("other"),
         }
     }
 }
@@ -211,7 +211,7 @@ fn is_displayed(line: &[u8]) -> bool {
         .any(|call| json::member(call, DISPLAY).is_some())
 }
 
-fn without_display(line: &[u8]) -> Result<Vec<u8>, json::Fault> {
+fn without_display(line: &[u8]) -> Result<Vec<u8>, json::JsonError> {
     let calls: Vec<Vec<u8>> = calls(line)
         .into_iter()
         .map(|call| json::with_members(call, &[(DISPLAY, None)]).unwrap_or_else(|_| call.to_vec()))

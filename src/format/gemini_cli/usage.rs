@@ -59,7 +59,7 @@ mod tests {
     use super::tokens;
 
     #[test]
-    fn figures_of_all_providers_are_told_in_the_same_words() {
+    fn usage_of_all_providers_has_the_same_member_names() {
         let cases = [
             (
                 r#"{"input_tokens":5,"output_tokens":2,"cache_read_input_tokens":7,"cache_creation_input_tokens":1}"#,
@@ -80,8 +80,8 @@ mod tests {
             (r#"{"x":1}"#, None),
         ];
         for (usage, wanted) in cases {
-            let made = tokens(usage.as_bytes()).map(|made| String::from_utf8(made).unwrap());
-            assert_eq!(made.as_deref(), wanted);
+            let built = tokens(usage.as_bytes()).map(|built| String::from_utf8(built).unwrap());
+            assert_eq!(built.as_deref(), wanted);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Converts stored messages to native lines, and finds data that goaitools itself would reject.
 
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::content;
-use crate::format::go::folded;
-use crate::format::openai_chat::{self, BOOKS};
+use crate::format::go_json::folded;
+use crate::format::openai_chat::{self, AMBIGUOUS_MEMBERS};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::Record;
@@ -14,22 +14,22 @@ use std::collections::BTreeMap;
 pub const KNOWN: [&str; 5] = ["role", "content", "name", "tool_calls", "tool_call_id"];
 
 /// A converted element.
-pub struct Read {
+pub struct ConvertedElement {
     /// The line.
     pub line: Vec<u8>,
     /// Why goaitools would reject it, and with it the whole state.
     pub fault: Option<&'static str>,
 }
 
-impl From<Vec<u8>> for Read {
-    fn from(line: Vec<u8>) -> Read {
-        Read { line, fault: None }
+impl From<Vec<u8>> for ConvertedElement {
+    fn from(line: Vec<u8>) -> ConvertedElement {
+        ConvertedElement { line, fault: None }
     }
 }
 
 /// The known members of an element: the last value of each that is not null.
 #[derive(Default)]
-struct Known<'a> {
+struct ElementMembers<'a> {
     values: BTreeMap<usize, &'a [u8]>,
     /// Whether a name differs in case or is repeated, so that only Go reads the element like this.
     odd: bool,
@@ -37,10 +37,10 @@ struct Known<'a> {
     others: Vec<(&'a [u8], &'a [u8])>,
 }
 
-impl<'a> Known<'a> {
-    fn of(object: &'a [u8]) -> Option<Known<'a>> {
+impl<'a> ElementMembers<'a> {
+    fn of(object: &'a [u8]) -> Option<ElementMembers<'a>> {
         let mut members = Members::new(object, Dialect::Strict).ok()?;
-        let mut known = Known::default();
+        let mut known = ElementMembers::default();
         let mut seen = [false; KNOWN.len()];
         while let Some(member) = members.next().ok()? {
             let name = folded(member.key);
@@ -117,14 +117,14 @@ fn is_call(call: &[u8]) -> bool {
 }
 
 /// Converts an element. One that is not a message becomes a passthrough record.
-pub fn read(element: &[u8]) -> Read {
+pub fn read(element: &[u8]) -> ConvertedElement {
     let (element, _) = json::compact(element);
-    let Some(known) = Known::of(&element) else {
-        return foreign(&element, "not an object");
+    let Some(known) = ElementMembers::of(&element) else {
+        return passthrough(&element, "not an object");
     };
     let role = known.get("role");
     if role.is_some_and(|raw| !raw.starts_with(b"\"")) {
-        return foreign(&element, "\"role\" is not a string");
+        return passthrough(&element, "\"role\" is not a string");
     }
     let plain = if known.odd || role.is_none() {
         rebuilt(&known)
@@ -132,8 +132,12 @@ pub fn read(element: &[u8]) -> Read {
         element.clone()
     };
     let line = openai_chat::native_reasoning(plain);
-    let books = |line: &[u8]| BOOKS.iter().any(|name| json::member(line, name).is_some());
-    Read {
+    let books = |line: &[u8]| {
+        AMBIGUOUS_MEMBERS
+            .iter()
+            .any(|name| json::member(line, name).is_some())
+    };
+    ConvertedElement {
         line: if line == element && !books(&line) {
             line
         } else {
@@ -143,20 +147,20 @@ pub fn read(element: &[u8]) -> Read {
     }
 }
 
-fn foreign(element: &[u8], fault: &'static str) -> Read {
+fn passthrough(element: &[u8], fault: &'static str) -> ConvertedElement {
     let mut built = ObjectBuilder::default();
     built
         .text("type", "foreign")
         .text("format", super::NAME)
         .raw("raw", element);
-    Read {
+    ConvertedElement {
         line: built.finish(),
         fault: Some(fault),
     }
 }
 
 /// The message as Go reads it, with canonical member names.
-fn rebuilt(known: &Known<'_>) -> Vec<u8> {
+fn rebuilt(known: &ElementMembers<'_>) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     built.raw("role", known.get("role").unwrap_or(b"\"\""));
     for name in &KNOWN[1..] {
@@ -185,8 +189,10 @@ pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
         .and_then(|metadata| json::member(metadata, super::NAME))
         .and_then(|own| json::member(own, "raw"));
     let Some(raw) = raw else {
-        let made = BOOKS.iter().any(|name| json::member(line, name).is_some());
-        return (!made).then(|| line.to_vec());
+        let built = AMBIGUOUS_MEMBERS
+            .iter()
+            .any(|name| json::member(line, name).is_some());
+        return (!built).then(|| line.to_vec());
     };
     let then = read(raw).line;
     let names = KNOWN.iter().chain(&["reasoning"]);
@@ -198,7 +204,7 @@ pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
 
 /// The text of a summary that this program wrote as an element.
 pub fn summary_text(element: &[u8]) -> Option<String> {
-    let known = Known::of(element)?;
+    let known = ElementMembers::of(element)?;
     let own = known.values.len() == 2 && known.others.is_empty() && !known.odd;
     let text = known.get("content").filter(|_| own).and_then(json::text)?;
     (known.get("role")? == b"\"user\"")
@@ -220,8 +226,8 @@ pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
 }
 
 /// The element in an event: one that is not a message, or the active summary.
-pub fn carried(line: &[u8]) -> Option<&[u8]> {
-    let record = Record::parse(line, Place { line: 0, offset: 1 });
+pub fn preserved_element(line: &[u8]) -> Option<&[u8]> {
+    let record = Record::parse(line, Position { line: 0, offset: 1 });
     match record.event()?.name().as_ref() {
         "foreign" => {
             let format = json::member(line, "format").and_then(json::text)?;

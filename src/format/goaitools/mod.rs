@@ -11,8 +11,8 @@
 //! written back unless the message has changed. An element that is not a message is a `foreign` event, and is counted
 //! as a message, as in goaitools. A summary that this program wrote as a message is read as a summary again.
 
+mod encode;
 mod message;
-mod spell;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -23,19 +23,19 @@ pub use write::write;
 use super::detect::Signature;
 use super::native::HeaderBuilder;
 use super::{
-    Form, Format, Reading, Source,
+    DocumentSource, Format, FormatSpec, ReadFn,
     report::{Loss, Report},
 };
-use crate::error::{Place, Result};
+use crate::error::{Position, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
-use state::Places;
+use state::StatePositions;
 
 /// goaitools' states, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "goaitools conversation state",
-    read: Reading::Document(read),
+    read: ReadFn::Document(read),
     write: Some(write),
     loses: &[
         Loss::Id,
@@ -55,7 +55,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "gzip and Base64 are decoded, and encoded again on output.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The signature of a state.
@@ -78,19 +78,19 @@ const PROVIDER: &[u8] = br#""openai""#;
 /// Reads a state; an empty input is a new one.
 ///
 /// # Errors
-/// [`crate::error::Kind::Data`] for states that goaitools would discard: invalid JSON, another version, members of
+/// [`crate::error::ErrorKind::Data`] for states that goaitools would discard: invalid JSON, another version, members of
 /// wrong types.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let state = state::read(source.bytes, report)?;
     let mut session = Session::default();
     session.push_new(&header(source, &state));
-    let mut places = Places::of(source.bytes);
+    let mut places = StatePositions::of(source.bytes);
     // A summary replaces the previous one, so only the last one becomes an event again.
     let mut texts = state.messages.iter().enumerate().rev();
     let summary = texts.find_map(|(nth, (_, element))| Some((nth, message::summary_text(element)?)));
     for (nth, (offset, element)) in state.messages.iter().enumerate() {
         let place = places.at(*offset);
-        let message::Read { line, fault } = match &summary {
+        let message::ConvertedElement { line, fault } = match &summary {
             Some((at, text)) if *at == nth => message::summary_line(element, text).into(),
             _ => message::read(element),
         };
@@ -102,7 +102,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![session])
 }
 
-fn header(source: &Source<'_>, state: &state::State<'_>) -> Vec<u8> {
+fn header(source: &DocumentSource<'_>, state: &state::GoaitoolsState<'_>) -> Vec<u8> {
     let mut header = HeaderBuilder::default();
     let id = header.named(Format::Goaitools, source, None, 0);
     let new = source.bytes.is_empty().then_some(PROVIDER);
@@ -126,13 +126,13 @@ fn header(source: &Source<'_>, state: &state::State<'_>) -> Vec<u8> {
 /// A state with this provider and no messages.
 pub fn new_state(provider: &str) -> Vec<u8> {
     let mut state = b"{\"version\":1,\"provider\":".to_vec();
-    super::go::push_text(&mut state, provider);
+    super::go_json::push_text(&mut state, provider);
     state.extend_from_slice(b",\"processed_length\":0,\"messages\":[]}");
     state
 }
 
 /// The format's metadata in a session's header; `None` for a session of another format.
-fn own(session: &Session) -> Option<Vec<u8>> {
+fn own_metadata(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(metadata, NAME).map(<[u8]>::to_vec)
@@ -140,17 +140,17 @@ fn own(session: &Session) -> Option<Vec<u8>> {
 
 /// The provider of a session that was read from a state, if the state has it.
 pub fn provider(session: &Session) -> Option<String> {
-    let own = own(session)?;
+    let own = own_metadata(session)?;
     json::member(&own, "provider")
         .and_then(json::text)
         .map(std::borrow::Cow::into_owned)
 }
 
 /// The lines that count as messages in a state: messages, other elements, and a summary that was one.
-fn counted(session: &Session) -> impl Iterator<Item = usize> + '_ {
+fn counted_lines(session: &Session) -> impl Iterator<Item = usize> + '_ {
     (0..session.len()).filter(|index| match session.class(*index) {
         Class::Message(_) => true,
-        Class::Event => message::carried(session.record(*index).body).is_some(),
+        Class::Event => message::preserved_element(session.record(*index).body).is_some(),
         _ => false,
     })
 }
@@ -158,9 +158,9 @@ fn counted(session: &Session) -> impl Iterator<Item = usize> + '_ {
 /// For a session that was read from a state: the first line that the model has not seen, or the number of lines. `None`
 /// for any other session.
 pub fn unseen(session: &Session) -> Option<usize> {
-    let own = own(session)?;
+    let own = own_metadata(session)?;
     let processed = json::member(&own, "processed_length").map_or(0, state::number);
-    Some(counted(session).nth(processed).unwrap_or(session.len()))
+    Some(counted_lines(session).nth(processed).unwrap_or(session.len()))
 }
 
 /// The session's metadata with all messages marked as seen, including `more` messages to be added.
@@ -172,7 +172,7 @@ pub fn all_seen(session: &Session, more: usize) -> Vec<u8> {
         raw.filter(|raw| raw.starts_with(b"{"))
             .map_or(b"{}".to_vec(), <[u8]>::to_vec)
     };
-    let count = (counted(session).count() + more).to_string();
+    let count = (counted_lines(session).count() + more).to_string();
     let own = object(json::member(metadata, NAME));
     let own = json::with_members(&own, &[("processed_length", Some(count.as_bytes()))]).unwrap_or(own);
     let metadata = object(Some(metadata));
@@ -185,4 +185,4 @@ pub(super) fn is_state(has: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The position of the state as a whole.
-const WHOLE: Place = Place { line: 0, offset: 0 };
+const WHOLE: Position = Position { line: 0, offset: 0 };

@@ -1,16 +1,16 @@
 //! Parses and validates the document that contains the messages.
 
-use crate::error::{Error, Kind, Place, Result};
-use crate::format::go::folded;
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::format::go_json::folded;
 use crate::format::report::Report;
-use crate::model::json::{self, Dialect, Elements, Fault, Members};
+use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};
 
 /// The only version.
 const VERSION: &[u8] = b"1";
 
 /// A state with raw members.
 #[derive(Debug, Default)]
-pub struct State<'a> {
+pub struct GoaitoolsState<'a> {
     /// The provider of the messages, a string, if present.
     pub provider: Option<&'a [u8]>,
     /// How many messages the model has seen, an integer, if present.
@@ -23,22 +23,22 @@ pub struct State<'a> {
 
 /// Computes positions by counting lines, in ascending order.
 #[derive(Default)]
-pub struct Places<'a> {
+pub struct StatePositions<'a> {
     bytes: &'a [u8],
-    place: Place,
+    place: Position,
 }
 
-impl<'a> Places<'a> {
+impl<'a> StatePositions<'a> {
     /// For these bytes.
     pub fn of(bytes: &'a [u8]) -> Self {
-        Places {
+        StatePositions {
             bytes,
-            place: Place::default(),
+            place: Position::default(),
         }
     }
 
     /// The position of an offset, which must not precede the previous one.
-    pub fn at(&mut self, offset: usize) -> Place {
+    pub fn at(&mut self, offset: usize) -> Position {
         let from = usize::try_from(self.place.offset).unwrap_or(offset);
         let between = &self.bytes[from.min(offset)..offset];
         self.place.line = self.place.line.max(1) + memchr::memchr_iter(b'\n', between).count() as u64;
@@ -57,20 +57,23 @@ pub fn number(raw: &[u8]) -> usize {
 }
 
 /// Parses a state. An empty input is a new one; a state that goaitools would discard is rejected.
-pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
+pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<GoaitoolsState<'a>> {
     if bytes.is_empty() {
-        return Ok(State::default());
+        return Ok(GoaitoolsState::default());
     }
     let refused = |offset: usize, what: String| Error {
-        at: Some((String::new(), Places::of(bytes).at(offset.min(bytes.len())))),
-        ..Error::new(Kind::Data, what)
+        at: Some((
+            String::new(),
+            StatePositions::of(bytes).at(offset.min(bytes.len())),
+        )),
+        ..Error::new(ErrorKind::Data, what)
     };
     if let Err(error) = std::str::from_utf8(bytes) {
         return Err(refused(error.valid_up_to(), "not UTF-8".to_string()));
     }
     let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let text = &bytes[start..];
-    let broken = |fault: Fault| {
+    let broken = |fault: JsonError| {
         let what = match json::value_end(text, json::skip_space(text, 0), Dialect::Strict) {
             Ok(_) if !text.trim_ascii_start().starts_with(b"{") => "not a JSON object".to_string(),
             _ => format!("not valid JSON: {}", fault.what),
@@ -78,7 +81,7 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
         refused(start + fault.offset, format!("not a goaitools state: {what}"))
     };
     let mut members = Members::new(text, Dialect::Strict).map_err(broken)?;
-    let mut state = State::default();
+    let mut state = GoaitoolsState::default();
     let (mut version, mut list) = (None, None);
     let (mut odd, mut again) = (Vec::new(), Vec::new());
     let mut seen: Vec<Vec<u8>> = Vec::new();
@@ -127,27 +130,27 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
     }
     if let Some(list) = list {
         let wrong = |_| refused(at(list), "\"messages\" is not a list".to_string());
-        let mut elements = Elements::new(list, Dialect::Strict).map_err(wrong)?;
+        let mut elements = ArrayElements::new(list, Dialect::Strict).map_err(wrong)?;
         while let Some((offset, element)) = elements.next().map_err(wrong)? {
             state.messages.push((at(list) + offset, element));
         }
     }
     let mut note = |names: Vec<String>, what: &str| {
         if !names.is_empty() {
-            report.note(Place::default(), format!("{what}: {}", names.join(", ")));
+            report.note(Position::default(), format!("{what}: {}", names.join(", ")));
         }
     };
     note(odd, "members with other capitalization, read as goaitools does");
     note(again, "duplicate members, the last one is used");
     if state.provider.is_none() {
-        report.note(Place::default(), "no provider; goaitools rejects the state");
+        report.note(Position::default(), "no provider; goaitools rejects the state");
     }
     if let Some(raw) = state.processed
         && (raw.starts_with(b"-") && number(&raw[1..]) > 0 || number(raw) > state.messages.len())
     {
         let (shown, length) = (String::from_utf8_lossy(raw), state.messages.len());
         let what = format!("processed_length is {shown}, but the state has {length} messages");
-        report.damage(Places::of(bytes).at(at(raw)), what);
+        report.damage(StatePositions::of(bytes).at(at(raw)), what);
     }
     Ok(state)
 }

@@ -1,13 +1,13 @@
 //! Writes a session's view as a state: messages read from a state keep their bytes, others are encoded in goaitools'
 //! order.
 
-use super::{NAME, PROVIDER, WHOLE, message, own, spell, state, unseen};
-use crate::error::{Place, Result};
+use super::{NAME, PROVIDER, WHOLE, encode, message, own_metadata, state, unseen};
+use crate::error::{Position, Result};
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
-use crate::format::{Purpose, go, openai_chat, written};
+use crate::format::{Purpose, go_json, openai_chat, written};
 use crate::model::json::{self, Dialect};
-use crate::model::message::{Part, Role};
+use crate::model::message::{MessagePart, Role};
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::summary;
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 /// A message of the new state.
-struct Element {
+struct StateElement {
     raw: Vec<u8>,
     /// Whether the model has seen it.
     seen: bool,
@@ -36,19 +36,19 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let own = own(session);
+    let own = own_metadata(session);
     if purpose == Purpose::Export {
         let keeps_event = |index: usize| {
             let body = session.record(index).body;
-            message::carried(body).is_some() || sets_processed(body)
+            message::preserved_element(body).is_some() || sets_processed(body)
         };
-        losses::records(session, is_carried, keeps_event, report);
+        losses::records(session, is_lossless, keeps_event, report);
     }
     let mut elements = match &own {
-        Some(_) => kept(session, view, purpose, report),
+        Some(_) => state_elements(session, view, purpose, report),
         None => converted(session, view, purpose, report),
     };
-    lead(&mut elements);
+    move_before_rules(&mut elements);
     if elements.first().is_some_and(|first| first.system) {
         let what = "the state starts with a system message, which goaitools drops at the next call";
         report.note(WHOLE, what);
@@ -58,7 +58,7 @@ pub fn write(
     let provider = json::member(&own, "provider").or(own.is_empty().then_some(PROVIDER));
     if let Some(provider) = provider {
         bytes.extend_from_slice(b",\"provider\":");
-        go::push_raw(&mut bytes, provider);
+        go_json::push_raw(&mut bytes, provider);
     }
     bytes.extend_from_slice(b",\"processed_length\":");
     bytes.extend_from_slice(&processed(session, &own, &elements));
@@ -72,27 +72,35 @@ pub fn write(
     bytes.push(b']');
     if let Some([b'{', members @ .., b'}']) = json::member(&own, "members") {
         bytes.push(b',');
-        go::push_raw(&mut bytes, members);
+        go_json::push_raw(&mut bytes, members);
     }
     bytes.push(b'}');
     written(out.write_all(&bytes))
 }
 
 /// The messages of a session read from a state, including elements that are not messages.
-fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
+fn state_elements(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    report: &mut Report,
+) -> Vec<StateElement> {
     let limit = unseen(session).unwrap_or(0);
     let is_foreign = |index: &usize| {
         let record = session.record(*index);
         let foreign = record.event().is_some_and(|event| event.name() == "foreign");
-        foreign && message::carried(record.body).is_some()
+        foreign && message::preserved_element(record.body).is_some()
     };
     let mut foreign = (0..session.len()).filter(is_foreign).peekable();
     let mut elements = Vec::new();
     let other = |index: usize| {
         let mut raw = Vec::new();
         let record = session.record(index);
-        go::push_raw(&mut raw, message::carried(record.body).unwrap_or(b"null"));
-        Element {
+        go_json::push_raw(
+            &mut raw,
+            message::preserved_element(record.body).unwrap_or(b"null"),
+        );
+        StateElement {
             raw,
             seen: index < limit,
             system: false,
@@ -103,7 +111,7 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
     for item in &view.items {
         let (line, stored) = match item {
             Item::Summary(index) => {
-                let raw = message::carried(session.record(*index).body).map(<[u8]>::to_vec);
+                let raw = message::preserved_element(session.record(*index).body).map(<[u8]>::to_vec);
                 (raw.is_some().then_some(*index), raw)
             }
             item => (
@@ -119,17 +127,17 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
         let raw = match stored {
             Some(stored) => {
                 let mut raw = Vec::new();
-                go::push_raw(&mut raw, &stored);
+                go_json::push_raw(&mut raw, &stored);
                 raw
             }
             None => {
                 if purpose == Purpose::Return && item.line().is_some() {
-                    lose_of_added(item, session, report);
+                    count_added_losses(item, session, report);
                 }
-                spell::message(&made(item, session, purpose, report))
+                encode::message(&encode_message(item, session, purpose, report))
             }
         };
-        elements.push(Element {
+        elements.push(StateElement {
             seen: line.is_none_or(|line| line < limit),
             inserted: line.is_none(),
             ..element(raw, item, session)
@@ -141,22 +149,22 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
 
 /// Counts the losses of a message that was added to a state. Ids, times and token counts were added by the conversion
 /// and are not losses.
-fn lose_of_added(item: &Item, session: &Session, report: &mut Report) {
+fn count_added_losses(item: &Item, session: &Session, report: &mut Report) {
     let body = item.body(session);
     for (name, loss) in [("usage", Loss::Usage), ("model", Loss::Model)] {
-        report.lose(loss, u64::from(json::member(body, name).is_some()));
+        report.count_loss(loss, u64::from(json::member(body, name).is_some()));
     }
     let metadata = json::member(body, "metadata").and_then(|raw| json::members(raw, Dialect::Strict));
     let others = metadata.unwrap_or_default().iter().any(|(name, _)| name != NAME);
-    report.lose(Loss::Metadata, u64::from(others));
+    report.count_loss(Loss::Metadata, u64::from(others));
 }
 
 /// Encodes a message of another format as an OpenAI Chat message.
-fn made(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
+fn encode_message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
     match item.summary(session) {
         Some(text) => {
             if purpose == Purpose::Export {
-                report.lose(Loss::Summary, 1);
+                report.count_loss(Loss::Summary, 1);
             }
             // By default user, because a leading system message is lost in the next call.
             let role = item.summary_role(session);
@@ -171,15 +179,15 @@ fn with_text(raw: Vec<u8>, report: &mut Report) -> Vec<u8> {
     if json::member(&raw, "content").is_none_or(|content| !matches!(content, [b'[' | b'{', ..])) {
         return raw;
     }
-    let record = Record::parse(&raw, Place { line: 1, offset: 1 });
+    let record = Record::parse(&raw, Position { line: 1, offset: 1 });
     let Some(message) = record.message() else {
         return raw;
     };
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
     for part in message.parts() {
         match part {
-            Part::Text(text) => texts.push(text),
-            Part::Other(kind, _) => report.lose(
+            MessagePart::Text(text) => texts.push(text),
+            MessagePart::Other(kind, _) => report.count_loss(
                 match KINDS.iter().any(|known| kind.contains(known)) {
                     true => Loss::Attachment,
                     false => Loss::Part,
@@ -197,18 +205,18 @@ fn with_text(raw: Vec<u8>, report: &mut Report) -> Vec<u8> {
 const KINDS: [&str; 4] = ["image", "audio", "file", "video"];
 
 /// The messages of any other session; the model has seen all messages up to its latest one.
-fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
+fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<StateElement> {
     let request = openai_chat::request(session, view, purpose, report);
-    let mut elements: Vec<Element> = request
+    let mut elements: Vec<StateElement> = request
         .elements
         .into_iter()
         .filter_map(|sent| {
             let item = &view.items[*sent.items.first()?];
             let raw = match item.summary(session) {
-                Some(_) => made(item, session, Purpose::Return, report),
+                Some(_) => encode_message(item, session, Purpose::Return, report),
                 None => with_text(sent.raw, report),
             };
-            Some(element(spell::message(&raw), item, session))
+            Some(element(encode::message(&raw), item, session))
         })
         .collect();
     let said = elements.iter().rposition(|element| element.said);
@@ -219,8 +227,8 @@ fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
     elements
 }
 
-fn element(raw: Vec<u8>, item: &Item, session: &Session) -> Element {
-    Element {
+fn element(raw: Vec<u8>, item: &Item, session: &Session) -> StateElement {
+    StateElement {
         seen: false,
         system: json::member(&raw, "role") == Some(b"\"system\""),
         inserted: item.line().is_none(),
@@ -233,7 +241,7 @@ fn element(raw: Vec<u8>, item: &Item, session: &Session) -> Element {
 
 /// Moves messages that a compaction inserted after the leading system messages before them, where they keep them from
 /// being dropped.
-fn lead(elements: &mut [Element]) {
+fn move_before_rules(elements: &mut [StateElement]) {
     let rules = elements.iter().take_while(|element| element.system).count();
     let inserted = elements[rules..]
         .iter()
@@ -244,10 +252,10 @@ fn lead(elements: &mut [Element]) {
 
 /// The number of messages that the model has seen: that of the state while all messages are present, else of the
 /// remaining ones.
-fn processed(session: &Session, own: &[u8], elements: &[Element]) -> Vec<u8> {
+fn processed(session: &Session, own: &[u8], elements: &[StateElement]) -> Vec<u8> {
     let known = json::member(own, "processed_length");
-    let whole =
-        !elements.iter().any(|element| element.inserted) && elements.len() == super::counted(session).count();
+    let whole = !elements.iter().any(|element| element.inserted)
+        && elements.len() == super::counted_lines(session).count();
     match known {
         Some(raw) if whole => raw.to_vec(),
         None if whole && !own.is_empty() => b"0".to_vec(),
@@ -259,7 +267,7 @@ fn processed(session: &Session, own: &[u8], elements: &[Element]) -> Vec<u8> {
 }
 
 /// Whether a header has no data that would be lost.
-fn is_carried(header: &[u8]) -> bool {
+fn is_lossless(header: &[u8]) -> bool {
     let members = json::members(header, Dialect::Strict).unwrap_or_default();
     members.iter().all(|(name, value)| match name.as_ref() {
         "type" | "version" | "id" | "key" | "source" => true,

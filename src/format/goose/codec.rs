@@ -2,13 +2,13 @@
 
 use super::NAME;
 use super::decode;
-use super::element::Element;
+use super::element::GooseMessage;
 use super::encode;
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, SessionInfo, Summary};
+use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 use crate::model::{summary, time};
@@ -24,11 +24,11 @@ pub struct Outline {
 impl Codec for Goose {
     const FORMAT: Format = Format::Goose;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a goose session";
+    const PHRASE: &'static str = "a goose session";
     const LIST: &'static str = "conversation";
     const COUNT: Option<&'static str> = Some("message_count");
     const LINES: bool = true;
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
     type Outline = Outline;
 
     fn begins(&self, line: &[u8]) -> bool {
@@ -60,25 +60,25 @@ impl Codec for Goose {
     }
 
     fn decode(&self, outline: &Outline, nth: usize, raw: &[u8]) -> Decoded {
-        let Some(element) = Element::of(raw) else {
+        let Some(element) = GooseMessage::of(raw) else {
             return Decoded::Unrecognized;
         };
         if element.is_notice() {
             return Decoded::Passthrough;
         }
         match summary_of(raw).filter(|_| outline.summary == Some(nth)) {
-            Some(text) => Decoded::Summary(Summary {
+            Some(text) => Decoded::Summary(SummaryDraft {
                 text,
                 kept: None,
                 members: vec![("as", b"\"user\"".to_vec()), ("here", b"true".to_vec())],
-                ..Summary::default()
+                ..SummaryDraft::default()
             }),
             None => Decoded::Messages(decode::messages(&element)),
         }
     }
 
     fn fault(&self, raw: &[u8]) -> Option<String> {
-        Element::of(raw)?;
+        GooseMessage::of(raw)?;
         content::unknown_parts(json::member(raw, "content")?)
     }
 
@@ -88,16 +88,16 @@ impl Codec for Goose {
     }
 
     fn time(&self, raw: &[u8]) -> Option<String> {
-        Element::of(raw)?.time()
+        GooseMessage::of(raw)?.time()
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::element(messages, report)
     }
 }
 
 /// The summary in an element.
 fn summary_of(raw: &[u8]) -> Option<String> {
-    let element = Element::of(raw).filter(|element| !element.is_model && element.is_sent())?;
+    let element = GooseMessage::of(raw).filter(|element| !element.is_model && element.is_sent())?;
     summary::unquoted(&element.text()?)
 }

@@ -1,11 +1,11 @@
 //! Converts an element to messages: tool results first, then one message with everything else.
 
-use super::element::{Element, kind};
+use super::element::{GooseMessage, kind};
 use crate::format::kit::{Draft, Visible};
 use crate::format::request::contents::joined;
 use crate::format::request::draft;
 use crate::format::request::mcp;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
 fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
@@ -13,7 +13,7 @@ fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
 }
 
 /// The messages of an element.
-pub fn messages(element: &Element<'_>) -> Vec<Draft> {
+pub fn messages(element: &GooseMessage<'_>) -> Vec<Draft> {
     let (mut all, mut others) = (Vec::new(), Vec::new());
     for raw in &element.blocks {
         match result(raw).filter(|_| !element.is_model) {
@@ -28,7 +28,7 @@ pub fn messages(element: &Element<'_>) -> Vec<Draft> {
 }
 
 /// A message with its time and visibility.
-fn visible(element: &Element<'_>, mut message: draft::Draft) -> Draft {
+fn visible(element: &GooseMessage<'_>, mut message: draft::AnnotatedDraft) -> Draft {
     let (shown, sent) = (element.is_shown(), element.is_sent());
     if let Some(time) = element.time() {
         message.raw("timestamp", quoted(&time));
@@ -44,39 +44,39 @@ fn visible(element: &Element<'_>, mut message: draft::Draft) -> Draft {
 }
 
 /// The message for blocks other than results.
-fn message(is_model: bool, blocks: &[&[u8]]) -> draft::Draft {
-    let (mut parts, mut thoughts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+fn message(is_model: bool, blocks: &[&[u8]]) -> draft::AnnotatedDraft {
+    let (mut parts, mut reasoning_parts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks {
-        let mut thought = ObjectBuilder::default();
+        let mut reasoning = ObjectBuilder::default();
         match kind(block).as_ref() {
             "text" if string(block, "text").is_some() => {
                 parts.extend(string(block, "text").map(draft::text_part));
             }
             "thinking" if string(block, "thinking").is_some() => {
-                thought.text("type", "thinking");
+                reasoning.text("type", "thinking");
                 for (name, own) in [("text", "thinking"), ("signature", "signature")] {
                     if let Some(raw) = string(block, own) {
-                        thought.raw(name, raw);
+                        reasoning.raw(name, raw);
                     }
                 }
-                thoughts.push(thought.finish());
+                reasoning_parts.push(reasoning.finish());
             }
             "redactedThinking" if string(block, "data").is_some() => {
-                thought.text("type", "redacted_thinking");
-                thought.raw("data", string(block, "data").unwrap_or(b"\"\""));
-                thoughts.push(thought.finish());
+                reasoning.text("type", "redacted_thinking");
+                reasoning.raw("data", string(block, "data").unwrap_or(b"\"\""));
+                reasoning_parts.push(reasoning.finish());
             }
             "toolRequest" if string(block, "id").is_some() => calls.push(call(block)),
             _ => parts.push(mcp::part(block)),
         }
     }
-    let mut message = draft::Draft::new(if is_model { "assistant" } else { "user" });
+    let mut message = draft::AnnotatedDraft::new(if is_model { "assistant" } else { "user" });
     message.raw("content", joined(&parts, if is_model { b"null" } else { b"[]" }));
     if !calls.is_empty() {
         message.raw("tool_calls", array(&calls));
     }
-    if !thoughts.is_empty() {
-        message.raw("reasoning", array(&thoughts));
+    if !reasoning_parts.is_empty() {
+        message.raw("reasoning", array(&reasoning_parts));
     }
     message
 }
@@ -95,7 +95,7 @@ fn call(block: &[u8]) -> Vec<u8> {
 }
 
 /// The result in a block; `None` for any other block.
-fn result(block: &[u8]) -> Option<draft::Draft> {
+fn result(block: &[u8]) -> Option<draft::AnnotatedDraft> {
     if kind(block) != "toolResponse" {
         return None;
     }
@@ -114,7 +114,7 @@ fn result(block: &[u8]) -> Option<draft::Draft> {
             json::member(result, "status") == Some(b"\"error\""),
         ),
     };
-    let mut message = draft::Draft::new("tool");
+    let mut message = draft::AnnotatedDraft::new("tool");
     message
         .raw("tool_call_id", id)
         .raw("content", content)

@@ -2,14 +2,16 @@
 //! followed by a new message.
 
 use super::codec::Goose;
-use super::element::{self, Element, visibility};
+use super::element::{self, GooseMessage, visibility};
 use super::encode::created;
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::Purpose;
-use crate::format::kit::{Change, Codec, Edit, Editor, Edits, Layout, Next, Source, losses};
+use crate::format::kit::{
+    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses,
+};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Category, Role};
@@ -35,38 +37,38 @@ impl Editor for Goose {
         0
     }
 
-    fn edit(&self, edits: &Edits<'_, Goose>, now: &mut i64, report: &mut Report) -> Vec<Edit> {
+    fn edit(&self, edits: &Edits<'_, Goose>, now: &mut i64, report: &mut Report) -> Vec<ElementEdit> {
         let raw = |nth: usize| &edits.source.raws[nth];
         let summary = edits.source.summaries.first().filter(|_| !edits.keeps_summary());
         let mut out = Vec::new();
         for next in edits.order() {
             match next {
-                Next::Element(nth) => {
+                NextElement::Element(nth) => {
                     let sent = match edits.changes[nth] {
                         _ if summary.is_some_and(|(summary, _)| *summary == nth) => Some(false),
-                        Change::None => None,
-                        Change::Removed | Change::Edited => Some(false),
-                        Change::Restored => Some(true),
+                        ElementChange::None => None,
+                        ElementChange::Removed | ElementChange::Edited => Some(false),
+                        ElementChange::Restored => Some(true),
                     };
                     out.push(match sent {
-                        Some(sent) => Edit::Replace(nth, element::sent(raw(nth), sent)),
-                        None => Edit::Keep(nth),
+                        Some(sent) => ElementEdit::Replace(nth, element::sent(raw(nth), sent)),
+                        None => ElementEdit::Keep(nth),
                     });
                 }
-                Next::Edited(nth, items) => {
-                    out.push(Edit::Replace(nth, element::sent(raw(nth), false)));
+                NextElement::Edited(nth, items) => {
+                    out.push(ElementEdit::Replace(nth, element::sent(raw(nth), false)));
                     let edited = edits.edited(nth, &items, report);
                     out.extend(
                         edited
                             .and_then(|edited| instead(&edited, raw(nth)))
-                            .map(Edit::Insert),
+                            .map(ElementEdit::Insert),
                     );
                 }
-                Next::Items(items) => out.extend(
+                NextElement::Items(items) => out.extend(
                     edits
                         .new_elements(&items, now, report)
                         .into_iter()
-                        .map(Edit::Insert),
+                        .map(ElementEdit::Insert),
                 ),
             }
         }
@@ -83,7 +85,7 @@ impl Editor for Goose {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         now: &mut i64,
         report: &mut Report,
@@ -146,7 +148,7 @@ impl Editor for Goose {
         about
     }
 
-    fn losses(&self, said: &Said<'_>, joined: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
         let message = &said.message;
         let mut lost = vec![Loss::Usage, Loss::Model, Loss::Name];
         lost.extend(joined.then_some(Loss::Id));
@@ -155,23 +157,23 @@ impl Editor for Goose {
         lost.extend(time.map(|_| Loss::Timestamp));
         losses::members(message, said.body, &lost, &["is_error", "visibility"], report);
         let is_named = message.name.is_some() && message.role() == Role::Tool;
-        report.lose(Loss::Name, u64::from(is_named));
+        report.count_loss(Loss::Name, u64::from(is_named));
         let has_place = match message.role() {
             Role::User | Role::Assistant => {
                 matches!(message.category(), Category::Dialog | Category::Context)
             }
             role => message.category() == role.category(),
         };
-        report.lose(Loss::Category, u64::from(!has_place));
+        report.count_loss(Loss::Category, u64::from(!has_place));
     }
 
     fn check_lines(&self, lines: &[Vec<u8>], report: &mut Report) {
         let long = lines.iter().filter(|line| line.len() > LONGEST).count();
-        let mut note = |what: String| report.note(Place::default(), what);
+        let mut note = |what: String| report.note(Position::default(), what);
         if long > 0 {
             note(format!("{long} lines are longer than 5 MiB, which goose skips"));
         }
-        if lines.len() > MOST + 1 {
+        if lines.len() > MAXIMUM + 1 {
             note("more than 10,000 messages, which is all that goose reads".to_string());
         }
         if lines.iter().map(|line| line.len() + 1).sum::<usize>() > LARGEST {
@@ -182,13 +184,13 @@ impl Editor for Goose {
 
 /// Limits of goose's line reader. Source: goose, session/legacy.rs.
 const LONGEST: usize = 5 * 1024 * 1024;
-const MOST: usize = 10_000;
+const MAXIMUM: usize = 10_000;
 const LARGEST: usize = 50 * 1024 * 1024;
 
 /// The replacement of an edited message. It has no id and is not shown to the user, who sees the original.
 fn instead(edited: &[u8], source: &[u8]) -> Option<Vec<u8>> {
     // If only a notice remains, the model receives nothing.
-    Element::of(edited).filter(|element| !element.is_notice())?;
+    GooseMessage::of(edited).filter(|element| !element.is_notice())?;
     let created = json::member(source, "created").unwrap_or(b"0");
     let changes: [(&str, Option<&[u8]>); 3] = [
         ("id", Some(b"null")),

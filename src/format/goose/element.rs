@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// A message of a session.
 #[derive(Clone, Debug)]
-pub struct Element<'a> {
+pub struct GooseMessage<'a> {
     /// The raw message.
     pub raw: &'a [u8],
     /// Whether it is from the model.
@@ -16,9 +16,9 @@ pub struct Element<'a> {
     pub blocks: Vec<&'a [u8]>,
 }
 
-impl<'a> Element<'a> {
+impl<'a> GooseMessage<'a> {
     /// Parses an element; `None` if it is not a message.
-    pub fn of(raw: &'a [u8]) -> Option<Element<'a>> {
+    pub fn of(raw: &'a [u8]) -> Option<GooseMessage<'a>> {
         json::members(raw, Dialect::Strict)?;
         let is_model = match json::member(raw, "role").and_then(json::text)?.as_ref() {
             "user" => false,
@@ -26,7 +26,7 @@ impl<'a> Element<'a> {
             _ => return None,
         };
         let blocks = json::elements(json::member(raw, "content")?, Dialect::Strict)?;
-        Some(Element {
+        Some(GooseMessage {
             raw,
             is_model,
             blocks,
@@ -86,14 +86,14 @@ pub fn sent(raw: &[u8], is_sent: bool) -> Vec<u8> {
     let flag: &[u8] = if is_sent { b"true" } else { b"false" };
     let metadata = json::member(raw, "metadata").filter(|metadata| metadata.starts_with(b"{"));
     let Some(metadata) = metadata else {
-        let made = visibility(true, is_sent);
-        return json::with_members(raw, &[("metadata", Some(&made))]).unwrap_or_else(|_| raw.to_vec());
+        let built = visibility(true, is_sent);
+        return json::with_members(raw, &[("metadata", Some(&built))]).unwrap_or_else(|_| raw.to_vec());
     };
     if let Some(now) = json::member(metadata, "agentVisible") {
         return replaced(raw, now, flag);
     }
     match json::with_members(metadata, &[("agentVisible", Some(flag))]) {
-        Ok(made) => replaced(raw, metadata, &made),
+        Ok(built) => replaced(raw, metadata, &built),
         Err(_) => raw.to_vec(),
     }
 }

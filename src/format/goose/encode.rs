@@ -2,17 +2,17 @@
 
 use super::element::{kind, visibility};
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, pieces};
+use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
 use crate::format::request::mcp;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, array, object_arguments};
+use crate::format::request::request_part::{AnnotatedMessage, array, object_arguments};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use crate::model::time;
 
 /// Encodes tool results with a user message, or a model message, as an element.
-pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+pub fn element(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let is_model = messages.iter().any(|said| said.message.role() == Role::Assistant);
     let mut blocks = Vec::new();
@@ -40,12 +40,15 @@ pub fn created(message: &Message<'_>) -> i64 {
 }
 
 /// The blocks of a message that is not a tool result.
-fn message(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let thoughts = said.reasoning();
-    let mut blocks: Vec<Vec<u8>> = thoughts.iter().filter_map(|raw| thought(raw, report)).collect();
-    for content in pieces(said.message.content) {
+fn message(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let reasoning_parts = said.reasoning();
+    let mut blocks: Vec<Vec<u8>> = reasoning_parts
+        .iter()
+        .filter_map(|raw| reasoning_block(raw, report))
+        .collect();
+    for content in content_parts(said.message.content) {
         match content {
-            Content::Text(b"\"\"") => {}
+            RequestContent::Text(b"\"\"") => {}
             content => blocks.extend(block(&content, report)),
         }
     }
@@ -54,17 +57,17 @@ fn message(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
 }
 
 /// Encodes content as a block; `None` if it has no equivalent, which is reported.
-fn block(content: &Content<'_>, report: &mut Report) -> Option<Vec<u8>> {
+fn block(content: &RequestContent<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let raw = match content {
-        Content::Text(text) => return Some(draft::text_part(text)),
-        Content::Other(raw) => raw,
+        RequestContent::Text(text) => return Some(draft::text_part(text)),
+        RequestContent::Other(raw) => raw,
     };
-    let made = mcp::image(raw).or_else(|| is_native(raw).then(|| raw.to_vec()));
-    if made.is_none() {
+    let built = mcp::image(raw).or_else(|| is_native(raw).then(|| raw.to_vec()));
+    if built.is_none() {
         let attached = Media::of(raw).is_some();
-        report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+        report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
     }
-    made
+    built
 }
 
 /// Whether a part is already a goose block.
@@ -83,7 +86,7 @@ fn is_native(raw: &[u8]) -> bool {
     own.contains(&kind.as_ref()) && (kind != "image" || json::member(raw, "mimeType").is_some())
 }
 
-fn thought(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+fn reasoning_block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let mut block = ObjectBuilder::default();
     let string = |name| json::member(raw, name).filter(|raw| raw.starts_with(b"\""));
     let text = string("text").or(string("thinking"));
@@ -94,16 +97,16 @@ fn thought(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         (_, Some(text), _) => {
             let signs = ["encrypted_content", "thoughtSignature", "data"];
             let signed = signs.iter().any(|name| json::member(raw, name).is_some());
-            report.lose(Loss::Signature, u64::from(signed));
+            report.count_loss(Loss::Signature, u64::from(signed));
             block
                 .text("type", "thinking")
                 .raw("thinking", text)
                 .raw("signature", string("signature").unwrap_or(b"\"\""));
         }
         _ => {
-            report.lose(Loss::Reasoning, 1);
+            report.count_loss(Loss::Reasoning, 1);
             let signed = json::member(raw, "encrypted_content").is_some();
-            report.lose(Loss::Signature, u64::from(signed));
+            report.count_loss(Loss::Signature, u64::from(signed));
             return None;
         }
     }
@@ -115,7 +118,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     let function = function.unwrap_or(b"{}");
     let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
     let (arguments, wrapped) = as_written(arguments);
-    report.lose(Loss::Arguments, u64::from(wrapped));
+    report.count_loss(Loss::Arguments, u64::from(wrapped));
     let mut value = ObjectBuilder::default();
     value
         .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
@@ -145,9 +148,9 @@ fn success(value: &[u8]) -> Vec<u8> {
     outcome.finish()
 }
 
-fn result(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+fn result(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let failed = said.metadata("is_error") == Some(b"true");
-    let contents = pieces(said.message.content);
+    let contents = content_parts(said.message.content);
     let blocks: Vec<_> = contents
         .iter()
         .filter_map(|content| block(content, report))
@@ -156,9 +159,10 @@ fn result(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     value
         .raw("content", array(&blocks))
         .raw("isError", if failed { "true" } else { "false" });
-    let mut made = ObjectBuilder::default();
-    made.text("type", "toolResponse")
+    let mut built = ObjectBuilder::default();
+    built
+        .text("type", "toolResponse")
         .raw("id", said.message.tool_call_id.unwrap_or(b"\"\""))
         .raw("toolResult", success(&value.finish()));
-    made.finish()
+    built.finish()
 }

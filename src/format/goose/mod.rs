@@ -16,17 +16,17 @@ mod encode;
 mod tests;
 
 use super::detect::signature::has_content;
-use super::detect::{Content, Shape, Signature};
+use super::detect::{LineKind, ObjectShape, Signature};
 use super::kit::{self, Layout};
 use super::report::Loss;
-use super::{Form, Holds};
+use super::{FormatSpec, SessionCount};
 use codec::Goose;
 
 /// goose's sessions, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "goose session export or older JSON Lines",
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     model: Some("MODEL"),
     joins: true,
     loses: LOSSES,
@@ -35,7 +35,7 @@ pub const FORM: Form = Form {
 };
 
 /// The session as lines, whatever the source.
-pub const LINES: Form = Form {
+pub const LINES: FormatSpec = FormatSpec {
     name: "goose-jsonl",
     about: "goose JSON Lines (write-only)",
     ending: ".jsonl",
@@ -43,7 +43,7 @@ pub const LINES: Form = Form {
         kit::write_as(&Goose, Some(Layout::Lines), (session, view), purpose, out, report)
     }),
     loses: LOSSES,
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 const LOSSES: &[Loss] = &[
@@ -71,11 +71,11 @@ pub(super) const SIGNATURE: Signature = Signature {
     what: "a goose session",
     header: |shape| shape.all(&["working_dir", "message_count"]),
     content: |shape| match shape.has("working_dir") {
-        true => Content::None,
-        false => Content::known(shape.is_text("role") && has_content(shape, "content")),
+        true => LineKind::None,
+        false => LineKind::known(shape.is_text("role") && has_content(shape, "content")),
     },
-    document: |shape: &Shape<'_>| {
-        let spoken = |message: &Shape<'_>| message.is_text("role") && message.has("content");
+    document: |shape: &ObjectShape<'_>| {
+        let spoken = |message: &ObjectShape<'_>| message.is_text("role") && message.has("content");
         let begun = shape.has("message_count") && !shape.has("conversation");
         shape.has("working_dir") && (begun || shape.has_element("conversation", spoken))
     },

@@ -3,10 +3,10 @@
 use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, joined, pieces};
+use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
@@ -36,7 +36,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
     let line = lines[0];
     let string = |name| json::member(line, name).filter(|raw| raw.starts_with(b"\""));
     let draft = match kind(line).as_deref() {
-        Some("system") => string("content").map(|content| said("system", content)),
+        Some("system") => string("content").map(|content| message_draft("system", content)),
         Some("user") => user(line),
         Some("tool_result") => string("content")
             .zip(string("tool_call_id"))
@@ -44,7 +44,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
                 let images = list(line, "images").into_iter().map(part);
                 let text = (content != b"\"\"" || list(line, "images").is_empty()).then_some(content);
                 let parts = text.map(draft::text_part).into_iter().chain(images);
-                let mut draft = said("tool", &joined(&parts.collect::<Vec<_>>(), b"\"\""));
+                let mut draft = message_draft("tool", &joined(&parts.collect::<Vec<_>>(), b"\"\""));
                 draft.raw("tool_call_id", id);
                 draft
             }),
@@ -60,8 +60,8 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
     })
 }
 
-fn said(role: &str, content: &[u8]) -> draft::Draft {
-    let mut draft = draft::Draft::new(role);
+fn message_draft(role: &str, content: &[u8]) -> draft::AnnotatedDraft {
+    let mut draft = draft::AnnotatedDraft::new(role);
     draft.raw("content", content);
     draft
 }
@@ -87,13 +87,13 @@ fn part(part: &[u8]) -> Vec<u8> {
     }
 }
 
-fn user(line: &[u8]) -> Option<draft::Draft> {
+fn user(line: &[u8]) -> Option<draft::AnnotatedDraft> {
     let parts = json::elements(json::member(line, "content")?, Dialect::Strict)?;
     let parts: Vec<Vec<u8>> = parts.into_iter().map(part).collect();
     let content = joined(&parts, b"[]");
     let reason = json::member_text(line, "synthetic_reason");
     let is_synthetic = reason.is_some_and(|reason| reason != "interjection");
-    let mut draft = said("user", &content);
+    let mut draft = message_draft("user", &content);
     if is_synthetic || blocks::is_within(&content, "user_info") {
         draft.raw("category", "\"context\"");
     }
@@ -101,22 +101,22 @@ fn user(line: &[u8]) -> Option<draft::Draft> {
 }
 
 /// The reply of these lines; `None` if unsupported, `Some(None)` if it has no content.
-fn assistant(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
+fn assistant(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
     let is_reply = |line: &&&[u8]| kind(line).as_deref() == Some("assistant");
     let reply = lines.iter().find(is_reply);
-    let thoughts = lines.iter().filter(|line| !is_reply(line));
-    let thoughts: Vec<Vec<u8>> = thoughts.filter_map(|line| thought(line)).collect();
+    let reasoning_parts = lines.iter().filter(|line| !is_reply(line));
+    let reasoning_parts: Vec<Vec<u8>> = reasoning_parts.filter_map(|line| reasoning_part(line)).collect();
     let calls: Vec<&[u8]> = reply.map_or_else(Vec::new, |reply| list(reply, "tool_calls"));
     let content = match reply.map(|reply| json::member(reply, "content")) {
-        None if thoughts.is_empty() => return Some(None),
+        None if reasoning_parts.is_empty() => return Some(None),
         None => b"null",
         Some(Some(raw)) if raw.starts_with(b"\"") => raw,
         Some(None | Some(b"null")) if !calls.is_empty() => b"null",
         Some(_) => return None,
     };
-    let mut draft = said("assistant", content);
-    if !thoughts.is_empty() {
-        draft.raw("reasoning", array(thoughts));
+    let mut draft = message_draft("assistant", content);
+    if !reasoning_parts.is_empty() {
+        draft.raw("reasoning", array(reasoning_parts));
     }
     if !calls.is_empty() {
         draft.raw("tool_calls", array(calls.into_iter().map(call)));
@@ -129,7 +129,7 @@ fn assistant(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
 }
 
 /// Converts a reasoning line to a part; `None` if it is empty.
-fn thought(line: &[u8]) -> Option<Vec<u8>> {
+fn reasoning_part(line: &[u8]) -> Option<Vec<u8>> {
     let texts = list(line, "summary");
     let texts = texts
         .into_iter()
@@ -164,7 +164,7 @@ fn call(call: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a message as lines.
-pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut line = ObjectBuilder::default();
     match said.message.role() {
         Role::Assistant => return reply(said, report),
@@ -179,14 +179,14 @@ pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
         }
         Role::System | Role::Developer => {
             let (text, images) = content(said, report);
-            report.lose(Loss::Attachment, images.len() as u64);
+            report.count_loss(Loss::Attachment, images.len() as u64);
             line.text("type", "system").text("content", &text);
         }
         _ => {
-            let parts = pieces(said.message.content).into_iter();
+            let parts = content_parts(said.message.content).into_iter();
             let parts = parts.filter_map(|piece| match piece {
-                Content::Text(text) => Some(draft::text_part(text)),
-                Content::Other(part) => image(part, report),
+                RequestContent::Text(text) => Some(draft::text_part(text)),
+                RequestContent::Other(part) => image(part, report),
             });
             line.text("type", "user").raw("content", array(parts));
         }
@@ -206,34 +206,36 @@ fn image(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let url = url
         .map(<[u8]>::to_vec)
         .or_else(|| Some(quoted(&media?.url()?)).filter(|_| json::member(part, "image_url").is_none()));
-    report.lose(loss, u64::from(url.is_none()));
+    report.count_loss(loss, u64::from(url.is_none()));
     let mut built = ObjectBuilder::default();
     built.text("type", "image").raw("url", url?);
     Some(built.finish())
 }
 
 /// The text of a message, and its images.
-fn content(said: &Said<'_>, report: &mut Report) -> (String, Vec<Vec<u8>>) {
+fn content(said: &AnnotatedMessage<'_>, report: &mut Report) -> (String, Vec<Vec<u8>>) {
     let (mut texts, mut images) = (Vec::new(), Vec::new());
-    for piece in pieces(said.message.content) {
+    for piece in content_parts(said.message.content) {
         match piece {
-            Content::Text(text) => texts.extend(json::text(text)),
-            Content::Other(part) => images.extend(image(part, report)),
+            RequestContent::Text(text) => texts.extend(json::text(text)),
+            RequestContent::Other(part) => images.extend(image(part, report)),
         }
     }
     (texts.join("\n\n"), images)
 }
 
-fn reply(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let thoughts = said.reasoning().into_iter();
-    let mut lines: Vec<Vec<u8>> = thoughts.filter_map(|part| reasoning(part, report)).collect();
+fn reply(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let reasoning_parts = said.reasoning().into_iter();
+    let mut lines: Vec<Vec<u8>> = reasoning_parts
+        .filter_map(|part| reasoning(part, report))
+        .collect();
     let calls = said.calls();
     let is_silent = matches!(said.message.content, None | Some(b"null")) && calls.is_empty();
     if is_silent && !lines.is_empty() {
         return lines;
     }
     let (text, images) = content(said, report);
-    report.lose(Loss::Attachment, images.len() as u64);
+    report.count_loss(Loss::Attachment, images.len() as u64);
     let mut line = ObjectBuilder::default();
     line.text("type", "assistant").text("content", &text);
     if !calls.is_empty() {
@@ -251,14 +253,14 @@ fn reply(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
 
 fn reasoning(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let member = |name| json::member(part, name);
-    report.lose(Loss::Signature, u64::from(member("signature").is_some()));
+    report.count_loss(Loss::Signature, u64::from(member("signature").is_some()));
     let text = member("text")
         .or(member("thinking"))
         .filter(|raw| raw.starts_with(b"\""));
     let summary = member("summary").filter(|raw| raw.starts_with(b"["));
     let encrypted = member("encrypted_content");
     if text.or(summary).or(encrypted).is_none() {
-        report.lose(Loss::Part, 1);
+        report.count_loss(Loss::Part, 1);
         return None;
     }
     let texts = text.into_iter().map(|text| {
@@ -282,7 +284,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
     let own = json::member(function, "arguments");
-    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
     let arguments = own.or_else(|| json::member(function, "input"));
     let mut request = ObjectBuilder::default();
     request

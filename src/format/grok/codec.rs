@@ -5,7 +5,7 @@ use crate::format::kit::{
     Assembly, Codec, Decoded, Draft, Editor, Layout, SessionInfo, Sidecar, Source, lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::format::workspace::Member;
 use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, Dialect};
@@ -25,12 +25,12 @@ pub static CHAT: Grok = Grok { is_stream: false };
 impl Codec for Grok {
     const FORMAT: Format = Format::Grok;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Grok session";
+    const PHRASE: &'static str = "a Grok session";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const HAS_TITLE: bool = false;
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
     const VARIANTS: &'static [Grok] = &[Grok { is_stream: false }, Grok { is_stream: true }];
     /// The session that the lines of a stream name.
     type Outline = Option<String>;
@@ -132,7 +132,7 @@ impl Codec for Grok {
         updates::time_of(lines_of(element)[0])
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         let mut lines = match self.is_stream {
             true => updates::encode(messages.first()?, report),
             false => chat::encode(messages.first()?, report),
@@ -163,7 +163,7 @@ impl Editor for Grok {
 
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         session: &mut Option<String>,
         report: &mut Report,
@@ -179,12 +179,12 @@ impl Editor for Grok {
         lines.collect()
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
         losses::members(&said.message, said.body, &lost, &["is_error", NAME], report);
         let is_timed = !self.is_stream && said.message.timestamp().is_some();
-        report.lose(Loss::Timestamp, u64::from(is_timed));
+        report.count_loss(Loss::Timestamp, u64::from(is_timed));
         let model = self.is_stream && json::member(said.body, "model").is_some();
-        report.lose(Loss::Model, u64::from(model));
+        report.count_loss(Loss::Model, u64::from(model));
     }
 }

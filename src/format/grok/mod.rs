@@ -13,14 +13,14 @@ mod sidecar;
 mod tests;
 mod updates;
 
-use super::Form;
-use super::detect::{Content, Signature};
+use super::FormatSpec;
+use super::detect::{LineKind, Signature};
 use super::kit;
 use super::report::Loss;
 use codec::CHAT;
 
 /// These sessions, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Grok Build session (chat_history.jsonl, updates.jsonl)",
     ending: ".jsonl",
@@ -65,9 +65,9 @@ pub(super) const SIGNATURE: Signature = Signature {
         is_line && !is_enveloped
     },
     content: |shape| match shape.text("type").as_deref() {
-        Some("user") => Content::known(shape.has_element("content", |part| part.has("type"))),
-        Some("assistant" | "tool_result") => Content::known(shape.is_text("content")),
-        _ => Content::None,
+        Some("user") => LineKind::known(shape.has_element("content", |part| part.has("type"))),
+        Some("assistant" | "tool_result") => LineKind::known(shape.is_text("content")),
+        _ => LineKind::None,
     },
     decisive: true,
     ..Signature::BLANK

@@ -1,11 +1,11 @@
 //! Converts the lines of a display stream to messages and back.
 
-use crate::format::kit::{Aside, Assembly, Decoded, Draft};
+use crate::format::kit::{Assembly, Decoded, Draft, SideSession};
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, joined, pieces};
+use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
 use crate::format::request::media;
-use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::time;
@@ -126,7 +126,7 @@ fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut 
         Update::of(lines[**nth]).is_some_and(|update| update.message().is_some() || update.is_result())
     };
     let before = main.iter().rev().filter(|nth| **nth < from).find(is_message);
-    assembly.others.push(Aside {
+    assembly.others.push(SideSession {
         kind: "branch",
         at: before.map(|nth| format!("msg_{}", assembly.first[*nth] + 1)),
         id: None,
@@ -149,7 +149,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
     };
     let draft = match updates[0].message() {
         Some((true, _)) => parts(&updates, "user_message_chunk").map(|parts| {
-            let mut draft = draft::Draft::new("user");
+            let mut draft = draft::AnnotatedDraft::new("user");
             draft.raw("content", joined(&parts, b"\"\""));
             draft
         }),
@@ -210,24 +210,24 @@ fn image(content: &[u8]) -> Option<Vec<u8>> {
     Some(image.finish())
 }
 
-fn assistant(updates: &[Update<'_>]) -> Option<draft::Draft> {
-    let thoughts = parts(updates, "agent_thought_chunk")?;
+fn assistant(updates: &[Update<'_>]) -> Option<draft::AnnotatedDraft> {
+    let reasoning_parts = parts(updates, "agent_thought_chunk")?;
     let said = parts(updates, "agent_message_chunk")?;
     let mut known = HashSet::new();
     let calls = updates.iter().filter(|update| update.kind == "tool_call");
     let calls = calls.filter(|call| known.insert(call.get("toolCallId")));
     let calls: Option<Vec<Vec<u8>>> = calls.map(call).collect();
     let calls = calls?;
-    let mut draft = draft::Draft::new("assistant");
+    let mut draft = draft::AnnotatedDraft::new("assistant");
     draft.raw("content", joined(&said, b"null"));
-    if !thoughts.is_empty() {
-        let thoughts = thoughts.iter().map(|part| {
-            let mut thought = ObjectBuilder::default();
-            thought.text("type", "thinking");
-            thought.raw("text", json::member(part, "text").unwrap_or(b"\"\""));
-            thought.finish()
+    if !reasoning_parts.is_empty() {
+        let reasoning_parts = reasoning_parts.iter().map(|part| {
+            let mut reasoning = ObjectBuilder::default();
+            reasoning.text("type", "thinking");
+            reasoning.raw("text", json::member(part, "text").unwrap_or(b"\"\""));
+            reasoning.finish()
         });
-        draft.raw("reasoning", array(thoughts));
+        draft.raw("reasoning", array(reasoning_parts));
     }
     if !calls.is_empty() {
         draft.raw("tool_calls", array(calls));
@@ -246,7 +246,7 @@ fn call(update: &Update<'_>) -> Option<Vec<u8>> {
     ))
 }
 
-fn result(update: &Update<'_>) -> Option<draft::Draft> {
+fn result(update: &Update<'_>) -> Option<draft::AnnotatedDraft> {
     let id = update.get("toolCallId").filter(|raw| raw.starts_with(b"\""))?;
     let content = update
         .get("content")
@@ -259,7 +259,7 @@ fn result(update: &Update<'_>) -> Option<draft::Draft> {
             None => inner.and_then(image).unwrap_or_else(|| element.to_vec()),
         }
     });
-    let mut draft = draft::Draft::new("tool");
+    let mut draft = draft::AnnotatedDraft::new("tool");
     draft
         .raw("content", joined(&parts.collect::<Vec<_>>(), b"\"\""))
         .raw("tool_call_id", id);
@@ -269,7 +269,7 @@ fn result(update: &Update<'_>) -> Option<draft::Draft> {
 }
 
 /// Encodes a message as lines.
-pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut lines = Vec::new();
     match said.message.role() {
         Role::Tool => {
@@ -290,11 +290,11 @@ pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
             for part in said.reasoning() {
                 let text = json::member(part, "text").or(json::member(part, "thinking"));
                 let text = text.filter(|text| text.starts_with(b"\""));
-                report.lose(Loss::Part, u64::from(text.is_none()));
+                report.count_loss(Loss::Part, u64::from(text.is_none()));
                 let is_signed = ["signature", "encrypted_content"]
                     .iter()
                     .any(|name| json::member(part, name).is_some());
-                report.lose(Loss::Signature, u64::from(is_signed));
+                report.count_loss(Loss::Signature, u64::from(is_signed));
                 lines.extend(text.map(|text| chunk("agent_thought_chunk", &draft::text_part(text))));
             }
             let said_parts = contents(said, report).into_iter();
@@ -302,7 +302,7 @@ pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
             lines.extend(said.calls().into_iter().map(|call| request(call, report)));
         }
         role => {
-            report.lose(Loss::Message, u64::from(!matches!(role, Role::User)));
+            report.count_loss(Loss::Message, u64::from(!matches!(role, Role::User)));
             let parts = contents(said, report).into_iter();
             lines.extend(parts.map(|part| chunk("user_message_chunk", &part)));
         }
@@ -324,11 +324,11 @@ fn element(part: &[u8]) -> Vec<u8> {
 }
 
 /// The parts of a content: texts, and images with inline data.
-fn contents(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let pieces = pieces(said.message.content).into_iter();
+fn contents(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let pieces = content_parts(said.message.content).into_iter();
     let parts = pieces.filter_map(|piece| match piece {
-        Content::Text(text) => Some(draft::text_part(text)),
-        Content::Other(part) => {
+        RequestContent::Text(text) => Some(draft::text_part(text)),
+        RequestContent::Other(part) => {
             let media = media::Media::of(part);
             let loss = if media.is_some() {
                 Loss::Attachment
@@ -336,7 +336,7 @@ fn contents(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
                 Loss::Part
             };
             let built = media.and_then(|media| match (media.kind, media.bytes) {
-                (media::Kind::Image, media::Bytes::Here(mime, data)) => {
+                (media::MediaKind::Image, media::Bytes::Here(mime, data)) => {
                     let mut image = ObjectBuilder::default();
                     image
                         .text("type", "image")
@@ -346,7 +346,7 @@ fn contents(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
                 }
                 _ => None,
             });
-            report.lose(loss, u64::from(built.is_none()));
+            report.count_loss(loss, u64::from(built.is_none()));
             built
         }
     });
@@ -357,7 +357,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
     let arguments = json::member(function, "arguments").and_then(json::text);
-    report.lose(Loss::Arguments, u64::from(arguments.is_none()));
+    report.count_loss(Loss::Arguments, u64::from(arguments.is_none()));
     let arguments = arguments.unwrap_or(Cow::Borrowed("{}"));
     let mut update = ObjectBuilder::default();
     update
@@ -372,7 +372,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
 }
 
 /// A new line of a session.
-pub fn new_line(line: &[u8], said: &Said<'_>, session: Option<&str>) -> Vec<u8> {
+pub fn new_line(line: &[u8], said: &AnnotatedMessage<'_>, session: Option<&str>) -> Vec<u8> {
     let update = json::member(line, "params").and_then(|params| json::member(params, "update"));
     let mut params = ObjectBuilder::default();
     if let Some(session) = session {

@@ -1,11 +1,11 @@
 //! Writes a tool call and its result as one collapsible element.
 
 use super::escape::{self, escaped};
-use super::media::Images;
+use super::media::PageImages;
 use super::verbatim::{BYTES, LINES};
 use super::{media, verbatim};
-use crate::model::calls::{CallSummary, Line, has_failed, output};
-use crate::model::message::{Message, Part, ToolCall};
+use crate::model::calls::{CallSummary, DetailLine, has_failed, output};
+use crate::model::message::{Message, MessagePart, ToolCall};
 use crate::model::visible::thousands;
 
 /// Writes a call; `result` is its result with the anchor, `most` the maximum lines of a result.
@@ -14,7 +14,7 @@ pub fn push(
     call: &ToolCall<'_>,
     result: Option<(&str, &Message<'_>)>,
     (directory, most): (Option<&str>, usize),
-    images: &mut Images,
+    images: &mut PageImages,
 ) {
     let summary = CallSummary::of(call, directory, true);
     let failed = result.is_some_and(|(_, result)| has_failed(result));
@@ -51,7 +51,7 @@ pub fn alone(
     out: &mut String,
     message: &Message<'_>,
     (name, most): (Option<&str>, usize),
-    images: &mut Images,
+    images: &mut PageImages,
 ) {
     let failed = has_failed(message);
     open(out, name.unwrap_or("tool"), None, failed);
@@ -81,7 +81,7 @@ fn close_summary(out: &mut String, failed: bool) {
 }
 
 /// Writes a file change, or the other lines of a call.
-fn lines(out: &mut String, lines: &[Line]) {
+fn lines(out: &mut String, lines: &[DetailLine]) {
     if lines.is_empty() {
         return;
     }
@@ -89,11 +89,11 @@ fn lines(out: &mut String, lines: &[Line]) {
     let mut bytes = 0;
     for (nth, line) in lines.iter().enumerate() {
         let (element, sign, text) = match line {
-            Line::Added(text) => ("ins", "+ ", text),
-            Line::Removed(text) => ("del", "- ", text),
-            Line::Note(text) => ("i", "", text),
-            Line::Same(text) => ("", "  ", text),
-            Line::Text(text) => ("", "", text),
+            DetailLine::Added(text) => ("ins", "+ ", text),
+            DetailLine::Removed(text) => ("del", "- ", text),
+            DetailLine::Note(text) => ("i", "", text),
+            DetailLine::Same(text) => ("", "  ", text),
+            DetailLine::Text(text) => ("", "", text),
         };
         bytes += text.len();
         if bytes > BYTES || nth >= 4 * LINES {
@@ -120,12 +120,12 @@ fn lines(out: &mut String, lines: &[Line]) {
     out.push_str("</pre>\n");
 }
 
-fn contents(out: &mut String, message: &Message<'_>, most: usize, images: &mut Images) {
+fn contents(out: &mut String, message: &Message<'_>, most: usize, images: &mut PageImages) {
     for part in message.parts() {
         match part {
-            Part::Text(written) if written.is_empty() => {}
-            Part::Text(written) => verbatim::push(out, "result", &output(&written).0, most),
-            Part::Other(kind, raw) => media::push(out, &kind, raw, images),
+            MessagePart::Text(written) if written.is_empty() => {}
+            MessagePart::Text(written) => verbatim::push(out, "result", &output(&written).0, most),
+            MessagePart::Other(kind, raw) => media::push(out, &kind, raw, images),
         }
     }
 }

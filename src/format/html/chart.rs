@@ -1,7 +1,7 @@
 //! Charts of a session as inline SVG: tokens per message, and a timeline. Tables have the same figures.
 
 use super::escape::escaped;
-use super::outline::{Entry, Outline, ROLES};
+use super::outline::{Outline, OutlineEntry, ROLES};
 use crate::model::time;
 use crate::model::visible::thousands;
 use std::fmt::Write as _;
@@ -110,7 +110,7 @@ fn tokens(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> String
 }
 
 /// The messages of a bar.
-fn span(entries: &[Entry], first: usize, share: usize) -> String {
+fn span(entries: &[OutlineEntry], first: usize, share: usize) -> String {
     let last = (first + share).min(entries.len()) - 1;
     match first == last {
         true => format!("#{}", number(&entries[first])),
@@ -118,7 +118,7 @@ fn span(entries: &[Entry], first: usize, share: usize) -> String {
     }
 }
 
-fn label(entries: &[Entry], first: usize, share: usize, bar: &[u64; 4]) -> String {
+fn label(entries: &[OutlineEntry], first: usize, share: usize, bar: &[u64; 4]) -> String {
     let mut label = format!("{}:", span(entries, first, share));
     for (role, part) in ROLES.iter().zip(bar).filter(|(_, part)| **part > 0) {
         let _ = write!(label, " {role} {}", thousands(*part));
@@ -127,18 +127,18 @@ fn label(entries: &[Entry], first: usize, share: usize, bar: &[u64; 4]) -> Strin
 }
 
 /// The name of a message.
-pub fn number(entry: &Entry) -> &str {
+pub fn number(entry: &OutlineEntry) -> &str {
     entry.anchor.strip_prefix('m').unwrap_or(&entry.anchor)
 }
 
 /// A run of messages without a pause.
-struct Stretch {
+struct MessageRun {
     start: i64,
     end: i64,
     entries: Vec<usize>,
 }
 
-fn stretches(entries: &[Entry]) -> Vec<Stretch> {
+fn stretches(entries: &[OutlineEntry]) -> Vec<MessageRun> {
     let mut timed: Vec<(i64, usize)> = Vec::new();
     timed.extend(
         entries
@@ -147,14 +147,14 @@ fn stretches(entries: &[Entry]) -> Vec<Stretch> {
             .filter_map(|(nth, entry)| Some((entry.time?, nth))),
     );
     timed.sort_unstable();
-    let mut all: Vec<Stretch> = Vec::new();
+    let mut all: Vec<MessageRun> = Vec::new();
     for (time, nth) in timed {
         match all.last_mut() {
             Some(last) if time - last.end <= PAUSE => {
                 last.end = time;
                 last.entries.push(nth);
             }
-            _ => all.push(Stretch {
+            _ => all.push(MessageRun {
                 start: time,
                 end: time,
                 entries: vec![nth],

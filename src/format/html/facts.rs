@@ -21,7 +21,7 @@ const TITLE: usize = 120;
 
 /// The data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct PageData {
     /// The id of the session.
     pub id: String,
     /// Its title, or the start of its first question.
@@ -50,9 +50,9 @@ pub struct Facts {
     pub file: String,
 }
 
-impl Facts {
+impl PageData {
     /// Collects the data of a view.
-    pub fn of(session: &Session, view: &View, outline: &Outline) -> Facts {
+    pub fn of(session: &Session, view: &View, outline: &Outline) -> PageData {
         let header = session.header();
         let raw = |name: &str| header::member(&header, name);
         let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
@@ -67,7 +67,7 @@ impl Facts {
         let (start, end) = outline.times.clone().unwrap_or_default();
         let source = raw("source").and_then(|raw| json::member(raw, "format"));
         let model = text(metadata("model"));
-        Facts {
+        PageData {
             title: title.unwrap_or_else(|| {
                 if id.is_empty() {
                     "Session".to_string()
@@ -167,7 +167,7 @@ impl Facts {
     }
 
     /// Reads the data from the start of a page; `None` for any other file.
-    pub fn read(page: &str) -> Option<Facts> {
+    pub fn read(page: &str) -> Option<PageData> {
         let (_, rest) = page.split_once(&format!("<meta name=\"{NAME}\" content=\""))?;
         let (raw, _) = rest.split_once("\">")?;
         let raw = unescaped(raw).into_bytes();
@@ -179,7 +179,7 @@ impl Facts {
         };
         let number =
             |name| -> Option<u64> { std::str::from_utf8(json::member(&raw, name)?).ok()?.parse().ok() };
-        Some(Facts {
+        Some(PageData {
             id: text("id"),
             title: text("title"),
             program: text("program"),
@@ -191,7 +191,7 @@ impl Facts {
             messages: number("messages")?,
             tokens: number("tokens").unwrap_or(0),
             is_estimated: json::member(&raw, "estimated") == Some(b"true"),
-            ..Facts::default()
+            ..PageData::default()
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Writes everything around the messages of a page: head, security policy, navigation, header and footer.
 
 use super::escape::{self, escaped};
-use super::facts::{Facts, NAME};
+use super::facts::{NAME, PageData};
 use super::outline::Outline;
-use super::{Names, chart};
+use super::{PageNames, chart};
 use crate::format::base64;
 use crate::format::page::{PageOptions, Theme};
 use crate::model::key;
@@ -22,7 +22,7 @@ const QUESTIONS: usize = 12;
 /// The head of a page; its policy allows only its own style and script.
 pub fn head(out: &mut String, title: &str, facts: Option<&str>, options: &PageOptions) {
     let hash = |text: &str| {
-        let digest = base64::encode(&key::digest([text.as_bytes()]), &base64::Style::PLAIN);
+        let digest = base64::encode(&key::digest([text.as_bytes()]), &base64::Base64Style::PLAIN);
         format!("'sha256-{}'", String::from_utf8_lossy(&digest))
     };
     let theme = match options.theme {
@@ -64,10 +64,10 @@ pub fn foot(out: &mut String, options: &PageOptions) {
 /// Everything before the messages of a page.
 pub fn before(
     out: &mut String,
-    (facts, options): (&Facts, &PageOptions),
+    (facts, options): (&PageData, &PageOptions),
     outline: &Outline,
     page: usize,
-    names: &Names,
+    names: &PageNames,
 ) {
     let title = match page {
         0 => facts.title.clone(),
@@ -101,14 +101,14 @@ pub fn before(
 }
 
 /// Everything after the messages of a page.
-pub fn after(out: &mut String, options: &PageOptions, outline: &Outline, page: usize, names: &Names) {
+pub fn after(out: &mut String, options: &PageOptions, outline: &Outline, page: usize, names: &PageNames) {
     out.push_str("</main>\n");
     pages(out, outline, page, names, "Pages, at the end");
     foot(out, options);
 }
 
 /// Links to the pages of a session.
-fn pages(out: &mut String, outline: &Outline, page: usize, names: &Names, label: &str) {
+fn pages(out: &mut String, outline: &Outline, page: usize, names: &PageNames, label: &str) {
     let count = outline.starts.len();
     if count < 2 {
         return;
@@ -140,20 +140,20 @@ fn pages(out: &mut String, outline: &Outline, page: usize, names: &Names, label:
 /// Links to the questions of a page.
 fn questions(out: &mut String, outline: &Outline, page: usize) {
     let entries = &outline.entries[outline.on_page(page)];
-    let asked: Vec<_> = entries
+    let requested: Vec<_> = entries
         .iter()
         .filter_map(|entry| Some((entry, entry.question.as_deref()?)))
         .collect();
-    if asked.len() < 2 {
+    if requested.len() < 2 {
         return;
     }
-    let open = if asked.len() <= QUESTIONS { " open" } else { "" };
-    let count = thousands(asked.len() as u64);
+    let open = if requested.len() <= QUESTIONS { " open" } else { "" };
+    let count = thousands(requested.len() as u64);
     let _ = writeln!(
         out,
         "<nav aria-label=\"Questions\"><details{open}><summary>{count} questions</summary><ol>"
     );
-    for (entry, question) in asked {
+    for (entry, question) in requested {
         let _ = write!(out, "<li><a dir=\"auto\" href=\"#{}\">", entry.anchor);
         escape::push(out, question);
         out.push_str("</a></li>\n");

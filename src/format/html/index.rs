@@ -1,7 +1,7 @@
 //! Writes the index of a directory of pages from the data in the pages, so that it lists every existing session.
 
 use super::escape::{self, escaped};
-use super::facts::Facts;
+use super::facts::PageData;
 use super::{chart, frame};
 use crate::format::page::PageOptions;
 use crate::model::time;
@@ -16,19 +16,19 @@ pub const NAME: &str = "index.html";
 pub const HEAD: usize = 64 << 10;
 
 /// A row: the file and its data.
-struct Row {
+struct IndexRow {
     name: String,
-    facts: Facts,
+    facts: PageData,
     start: i64,
 }
 
 /// The index of these pages, given by file name and first bytes; other files are not listed.
 pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>, options: &PageOptions) -> Vec<u8> {
-    let mut rows: Vec<Row> = pages
+    let mut rows: Vec<IndexRow> = pages
         .into_iter()
         .filter_map(|(name, head)| {
-            let facts = Facts::read(&String::from_utf8_lossy(head))?;
-            Some(Row {
+            let facts = PageData::read(&String::from_utf8_lossy(head))?;
+            Some(IndexRow {
                 name: name.to_string(),
                 start: time::seconds(&facts.start).unwrap_or(i64::MIN),
                 facts,
@@ -49,7 +49,7 @@ pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>, options: 
         out,
         "<a class=\"skip\" href=\"#sessions\">Skip to the sessions</a>\n<header>\n<h1>{title}</h1>\n</header>\n<main id=\"sessions\">\n"
     );
-    let mut projects: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    let mut projects: BTreeMap<&str, Vec<&IndexRow>> = BTreeMap::new();
     for row in &rows {
         projects.entry(&row.facts.project).or_default().push(row);
     }
@@ -70,7 +70,7 @@ pub fn index<'p>(pages: impl IntoIterator<Item = (&'p str, &'p [u8])>, options: 
     out.into_bytes()
 }
 
-fn table(out: &mut String, rows: &[&Row]) {
+fn table(out: &mut String, rows: &[&IndexRow]) {
     out.push_str(
         "<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"sessions\"><table><thead><tr><th>title</th>\
          <th>program</th><th>model</th><th>start (UTC)</th><th>length</th><th class=\"right\">messages</th>\
@@ -104,7 +104,7 @@ fn table(out: &mut String, rows: &[&Row]) {
     out.push_str("</table></div>\n");
 }
 
-fn push(out: &mut String, row: &Row, class: &str) {
+fn push(out: &mut String, row: &IndexRow, class: &str) {
     let facts = &row.facts;
     let start = time::seconds(&facts.start);
     let end = time::seconds(&facts.end);

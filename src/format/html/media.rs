@@ -3,7 +3,7 @@
 use super::escape::escaped;
 use super::{prose, verbatim};
 use crate::format::base64;
-use crate::format::request::media::{Bytes, Kind, Media};
+use crate::format::request::media::{Bytes, Media, MediaKind};
 use crate::model::key;
 use crate::model::visible::thousands;
 
@@ -11,17 +11,17 @@ use crate::model::visible::thousands;
 const TOTAL: usize = 8 << 20;
 
 /// The remaining limits for images on a page.
-pub struct Images {
+pub struct PageImages {
     /// Maximum bytes of an image; 0: no images.
     largest: usize,
     /// Remaining bytes for the page.
     room: usize,
 }
 
-impl Images {
+impl PageImages {
     /// For a page with this maximum size per image.
-    pub fn new(largest: usize) -> Images {
-        Images { largest, room: TOTAL }
+    pub fn new(largest: usize) -> PageImages {
+        PageImages { largest, room: TOTAL }
     }
 }
 
@@ -34,16 +34,16 @@ const SIGNATURES: [(&[u8], &str); 4] = [
 ];
 
 /// Writes a part that is not text.
-pub fn push(out: &mut String, kind: &str, raw: &[u8], images: &mut Images) {
+pub fn push(out: &mut String, kind: &str, raw: &[u8], images: &mut PageImages) {
     let Some(media) = Media::of(raw) else {
         out.push_str(&format!("<details><summary>part {}</summary>\n", escaped(kind)));
         verbatim::push(out, "call", &String::from_utf8_lossy(raw), verbatim::LINES);
         return out.push_str("</details>\n");
     };
     let what = match media.kind {
-        Kind::Image => "image",
-        Kind::Audio => "audio",
-        Kind::File => "file",
+        MediaKind::Image => "image",
+        MediaKind::Audio => "audio",
+        MediaKind::File => "file",
     };
     let name = media.name.as_deref().unwrap_or_default();
     let named = escaped(format!("{what} {name}").trim_end());
@@ -67,9 +67,9 @@ pub fn push(out: &mut String, kind: &str, raw: &[u8], images: &mut Images) {
             let drawn = Some(bytes)
                 .filter(|bytes| bytes.len() <= images.largest.min(images.room))
                 .and_then(drawn_as);
-            if let (Kind::Image, Some(drawn)) = (media.kind, drawn) {
+            if let (MediaKind::Image, Some(drawn)) = (media.kind, drawn) {
                 images.room -= bytes.len();
-                let data = base64::encode(bytes, &base64::Style::PLAIN);
+                let data = base64::encode(bytes, &base64::Base64Style::PLAIN);
                 let data = String::from_utf8_lossy(&data);
                 out.push_str(&format!(
                     "<p><img alt=\"{named}\" src=\"data:image/{drawn};base64,{data}\"></p>\n"

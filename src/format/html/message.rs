@@ -1,15 +1,15 @@
 //! Writes messages as HTML articles.
 
 use super::escape::escaped;
-use super::media::Images;
+use super::media::PageImages;
 use super::outline::Outline;
 use super::{call, chart, media, prose};
-use crate::format::page::{PageOptions, Thinking};
+use crate::format::page::{PageOptions, PageThinking};
+use crate::model::display_role::{self, Tools};
 use crate::model::json;
-use crate::model::message::{Message, Part, Role};
+use crate::model::message::{Message, MessagePart, Role};
 use crate::model::note::{Note, Notes};
 use crate::model::session::Session;
-use crate::model::speaker::{self, Tools};
 use crate::model::time;
 use crate::model::view::{Item, View};
 use crate::model::visible::thousands;
@@ -20,7 +20,7 @@ use std::ops::Range;
 const INSTRUCTIONS: usize = 1000;
 
 /// A message and the position of its article.
-struct Shown<'a> {
+struct PageMessage<'a> {
     /// The message.
     pub message: &'a Message<'a>,
     /// Its line.
@@ -38,7 +38,7 @@ pub struct Articles<'a> {
     notes: Notes,
     directory: Option<&'a str>,
     options: PageOptions,
-    images: Images,
+    images: PageImages,
 }
 
 impl<'a> Articles<'a> {
@@ -57,7 +57,7 @@ impl<'a> Articles<'a> {
             tools: Tools::default(),
             notes: Notes::of(session),
             directory,
-            images: Images::new(options.largest_image),
+            images: PageImages::new(options.largest_image),
             options,
         }
     }
@@ -69,7 +69,7 @@ impl<'a> Articles<'a> {
         out: &mut String,
         mut flush: impl FnMut(&mut String) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.images = Images::new(self.options.largest_image);
+        self.images = PageImages::new(self.options.largest_image);
         let mut nth = range.start;
         while nth < range.end {
             let next = self.article(nth, range.end, out);
@@ -97,7 +97,7 @@ impl<'a> Articles<'a> {
             self.summary(item, nth, out);
             return nth + 1;
         };
-        let shown = Shown {
+        let shown = PageMessage {
             message: &message,
             body: item.body(session),
             nth,
@@ -135,7 +135,7 @@ impl<'a> Articles<'a> {
         used.for_each(|((later, _), _)| self.notes_on(*later, out));
         out.push_str("</article>\n");
         for ((later, result), _) in results.iter().zip(is_used).filter(|(_, is_used)| !is_used) {
-            let shown = Shown {
+            let shown = PageMessage {
                 message: result,
                 body: view.items[*later].body(session),
                 nth: *later,
@@ -170,7 +170,7 @@ impl<'a> Articles<'a> {
     }
 
     /// Writes the start and heading of an article.
-    fn start(&self, shown: &Shown<'_>, out: &mut String) {
+    fn start(&self, shown: &PageMessage<'_>, out: &mut String) {
         let (message, entry) = (shown.message, &self.outline.entries[shown.nth]);
         let class = match message.role() {
             Role::System | Role::Developer => "system",
@@ -210,29 +210,29 @@ impl<'a> Articles<'a> {
         ));
     }
 
-    fn content(&mut self, shown: &Shown<'_>, out: &mut String) {
+    fn content(&mut self, shown: &PageMessage<'_>, out: &mut String) {
         let message = shown.message;
         if message.role() == Role::Tool {
             let name = self.tools.name(message);
             let lines = self.options.tool_lines;
             return call::alone(out, message, (name.as_deref(), lines), &mut self.images);
         }
-        let thoughts = match self.options.thinking {
-            Thinking::Drop => Vec::new(),
-            _ => speaker::thoughts(message),
+        let reasoning_parts = match self.options.thinking {
+            PageThinking::Drop => Vec::new(),
+            _ => display_role::reasoning_texts(message),
         };
-        let open = if self.options.thinking == Thinking::Show {
+        let open = if self.options.thinking == PageThinking::Show {
             " open"
         } else {
             ""
         };
-        for thought in thoughts {
-            match thought.filter(|text| !text.trim().is_empty()) {
-                Some(thought) => {
+        for reasoning in reasoning_parts {
+            match reasoning.filter(|text| !text.trim().is_empty()) {
+                Some(reasoning) => {
                     out.push_str(&format!(
                         "<details class=\"thinking\"{open}><summary>thinking</summary>\n"
                     ));
-                    text(out, &thought);
+                    text(out, &reasoning);
                     out.push_str("</details>\n");
                 }
                 None => {
@@ -250,8 +250,8 @@ impl<'a> Articles<'a> {
         };
         for part in message.parts() {
             match part {
-                Part::Text(written) if written.is_empty() => {}
-                Part::Text(written) if is_long(&written) => {
+                MessagePart::Text(written) if written.is_empty() => {}
+                MessagePart::Text(written) if is_long(&written) => {
                     let bytes = thousands(written.len() as u64);
                     out.push_str(&format!(
                         "<details><summary>instructions, {bytes} bytes</summary>\n"
@@ -259,8 +259,8 @@ impl<'a> Articles<'a> {
                     text(out, &written);
                     out.push_str("</details>\n");
                 }
-                Part::Text(written) => text(out, &written),
-                Part::Other(kind, raw) => media::push(out, &kind, raw, &mut self.images),
+                MessagePart::Text(written) => text(out, &written),
+                MessagePart::Other(kind, raw) => media::push(out, &kind, raw, &mut self.images),
             }
         }
         if let Some(refusal) = json::member(shown.body, "refusal").and_then(json::text) {

@@ -30,39 +30,39 @@ mod verbatim;
 
 use super::page::PageOptions;
 use super::report::Report;
-use super::{Form, Purpose, unshown, written};
+use super::{FormatSpec, Purpose, page_losses, written};
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::View;
-use facts::Facts;
+use facts::PageData;
 pub use index::{HEAD, NAME as INDEX, index};
 use message::Articles;
-use outline::{Limit, Outline};
+use outline::{Outline, PageLimit};
 use std::borrow::Cow;
 use std::io::Write;
 pub use table::{BarRow, BarTable, table};
 
 /// Pages, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "html",
     about: "HTML page (write-only)",
     ending: ".html",
     write: Some(write),
-    loses: &unshown::LOSSES,
+    loses: &page_losses::LOSSES,
     note: "One self-contained page without requests; `migrate --output-dir` splits long sessions and writes an index.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The file names of the pages of a session.
-pub struct Names {
+pub struct PageNames {
     base: String,
 }
 
-impl Names {
+impl PageNames {
     /// For an id. No id contains `~`, so no page has the name of another session's page or of the index.
-    fn of_id(id: &str) -> Names {
-        Names {
+    fn of_id(id: &str) -> PageNames {
+        PageNames {
             base: match id {
                 "" => "session".to_string(),
                 id if key::is_id(id) => id.to_string(),
@@ -99,8 +99,8 @@ pub(super) fn write_page(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    unshown::count(session, view, purpose, report);
-    pages(session, view, (options, Limit::NONE), |_, text| {
+    page_losses::count(session, view, purpose, report);
+    pages(session, view, (options, PageLimit::NONE), |_, text| {
         written(out.write_all(text.as_bytes()))
     })
 }
@@ -112,11 +112,11 @@ pub fn files(
     options: &PageOptions,
     report: &mut Report,
 ) -> Result<Vec<(String, Vec<u8>)>> {
-    unshown::count(session, view, Purpose::Export, report);
+    page_losses::count(session, view, Purpose::Export, report);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
-    let limit = Limit {
+    let limit = PageLimit {
         messages: options.messages,
-        ..Limit::PAGE
+        ..PageLimit::PAGE
     };
     pages(session, view, (options, limit), |name, text| {
         match files.last_mut().filter(|(last, _)| last == name) {
@@ -130,7 +130,7 @@ pub fn files(
 
 /// Whether an existing page is of the same session as a new one and may be replaced.
 pub fn is_older(there: &[u8], new: &[u8]) -> bool {
-    let facts = |bytes: &[u8]| Facts::read(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]));
+    let facts = |bytes: &[u8]| PageData::read(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]));
     match (facts(there), facts(new)) {
         (Some(there), Some(new)) => there.id == new.id && there.messages <= new.messages,
         _ => false,
@@ -141,7 +141,7 @@ pub fn is_older(there: &[u8], new: &[u8]) -> bool {
 fn pages(
     session: &Session,
     view: &View,
-    (options, limit): (&PageOptions, Limit),
+    (options, limit): (&PageOptions, PageLimit),
     mut write: impl FnMut(&str, &str) -> Result<()>,
 ) -> Result<()> {
     let mut shown = Cow::Borrowed(view);
@@ -158,8 +158,8 @@ fn pages(
     if options.hidden {
         outline.mark_changes(session, &shown, &in_view);
     }
-    let facts = Facts::of(session, view, &outline);
-    let names = Names::of_id(&facts.id);
+    let facts = PageData::of(session, view, &outline);
+    let names = PageNames::of_id(&facts.id);
     let directory = Some(facts.project.as_str());
     let mut articles = Articles::new(session, &shown, &outline, directory, *options);
     for page in 0..outline.starts.len() {

@@ -1,6 +1,6 @@
 //! Computes the layout of pages: position, size and time of every message, and its page.
 
-use crate::format::request::figures::Figures;
+use crate::format::request::token_figures::Figures;
 use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::session::Session;
@@ -21,7 +21,7 @@ const QUESTION: usize = 90;
 const CHANGES: [&str; 4] = ["truncate", "compact", "summary", "restore"];
 
 /// A message of the view.
-pub struct Entry {
+pub struct OutlineEntry {
     /// Its anchor: the number of the message in the log, which does not change.
     pub anchor: String,
     /// Index of its role in [`ROLES`].
@@ -46,7 +46,7 @@ pub struct Entry {
 #[derive(Default)]
 pub struct Outline {
     /// In order, one per item.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<OutlineEntry>,
     /// Index of the first message of each page.
     pub starts: Vec<usize>,
     /// Model names, in order of appearance.
@@ -63,21 +63,21 @@ pub struct Outline {
 
 /// The maximum size of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit {
+pub struct PageLimit {
     /// Messages.
     pub messages: usize,
     /// Bytes of the lines of messages.
     pub bytes: usize,
 }
 
-impl Limit {
+impl PageLimit {
     /// Everything on one page.
-    pub const NONE: Limit = Limit {
+    pub const NONE: PageLimit = PageLimit {
         messages: usize::MAX,
         bytes: usize::MAX,
     };
     /// A size that browsers handle well.
-    pub const PAGE: Limit = Limit {
+    pub const PAGE: PageLimit = PageLimit {
         messages: 1000,
         bytes: 4 << 20,
     };
@@ -85,7 +85,7 @@ impl Limit {
 
 impl Outline {
     /// For a view, with this page size.
-    pub fn of(session: &Session, view: &View, limit: Limit) -> Outline {
+    pub fn of(session: &Session, view: &View, limit: PageLimit) -> Outline {
         let numbers: Vec<usize> = session.messages().map(|(index, _)| index).collect();
         let mut outline = Outline {
             is_recorded: true,
@@ -109,9 +109,9 @@ impl Outline {
         outline
     }
 
-    fn entry(&mut self, session: &Session, item: &Item, anchor: String) -> Entry {
+    fn entry(&mut self, session: &Session, item: &Item, anchor: String) -> OutlineEntry {
         let body = item.body(session);
-        let mut entry = Entry {
+        let mut entry = OutlineEntry {
             anchor,
             role: 0,
             tokens: 0,
@@ -189,7 +189,7 @@ impl Outline {
     }
 
     /// Starts a page when the previous one is full, but not between a call and its result.
-    fn paginate(&mut self, limit: Limit) {
+    fn paginate(&mut self, limit: PageLimit) {
         self.starts.push(0);
         let (mut messages, mut bytes) = (0, 0);
         for (nth, entry) in self.entries.iter().enumerate() {

@@ -12,7 +12,7 @@ const MESSAGE: usize = 2;
 /// Appends Markdown as HTML.
 pub fn push(out: &mut String, text: &str) {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut page = Page {
+    let mut page = ProsePage {
         out,
         closing: Vec::new(),
         level: MESSAGE,
@@ -26,7 +26,7 @@ pub fn push(out: &mut String, text: &str) {
     }
 }
 
-struct Page<'o> {
+struct ProsePage<'o> {
     out: &'o mut String,
     /// The end tags of open elements.
     closing: Vec<String>,
@@ -39,7 +39,7 @@ struct Page<'o> {
     links: usize,
 }
 
-impl Page<'_> {
+impl ProsePage<'_> {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn links_have_a_known_scheme_or_are_text() {
+    fn links_without_a_known_scheme_are_text() {
         let link = "<a href=\"https://a/?b&amp;c\" rel=\"noopener noreferrer nofollow\">";
         assert_eq!(page("[x](https://a/?b&c)"), format!("<p>{link}x</a></p>\n"));
         assert_eq!(

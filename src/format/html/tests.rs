@@ -1,10 +1,10 @@
 //! Tests of pages with an HTML parser.
 
 use super::{files, index, write};
-use crate::format::folder::FolderFile;
+use crate::format::output_names::FolderFile;
 use crate::format::page::PageOptions;
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, folder};
+use crate::format::{Format, Purpose, output_names};
 use crate::model::session::Session;
 use crate::model::view::View;
 use html5gum::emitters::default::DefaultEmitter;
@@ -317,7 +317,7 @@ fn a_call_and_its_result_are_one_fold() {
 }
 
 #[test]
-fn an_image_is_what_its_first_bytes_say() {
+fn the_image_type_follows_its_first_bytes() {
     let image = |url: &str| json!({"type":"image_url","image_url":{"url":url}});
     let session = session(&[json!({"role":"user","content":[
         image("data:image/png;base64,iVBORw0KGgo="),
@@ -363,7 +363,8 @@ fn the_frame_is_small_and_a_page_grows_with_its_text() {
 fn an_index_lists_the_pages_of_a_directory() {
     let file = |lines: &[Value]| -> FolderFile {
         let options = (None, &PageOptions::default());
-        let files = folder::files(Format::Html, &session(lines), options, &mut Report::default()).unwrap();
+        let files =
+            output_names::files(Format::Html, &session(lines), options, &mut Report::default()).unwrap();
         files.into_iter().next().unwrap()
     };
     let header = |id: &str, title: &str, more: Value| {

@@ -3,11 +3,11 @@
 use super::log::Outline;
 use super::{NAME, context, line, log, sidecar, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Draft, Edit, Editor, Edits, Layout, NewIds, SessionInfo, Sidecar, Source,
-    lines_of, losses,
+    Assembly, Codec, Decoded, Draft, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar,
+    Source, lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, Dialect};
@@ -36,12 +36,12 @@ pub static LOG: Kimi = Kimi(Variant::Log);
 impl Codec for Kimi {
     const FORMAT: Format = Format::Kimi;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Kimi session";
+    const PHRASE: &'static str = "a Kimi session";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const HAS_TITLE: bool = false;
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
     const VARIANTS: &'static [Kimi] = &[Kimi(Variant::Log), Kimi(Variant::Context), Kimi(Variant::Stream)];
     type Outline = Outline;
 
@@ -155,7 +155,7 @@ impl Codec for Kimi {
         line::time_of(first).or_else(|| stream::time_of(first))
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         let said = messages.first()?;
         let mut lines = self.lines(said, false, report);
         match lines.len() {
@@ -166,7 +166,7 @@ impl Codec for Kimi {
 }
 
 impl Kimi {
-    fn lines(&self, said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
+    fn lines(&self, said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
         match self.0 {
             Variant::Log => log::encode(said, is_new, report),
             Variant::Context => vec![context::encode(said, report)],
@@ -187,7 +187,7 @@ impl Editor for Kimi {
         NewIds::default()
     }
 
-    fn edit(&self, edits: &Edits<'_, Kimi>, ids: &mut NewIds, report: &mut Report) -> Vec<Edit> {
+    fn edit(&self, edits: &Edits<'_, Kimi>, ids: &mut NewIds, report: &mut Report) -> Vec<ElementEdit> {
         if !edits.keeps_summaries() {
             return edits.plain(ids, report);
         }
@@ -195,17 +195,17 @@ impl Editor for Kimi {
         let mut list = edits.rewritten(ids, report);
         let left: HashSet<usize> = { list.iter() }
             .filter_map(|edit| match edit {
-                Edit::Keep(nth) | Edit::Replace(nth, _) => Some(*nth),
-                Edit::Insert(_) => None,
+                ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
+                ElementEdit::Insert(_) => None,
             })
             .collect();
         let removed: HashSet<usize> = (0..raws.len()).filter(|nth| !left.contains(nth)).collect();
         let outline = self.outline(raws);
         for edit in &mut list {
-            if let Edit::Keep(nth) = *edit
+            if let ElementEdit::Keep(nth) = *edit
                 && let Some(line) = log::compacted(&outline, nth, &raws[nth], &removed)
             {
-                *edit = Edit::Replace(nth, line);
+                *edit = ElementEdit::Replace(nth, line);
             }
         }
         list
@@ -213,7 +213,7 @@ impl Editor for Kimi {
 
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
         ids: &mut NewIds,
         report: &mut Report,
@@ -223,7 +223,7 @@ impl Editor for Kimi {
             let id = ids.id(said.body);
             let body =
                 json::with_members(said.body, &[("id", Some(&id))]).unwrap_or_else(|_| said.body.to_vec());
-            let own = Said { body: &body, ..*said };
+            let own = AnnotatedMessage { body: &body, ..*said };
             let milliseconds = said
                 .message
                 .timestamp()
@@ -243,12 +243,12 @@ impl Editor for Kimi {
         lines
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Model, Loss::Category, Loss::Name];
         losses::members(&said.message, said.body, &lost, &["is_error", NAME], report);
         let is_lost = self.0 == Variant::Context;
         for (name, loss) in [("timestamp", Loss::Timestamp), ("usage", Loss::Usage)] {
-            report.lose(
+            report.count_loss(
                 loss,
                 u64::from(is_lost && json::member(said.body, name).is_some()),
             );

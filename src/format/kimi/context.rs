@@ -5,7 +5,7 @@ use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, array};
+use crate::format::request::request_part::{AnnotatedMessage, array};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 
@@ -27,9 +27,9 @@ fn message(line: &[u8], role: &str) -> Decoded {
 }
 
 /// The message of an object with a content and calls.
-fn draft(line: &[u8], role: &str) -> Option<draft::Draft> {
+fn draft(line: &[u8], role: &str) -> Option<draft::AnnotatedDraft> {
     let calls = list(member(line, "tool_calls"));
-    let mut draft = draft::Draft::new(role);
+    let mut draft = draft::AnnotatedDraft::new(role);
     match member(line, "content") {
         Some(content) => add_content(&mut draft, content, b"\"\"")?,
         None if calls.is_empty() => return None,
@@ -59,7 +59,7 @@ fn draft(line: &[u8], role: &str) -> Option<draft::Draft> {
 }
 
 /// Encodes a message as a line.
-pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let role = match said.message.role() {
         Role::System | Role::Developer => "_system_prompt".into(),
         _ => said.message.role_name(),

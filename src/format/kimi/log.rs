@@ -1,12 +1,12 @@
 //! Converts the lines of a Kimi Code log.
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
-use super::message::{add_content, call, list, member, parts, request, text, thoughts};
-use crate::format::kit::{Aside, Assembly, Decoded, Draft, Summary};
+use super::message::{add_content, call, list, member, parts, reasoning_parts, request, text};
+use crate::format::kit::{Assembly, Decoded, Draft, SideSession, SummaryDraft};
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, pieces};
+use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
@@ -61,7 +61,7 @@ fn undo(lines: &[&[u8]], marker: usize, assembly: &mut Assembly) {
         step_of(line).is_some() || is_result(line) || appended(line).is_some()
     };
     let before = main.iter().rev().find(|nth| **nth < from && is_message(nth));
-    assembly.others.push(Aside {
+    assembly.others.push(SideSession {
         kind: "branch",
         at: before.map(|nth| id_of(lines, assembly.first[*nth])),
         id: None,
@@ -110,7 +110,7 @@ impl Outline {
                 }
                 Some("context.clear") => live.clear(),
                 Some("context.apply_compaction") => {
-                    let kept = kept(line, &live, lines);
+                    let kept = kept_messages(line, &live, lines);
                     live = std::iter::once(None).chain(kept.iter().copied()).collect();
                     outline.kept.insert(nth, kept.into_iter().flatten().collect());
                 }
@@ -125,7 +125,7 @@ impl Outline {
 }
 
 /// The messages that a compaction keeps.
-fn kept(line: &[u8], live: &[Option<usize>], lines: &[&[u8]]) -> Vec<Option<usize>> {
+fn kept_messages(line: &[u8], live: &[Option<usize>], lines: &[&[u8]]) -> Vec<Option<usize>> {
     let number = |name| {
         let raw = json::member(line, name)?;
         std::str::from_utf8(raw).ok()?.parse::<usize>().ok()
@@ -175,7 +175,7 @@ pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
     let line = lines[0];
     let draft = match kind(line).as_deref() {
         Some("config.update" | "profile.bind") if outline.prompt == Some(nth) => prompt(line).map(|prompt| {
-            let mut draft = draft::Draft::new("system");
+            let mut draft = draft::AnnotatedDraft::new("system");
             draft.raw("content", prompt);
             draft
         }),
@@ -197,10 +197,10 @@ pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
         },
         Some("context.apply_compaction") => return compaction(outline, nth, line),
         Some("context.clear") => {
-            return Decoded::Summary(Summary {
+            return Decoded::Summary(SummaryDraft {
                 kept: Some(nth),
                 spared: Some(HashSet::new()),
-                ..Summary::default()
+                ..SummaryDraft::default()
             });
         }
         Some(_) => return Decoded::Passthrough,
@@ -217,21 +217,21 @@ pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
 
 fn compaction(outline: &Outline, nth: usize, line: &[u8]) -> Decoded {
     match text(line, "summary").or_else(|| text(line, "contextSummary")) {
-        Some(text) => Decoded::Summary(Summary {
+        Some(text) => Decoded::Summary(SummaryDraft {
             text,
             kept: Some(nth),
             spared: outline.kept.get(&nth).cloned(),
             members: vec![("by", quoted(super::NAME))],
-            ..Summary::default()
+            ..SummaryDraft::default()
         }),
         None => Decoded::Unrecognized,
     }
 }
 
-fn message(line: &[u8]) -> Option<draft::Draft> {
+fn message(line: &[u8]) -> Option<draft::AnnotatedDraft> {
     let message = appended(line)?;
     let role = text(message, "role")?;
-    let mut draft = draft::Draft::new(&role);
+    let mut draft = draft::AnnotatedDraft::new(&role);
     add_content(&mut draft, member(message, "content")?, b"\"\"")?;
     if role == "user" && !is_typed(line) {
         draft.raw("category", "\"context\"");
@@ -260,7 +260,7 @@ fn message(line: &[u8]) -> Option<draft::Draft> {
 }
 
 /// The message of a step; `None` if unsupported, `Some(None)` if it has no content.
-fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
+fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
     let (mut parts, mut calls, mut usage) = (Vec::new(), Vec::new(), None);
     for line in lines {
         let Some(event) = event(line) else { continue };
@@ -278,7 +278,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
     if parts.is_empty() && calls.is_empty() {
         return Some(None);
     }
-    let mut draft = draft::Draft::new("assistant");
+    let mut draft = draft::AnnotatedDraft::new("assistant");
     add_content(&mut draft, &array(parts), b"\"\"")?;
     if !calls.is_empty() {
         draft.raw("tool_calls", array(calls));
@@ -289,10 +289,10 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
     Some(Some(draft))
 }
 
-fn result(line: &[u8]) -> Option<draft::Draft> {
+fn result(line: &[u8]) -> Option<draft::AnnotatedDraft> {
     let event = event(line)?;
     let result = json::member(event, "result")?;
-    let mut draft = draft::Draft::new("tool");
+    let mut draft = draft::AnnotatedDraft::new("tool");
     add_content(&mut draft, member(result, "output").unwrap_or(b"\"\""), b"\"\"")?;
     draft.raw("tool_call_id", member(event, "toolCallId")?);
     let is_failed = json::member(result, "isError") == Some(b"true");
@@ -302,15 +302,15 @@ fn result(line: &[u8]) -> Option<draft::Draft> {
 
 /// Encodes a message as lines, without times. Only the first system prompt of a log is a message, so a new one is
 /// appended as a record.
-pub fn encode(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn encode(said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let is_appended = said.noted("appended").is_some();
     match said.message.role() {
         Role::System | Role::Developer if !is_new && !is_appended => {
             let mut texts = Vec::new();
-            for piece in pieces(said.message.content) {
+            for piece in content_parts(said.message.content) {
                 match piece {
-                    Content::Text(raw) => texts.extend(json::text(raw)),
-                    Content::Other(_) => report.lose(Loss::Metadata, 1),
+                    RequestContent::Text(raw) => texts.extend(json::text(raw)),
+                    RequestContent::Other(_) => report.count_loss(Loss::Metadata, 1),
                 }
             }
             let mut line = ObjectBuilder::default();
@@ -351,7 +351,7 @@ pub fn encode(said: &Said<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>
     }
 }
 
-fn content(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+fn content(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     match said.message.content {
         Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
         _ => array(parts(said, report)),
@@ -365,7 +365,7 @@ fn looped(event: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a message as the lines of a step.
-fn steps(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+fn steps(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let id = json::member(said.body, "id").unwrap_or(b"\"\"");
     let mut events = Vec::new();
     let mut event = |kind: &str, name: &str, more: &[(&str, &[u8])]| {
@@ -378,7 +378,7 @@ fn steps(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     };
     event("step.begin", "uuid", &[]);
     let is_silent = |part: &Vec<u8>| json::member(part, "text") == Some(b"\"\"");
-    let has_more = !said.calls().is_empty() || !thoughts(said, &mut Report::default()).is_empty();
+    let has_more = !said.calls().is_empty() || !reasoning_parts(said, &mut Report::default()).is_empty();
     for part in parts(said, report) {
         if !(has_more && is_silent(&part)) {
             event("content.part", "stepUuid", &[("part", &part)]);

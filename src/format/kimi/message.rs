@@ -1,9 +1,9 @@
 //! Converts content, reasoning and calls in the forms that all Kimi files share.
 
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, joined, pieces};
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::contents::{RequestContent, content_parts, joined};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
 /// A string member that is not empty.
@@ -24,35 +24,35 @@ pub fn list(raw: Option<&[u8]>) -> Vec<&[u8]> {
 }
 
 /// Adds content to a message: a string or parts, including reasoning. `None` if it is unsupported.
-pub fn add_content(draft: &mut Draft, content: &[u8], silent: &[u8]) -> Option<()> {
+pub fn add_content(draft: &mut AnnotatedDraft, content: &[u8], silent: &[u8]) -> Option<()> {
     if content.starts_with(b"\"") {
         draft.raw("content", content);
         return Some(());
     }
-    let (mut parts, mut thoughts) = (Vec::new(), Vec::new());
+    let (mut parts, mut reasoning_parts) = (Vec::new(), Vec::new());
     for part in json::elements(content, Dialect::Strict)? {
         match json::member_text(part, "type")?.as_ref() {
-            "think" => thoughts.push(thought(part)),
+            "think" => reasoning_parts.push(reasoning_part(part)),
             "text" => parts.push(draft::text_part(member(part, "text")?)),
             _ => parts.push(part.to_vec()),
         }
     }
     draft.raw("content", joined(&parts, silent));
-    if !thoughts.is_empty() {
-        draft.raw("reasoning", array(thoughts));
+    if !reasoning_parts.is_empty() {
+        draft.raw("reasoning", array(reasoning_parts));
     }
     Some(())
 }
 
-fn thought(part: &[u8]) -> Vec<u8> {
-    let mut thought = ObjectBuilder::default();
-    thought
+fn reasoning_part(part: &[u8]) -> Vec<u8> {
+    let mut reasoning = ObjectBuilder::default();
+    reasoning
         .text("type", "thinking")
         .raw("text", member(part, "think").unwrap_or(b"\"\""));
     if let Some(encrypted) = member(part, "encrypted") {
-        thought.raw("encrypted_content", encrypted);
+        reasoning.raw("encrypted_content", encrypted);
     }
-    thought.finish()
+    reasoning.finish()
 }
 
 /// A call; its arguments are a string, an object or missing.
@@ -66,32 +66,32 @@ pub fn call(id: Option<&[u8]>, name: Option<&[u8]>, arguments: Option<&[u8]>) ->
 }
 
 /// The parts of a message, reasoning first. String content is one part.
-pub fn parts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let mut parts = thoughts(said, report);
-    for piece in pieces(said.message.content) {
+pub fn parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut parts = reasoning_parts(said, report);
+    for piece in content_parts(said.message.content) {
         match piece {
-            Content::Text(text) => parts.push(draft::text_part(text)),
-            Content::Other(part) => parts.push(part.to_vec()),
+            RequestContent::Text(text) => parts.push(draft::text_part(text)),
+            RequestContent::Other(part) => parts.push(part.to_vec()),
         }
     }
     parts
 }
 
 /// The reasoning of a message as parts.
-pub fn thoughts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn reasoning_parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let thoughts = said.reasoning().into_iter().filter_map(|part| {
         let text = member(part, "text").or(member(part, "thinking"));
         let encrypted = member(part, "encrypted_content");
-        report.lose(Loss::Signature, u64::from(member(part, "signature").is_some()));
+        report.count_loss(Loss::Signature, u64::from(member(part, "signature").is_some()));
         text.or(encrypted)?;
-        let mut thought = ObjectBuilder::default();
-        thought
+        let mut reasoning = ObjectBuilder::default();
+        reasoning
             .text("type", "think")
             .raw("think", text.unwrap_or(b"\"\""));
         if let Some(encrypted) = encrypted {
-            thought.raw("encrypted", encrypted);
+            reasoning.raw("encrypted", encrypted);
         }
-        Some(thought.finish())
+        Some(reasoning.finish())
     });
     thoughts.collect()
 }
@@ -101,7 +101,7 @@ pub fn request<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], &'c [u8], 
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
     let own = json::member(function, "arguments");
-    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
     let arguments = own.or_else(|| json::member(function, "input"));
     (
         json::member(call, "id").unwrap_or(b"\"\""),

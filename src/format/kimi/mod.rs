@@ -15,14 +15,14 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use super::Form;
+use super::FormatSpec;
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
 use codec::LOG;
 
 /// These sessions, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Kimi Code or Kimi CLI session (wire.jsonl, context.jsonl)",
     ending: ".jsonl",
@@ -53,10 +53,10 @@ const NAME: &str = "kimi";
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Kimi session",
-    header: |shape| shape.says("type", "metadata") && shape.is_text("protocol_version"),
+    header: |shape| shape.text_equals("type", "metadata") && shape.is_text("protocol_version"),
     message: |said| {
         let roles = ["_system_prompt", "_checkpoint", "_usage"];
-        roles.iter().any(|role| said.message.says("role", role))
+        roles.iter().any(|role| said.message.text_equals("role", role))
     },
     decisive: true,
     ..Signature::BLANK

@@ -4,7 +4,7 @@ use super::message::{add_content, call, function_call, member, parts};
 use crate::format::kit::{Assembly, Decoded, Draft};
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::time;
@@ -77,7 +77,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
     };
     let draft = match kind.as_ref() {
         "TurnBegin" => {
-            let mut draft = draft::Draft::new("user");
+            let mut draft = draft::AnnotatedDraft::new("user");
             let content = member(payload, "user_input");
             content
                 .and_then(|content| add_content(&mut draft, content, b"\"\""))
@@ -100,7 +100,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
 }
 
 /// The message of a step; `None` if unsupported, `Some(None)` if it has no content.
-fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
+fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
     let mut chunks: Vec<(String, String, Option<&[u8]>)> = Vec::new();
     let (mut others, mut calls, mut usage) = (Vec::new(), Vec::new(), None);
     for line in lines {
@@ -150,7 +150,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
         }
         part.finish()
     });
-    let mut draft = draft::Draft::new("assistant");
+    let mut draft = draft::AnnotatedDraft::new("assistant");
     add_content(
         &mut draft,
         &array(parts.chain(others).collect::<Vec<_>>()),
@@ -169,10 +169,10 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::Draft>> {
     Some(Some(draft))
 }
 
-fn result(payload: &[u8]) -> Option<draft::Draft> {
+fn result(payload: &[u8]) -> Option<draft::AnnotatedDraft> {
     let id = member(payload, "tool_call_id")?;
     let value = json::member(payload, "return_value")?;
-    let mut draft = draft::Draft::new("tool");
+    let mut draft = draft::AnnotatedDraft::new("tool");
     let content = member(value, "output").or(member(value, "message"));
     add_content(&mut draft, content.unwrap_or(b"\"\""), b"\"\"")?;
     draft.raw("tool_call_id", id);
@@ -182,7 +182,7 @@ fn result(payload: &[u8]) -> Option<draft::Draft> {
 }
 
 /// Encodes a message as lines, without times.
-pub fn encode(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let content = |report: &mut Report| match said.message.content {
         Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
         _ => array(parts(said, report)),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// The change of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ElementChange {
     /// The view has the same messages of it as the source.
     None,
     /// It is hidden now.
@@ -20,7 +20,7 @@ pub enum Change {
 
 /// An entry in the order of elements to write.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextElement {
     /// An element of the source.
     Element(usize),
     /// An element of the source that has changed, and its items in the view.
@@ -31,14 +31,14 @@ pub enum Next {
 
 /// Maps the lines of a session to the elements of its document.
 #[derive(Debug, Default)]
-pub struct Elements {
+pub struct ElementMap {
     /// Element index by line.
     pub of: HashMap<usize, usize>,
     /// Number of elements.
     pub count: usize,
 }
 
-impl Elements {
+impl ElementMap {
     /// The element of an item; `None` for inserted items.
     pub fn place(&self, item: &Item) -> Option<usize> {
         self.of.get(&item.line()?).copied()
@@ -62,7 +62,7 @@ impl Elements {
     }
 
     /// The change of each element; `own` is the view of the source.
-    pub fn changes(&self, own: &View, view: &View) -> Vec<Change> {
+    pub fn changes(&self, own: &View, view: &View) -> Vec<ElementChange> {
         let (before, now) = (self.shown(own), self.shown(view));
         let mut lines = vec![0; self.count];
         self.of.values().for_each(|element| lines[*element] += 1);
@@ -72,10 +72,10 @@ impl Elements {
                 before.len() == now.len() && before.iter().zip(now).all(|(one, other)| same(one, other));
             let whole = now.len() == lines[element] && now.iter().all(|item| matches!(item, Item::Line(_)));
             match (same, now.is_empty()) {
-                (true, _) => Change::None,
-                (false, true) => Change::Removed,
-                _ if before.is_empty() && whole => Change::Restored,
-                _ => Change::Edited,
+                (true, _) => ElementChange::None,
+                (false, true) => ElementChange::Removed,
+                _ if before.is_empty() && whole => ElementChange::Restored,
+                _ => ElementChange::Edited,
             }
         };
         (0..self.count).map(change).collect()
@@ -93,21 +93,26 @@ impl Elements {
 
     /// The elements in order, with new items before the element that follows them in the view. Omits items for which
     /// `skips` holds.
-    pub fn order(&self, view: &View, changes: &[Change], skips: impl Fn(&Item) -> bool) -> Vec<Next> {
+    pub fn order(
+        &self,
+        view: &View,
+        changes: &[ElementChange],
+        skips: impl Fn(&Item) -> bool,
+    ) -> Vec<NextElement> {
         let mut changed: HashMap<usize, Vec<usize>> = HashMap::new();
         for (nth, item) in view.items.iter().enumerate() {
             if let Some(element) = self
                 .place(item)
-                .filter(|element| changes[*element] == Change::Edited)
+                .filter(|element| changes[*element] == ElementChange::Edited)
             {
                 changed.entry(element).or_default().push(nth);
             }
         }
         let (mut list, mut next, mut waiting) = (Vec::new(), 0, Vec::new());
-        let mut pass = |list: &mut Vec<Next>, element: usize| {
+        let mut pass = |list: &mut Vec<NextElement>, element: usize| {
             list.push(match changed.remove(&element) {
-                Some(items) => Next::Edited(element, items),
-                None => Next::Element(element),
+                Some(items) => NextElement::Edited(element, items),
+                None => NextElement::Element(element),
             });
         };
         for (nth, item) in view.items.iter().enumerate() {
@@ -115,7 +120,7 @@ impl Elements {
                 Some(element) if element >= next => {
                     (next..element).for_each(|element| pass(&mut list, element));
                     if !waiting.is_empty() {
-                        list.push(Next::Items(std::mem::take(&mut waiting)));
+                        list.push(NextElement::Items(std::mem::take(&mut waiting)));
                     }
                     pass(&mut list, element);
                     next = element + 1;
@@ -127,7 +132,7 @@ impl Elements {
         }
         (next..self.count).for_each(|element| pass(&mut list, element));
         if !waiting.is_empty() {
-            list.push(Next::Items(waiting));
+            list.push(NextElement::Items(waiting));
         }
         list
     }
@@ -142,7 +147,7 @@ fn same(one: &Item, other: &Item) -> bool {
 }
 
 /// The view of the source: the result of the events for which `is_own` holds.
-pub fn own_view(session: &Session, is_own: impl Fn(usize) -> bool) -> View {
+pub fn source_view(session: &Session, is_own: impl Fn(usize) -> bool) -> View {
     let live = session.live_events().into_iter();
     let own = live.filter(|index| View::is_moved_by(session, *index) && is_own(*index));
     View::after(session, own.collect())

@@ -3,12 +3,12 @@
 pub use super::info::{Lineage, SessionInfo};
 use super::losses;
 pub use super::part::Layout;
-use super::part::{Aside, Parsed};
+use super::part::{Parsed, SideSession};
 use super::sidecar::Sidecar;
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Member;
 use crate::format::{Format, Input};
 use crate::model::json::{self, Dialect};
@@ -21,7 +21,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// Its name, which is also the name of its annotations.
     const NAME: &'static str;
     /// A phrase for a session of the format, with an article, for messages.
-    const WHAT: &'static str;
+    const PHRASE: &'static str;
     /// The document member that contains the elements.
     const LIST: &'static str;
     /// The document member with the number of elements.
@@ -37,7 +37,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// Whether a message without an id gets one. It always does if other elements refer to it.
     const IDS: bool = true;
     /// Whether new elements of a document are formatted like the existing ones; this changes white space in arguments.
-    const LAYS_OUT: bool = false;
+    const COPIES_LAYOUT: bool = false;
     /// Whether several elements may form a unit. If so, the codec receives a unit as an array of its elements.
     const UNITS: bool = false;
     /// Whether a summary can be written next to new messages. It precedes all of them.
@@ -53,7 +53,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// Whether the title is a member of the document, as opposed to an element or another file.
     const HAS_TITLE: bool = true;
     /// Members of the header's metadata that the format can represent.
-    const PLACED: &'static [Member] = &[];
+    const REPRESENTED: &'static [Member] = &[];
     /// The element members with its id and the id of its predecessor.
     const LINK: Option<[&'static str; 2]> = None;
     /// The codecs of a format with several variants of elements.
@@ -86,7 +86,7 @@ pub trait Codec: Sized + Sync + 'static {
         1
     }
     /// Replays a log whose lines are operations on elements; returns the resulting elements.
-    fn replay(&self, _bytes: &[u8], _start: Place) -> Option<Parsed> {
+    fn replay(&self, _bytes: &[u8], _start: Position) -> Option<Parsed> {
         None
     }
     /// Assigns lines to sessions and messages; `None` if every line is a message of the same session.
@@ -112,7 +112,7 @@ pub trait Codec: Sized + Sync + 'static {
         }
     }
     /// A member next to the list that is a message.
-    fn instructions(&self, _about: &[u8]) -> Option<draft::Draft> {
+    fn instructions(&self, _about: &[u8]) -> Option<draft::AnnotatedDraft> {
         None
     }
     /// Adds session information from the elements.
@@ -128,7 +128,7 @@ pub trait Codec: Sized + Sync + 'static {
         Vec::new()
     }
     /// Documents nested in a document; each becomes a session after the main one. They cannot be changed in place.
-    fn nested(&self, _about: &[u8], _elements: &[&[u8]]) -> Vec<(Aside, Vec<u8>)> {
+    fn nested(&self, _about: &[u8], _elements: &[&[u8]]) -> Vec<(SideSession, Vec<u8>)> {
         Vec::new()
     }
     /// The id of the nth message after the first one of an element.
@@ -153,7 +153,7 @@ pub trait Codec: Sized + Sync + 'static {
     }
     /// Encodes messages as one element, without members that only a new element has; `None` if they do not form an
     /// element.
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>>;
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>>;
 }
 
 /// The codec of the variant with this name, else `codec`.
@@ -171,7 +171,7 @@ pub struct Assembly {
     /// For each line, its session; 0 is the main session.
     pub session: Vec<usize>,
     /// The side sessions.
-    pub others: Vec<Aside>,
+    pub others: Vec<SideSession>,
 }
 
 /// The lines that form an element.
@@ -188,9 +188,9 @@ pub enum Decoded {
     /// Messages.
     Messages(Vec<Draft>),
     /// A summary of earlier messages.
-    Summary(Summary),
+    Summary(SummaryDraft),
     /// Messages, and a summary that follows them.
-    Summarized(Vec<Draft>, Summary),
+    Summarized(Vec<Draft>, SummaryDraft),
     /// An element of the format without a message.
     Passthrough,
     /// Not an element of the format; reported as damage.
@@ -201,14 +201,14 @@ pub enum Decoded {
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The message without its id.
-    pub message: draft::Draft,
+    pub message: draft::AnnotatedDraft,
     /// What a model receives of it.
     pub visible: Visible,
 }
 
-impl From<draft::Draft> for Draft {
+impl From<draft::AnnotatedDraft> for Draft {
     /// A message that the model receives completely.
-    fn from(message: draft::Draft) -> Draft {
+    fn from(message: draft::AnnotatedDraft) -> Draft {
         Draft {
             message,
             visible: Visible::Whole,
@@ -229,7 +229,7 @@ pub enum Visible {
 
 /// A decoded summary.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct SummaryDraft {
     /// Its text.
     pub text: String,
     /// The first element that is not covered; `None` if nothing is covered.
@@ -239,5 +239,5 @@ pub struct Summary {
     /// Further members of its event.
     pub members: Vec<(&'static str, Vec<u8>)>,
     /// Messages that the model receives after it. Without a text, they alone replace the covered messages.
-    pub inserted: Vec<draft::Draft>,
+    pub inserted: Vec<draft::AnnotatedDraft>,
 }

@@ -1,16 +1,16 @@
 //! Edits of elements: the interface of formats that the kit can write, and the computation of edits.
 
-use super::changes::{Change, Next, own_view};
+use super::changes::{ElementChange, NextElement, source_view};
 use super::codec::{Codec, Layout};
-use super::frame::Edit;
-use super::records::{self, said};
+use super::frame::ElementEdit;
+use super::records::{self, annotated_messages};
 use super::residue::{residue, restore};
 use super::session;
 use super::source::Source;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::ObjectBuilder;
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -30,15 +30,20 @@ pub trait Editor: Codec {
     /// The context of a new session.
     fn new_context(&self, session: &Session, view: &View) -> Self::Context;
     /// The edits that give the session this view; by default, elements of hidden messages are removed.
-    fn edit(&self, edits: &Edits<'_, Self>, context: &mut Self::Context, report: &mut Report) -> Vec<Edit> {
+    fn edit(
+        &self,
+        edits: &Edits<'_, Self>,
+        context: &mut Self::Context,
+        report: &mut Report,
+    ) -> Vec<ElementEdit> {
         edits.rewritten(context, report)
     }
     /// Returns an error if the program of the format would not accept these edits in place.
-    fn check(&self, _edits: &Edits<'_, Self>, _list: &[Edit]) -> Result<()> {
+    fn check(&self, _edits: &Edits<'_, Self>, _list: &[ElementEdit]) -> Result<()> {
         Ok(())
     }
     /// Lines to append in place of these edits, for a program whose logs are append-only.
-    fn appended(&self, _source: &Source, _edits: &[Edit]) -> Option<Vec<Vec<u8>>> {
+    fn appended(&self, _source: &Source, _edits: &[ElementEdit]) -> Option<Vec<Vec<u8>>> {
         None
     }
     /// Whether the format has messages of this role.
@@ -52,7 +57,7 @@ pub trait Editor: Codec {
     /// Creates an element from messages; `None` if they do not form one.
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _purpose: Purpose,
         _context: &mut Self::Context,
         report: &mut Report,
@@ -62,7 +67,7 @@ pub trait Editor: Codec {
     /// Creates elements from joined messages, usually one.
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         purpose: Purpose,
         context: &mut Self::Context,
         report: &mut Report,
@@ -93,11 +98,15 @@ pub trait Editor: Codec {
     }
     /// The change of the member that [`Codec::instructions`] reads, for its changed message or, if that is hidden, none;
     /// `None` if the program cannot have such a change.
-    fn new_instructions(&self, _message: Option<&Said<'_>>, _report: &mut Report) -> Option<MemberChange> {
+    fn new_instructions(
+        &self,
+        _message: Option<&AnnotatedMessage<'_>>,
+        _report: &mut Report,
+    ) -> Option<MemberChange> {
         None
     }
     /// Counts the losses of writing a message as a new element; `joined` if it is not the first one of the element.
-    fn losses(&self, message: &Said<'_>, joined: bool, report: &mut Report);
+    fn losses(&self, message: &AnnotatedMessage<'_>, joined: bool, report: &mut Report);
     /// Checks the lines of a session before they are written.
     fn check_lines(&self, _lines: &[Vec<u8>], _report: &mut Report) {}
 }
@@ -120,7 +129,7 @@ pub struct Edits<'c, C: Codec> {
     /// The view of the source before later events.
     pub own: View,
     /// The change of each element.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ElementChange>,
     outline: C::Outline,
     /// The first line of each element.
     first: HashMap<usize, usize>,
@@ -135,7 +144,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         purpose: Purpose,
         source: &'c Source,
     ) -> Self {
-        let own = own_view(session, |index| records::is_own(session, index, C::NAME));
+        let own = source_view(session, |index| records::is_own(session, index, C::NAME));
         Edits {
             codec,
             session,
@@ -150,8 +159,8 @@ impl<'c, C: Editor> Edits<'c, C> {
     }
 
     /// The elements in order, with new items at their positions in the view.
-    pub fn order(&self) -> Vec<Next> {
-        let is_apart = |item: &_| self.source.is_apart(item) || self.is_inserted(item);
+    pub fn order(&self) -> Vec<NextElement> {
+        let is_apart = |item: &_| self.source.is_outside_messages(item) || self.is_inserted(item);
         self.source.elements.order(self.view, &self.changes, is_apart)
     }
 
@@ -169,15 +178,15 @@ impl<'c, C: Editor> Edits<'c, C> {
     }
 
     /// The new summary, if any, and its position: before all messages in the view.
-    pub fn summary(&self, order: &[Next]) -> Option<(usize, &Item)> {
+    pub fn summary(&self, order: &[NextElement]) -> Option<(usize, &Item)> {
         let summary = |item: &&Item| item.summary(self.session).is_some();
         let is_new = |item: &&Item| !self.source.is_summary(item) && summary(item);
         let item = self.view.items.iter().find(is_new)?;
         let shown = self.shown();
-        let is_shown = |next: &Next| match next {
-            Next::Element(nth) => shown.contains(nth),
-            Next::Edited(..) => true,
-            Next::Items(items) => !items.iter().all(|nth| summary(&&self.view.items[*nth])),
+        let is_shown = |next: &NextElement| match next {
+            NextElement::Element(nth) => shown.contains(nth),
+            NextElement::Edited(..) => true,
+            NextElement::Items(items) => !items.iter().all(|nth| summary(&&self.view.items[*nth])),
         };
         Some((order.iter().position(is_shown).unwrap_or(order.len()), item))
     }
@@ -205,44 +214,44 @@ impl<'c, C: Editor> Edits<'c, C> {
         let bodies: Vec<&[u8]> = item.iter().map(|item| item.body(self.session)).collect();
         let change = self
             .codec
-            .new_instructions(said(&bodies, C::NAME).first(), report);
+            .new_instructions(annotated_messages(&bodies, C::NAME).first(), report);
         if change.is_some() {
             return Ok(change);
         }
         let what = "the instructions next to the messages cannot be changed in place";
         let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-        Err(Error::new(Kind::Usage, what).hint(hint))
+        Err(Error::new(ErrorKind::Usage, what).hint(hint))
     }
 
     /// Edits that keep, replace, remove and insert elements.
-    pub fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
+    pub fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<ElementEdit> {
         self.edits_of(self.with_results(self.order()), context, report)
     }
 
     fn edits_of(
         &self,
-        order: impl IntoIterator<Item = Next>,
+        order: impl IntoIterator<Item = NextElement>,
         context: &mut C::Context,
         report: &mut Report,
-    ) -> Vec<Edit> {
+    ) -> Vec<ElementEdit> {
         let mut edits = Vec::new();
         for next in order {
             match next {
-                Next::Element(nth) if self.changes[nth] == Change::Removed => {}
-                Next::Element(nth) => edits.push(Edit::Keep(nth)),
-                Next::Edited(nth, items) => {
+                NextElement::Element(nth) if self.changes[nth] == ElementChange::Removed => {}
+                NextElement::Element(nth) => edits.push(ElementEdit::Keep(nth)),
+                NextElement::Edited(nth, items) => {
                     match self.edited(nth, &items, report) {
-                        Some(raw) => edits.push(Edit::Replace(nth, raw)),
+                        Some(raw) => edits.push(ElementEdit::Replace(nth, raw)),
                         // The changed messages do not form an element.
                         None => {
                             let elements = self.new_elements(&items, context, report);
-                            edits.extend(elements.into_iter().map(Edit::Insert));
+                            edits.extend(elements.into_iter().map(ElementEdit::Insert));
                         }
                     }
                 }
-                Next::Items(items) => {
+                NextElement::Items(items) => {
                     let elements = self.new_elements(&items, context, report);
-                    edits.extend(elements.into_iter().map(Edit::Insert));
+                    edits.extend(elements.into_iter().map(ElementEdit::Insert));
                 }
             }
         }
@@ -262,7 +271,7 @@ impl<'c, C: Editor> Edits<'c, C> {
     }
 
     /// Edits that write the view as plain elements: removes hidden elements, and inserts the messages of summaries.
-    pub fn plain(&self, context: &mut C::Context, report: &mut Report) -> Vec<Edit> {
+    pub fn plain(&self, context: &mut C::Context, report: &mut Report) -> Vec<ElementEdit> {
         let shown = self.shown();
         let is_left = |nth: usize| match self.has_messages(nth) {
             true => shown.contains(&nth),
@@ -271,13 +280,13 @@ impl<'c, C: Editor> Edits<'c, C> {
         let order = self.source.elements.order(self.view, &self.changes, |_| false);
         let order = order
             .into_iter()
-            .filter(|next| !matches!(next, Next::Element(nth) if !is_left(*nth)));
+            .filter(|next| !matches!(next, NextElement::Element(nth) if !is_left(*nth)));
         self.edits_of(order, context, report)
     }
 
     /// The order with new tool results merged into the element of the preceding messages, if the format's elements
     /// include results.
-    fn with_results(&self, order: Vec<Next>) -> Vec<Next> {
+    fn with_results(&self, order: Vec<NextElement>) -> Vec<NextElement> {
         if C::SPREADS || !self.codec.joins(Role::Assistant, Role::Tool) {
             return order;
         }
@@ -285,22 +294,22 @@ impl<'c, C: Editor> Edits<'c, C> {
             let traits = self.view.items[**item].traits(self.session);
             traits.is_some_and(|traits| traits.role == Role::Tool)
         };
-        let mut out: Vec<Next> = Vec::new();
+        let mut out: Vec<NextElement> = Vec::new();
         for next in order {
-            let Next::Items(items) = next else {
+            let NextElement::Items(items) = next else {
                 out.push(next);
                 continue;
             };
             let results = items.iter().take_while(is_result).count();
             if results == 0 {
-                out.push(Next::Items(items));
+                out.push(NextElement::Items(items));
                 continue;
             }
             let (results, others) = items.split_at(results);
-            let shown = |next: &mut Next| match next {
-                Next::Element(nth) => Some((*nth, self.source.elements.items(self.view, *nth))),
-                Next::Edited(nth, items) => Some((*nth, std::mem::take(items))),
-                Next::Items(_) => None,
+            let shown = |next: &mut NextElement| match next {
+                NextElement::Element(nth) => Some((*nth, self.source.elements.items(self.view, *nth))),
+                NextElement::Edited(nth, items) => Some((*nth, std::mem::take(items))),
+                NextElement::Items(_) => None,
             };
             let last = out.iter_mut().rev().find_map(|next| {
                 let found = shown(next).filter(|(_, items)| !items.is_empty());
@@ -309,11 +318,11 @@ impl<'c, C: Editor> Edits<'c, C> {
             let is_joined = last.is_some();
             if let Some((next, nth, mut items)) = last {
                 items.extend(results);
-                *next = Next::Edited(nth, items);
+                *next = NextElement::Edited(nth, items);
             }
             let others = if is_joined { others.to_vec() } else { items };
             if !others.is_empty() {
-                out.push(Next::Items(others));
+                out.push(NextElement::Items(others));
             }
         }
         out
@@ -329,7 +338,7 @@ impl<'c, C: Editor> Edits<'c, C> {
                 if let Some(message) = item.message(self.session) {
                     let body = item.body(self.session);
                     self.codec
-                        .losses(&Said::of(0, body, message, C::NAME), true, report);
+                        .losses(&AnnotatedMessage::of(0, body, message, C::NAME), true, report);
                 }
             }
         }
@@ -337,7 +346,7 @@ impl<'c, C: Editor> Edits<'c, C> {
             .iter()
             .map(|item| self.view.items[*item].body(self.session))
             .collect();
-        let now = self.codec.encode(&said(&bodies, C::NAME), report)?;
+        let now = self.codec.encode(&annotated_messages(&bodies, C::NAME), report)?;
         let then = session::encoded(self.codec, &self.outline, nth, raw, &id);
         Some(match then.and_then(|then| residue(raw, &then)) {
             Some(residue) => restore(&now, &residue),
@@ -378,7 +387,12 @@ pub fn new_elements<C: Editor>(
     let close = |group: &mut Vec<Cow<'_, [u8]>>, elements: &mut Vec<_>, context: &mut _, report: &mut _| {
         let bodies = std::mem::take(group);
         if !bodies.is_empty() {
-            elements.extend(codec.new_elements(&said(&bodies, C::NAME), purpose, context, report));
+            elements.extend(codec.new_elements(
+                &annotated_messages(&bodies, C::NAME),
+                purpose,
+                context,
+                report,
+            ));
         }
     };
     for item in items.iter().map(|nth| &view.items[*nth]) {
@@ -389,17 +403,17 @@ pub fn new_elements<C: Editor>(
                 elements.extend(summary);
                 continue;
             }
-            report.lose(Loss::Summary, u64::from(purpose == Purpose::Export));
+            report.count_loss(Loss::Summary, u64::from(purpose == Purpose::Export));
             body = Cow::Owned(item.summary_message(session).unwrap_or_default());
         }
         let bodies = [body];
-        let messages = said(&bodies, C::NAME);
+        let messages = annotated_messages(&bodies, C::NAME);
         let Some(message) = messages.first() else {
             continue;
         };
         let role = message.message.role();
         if !codec.has_role(role) {
-            report.lose(Loss::Message, 1);
+            report.count_loss(Loss::Message, 1);
             continue;
         }
         let joins = before.is_some_and(|before| codec.joins(before, role)) && !group.is_empty();
@@ -411,7 +425,7 @@ pub fn new_elements<C: Editor>(
             codec.losses(message, joins, report);
             // Data that another variant could not represent.
             let residue = message.noted("residue").is_some_and(|residue| residue != b"null");
-            report.lose(Loss::Metadata, u64::from(residue));
+            report.count_loss(Loss::Metadata, u64::from(residue));
         }
         let [body] = bodies;
         group.push(body);

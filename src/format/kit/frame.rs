@@ -1,7 +1,7 @@
 //! Parses a document with a list of elements, even if damaged or truncated, and writes it back with the bytes of all
 //! unchanged elements.
 
-use crate::format::array::Scan;
+use crate::format::array::ArrayScan;
 use crate::format::indent::laid_out;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub struct Frame<'a> {
 
 /// An element of the list to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
+pub enum ElementEdit {
     /// An element of the source, unchanged.
     Keep(usize),
     /// A replacement for an element of the source.
@@ -38,12 +38,12 @@ pub enum Edit {
     Insert(Vec<u8>),
 }
 
-impl Edit {
+impl ElementEdit {
     /// The element after this edit.
     pub fn element<'e>(&'e self, source: &'e [Vec<u8>]) -> &'e [u8] {
         match self {
-            Edit::Keep(nth) => &source[*nth],
-            Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+            ElementEdit::Keep(nth) => &source[*nth],
+            ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => raw,
         }
     }
 }
@@ -131,7 +131,7 @@ impl<'a> Frame<'a> {
                 }
                 self.faults.push((fault.offset.min(text.len()), fault.what));
                 match text.get(at) {
-                    Some(b'{' | b'[' | b'"') => Scan::default().run(text, at),
+                    Some(b'{' | b'[' | b'"') => ArrayScan::default().run(text, at),
                     _ => None,
                 }
             }
@@ -187,20 +187,20 @@ impl<'a> Frame<'a> {
     }
 
     /// The document with these elements in its list and all other bytes unchanged.
-    pub fn splice(&self, edits: &[Edit]) -> Vec<u8> {
+    pub fn splice(&self, edits: &[ElementEdit]) -> Vec<u8> {
         self.spliced(edits, |raw, _| raw.to_vec())
     }
 
     /// As [`Frame::splice`], with new and changed single-line elements formatted like the others. This changes white
     /// space in arguments that are not text.
-    pub fn splice_laid_out(&self, edits: &[Edit]) -> Vec<u8> {
+    pub fn splice_laid_out(&self, edits: &[ElementEdit]) -> Vec<u8> {
         self.spliced(edits, |raw, indent| match indent.is_empty() {
             true => json::compact(raw).0,
             false => laid_out(raw, self.depth, indent),
         })
     }
 
-    fn spliced(&self, edits: &[Edit], lay_out: impl Fn(&[u8], &[u8]) -> Vec<u8>) -> Vec<u8> {
+    fn spliced(&self, edits: &[ElementEdit], lay_out: impl Fn(&[u8], &[u8]) -> Vec<u8>) -> Vec<u8> {
         let Some(list) = self.list.clone() else {
             return self.document.to_vec();
         };
@@ -209,12 +209,12 @@ impl<'a> Frame<'a> {
         let mut before: Option<usize> = None;
         for (nth, edit) in edits.iter().enumerate() {
             let (place, element) = match edit {
-                Edit::Keep(at) => (Some(*at), Cow::Borrowed(self.element(*at))),
-                Edit::Replace(at, raw) if manner.indent.is_empty() || raw.contains(&b'\n') => {
+                ElementEdit::Keep(at) => (Some(*at), Cow::Borrowed(self.element(*at))),
+                ElementEdit::Replace(at, raw) if manner.indent.is_empty() || raw.contains(&b'\n') => {
                     (Some(*at), Cow::Borrowed(raw.as_slice()))
                 }
-                Edit::Replace(at, raw) => (Some(*at), Cow::Owned(lay_out(raw, &manner.indent))),
-                Edit::Insert(raw) => (None, Cow::Owned(lay_out(raw, &manner.indent))),
+                ElementEdit::Replace(at, raw) => (Some(*at), Cow::Owned(lay_out(raw, &manner.indent))),
+                ElementEdit::Insert(raw) => (None, Cow::Owned(lay_out(raw, &manner.indent))),
             };
             match place {
                 _ if nth == 0 => out.extend_from_slice(&manner.first),
@@ -237,7 +237,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The formatting of the elements.
-    fn manner(&self, list: &Range<usize>) -> Manner {
+    fn manner(&self, list: &Range<usize>) -> ListFormatting {
         let is_spaced = memchr::memchr(b'\n', self.document.trim_ascii()).is_some();
         let (Some(first), Some(last)) = (self.elements.first(), self.elements.last()) else {
             let indent: &[u8] = if is_spaced { b"  " } else { b"" };
@@ -245,7 +245,7 @@ impl<'a> Frame<'a> {
                 true => [b"\n".as_slice(), &indent.repeat(depth)].concat(),
                 false => Vec::new(),
             };
-            return Manner {
+            return ListFormatting {
                 first: line(self.depth),
                 between: line(self.depth),
                 last: line(self.depth - 1),
@@ -269,7 +269,7 @@ impl<'a> Frame<'a> {
             true => indent[..indent.len().div_ceil(self.depth)].to_vec(),
             false => Vec::new(),
         };
-        Manner {
+        ListFormatting {
             first: lead,
             between,
             last: self.document[last.end..list.end].to_vec(),
@@ -279,7 +279,7 @@ impl<'a> Frame<'a> {
 }
 
 /// The formatting of list elements.
-struct Manner {
+struct ListFormatting {
     /// Before the first element.
     first: Vec<u8>,
     /// After a comma.
@@ -306,15 +306,15 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_found_and_written_where_they_stood() {
+    fn elements_are_found_and_spliced_in_place() {
         let text = "{ \"a\": 1,\n \"list\": [\n  {\"b\":2},\n  {\"c\":3}\n ], \"d\": [] }";
         let found = frame(text);
         assert!(found.is_whole && found.faults.is_empty());
         assert_eq!(found.elements.len(), 2);
         assert_eq!(found.members, [("a".into(), &b"1"[..]), ("d".into(), b"[]")]);
-        let same = found.splice(&[Edit::Keep(0), Edit::Keep(1)]);
+        let same = found.splice(&[ElementEdit::Keep(0), ElementEdit::Keep(1)]);
         assert_eq!(same, text.as_bytes());
-        let edits = [Edit::Keep(1), Edit::Insert(b"{}".to_vec())];
+        let edits = [ElementEdit::Keep(1), ElementEdit::Insert(b"{}".to_vec())];
         let other = found.splice(&edits);
         assert_eq!(
             String::from_utf8(other).unwrap(),
@@ -323,11 +323,14 @@ mod tests {
         let none = found.splice(&[]);
         assert!(json::value_end(&none, 0, Dialect::Strict) == Ok(none.len()));
         let empty = frame("{\"list\":[]}");
-        assert_eq!(empty.splice(&[Edit::Insert(b"1".to_vec())]), b"{\"list\":[1]}");
+        assert_eq!(
+            empty.splice(&[ElementEdit::Insert(b"1".to_vec())]),
+            b"{\"list\":[1]}"
+        );
     }
 
     #[test]
-    fn damage_keeps_no_other_element_back() {
+    fn damage_hides_no_other_element() {
         let text = r#"{"list":[{"a":1},{"b":nul},{"c":3}],"d":4}"#;
         let found = frame(text);
         assert_eq!(
@@ -343,20 +346,20 @@ mod tests {
         assert_eq!(frame(&text[..20]).elements.len(), 2);
     }
 
-    fn spliced(document: &str, member: Option<&str>, edits: &[Edit]) -> String {
+    fn spliced(document: &str, member: Option<&str>, edits: &[ElementEdit]) -> String {
         let end = document.trim_end().len();
         let frame = Frame::parse(document.as_bytes(), 0..end, member.unwrap_or_default());
         assert!(frame.can_splice() && frame.faults.is_empty());
         String::from_utf8(frame.splice_laid_out(edits)).unwrap()
     }
 
-    fn new(raw: &str) -> Edit {
-        Edit::Insert(raw.as_bytes().to_vec())
+    fn new(raw: &str) -> ElementEdit {
+        ElementEdit::Insert(raw.as_bytes().to_vec())
     }
 
     #[test]
     fn new_elements_are_laid_out_like_the_others() {
-        use Edit::Keep;
+        use ElementEdit::Keep;
         let cases = [
             ("[1, 2,  3]", None, vec![Keep(0), Keep(1), Keep(2)], "[1, 2,  3]"),
             (

@@ -1,15 +1,15 @@
 //! Updates the links from elements to their predecessors after edits.
 
 use super::codec::{Codec, lines_of};
-use super::frame::Edit;
-use crate::format::request::piece::{array, quoted};
+use super::frame::ElementEdit;
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Links elements to predecessors that still exist: a removed predecessor is replaced by its own one. Links new
 /// elements to the element before them, unless the elements of the source have no links.
-pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
+pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementEdit> {
     let Some([id, parent]) = C::LINK else {
         return edits;
     };
@@ -17,7 +17,7 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
         || raws
             .iter()
             .any(|raw| json::member(lines_of(raw)[0], parent).is_some());
-    let gone = gone(raws, &edits, [id, parent]);
+    let removed = removed_elements(raws, &edits, [id, parent]);
     let mut last: Option<Vec<u8>> = None;
     // The predecessor of new elements, and the id of the last of them.
     let mut new: Option<(Option<Vec<u8>>, Vec<u8>)> = None;
@@ -29,16 +29,16 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
         let own = own.map(|id| quoted(&id));
         last = own.clone().or(last.take());
         match edit {
-            Edit::Insert(raw) if links_new => {
+            ElementEdit::Insert(raw) if links_new => {
                 if let Some(own) = own {
                     new = Some((new.take().map_or(before.clone(), |(first, _)| first), own));
                 }
                 let linked = before.and_then(|id| json::with_members(&raw, &[(parent, Some(&id))]).ok());
-                Edit::Insert(linked.unwrap_or(raw))
+                ElementEdit::Insert(linked.unwrap_or(raw))
             }
-            Edit::Insert(raw) => Edit::Insert(raw),
+            ElementEdit::Insert(raw) => ElementEdit::Insert(raw),
             edit => {
-                let edit = relinked(raws, edit, parent, |named| present(&gone, named));
+                let edit = relinked(raws, edit, parent, |named| present(&removed, named));
                 let named = json::member(lines_of(edit.element(raws))[0], parent).map(<[u8]>::to_vec);
                 let Some((first, id)) = named.is_some().then(|| new.take()).flatten() else {
                     return edit;
@@ -55,24 +55,28 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
 }
 
 /// As [`link`], for the lines of several sessions and without linking new ones.
-pub fn link_kept<C: Codec>(raws: &[Vec<u8>], edits: Vec<Edit>) -> Vec<Edit> {
+pub fn link_preserved<C: Codec>(raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementEdit> {
     let Some([id, parent]) = C::LINK else {
         return edits;
     };
-    let gone = gone(raws, &edits, [id, parent]);
+    let removed = removed_elements(raws, &edits, [id, parent]);
     let linked = edits
         .into_iter()
-        .map(|edit| relinked(raws, edit, parent, |named| present(&gone, named)));
+        .map(|edit| relinked(raws, edit, parent, |named| present(&removed, named)));
     linked.collect()
 }
 
-type Gone<'r> = HashMap<Cow<'r, str>, Option<&'r [u8]>>;
+type RemovedElements<'r> = HashMap<Cow<'r, str>, Option<&'r [u8]>>;
 
 /// The removed elements, each with its predecessor.
-fn gone<'r>(raws: &'r [Vec<u8>], edits: &[Edit], [id, parent]: [&str; 2]) -> Gone<'r> {
+fn removed_elements<'r>(
+    raws: &'r [Vec<u8>],
+    edits: &[ElementEdit],
+    [id, parent]: [&str; 2],
+) -> RemovedElements<'r> {
     let kept: HashSet<usize> = edits.iter().filter_map(nth).collect();
-    let gone = raws.iter().enumerate().filter(|(nth, _)| !kept.contains(nth));
-    let lines = gone.flat_map(|(_, raw)| lines_of(raw));
+    let removed = raws.iter().enumerate().filter(|(nth, _)| !kept.contains(nth));
+    let lines = removed.flat_map(|(_, raw)| lines_of(raw));
     lines
         .filter_map(|line| Some((json::member_text(line, id)?, json::member(line, parent))))
         .collect()
@@ -81,10 +85,10 @@ fn gone<'r>(raws: &'r [Vec<u8>], edits: &[Edit], [id, parent]: [&str; 2]) -> Gon
 /// An element of the source with updated links, if necessary.
 fn relinked(
     raws: &[Vec<u8>],
-    edit: Edit,
+    edit: ElementEdit,
     parent: &str,
     other: impl Fn(&[u8]) -> Option<Option<Vec<u8>>>,
-) -> Edit {
+) -> ElementEdit {
     let Some(nth) = nth(&edit) else { return edit };
     let mut is_changed = false;
     let raw = edit.element(raws);
@@ -97,24 +101,24 @@ fn relinked(
     let lines: Vec<Vec<u8>> = lines.collect();
     match is_changed {
         false => edit,
-        true if raw.starts_with(b"[") => Edit::Replace(nth, array(lines)),
-        true => Edit::Replace(nth, lines.concat()),
+        true if raw.starts_with(b"[") => ElementEdit::Replace(nth, array(lines)),
+        true => ElementEdit::Replace(nth, lines.concat()),
     }
 }
 
-fn nth(edit: &Edit) -> Option<usize> {
+fn nth(edit: &ElementEdit) -> Option<usize> {
     match edit {
-        Edit::Keep(nth) | Edit::Replace(nth, _) => Some(*nth),
-        Edit::Insert(_) => None,
+        ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
+        ElementEdit::Insert(_) => None,
     }
 }
 
 /// The nearest predecessor that is kept, or `Some(None)` if there is none; `None` if the named element is kept.
-fn present(gone: &Gone<'_>, named: &[u8]) -> Option<Option<Vec<u8>>> {
+fn present(removed: &RemovedElements<'_>, named: &[u8]) -> Option<Option<Vec<u8>>> {
     let mut seen = HashSet::new();
     let (mut at, mut is_changed) = (Some(named), false);
     while let Some(raw) = at
-        && let Some(before) = json::text(raw).and_then(|id| gone.get(&id))
+        && let Some(before) = json::text(raw).and_then(|id| removed.get(&id))
         && seen.insert(raw)
     {
         at = *before;

@@ -3,7 +3,7 @@
 use super::records::is_passthrough;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::{holds_more, rest};
+use crate::format::request::request_part::{extra_members, has_more_data};
 use crate::format::workspace::{Member, unplaced};
 use crate::model::json;
 use crate::model::message::{Message, Role};
@@ -27,7 +27,7 @@ pub fn records(
             Class::Unreadable => (Loss::Unreadable, false),
             Class::Message(_) | Class::Blank => continue,
         };
-        report.lose(loss, u64::from(!is_kept));
+        report.count_loss(loss, u64::from(!is_kept));
     }
 }
 
@@ -40,24 +40,30 @@ pub fn events(session: &Session, name: &str, report: &mut Report) {
             "session" | "truncate" | "restore" | "compact" | "summary" => true,
             _ => is_passthrough(event.raw, name),
         };
-        report.lose(Loss::Event, u64::from(!is_kept));
+        report.count_loss(Loss::Event, u64::from(!is_kept));
     }
 }
 
 /// Counts a header written back to its original format if it has data that the source lacks: a different title, or
 /// further members.
-pub fn own_header(session: &Session, title: Option<&str>, placed: &[Member], own: &str, report: &mut Report) {
+pub fn count_header_losses(
+    session: &Session,
+    title: Option<&str>,
+    placed: &[Member],
+    own: &str,
+    report: &mut Report,
+) {
     let is_kept = |(name, raw): &(String, Vec<u8>)| match name.as_str() {
         "title" => json::text(raw).as_deref() == title,
         "metadata" => unplaced(raw, placed, own).all(|name| name == "lineage"),
         name => name == "key" || HEADER.contains(&name),
     };
-    report.lose(Loss::Header, u64::from(!session.header().iter().all(is_kept)));
+    report.count_loss(Loss::Header, u64::from(!session.header().iter().all(is_kept)));
 }
 
 /// Whether a header has only these members, and its metadata only those that the format can represent or owns.
 pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &str) -> bool {
-    rest(header, members).all(|(name, raw)| match name.as_ref() {
+    extra_members(header, members).all(|(name, raw)| match name.as_ref() {
         "metadata" => unplaced(raw, placed, own).next().is_none(),
         _ => false,
     })
@@ -92,20 +98,20 @@ pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str]
         ("category", Loss::Category),
     ] {
         let is_lost = lost.contains(&loss) && json::member(body, name).is_some();
-        report.lose(loss, u64::from(is_lost));
+        report.count_loss(loss, u64::from(is_lost));
     }
     // No format can represent token counts of this program.
-    report.lose(Loss::Usage, u64::from(json::member(body, "tokens").is_some()));
+    report.count_loss(Loss::Usage, u64::from(json::member(body, "tokens").is_some()));
     let is_named = message.name.is_some() && message.role() != Role::Tool;
-    report.lose(Loss::Name, u64::from(is_named && lost.contains(&Loss::Name)));
+    report.count_loss(Loss::Name, u64::from(is_named && lost.contains(&Loss::Name)));
     // The position of a message in a request is not a loss, but the members next to it are.
     let is_lost = |(name, raw): (Cow<'_, str>, &[u8])| {
         let leftovers = ["members", "item", "part", "calls"];
-        (Api::from_name(&name).is_none() && holds_more(raw))
+        (Api::from_name(&name).is_none() && has_more_data(raw))
             || leftovers.iter().any(|name| json::member(raw, name).is_some())
     };
-    let is_free = |raw| rest(raw, known).any(is_lost);
-    let is_more = rest(body, &MESSAGE).next().is_some();
+    let is_free = |raw| extra_members(raw, known).any(is_lost);
+    let is_more = extra_members(body, &MESSAGE).next().is_some();
     let is_free = message.metadata.is_some_and(is_free);
-    report.lose(Loss::Metadata, u64::from(is_free || is_more));
+    report.count_loss(Loss::Metadata, u64::from(is_free || is_more));
 }

@@ -16,7 +16,6 @@
 //! An element that is not a message is a passthrough record. One `compact` event after the last message hides the
 //! messages that the program does not send to the model.
 
-mod back;
 pub mod changes;
 pub mod codec;
 mod editor;
@@ -36,30 +35,35 @@ mod source;
 mod tree;
 mod values;
 mod write;
+mod write_back;
 
-pub use back::back;
-pub use changes::{Change, Next};
-pub use codec::{Assembly, Codec, Decoded, Draft, Layout, Lineage, SessionInfo, Summary, Visible, lines_of};
+pub use changes::{ElementChange, NextElement};
+pub use codec::{
+    Assembly, Codec, Decoded, Draft, Layout, Lineage, SessionInfo, SummaryDraft, Visible, lines_of,
+};
 pub use editor::{Editor, Edits, MemberChange};
-pub use frame::{Edit, replaced};
+pub use frame::{ElementEdit, replaced};
 pub use new_ids::NewIds;
-pub use part::{Aside, Parsed, Part, State};
-pub use read::{open, whole};
+pub use part::{ElementPart, ElementState, Parsed, SideSession};
+pub use read::{open, read_document};
 pub use sidecar::Sidecar;
 pub use source::Source;
 pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
+pub use write_back::write_back;
 
 /// Members of `Form` that all formats on the kit share: a codec reads, writes and writes back sessions.
 macro_rules! form {
     ($codec:expr) => {
-        $crate::format::Form {
-            read: $crate::format::Reading::Sessions(|input| $crate::format::kit::open($codec, input)),
+        $crate::format::FormatSpec {
+            read: $crate::format::ReadFn::Sessions(|input| $crate::format::kit::open($codec, input)),
             write: Some(|session, view, purpose, out, report| {
                 $crate::format::kit::write($codec, session, view, purpose, out, report)
             }),
-            back: Some(|sessions, out, report| $crate::format::kit::back($codec, sessions, out, report)),
-            ..$crate::format::Form::BLANK
+            back: Some(|sessions, out, report| {
+                $crate::format::kit::write_back($codec, sessions, out, report)
+            }),
+            ..$crate::format::FormatSpec::BLANK
         }
     };
 }

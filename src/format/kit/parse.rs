@@ -3,13 +3,13 @@
 
 use super::codec::{Assembly, Codec, Layout};
 use super::frame::Frame;
-use super::part::{Parsed, Part, State};
-use super::values::Value;
-use crate::error::{Error, Place, Result};
+use super::part::{ElementPart, ElementState, Parsed};
+use super::values::SplitValue;
+use crate::error::{Error, Position, Result};
 use crate::format::Input;
-use crate::format::entries::Line;
+use crate::format::json_entries::EntryLine;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::array;
+use crate::format::request::request_part::array;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 use std::io::Read;
@@ -64,15 +64,15 @@ fn is_damaged(line: &[u8]) -> bool {
 }
 
 fn is_object(text: &[u8]) -> bool {
-    text.starts_with(b"{") && is_whole(text, Dialect::Strict) && std::str::from_utf8(text).is_ok()
+    text.starts_with(b"{") && is_complete(text, Dialect::Strict) && std::str::from_utf8(text).is_ok()
 }
 
-fn is_whole(raw: &[u8], dialect: Dialect) -> bool {
+fn is_complete(raw: &[u8], dialect: Dialect) -> bool {
     json::value_end(raw, 0, dialect) == Ok(raw.len())
 }
 
 /// The elements of a document; `None` if it has no list, which is reported.
-pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Option<Parsed> {
+pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) -> Option<Parsed> {
     let bytes = &value.bytes;
     let mut list = codec.list();
     let mut frame = Frame::parse(bytes, value.value.clone(), list);
@@ -95,14 +95,14 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
         frame.members.clear();
     } else if !frame.has_list() {
         if !value.value.is_empty() && frame.faults.is_empty() {
-            report.damage(start, format!("not {}: no {}", C::WHAT, C::LIST));
+            report.damage(start, format!("not {}: no {}", C::PHRASE, C::LIST));
         }
         return None;
     }
     let repairs = frame.is_python || std::str::from_utf8(&bytes[value.value.clone()]).is_err();
     let mut about = ObjectBuilder::default();
     for (name, raw) in &frame.members {
-        if is_whole(raw, Dialect::Python) {
+        if is_complete(raw, Dialect::Python) {
             about.raw(name, on_a_line(raw, repairs, start, report));
         }
     }
@@ -113,17 +113,17 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
     let mut places = value.places();
     let parts = frame.elements.iter().enumerate().map(|(at, range)| {
         let place = places.at(range.start);
-        Part {
+        ElementPart {
             at,
             size: 1,
             further: Vec::new(),
             raw: on_a_line(&bytes[range.clone()], repairs, place, report),
             row: None,
             place,
-            state: State::Element,
+            state: ElementState::Element,
         }
     });
-    let parts: Vec<Part> = parts.collect();
+    let parts: Vec<ElementPart> = parts.collect();
     Some(Parsed {
         layout,
         list: Some(list),
@@ -135,20 +135,20 @@ pub fn document<C: Codec>(codec: &C, value: &Value, report: &mut Report) -> Opti
 }
 
 /// Groups elements into units, each as an array.
-fn units<C: Codec>(codec: &C, parts: Vec<Part>) -> Vec<Part> {
-    let places: Vec<Place> = parts.iter().map(|part| part.place).collect();
+fn units<C: Codec>(codec: &C, parts: Vec<ElementPart>) -> Vec<ElementPart> {
+    let places: Vec<Position> = parts.iter().map(|part| part.place).collect();
     let raws: Vec<Vec<u8>> = parts.into_iter().map(|part| part.raw).collect();
     let (mut units, mut at) = (Vec::new(), 0);
     while at < raws.len() {
         let size = codec.unit(&raws[at..]).clamp(1, raws.len() - at);
-        units.push(Part {
+        units.push(ElementPart {
             at: units.len(),
             size,
             further: Vec::new(),
             raw: array(&raws[at..at + size]),
             row: None,
             place: places[at],
-            state: State::Element,
+            state: ElementState::Element,
         });
         at += size;
     }
@@ -156,10 +156,10 @@ fn units<C: Codec>(codec: &C, parts: Vec<Part>) -> Vec<Part> {
 }
 
 /// A value in record form: unchanged if it is on one line, in UTF-8 and without numbers that are invalid in JSON.
-fn on_a_line(raw: &[u8], repairs: bool, place: Place, report: &mut Report) -> Vec<u8> {
-    if repairs && is_whole(raw, Dialect::Python) {
-        let line = Line::of(raw);
-        report.lose(Loss::Number, line.numbers);
+fn on_a_line(raw: &[u8], repairs: bool, place: Position, report: &mut Report) -> Vec<u8> {
+    if repairs && is_complete(raw, Dialect::Python) {
+        let line = EntryLine::of(raw);
+        report.count_loss(Loss::Number, line.numbers);
         if line.numbers > 0 {
             report.damage(
                 place,
@@ -194,7 +194,7 @@ pub fn split_lines<C: Codec>(bytes: &[u8]) -> Vec<&[u8]> {
 }
 
 /// The elements of lines.
-pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Report) -> Parsed {
+pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Position, report: &mut Report) -> Parsed {
     if let Some(parsed) = codec.replay(bytes, start) {
         return parsed;
     }
@@ -219,19 +219,19 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Place, report: &mut Repor
         }
         let mut raw = body.to_vec();
         let state = match begins || body.is_empty() {
-            true => State::Skipped,
-            false if is_element => State::Element,
+            true => ElementState::Skipped,
+            false if is_element => ElementState::Element,
             false
                 if body.starts_with(b"{")
-                    && is_whole(body, Dialect::Python)
+                    && is_complete(body, Dialect::Python)
                     && std::str::from_utf8(body).is_ok() =>
             {
                 raw = on_a_line(body, true, here, report);
-                State::Element
+                ElementState::Element
             }
-            false => State::Damaged(full.to_vec()),
+            false => ElementState::Damaged(full.to_vec()),
         };
-        Part {
+        ElementPart {
             at,
             size: 1,
             further: Vec::new(),
@@ -271,13 +271,13 @@ fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
     let mut placed: HashMap<usize, (usize, usize)> = HashMap::new();
     let mut session = 0;
     for (nth, part) in parts.into_iter().enumerate() {
-        if matches!(part.state, State::Element) {
+        if matches!(part.state, ElementState::Element) {
             session = assembly.session.get(nth).copied().unwrap_or(0);
         }
         let first = assembly.first.get(nth).filter(|first| **first < nth);
         match first.and_then(|first| placed.get(first)) {
             Some((session, index)) => {
-                let lead: &mut Part = &mut all[*session].parts[*index];
+                let lead: &mut ElementPart = &mut all[*session].parts[*index];
                 lead.further.push(part.at);
                 if !lead.raw.starts_with(b"[") {
                     lead.raw = array([&lead.raw]);
@@ -297,7 +297,7 @@ fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
 /// The sessions of a log or of rows, in order of their first element; a single session for other elements.
 pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
     if parsed.layout == Layout::Lines {
-        let is_element = |part: &Part| matches!(part.state, State::Element);
+        let is_element = |part: &ElementPart| matches!(part.state, ElementState::Element);
         let lines = parsed.parts.iter();
         let lines: Vec<&[u8]> = lines
             .map(|part| if is_element(part) { &part.raw[..] } else { b"" })
@@ -319,14 +319,14 @@ pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
     let mut last = None;
     for mut part in parts {
         let mut row = None;
-        if let State::Element = part.state
+        if let ElementState::Element = part.state
             && let Some((session, element)) = codec.row(&part.raw)
         {
             row = Some(session);
             part.row = Some(std::mem::replace(&mut part.raw, element));
         }
         // A damaged line belongs to the session of the line before it.
-        let is_element = matches!(part.state, State::Element);
+        let is_element = matches!(part.state, ElementState::Element);
         let at = last.filter(|_| !is_element).unwrap_or_else(|| {
             *known.entry(row.clone()).or_insert_with(|| {
                 all.push(Parsed {
@@ -357,8 +357,9 @@ pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
 
 /// The codec for the variant of the elements.
 pub fn variant_of<C: Codec>(codec: &'static C, parsed: &Parsed) -> &'static C {
-    let is_element =
-        |part: &&Part| matches!(part.state, State::Element) && is_whole(&part.raw, Dialect::Strict);
+    let is_element = |part: &&ElementPart| {
+        matches!(part.state, ElementState::Element) && is_complete(&part.raw, Dialect::Strict)
+    };
     let first = parsed.parts.iter().find(is_element).map(|part| &part.raw);
     let has_list = |codec: &C| parsed.list.is_none_or(|list| list == codec.list());
     let mut variants = C::VARIANTS.iter().filter(|codec| has_list(codec));

@@ -1,6 +1,6 @@
 //! Elements of a session before decoding.
 
-use crate::error::Place;
+use crate::error::Position;
 
 /// How the elements of a session are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,18 +41,18 @@ pub struct Parsed {
     /// The members next to the list, or the line that describes the session.
     pub about: Option<Vec<u8>>,
     /// The elements.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ElementPart>,
     /// Whether damage was already reported.
     pub is_reported: bool,
     /// The session id in its rows.
     pub row: Option<String>,
     /// For a side session: its number in the log.
-    pub aside: Option<(usize, Aside)>,
+    pub aside: Option<(usize, SideSession)>,
 }
 
 /// A side session in the same log.
 #[derive(Clone, Debug)]
-pub struct Aside {
+pub struct SideSession {
     /// `branch` or `sidechain`.
     pub kind: &'static str,
     /// The id of the main session's message that it follows.
@@ -62,7 +62,7 @@ pub struct Aside {
 }
 
 /// An element.
-pub struct Part {
+pub struct ElementPart {
     /// Its index in the input.
     pub at: usize,
     /// Indexes of its further lines.
@@ -74,13 +74,13 @@ pub struct Part {
     /// The row that contains it.
     pub row: Option<Vec<u8>>,
     /// Its position.
-    pub place: Place,
+    pub place: Position,
     /// Its kind.
-    pub state: State,
+    pub state: ElementState,
 }
 
 /// The kind of an element before decoding.
-pub enum State {
+pub enum ElementState {
     /// To be decoded.
     Element,
     /// An empty line, or one that describes the session.

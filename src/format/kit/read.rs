@@ -6,16 +6,16 @@ use super::part::Parsed;
 use super::session::{InputName, session};
 use super::sidecar::Sidecar;
 use super::source::Source;
-use super::values::{Value, Values};
-use crate::error::{Error, Kind, Place, Result};
+use super::values::{SplitValue, Values};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format;
-use crate::format::document::{Cut, open_all, open_pieces};
-use crate::format::pieces::Pieces;
+use crate::format::concatenated_logs::LogSplitter;
+use crate::format::document::{SectionRule, open_all, open_sections};
 use crate::format::report::Report;
-use crate::format::{Input, Reading, SessionReader};
+use crate::format::{Input, ReadFn, SessionReader};
 use crate::model::json;
-use crate::model::origin::Origin;
 use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,22 +26,22 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
         return open_all(documents(codec), input);
     }
     if C::MANY {
-        input = match open_pieces(documents(codec), input)? {
+        input = match open_sections(documents(codec), input)? {
             Ok(reader) => return Ok(reader),
             Err(input) => input,
         };
     }
     let lines = is_lines(codec, &mut input)?;
-    let beside = input.beside.take();
-    let neighbor = |name: &str| beside.as_ref().and_then(|read| read(name).ok().flatten());
+    let extra = input.beside.take();
+    let neighbor = |name: &str| extra.as_ref().and_then(|read| read(name).ok().flatten());
     let sidecar = codec.sidecar(&input, &neighbor);
-    Ok(Box::new(Sessions {
+    Ok(Box::new(CodecSessions {
         sidecar,
         codec,
         name: input.name.clone(),
         returns: input.returns,
         inputs: match lines {
-            true => Inputs::Lines(Pieces::new(input)),
+            true => Inputs::Lines(LogSplitter::new(input)),
             false => Inputs::Values(Values::new(input)),
         },
         count: 0,
@@ -51,16 +51,20 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
 }
 
 /// Reads the session of a complete document.
-pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Report) -> Result<Session> {
+pub fn read_document<C: Codec>(
+    codec: &C,
+    source: &format::DocumentSource<'_>,
+    report: &mut Report,
+) -> Result<Session> {
     let value = whole_value(source.bytes);
-    let parsed = document(codec, &value, report).ok_or_else(none::<C>)?;
+    let parsed = document(codec, &value, report).ok_or_else(no_session::<C>)?;
     let name = InputName {
         name: source.name,
         ..InputName::default()
     };
-    let beside = (name, &Sidecar::default());
-    let (mut session, _) = session(codec, beside, source.bytes, parsed, report);
-    session.set_origin(Arc::new(Origin {
+    let extra = (name, &Sidecar::default());
+    let (mut session, _) = session(codec, extra, source.bytes, parsed, report);
+    session.set_origin(Arc::new(SourceBytes {
         lead: Vec::new(),
         bytes: value.bytes,
     }));
@@ -68,33 +72,33 @@ pub fn whole<C: Codec>(codec: &C, source: &format::Source<'_>, report: &mut Repo
 }
 
 /// The value of a complete document, which may be damaged.
-fn whole_value(bytes: &[u8]) -> Value {
+fn whole_value(bytes: &[u8]) -> SplitValue {
     let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
     let start = json::skip_space(bytes, mark);
-    Value {
+    SplitValue {
         value: start..bytes.trim_ascii_end().len().max(start),
         bytes: bytes.to_vec(),
-        start: Place::default(),
+        start: Position::default(),
         strange: None,
     }
 }
 
-fn none<C: Codec>() -> Error {
-    Error::new(Kind::Data, format!("contains no {}", noun(C::WHAT)))
+fn no_session<C: Codec>() -> Error {
+    Error::new(ErrorKind::Data, format!("contains no {}", noun(C::PHRASE)))
 }
 
 /// Splits an array or lines into documents.
-fn documents<C: Codec>(codec: &'static C) -> Cut {
-    Cut {
+fn documents<C: Codec>(codec: &'static C) -> SectionRule {
+    SectionRule {
         is: Box::new(|object| {
             let has_list = json::member(object, C::LIST).is_some_and(|list| list.starts_with(b"["));
             has_list && json::member(object, "role").is_none()
         }),
         read: Box::new(move |piece, report| {
-            let value = Value {
+            let value = SplitValue {
                 bytes: piece.bytes.to_vec(),
                 value: 0..piece.bytes.len(),
-                start: Place {
+                start: Position {
                     line: piece.place.line - 1,
                     ..piece.place
                 },
@@ -111,7 +115,7 @@ fn documents<C: Codec>(codec: &'static C) -> Cut {
                 .as_ref()
                 .is_some_and(|parsed| parsed.layout == Layout::List)
             {
-                report.damage(piece.place, format!("not {}: no {}", C::WHAT, C::LIST));
+                report.damage(piece.place, format!("not {}: no {}", C::PHRASE, C::LIST));
                 return Vec::new();
             }
             let parsed: Vec<Parsed> = { parsed.into_iter() }
@@ -119,8 +123,8 @@ fn documents<C: Codec>(codec: &'static C) -> Cut {
                 .collect();
             let parsed = with_nested(codec, parsed, report).into_iter();
             let sessions = parsed.map(|parsed| {
-                let beside = (name, &Sidecar::default());
-                session(variant_of(codec, &parsed), beside, piece.bytes, parsed, report).0
+                let extra = (name, &Sidecar::default());
+                session(variant_of(codec, &parsed), extra, piece.bytes, parsed, report).0
             });
             sessions.collect()
         }),
@@ -149,10 +153,10 @@ fn add_nested<C: Codec>(
     let parent = codec.info(about).id;
     all.push(parsed);
     for (aside, bytes) in nested {
-        let value = Value {
+        let value = SplitValue {
             value: 0..bytes.len(),
             bytes,
-            start: Place::default(),
+            start: Position::default(),
             strange: None,
         };
         if let Some(mut inner) = document(codec, &value, report) {
@@ -165,11 +169,11 @@ fn add_nested<C: Codec>(
 }
 
 enum Inputs {
-    Lines(Pieces),
+    Lines(LogSplitter),
     Values(Values),
 }
 
-struct Sessions<C: 'static> {
+struct CodecSessions<C: 'static> {
     codec: &'static C,
     inputs: Inputs,
     name: Option<String>,
@@ -184,7 +188,7 @@ struct Sessions<C: 'static> {
     tail: Vec<u8>,
 }
 
-impl<C: Codec> Sessions<C> {
+impl<C: Codec> CodecSessions<C> {
     /// Reads the next part of the input; `false` at the end.
     fn read(&mut self, report: &mut Report) -> Result<bool> {
         let codec = self.codec;
@@ -209,7 +213,7 @@ impl<C: Codec> Sessions<C> {
             Inputs::Values(values) => {
                 let Some(value) = values.next()? else {
                     return match self.count {
-                        0 => Err(none::<C>()),
+                        0 => Err(no_session::<C>()),
                         _ => Ok(false),
                     };
                 };
@@ -239,7 +243,7 @@ impl<C: Codec> Sessions<C> {
             self.count += 1;
         }
         if self.returns {
-            let origin = Arc::new(Origin { lead, bytes });
+            let origin = Arc::new(SourceBytes { lead, bytes });
             let sessions = self.ready.iter_mut();
             sessions.for_each(|session| session.set_origin(origin.clone()));
         }
@@ -247,7 +251,7 @@ impl<C: Codec> Sessions<C> {
     }
 }
 
-impl<C: Codec> SessionReader for Sessions<C> {
+impl<C: Codec> SessionReader for CodecSessions<C> {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         loop {
             if let Some(session) = self.ready.pop_front() {
@@ -290,7 +294,7 @@ pub struct ReparsedSession<C: 'static> {
 }
 
 /// Parses source bytes again.
-pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<C>> {
+pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Option<Reparsed<C>> {
     let input = || Input {
         name: None,
         head: origin.bytes.clone(),
@@ -299,14 +303,14 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &Origin) -> Option<Reparsed<
         beside: None,
     };
     let mut report = Report::default();
-    let is_whole = matches!(C::FORMAT.form().read, Reading::Document(_));
+    let is_whole = matches!(C::FORMAT.form().read, ReadFn::Document(_));
     let value = match is_lines(codec, &mut input()).ok()? {
         true => None,
         false if is_whole => Some(whole_value(&origin.bytes)),
         false => Some(Values::new(input()).next().ok()??),
     };
     let parsed = match &value {
-        None => lines(codec, &origin.bytes, Place::default(), &mut report),
+        None => lines(codec, &origin.bytes, Position::default(), &mut report),
         Some(value) => document(codec, value, &mut report)?,
     };
     let sessions = with_nested(codec, by_session(codec, parsed), &mut report);

@@ -1,7 +1,7 @@
 //! Groups the records of a session by the elements that they were read from.
 
-use crate::error::Place;
-use crate::format::request::piece::Said;
+use crate::error::Position;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::record::Record;
 use crate::model::session::{Class, Session};
@@ -76,12 +76,12 @@ pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGr
 /// Assigns unique message ids.
 #[derive(Default)]
 pub struct Ids {
-    known: HashMap<String, Known>,
+    known: HashMap<String, IdState>,
 }
 
 /// State of an id.
 #[derive(Default)]
-struct Known {
+struct IdState {
     /// Whether it was assigned.
     given: bool,
     /// Number of alternatives tried.
@@ -132,12 +132,12 @@ pub fn is_own(session: &Session, index: usize, name: &str) -> bool {
 }
 
 /// The messages of records, with their annotations for this format.
-pub fn said<'b, B: AsRef<[u8]>>(bodies: &'b [B], name: &str) -> Vec<Said<'b>> {
+pub fn annotated_messages<'b, B: AsRef<[u8]>>(bodies: &'b [B], name: &str) -> Vec<AnnotatedMessage<'b>> {
     // The records have no byte order mark.
-    let place = Place { line: 0, offset: 1 };
+    let place = Position { line: 0, offset: 1 };
     let said = bodies.iter().enumerate().filter_map(|(nth, body)| {
         let record = Record::parse(body.as_ref(), place);
-        Some(Said::of(nth, record.body, *record.message()?, name))
+        Some(AnnotatedMessage::of(nth, record.body, *record.message()?, name))
     });
     said.collect()
 }
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_given_out_once() {
+    fn an_id_is_assigned_once() {
         let mut ids = Ids::default();
         ["a", "a", "b", "a~2"].iter().for_each(|id| ids.keep(id));
         let given: Vec<String> = [

@@ -9,7 +9,7 @@
 //! | an object | `+` members to add, `~` residues of members, `=` a checksum and the original value, `-` checksums of members to remove |
 //! | an array | for each element of the source the key of the encoded element, `[key, residue]`, `{"=": [key, checksum, value]}` or `{"+": value}`; then `{"-": [key, checksum]}` for each element to remove |
 
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use std::borrow::Cow;
@@ -228,8 +228,8 @@ fn compare_arrays(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8>
     let mut left: Vec<usize> = known.into_values().flatten().collect();
     left.sort_unstable();
     for nth in left {
-        let gone = array([quoted(&key_of(encoded[nth])), check(encoded[nth])]);
-        entries.push(one("-", &gone));
+        let removed = array([quoted(&key_of(encoded[nth])), check(encoded[nth])]);
+        entries.push(one("-", &removed));
     }
     Some(array(entries))
 }
@@ -241,7 +241,7 @@ fn one(name: &str, value: &[u8]) -> Vec<u8> {
 }
 
 /// An entry in the residue of an array.
-enum Entry<'r> {
+enum ResidueEntry<'r> {
     Same,
     Inside(&'r [u8]),
     Instead(&'r [u8], &'r [u8]),
@@ -249,15 +249,15 @@ enum Entry<'r> {
     Added(&'r [u8]),
 }
 
-fn entry(raw: &[u8]) -> Option<(Cow<'_, str>, Entry<'_>)> {
+fn entry(raw: &[u8]) -> Option<(Cow<'_, str>, ResidueEntry<'_>)> {
     if let Some(key) = json::text(raw) {
-        return Some((key, Entry::Same));
+        return Some((key, ResidueEntry::Same));
     }
     if let Some(value) = json::member(raw, "+") {
-        return Some((Cow::Borrowed(""), Entry::Added(value)));
+        return Some((Cow::Borrowed(""), ResidueEntry::Added(value)));
     }
     let list = |raw| elements(raw).filter(|list| !list.is_empty());
-    let (list, gone) = match ["=", "-"].map(|name| json::member(raw, name)) {
+    let (list, removed) = match ["=", "-"].map(|name| json::member(raw, name)) {
         [Some(raw), _] => (list(raw)?, false),
         [_, Some(raw)] => (list(raw)?, true),
         _ => (list(raw)?, false),
@@ -266,9 +266,9 @@ fn entry(raw: &[u8]) -> Option<(Cow<'_, str>, Entry<'_>)> {
     Some((
         key,
         match list[1..] {
-            [check] if gone => Entry::Removed(check),
-            [residue] => Entry::Inside(residue),
-            [check, value] => Entry::Instead(check, value),
+            [check] if removed => ResidueEntry::Removed(check),
+            [residue] => ResidueEntry::Inside(residue),
+            [check, value] => ResidueEntry::Instead(check, value),
             _ => return None,
         },
     ))
@@ -280,7 +280,7 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
     let mut wanted: HashMap<&str, usize> = HashMap::new();
     let keyed = entries
         .iter()
-        .filter(|(_, entry)| !matches!(entry, Entry::Added(_)));
+        .filter(|(_, entry)| !matches!(entry, ResidueEntry::Added(_)));
     keyed.for_each(|(key, _)| *wanted.entry(key).or_default() += 1);
     let mut known = by_key(&now);
     // Elements without ids are ambiguous if one is missing.
@@ -297,7 +297,7 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
     let mut placed: Vec<(Option<usize>, Vec<u8>)> = Vec::new();
     let mut is_placed = vec![false; now.len()];
     for (key, entry) in &entries {
-        if let Entry::Added(value) = entry {
+        if let ResidueEntry::Added(value) = entry {
             placed.push((None, value.to_vec()));
             continue;
         }
@@ -305,14 +305,14 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
         let certain = is_certain.get(&**key) == Some(&true);
         let is = |then: &[u8]| nth.is_some_and(|nth| certain && check(now[nth]) == then);
         let element = match (entry, nth) {
-            (Entry::Instead(then, value), _) if is(then) => value.to_vec(),
-            (Entry::Removed(then), Some(nth)) if is(then) => {
+            (ResidueEntry::Instead(then, value), _) if is(then) => value.to_vec(),
+            (ResidueEntry::Removed(then), Some(nth)) if is(then) => {
                 is_placed[nth] = true;
                 continue;
             }
             // The value to replace or remove has changed, so the residue no longer applies.
-            (Entry::Instead(..) | Entry::Removed(_), _) => return None,
-            (Entry::Inside(residue), Some(nth)) if certain => restore(now[nth], residue),
+            (ResidueEntry::Instead(..) | ResidueEntry::Removed(_), _) => return None,
+            (ResidueEntry::Inside(residue), Some(nth)) if certain => restore(now[nth], residue),
             (_, Some(nth)) => now[nth].to_vec(),
             (_, None) => continue,
         };
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaced_a_content_is_not_brought_back_when_that_changes() {
+    fn changed_content_does_not_restore_replaced_members() {
         let (source, encoded) = (
             r#"{"status":"error","error":"secret"}"#,
             r#"{"status":"ok","value":"secret"}"#,
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_keep_their_residue_beside_changed_ones() {
+    fn unchanged_elements_keep_their_residue() {
         let source = r#"[{"type":"call","id":"a","s":1},{"type":"text","text":"t","n":2},{"type":"call","id":"b","s":3}]"#;
         let encoded = r#"[{"type":"text","text":"t"},{"type":"call","id":"a"},{"type":"call","id":"b"}]"#;
         assert_eq!(

@@ -1,16 +1,16 @@
 //! Converts elements to a session.
 
-use super::codec::{Codec, Decoded, Draft, Layout, Lineage, Summary, Visible, lines_of};
-use super::part::{Parsed, State};
-use super::records::{self, Ids, said};
+use super::codec::{Codec, Decoded, Draft, Layout, Lineage, SummaryDraft, Visible, lines_of};
+use super::part::{ElementState, Parsed};
+use super::records::{self, Ids, annotated_messages};
 use super::residue;
 use super::sidecar::Sidecar;
 use super::source::Source;
-use crate::error::Place;
+use crate::error::Position;
 use crate::format;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
-use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::request::request_part::{array, quoted, wrapped};
 use crate::format::workspace::Member;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
@@ -57,11 +57,11 @@ pub fn session<C: Codec>(
     source.is_aside = parsed.aside.is_some();
     let outline = codec.numbered_outline(input.nth + 1, &raws);
     for what in codec.remarks(&outline, parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
-        report.note(Place::default(), what);
+        report.note(Position::default(), what);
     }
     let mut session = Session::default();
     session.push_new(&header(codec, &outline, (input, sidecar), bytes, &parsed));
-    let mut building = Building {
+    let mut building = SessionBuilder {
         codec,
         session,
         source,
@@ -86,15 +86,15 @@ pub fn session<C: Codec>(
             message.raw("id", quoted(&building.ids.next("instructions", false)));
         }
         message.note("about", Some(b"true".to_vec()));
-        let line = building.push(message.body_of(C::NAME), Place::default());
+        let line = building.push(message.body_of(C::NAME), Position::default());
         building.source.instructions = Some(line);
     }
     let mut unrecognized = Vec::new();
     for (nth, (place, state)) in states.into_iter().enumerate() {
         match state {
-            State::Skipped => continue,
-            State::Damaged(full) => {
-                if let record::Kind::Unreadable(fault) = Record::parse(&full, place).kind {
+            ElementState::Skipped => continue,
+            ElementState::Damaged(full) => {
+                if let record::RecordKind::Unreadable(fault) = Record::parse(&full, place).kind {
                     let mut place = place;
                     place.offset += fault.offset as u64;
                     report.damage(place, fault.what);
@@ -102,12 +102,12 @@ pub fn session<C: Codec>(
                 building.session.push_ended(&full, place);
                 continue;
             }
-            State::Strange(raw) => {
+            ElementState::Strange(raw) => {
                 building.push(records::passthrough(C::NAME, &raw), place);
                 unrecognized.push(place);
                 continue;
             }
-            State::Element => {}
+            ElementState::Element => {}
         }
         let raw = &raws[nth];
         if let Some(fault) = codec.fault(raw) {
@@ -144,7 +144,7 @@ pub fn session<C: Codec>(
         }
     }
     match layout {
-        Layout::Lines => report.strange(unrecognized.into_iter(), C::WHAT),
+        Layout::Lines => report.report_unrecognized(unrecognized.into_iter(), C::PHRASE),
         _ if is_reported => {}
         _ => unrecognized
             .into_iter()
@@ -176,9 +176,9 @@ fn header<C: Codec>(
     codec.add_info(outline, &mut info);
     sidecar.complete(&mut info, parsed.aside.is_some());
     let mut metadata = ObjectBuilder::default();
-    let source = format::Source {
+    let source = format::DocumentSource {
         name: input.name,
-        ..format::Source::alone(bytes)
+        ..format::DocumentSource::alone(bytes)
     };
     let numbered = || format!("{}#{}", source.name_or_hash(), input.nth + 1);
     let mut id = parsed.row.clone().or(info.id.take());
@@ -200,7 +200,7 @@ fn header<C: Codec>(
     let about = parsed
         .about
         .as_deref()
-        .filter(|_| C::PLACED.contains(&Member::Tools));
+        .filter(|_| C::REPRESENTED.contains(&Member::Tools));
     if let Some(tools) = about.and_then(|about| json::member(about, "tools")) {
         metadata.raw("tools", tools);
     }
@@ -238,7 +238,7 @@ fn header<C: Codec>(
     header.finish(&id)
 }
 
-struct Building<'c, C> {
+struct SessionBuilder<'c, C> {
     codec: &'c C,
     session: Session,
     source: Source,
@@ -257,14 +257,14 @@ struct Building<'c, C> {
     time: Option<String>,
 }
 
-impl<C: Codec> Building<'_, C> {
-    fn push(&mut self, body: Vec<u8>, place: Place) -> usize {
+impl<C: Codec> SessionBuilder<'_, C> {
+    fn push(&mut self, body: Vec<u8>, place: Position) -> usize {
         self.session.push_made(body, place);
         self.session.len() - 1
     }
 
     /// Appends the messages of an element; `number` forms the id of an element without one.
-    fn messages(&mut self, nth: usize, number: usize, raw: &[u8], drafts: Vec<Draft>, place: Place) {
+    fn messages(&mut self, nth: usize, number: usize, raw: &[u8], drafts: Vec<Draft>, place: Position) {
         let own = self.codec.id(raw);
         let is_named = C::IDS || drafts.len() > 1;
         let id = match &own {
@@ -272,7 +272,9 @@ impl<C: Codec> Building<'_, C> {
             None => is_named.then(|| self.ids.next(&format!("msg_{number}"), false)),
         };
         let plain = bodies::<C>(&drafts, id.as_deref(), None);
-        let encoded = self.codec.encode(&said(&plain, C::NAME), &mut Report::default());
+        let encoded = self
+            .codec
+            .encode(&annotated_messages(&plain, C::NAME), &mut Report::default());
         let note = residue::note(raw, encoded);
         let bodies = bodies::<C>(&drafts, id.as_deref(), Some(&note));
         for (at, (draft, body)) in drafts.into_iter().zip(bodies).enumerate() {
@@ -298,7 +300,7 @@ impl<C: Codec> Building<'_, C> {
     }
 
     /// Appends a summary event for an element, or after the messages of an element.
-    fn summary(&mut self, nth: usize, raw: Option<&[u8]>, summary: Summary, place: Place) {
+    fn summary(&mut self, nth: usize, raw: Option<&[u8]>, summary: SummaryDraft, place: Position) {
         let text = raw.map_or(summary.text.as_str().into(), String::from_utf8_lossy);
         let name = format!("{nth}\n{text}");
         let at = raw.and_then(|raw| self.codec.time(raw));
@@ -435,7 +437,7 @@ pub fn encoded<C: Codec>(
     };
     let id = Some(id).filter(|_| C::IDS || drafts.len() > 1 || codec.id(raw).is_some());
     codec.encode(
-        &said(&bodies::<C>(&drafts, id, None), C::NAME),
+        &annotated_messages(&bodies::<C>(&drafts, id, None), C::NAME),
         &mut Report::default(),
     )
 }

@@ -1,6 +1,6 @@
 //! The elements that a session was read from.
 
-use super::changes::Elements;
+use super::changes::ElementMap;
 use super::codec::lines_of;
 use crate::model::view::Item;
 
@@ -20,7 +20,7 @@ pub struct Source {
     /// Whether it is a side session of a log.
     pub is_aside: bool,
     /// Maps messages to elements.
-    pub elements: Elements,
+    pub elements: ElementMap,
     /// Elements that are summaries, with the lines of their events.
     pub summaries: Vec<(usize, usize)>,
     /// The line of a message that is a member next to the list.
@@ -46,7 +46,7 @@ impl Source {
     }
 
     /// Whether an item is in the source, but not in an element with messages.
-    pub fn is_apart(&self, item: &Item) -> bool {
+    pub fn is_outside_messages(&self, item: &Item) -> bool {
         self.is_summary(item) || (self.instructions.is_some() && self.instructions == item.line())
     }
 

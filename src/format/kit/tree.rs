@@ -1,7 +1,7 @@
 //! Logs whose lines name the line before them. The main session is one path through them; the rest are branches.
 
 use super::codec::Assembly;
-use super::part::Aside;
+use super::part::SideSession;
 use std::collections::{HashMap, HashSet};
 
 /// The lines of a log as a tree.
@@ -48,7 +48,7 @@ impl Tree {
             let head = heads[*nth];
             sessions.entry(head).or_insert_with(|| {
                 let joint = self.parents[head].and_then(|nth| self.last_message(nth));
-                assembly.others.push(Aside {
+                assembly.others.push(SideSession {
                     kind: "branch",
                     at: joint.and_then(|nth| self.ids[nth].clone()),
                     id: None,

@@ -1,21 +1,21 @@
 //! Reads concatenated JSON values, such as exports of several sessions, one at a time.
 
-use crate::error::{Error, Place, Result};
-use crate::format::array::Scan;
+use crate::error::{Error, Position, Result};
+use crate::format::array::ArrayScan;
+use crate::format::read_window::Window;
 use crate::format::sessions::Input;
-use crate::format::window::Window;
 use crate::model::json;
 use std::io::Read;
 use std::ops::Range;
 
 /// A value with the bytes since the previous value, and for the last value with the rest of the input.
-pub struct Value {
+pub struct SplitValue {
     /// All bytes.
     pub bytes: Vec<u8>,
     /// Range of the value in them; empty if there is none.
     pub value: Range<usize>,
     /// Their position: the number of lines before, and the offset.
-    pub start: Place,
+    pub start: Position,
     /// Offset of bytes before the value that are not a value, if any.
     pub strange: Option<usize>,
 }
@@ -23,7 +23,7 @@ pub struct Value {
 /// Splits an input into values.
 pub struct Values {
     window: Window<Box<dyn Read>>,
-    at: Place,
+    at: Position,
 }
 
 impl Values {
@@ -31,13 +31,13 @@ impl Values {
     pub fn new(input: Input) -> Values {
         Values {
             window: Window::new(input.head, input.rest),
-            at: Place::default(),
+            at: Position::default(),
         }
     }
 
     /// The next value; the last one may be truncated. Text that is neither an object nor an array is skipped to the end
     /// of its line.
-    pub fn next(&mut self) -> Result<Option<Value>> {
+    pub fn next(&mut self) -> Result<Option<SplitValue>> {
         let (mut at, mut strange) = (0, None);
         if self.at.offset == 0 && self.has(2)? && self.window.bytes().starts_with(b"\xef\xbb\xbf") {
             at = 3;
@@ -56,7 +56,7 @@ impl Values {
             }
         }
         let start = at;
-        let mut scan = Scan::default();
+        let mut scan = ArrayScan::default();
         while self.has(at)? {
             if let Some(end) = scan.run(self.window.bytes(), at) {
                 at = end;
@@ -70,7 +70,7 @@ impl Values {
             return Ok(None);
         }
         let bytes = self.window.take(length).to_vec();
-        let value = Value {
+        let value = SplitValue {
             value: start..at,
             start: self.at,
             strange,
@@ -100,10 +100,10 @@ impl Values {
     }
 }
 
-impl Value {
+impl SplitValue {
     /// Positions in these bytes, to be queried in ascending order.
-    pub fn places(&self) -> Places<'_> {
-        Places {
+    pub fn places(&self) -> ValuePositions<'_> {
+        ValuePositions {
             bytes: &self.bytes,
             start: self.start,
             line: 0,
@@ -113,20 +113,20 @@ impl Value {
 }
 
 /// Computes positions by counting lines, in ascending order.
-pub struct Places<'a> {
+pub struct ValuePositions<'a> {
     bytes: &'a [u8],
-    start: Place,
+    start: Position,
     line: u64,
     at: usize,
 }
 
-impl Places<'_> {
+impl ValuePositions<'_> {
     /// The position of an offset, which must not precede the previous one.
-    pub fn at(&mut self, offset: usize) -> Place {
+    pub fn at(&mut self, offset: usize) -> Position {
         let offset = offset.min(self.bytes.len()).max(self.at);
         self.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..offset]).count() as u64;
         self.at = offset;
-        Place {
+        Position {
             line: self.start.line + 1 + self.line,
             offset: self.start.offset + offset as u64,
         }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_behind_one_another_however_they_are_apart() {
+    fn concatenated_values_are_split_at_any_separator() {
         for (text, wanted) in [
             ("", vec![]),
             ("{}", vec!["{}"]),

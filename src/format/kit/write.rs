@@ -1,20 +1,20 @@
 //! Writes sessions as documents or lines, both new ones and those read from the format.
 
-use super::back::back;
 use super::codec::{Codec, Layout, lines_of, variant_named};
 use super::editor::{Editor, Edits, new_elements};
-use super::frame::Edit;
+use super::frame::ElementEdit;
 use super::link::link;
 use super::losses;
-use super::records::{self, ElementGroup, groups, said};
+use super::records::{self, ElementGroup, annotated_messages, groups};
 use super::residue;
 use super::source::Source;
+use super::write_back::write_back;
 use crate::error::Result;
 use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
-use crate::format::request::piece::array;
-use crate::format::{Purpose, Returned, written};
+use crate::format::request::request_part::array;
+use crate::format::{EditedSession, Purpose, written};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -34,12 +34,12 @@ pub fn write_whole<C: Editor>(
     if session.origin().is_none() || purpose != Purpose::Return {
         return write(codec, session, view, purpose, out, report);
     }
-    let returned = Returned {
+    let returned = EditedSession {
         session,
         view,
         changed: true,
     };
-    back(codec, &[returned], out, report)
+    write_back(codec, &[returned], out, report)
 }
 
 /// Writes a session in its original layout and variant.
@@ -51,7 +51,7 @@ pub fn write<C: Editor>(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let own = own_header(session, C::NAME);
+    let own = header_metadata(session, C::NAME);
     let codec = own.map_or(codec, |own| variant_named(codec, &variant::<C>(&own)));
     write_as(codec, None, (session, view), purpose, out, report)
 }
@@ -67,7 +67,7 @@ pub fn write_as<C: Editor>(
 ) -> Result<()> {
     // A request has no document around the list, unless the format always has one.
     let is_bare = purpose == Purpose::Context && C::LAYOUT == Layout::List;
-    let own = own_header(session, C::NAME);
+    let own = header_metadata(session, C::NAME);
     let own = own.as_deref();
     let form = own.and_then(|own| json::member(own, "form")).and_then(json::text);
     let form = form.and_then(|form| Layout::from_name(&form));
@@ -81,13 +81,13 @@ pub fn write_as<C: Editor>(
         match own {
             Some(_) => {
                 let info = codec.info(about.as_deref().unwrap_or(b"{}"));
-                let beside = session.header_text("title").filter(|_| !C::HAS_TITLE);
-                let title = info.title.or(beside);
-                losses::own_header(session, title.as_deref(), C::PLACED, C::NAME, report);
+                let extra = session.header_text("title").filter(|_| !C::HAS_TITLE);
+                let title = info.title.or(extra);
+                losses::count_header_losses(session, title.as_deref(), C::REPRESENTED, C::NAME, report);
                 losses::events(session, C::NAME, report);
             }
             None => {
-                let keeps = |body: &[u8]| losses::keeps_header(body, C::HEADER, C::PLACED, C::NAME);
+                let keeps = |body: &[u8]| losses::keeps_header(body, C::HEADER, C::REPRESENTED, C::NAME);
                 let is_summary = |index: usize| {
                     let event = session.record(index);
                     let event = event.event();
@@ -115,7 +115,7 @@ pub fn write_as<C: Editor>(
             let elements = list.iter().flat_map(|edit| {
                 let raw = edit.element(&source.raws);
                 // A damaged line may look like a list.
-                let is_damaged = matches!(edit, Edit::Keep(nth) if !has_messages(*nth));
+                let is_damaged = matches!(edit, ElementEdit::Keep(nth) if !has_messages(*nth));
                 let lines = if C::UNITS || is_damaged {
                     vec![raw]
                 } else {
@@ -137,7 +137,7 @@ pub fn write_as<C: Editor>(
                 items.sort_by_key(|nth| view.items[*nth].summary(session).is_none());
             }
             let elements = new_elements(codec, (session, view), &items, purpose, &mut context, report);
-            let elements = link::<C>(&[], elements.into_iter().map(Edit::Insert).collect());
+            let elements = link::<C>(&[], elements.into_iter().map(ElementEdit::Insert).collect());
             let elements = elements.iter().map(|edit| edit.element(&[]).to_vec()).collect();
             (elements, context)
         }
@@ -195,7 +195,7 @@ fn variant<C: Codec>(own: &[u8]) -> Cow<'_, str> {
 }
 
 /// The format's metadata in the header of a session.
-fn own_header(session: &Session, name: &str) -> Option<Vec<u8>> {
+fn header_metadata(session: &Session, name: &str) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(known, _)| known == "metadata")?;
     let own = json::member(metadata, name)?;
@@ -211,7 +211,7 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
                 let note = records::note(session.record(lines[0]).body, C::NAME).unwrap_or(b"{}");
                 let raw = residue::noted(note, || {
                     let bodies: Vec<&[u8]> = lines.iter().map(|line| session.record(*line).body).collect();
-                    codec.encode(&said(&bodies, C::NAME), &mut Report::default())
+                    codec.encode(&annotated_messages(&bodies, C::NAME), &mut Report::default())
                 });
                 let Some(raw) = raw else { continue };
                 let nth = source.raws.len();
@@ -230,7 +230,7 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
                     None => source.raws.push(raw),
                     // Write the text of a damaged element; a list cannot represent it.
                     Some(text) if layout == Layout::Lines => source.raws.push(text.into_owned().into_bytes()),
-                    Some(_) => report.lose(Loss::Unreadable, 1),
+                    Some(_) => report.count_loss(Loss::Unreadable, 1),
                 }
             }
             ElementGroup::Summary(line) => {
@@ -240,7 +240,7 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
             ElementGroup::Damaged(line) if layout == Layout::Lines => {
                 source.raws.push(session.record(line).body.to_vec());
             }
-            ElementGroup::Damaged(_) => report.lose(Loss::Unreadable, 1),
+            ElementGroup::Damaged(_) => report.count_loss(Loss::Unreadable, 1),
         }
     }
     source.elements.count = source.raws.len();

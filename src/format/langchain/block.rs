@@ -1,12 +1,12 @@
 //! Converts between content blocks and native parts.
 
-use crate::format::request::media::{Bytes, Kind, Media};
-use crate::format::request::piece::rest;
+use crate::format::request::media::{Bytes, Media, MediaKind};
+use crate::format::request::request_part::extra_members;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
 /// A converted block.
-pub enum Block {
+pub enum ConvertedBlock {
     /// A part of the content.
     Part(Vec<u8>),
     /// Reasoning.
@@ -22,21 +22,21 @@ fn kind(block: &[u8]) -> Cow<'_, str> {
 }
 
 /// Converts a block; a string is text.
-pub fn read(raw: &[u8]) -> Block {
+pub fn read(raw: &[u8]) -> ConvertedBlock {
     if raw.starts_with(b"\"") {
-        return Block::Part(crate::format::request::draft::text_part(raw));
+        return ConvertedBlock::Part(crate::format::request::draft::text_part(raw));
     }
     match kind(raw).as_ref() {
-        "thinking" => Block::Thought(renamed(raw, "thinking", "text")),
-        "reasoning" => Block::Thought(renamed(raw, "reasoning", "text")),
-        "redacted_thinking" => Block::Thought(raw.to_vec()),
+        "thinking" => ConvertedBlock::Thought(renamed(raw, "thinking", "text")),
+        "reasoning" => ConvertedBlock::Thought(renamed(raw, "reasoning", "text")),
+        "redacted_thinking" => ConvertedBlock::Thought(raw.to_vec()),
         kind @ ("tool_use" | "tool_call" | "invalid_tool_call" | "input_json_delta") => {
-            Block::Call(kind.to_string())
+            ConvertedBlock::Call(kind.to_string())
         }
         _ => {
             let media = Media::of(raw).or_else(|| standard(raw));
             let part = media.and_then(|media| media.chat());
-            Block::Part(part.unwrap_or_else(|| raw.to_vec()))
+            ConvertedBlock::Part(part.unwrap_or_else(|| raw.to_vec()))
         }
     }
 }
@@ -45,9 +45,9 @@ pub fn read(raw: &[u8]) -> Block {
 fn standard(raw: &[u8]) -> Option<Media<'_>> {
     let text = |name: &str| json::member(raw, name).and_then(json::text);
     let kind = match kind(raw).as_ref() {
-        "image" => Kind::Image,
-        "audio" => Kind::Audio,
-        "file" => Kind::File,
+        "image" => MediaKind::Image,
+        "audio" => MediaKind::Audio,
+        "file" => MediaKind::File,
         _ => return None,
     };
     let bytes = match (text("base64").or_else(|| text("data")), text("mime_type")) {
@@ -64,14 +64,14 @@ fn standard(raw: &[u8]) -> Option<Media<'_>> {
 }
 
 /// Encodes reasoning as a block.
-pub fn thought(part: &[u8]) -> Vec<u8> {
+pub fn reasoning_block(part: &[u8]) -> Vec<u8> {
     match kind(part).as_ref() {
         "thinking" => renamed(part, "text", "thinking"),
         "redacted_thinking" => part.to_vec(),
         _ => {
             let mut block = ObjectBuilder::default();
             block.text("type", "reasoning");
-            for (name, value) in rest(&renamed(part, "text", "reasoning"), &["type"]) {
+            for (name, value) in extra_members(&renamed(part, "text", "reasoning"), &["type"]) {
                 block.raw(&name, value);
             }
             block.finish()
@@ -95,7 +95,7 @@ pub fn call(call: &[u8], kind: &str) -> Vec<u8> {
 /// An object with a member renamed.
 fn renamed(object: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
-    for (name, value) in rest(object, &[]) {
+    for (name, value) in extra_members(object, &[]) {
         built.raw(if name == from { to } else { &name }, value);
     }
     built.finish()

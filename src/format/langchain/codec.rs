@@ -1,12 +1,12 @@
 //! Implements the kit's codec for LangChain messages; each message is an element.
 
-use super::read::{self, Element};
+use super::read::{self, DictElement};
 use super::{NAME, row, write};
 use crate::format::Format;
 use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -30,13 +30,13 @@ const VARIANTS: [Langchain; 2] = [
 impl Codec for Langchain {
     const FORMAT: Format = Format::Langchain;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "LangChain messages";
+    const PHRASE: &'static str = "LangChain messages";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const MANY: bool = true;
     const LAYOUT: Layout = Layout::List;
     const IDS: bool = false;
-    const LAYS_OUT: bool = true;
+    const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const VARIANTS: &'static [Langchain] = &VARIANTS;
     type Outline = ();
@@ -65,7 +65,7 @@ impl Codec for Langchain {
 
     fn decode(&self, (): &(), _: usize, raw: &[u8]) -> Decoded {
         let message = read::message(raw);
-        let removes = || Element::of(raw).is_some_and(|element| element.kind() == Some("remove"));
+        let removes = || DictElement::of(raw).is_some_and(|element| element.kind() == Some("remove"));
         match message {
             Some(message) => Decoded::Messages(vec![message.into()]),
             None if removes() => Decoded::Passthrough,
@@ -74,17 +74,17 @@ impl Codec for Langchain {
     }
 
     fn fault(&self, raw: &[u8]) -> Option<String> {
-        let element = Element::of(raw)?;
+        let element = DictElement::of(raw)?;
         element.kind().filter(|kind| *kind != "remove")?;
         content::fault(element.members, &["tool_calls"])
     }
 
     fn id(&self, raw: &[u8]) -> Option<String> {
-        let id = json::member(Element::of(raw)?.members, "id").and_then(json::text)?;
+        let id = json::member(DictElement::of(raw)?.members, "id").and_then(json::text)?;
         Some(id.into_owned()).filter(|id| !id.is_empty())
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         let message = messages.first()?;
         Some(write::element(message, self.is_constructor, report))
     }
@@ -97,7 +97,7 @@ impl Editor for Langchain {
 
     fn new_context(&self, _: &Session, _: &View) {}
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Timestamp, Loss::Category];
         losses::members(
             &said.message,

@@ -17,18 +17,18 @@ mod row;
 mod tests;
 mod write;
 
-use super::detect::{Shape, Signature};
+use super::detect::{ObjectShape, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds};
+use super::{FormatSpec, SessionCount};
 use crate::model::json::{self, Dialect};
 use codec::DICT;
 
 /// These messages, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "LangChain messages (messages_to_dict or dumpd)",
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     loses: &[
         Loss::Timestamp,
         Loss::Usage,
@@ -55,7 +55,7 @@ pub(super) const SIGNATURE: Signature = Signature {
         let row = shape.has("session_id").then(|| shape.get("message")).flatten();
         let text = row.and_then(json::text);
         let inner = text.as_deref().map(str::as_bytes).or(row);
-        let inner = inner.and_then(|object| Shape::of(object, Dialect::Python));
+        let inner = inner.and_then(|object| ObjectShape::of(object, Dialect::Python));
         is_element(shape) || inner.is_some_and(|inner| is_element(&inner))
     },
     message: |said| is_element(said.message),
@@ -63,7 +63,7 @@ pub(super) const SIGNATURE: Signature = Signature {
 };
 
 /// Whether an object is a serialized message: of a known type, and with content.
-fn is_element(shape: &Shape<'_>) -> bool {
+fn is_element(shape: &ObjectShape<'_>) -> bool {
     let (kind, members) = match shape.begins("lc", b'1') {
         true => {
             let id = shape.get("id").and_then(|id| json::elements(id, Dialect::Python));

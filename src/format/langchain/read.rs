@@ -1,12 +1,12 @@
 //! Converts an element to a native message.
 
-use super::block::{self, Block};
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, quoted};
+use super::block::{self, ConvertedBlock};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect};
 
 /// An element: its type and its members.
-pub struct Element<'a> {
+pub struct DictElement<'a> {
     /// Its type as written: `ai`, `AIMessageChunk`, or the last name of a constructor's id.
     pub written: String,
     /// Its members.
@@ -30,17 +30,17 @@ pub fn class_of(kind: &str) -> &'static str {
     known.map_or("ChatMessage", |(_, class, _)| class)
 }
 
-impl<'a> Element<'a> {
+impl<'a> DictElement<'a> {
     /// Parses an element.
-    pub fn of(object: &'a [u8]) -> Option<Element<'a>> {
+    pub fn of(object: &'a [u8]) -> Option<DictElement<'a>> {
         if let Some(members) = json::member(object, "kwargs").filter(|raw| raw.starts_with(b"{")) {
             let id = json::elements(json::member(object, "id")?, Dialect::Strict)?;
             let written = id.last().copied().and_then(json::text)?.into_owned();
-            return Some(Element { written, members });
+            return Some(DictElement { written, members });
         }
         let members = json::member(object, "data").filter(|raw| raw.starts_with(b"{"))?;
         let written = json::member(object, "type").and_then(json::text)?.into_owned();
-        Some(Element { written, members })
+        Some(DictElement { written, members })
     }
 
     /// The type, with chunks and class names mapped to it.
@@ -59,8 +59,8 @@ pub fn kind_of(written: &str) -> Option<&'static str> {
 }
 
 /// The native message of an element; `None` if it is not a message.
-pub fn message(raw: &[u8]) -> Option<Draft> {
-    let element = Element::of(raw)?;
+pub fn message(raw: &[u8]) -> Option<AnnotatedDraft> {
+    let element = DictElement::of(raw)?;
     let kind = element.kind()?;
     let members = element.members;
     let get = |name: &str| json::member(members, name);
@@ -73,7 +73,7 @@ pub fn message(raw: &[u8]) -> Option<Draft> {
         "system" if developer => "developer".to_string(),
         kind => TYPES.iter().find(|(known, _, _)| *known == kind)?.2.to_string(),
     };
-    let mut draft = Draft::new(&role);
+    let mut draft = AnnotatedDraft::new(&role);
     content(get("content"), &mut draft);
     calls(members, kwargs, &mut draft);
     for name in ["name", "tool_call_id"] {
@@ -81,9 +81,9 @@ pub fn message(raw: &[u8]) -> Option<Draft> {
             draft.raw(name, value);
         }
     }
-    let told = get("response_metadata").unwrap_or(b"{}");
+    let reported = get("response_metadata").unwrap_or(b"{}");
     let names = ["model_name", "model"].iter();
-    let mut models = names.filter_map(|name| json::member(told, name));
+    let mut models = names.filter_map(|name| json::member(reported, name));
     if let Some(model) = models.find(|raw| raw.starts_with(b"\"")) {
         draft.raw("model", model);
     }
@@ -96,7 +96,7 @@ pub fn message(raw: &[u8]) -> Option<Draft> {
     Some(draft)
 }
 
-fn content(raw: Option<&[u8]>, draft: &mut Draft) {
+fn content(raw: Option<&[u8]>, draft: &mut AnnotatedDraft) {
     let Some(raw) = raw else {
         draft.raw("content", "null");
         return;
@@ -109,24 +109,24 @@ fn content(raw: Option<&[u8]>, draft: &mut Draft) {
         };
         return;
     };
-    let (mut parts, mut thoughts) = (Vec::new(), Vec::new());
+    let (mut parts, mut reasoning_parts) = (Vec::new(), Vec::new());
     let mut calls = None;
     for block in blocks {
         match block::read(block) {
-            Block::Part(part) => parts.push(part),
-            Block::Thought(part) => thoughts.push(part),
-            Block::Call(kind) => calls = calls.or(Some(kind)),
+            ConvertedBlock::Part(part) => parts.push(part),
+            ConvertedBlock::Thought(part) => reasoning_parts.push(part),
+            ConvertedBlock::Call(kind) => calls = calls.or(Some(kind)),
         }
     }
     draft.note("blocks", calls.map(|kind| quoted(&kind)));
     draft.raw("content", array(&parts));
-    if !thoughts.is_empty() {
-        draft.raw("reasoning", array(&thoughts));
+    if !reasoning_parts.is_empty() {
+        draft.raw("reasoning", array(&reasoning_parts));
     }
 }
 
 /// The calls, followed by those that could not be parsed.
-fn calls(members: &[u8], kwargs: &[u8], draft: &mut Draft) {
+fn calls(members: &[u8], kwargs: &[u8], draft: &mut AnnotatedDraft) {
     let list = |name: &str| {
         let raw = json::member(members, name);
         raw.and_then(|raw| json::elements(raw, Dialect::Strict))

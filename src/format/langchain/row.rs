@@ -1,6 +1,6 @@
 //! Rows of a message table: a session id, and a message as JSON or as a JSON string.
 
-use crate::format::request::piece::quoted;
+use crate::format::request::request_part::quoted;
 use crate::model::json::{self, Dialect};
 
 /// The session id and the message of a row.

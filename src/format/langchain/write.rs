@@ -4,13 +4,13 @@ use super::block;
 use super::read::class_of;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::figures::Figures;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
+use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// Encodes a message.
-pub fn element(said: &Said<'_>, is_constructor: bool, report: &mut Report) -> Vec<u8> {
+pub fn element(said: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut Report) -> Vec<u8> {
     let role = said.message.role_name();
     let kind = match said.message.role() {
         Role::User => "human",
@@ -56,7 +56,7 @@ pub fn element(said: &Said<'_>, is_constructor: bool, report: &mut Report) -> Ve
                 .raw("invalid_tool_calls", array(invalid));
             let reported = json::member(said.body, "usage");
             let usage = reported.and_then(usage);
-            report.lose(Loss::Usage, u64::from(reported.is_some() && usage.is_none()));
+            report.count_loss(Loss::Usage, u64::from(reported.is_some() && usage.is_none()));
             match usage {
                 Some(usage) => drop(members.raw("usage_metadata", usage)),
                 None if is_full => drop(members.raw("usage_metadata", "null")),
@@ -88,8 +88,8 @@ pub fn element(said: &Said<'_>, is_constructor: bool, report: &mut Report) -> Ve
 }
 
 /// The content: a string, or a list of blocks, with reasoning first, and calls last if the content had calls.
-fn content(said: &Said<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
-    let mut blocks: Vec<_> = said.reasoning().into_iter().map(block::thought).collect();
+fn content(said: &AnnotatedMessage<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
+    let mut blocks: Vec<_> = said.reasoning().into_iter().map(block::reasoning_block).collect();
     let kind = said.noted("blocks").and_then(json::text);
     let calls = calls.iter().filter(|_| kind.is_some());
     let calls = calls.map(|call| block::call(call, kind.as_deref().unwrap_or_default()));
@@ -110,7 +110,7 @@ fn content(said: &Said<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// The calls whose arguments are an object, and all others.
-fn calls(said: &Said<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+fn calls(said: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut valid, mut invalid) = (Vec::new(), Vec::new());
     for call in said.calls() {
         let function = json::member(call, "function")
@@ -118,7 +118,7 @@ fn calls(said: &Said<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             .unwrap_or(b"{}");
         let custom =
             json::member(function, "arguments").is_none() && json::member(function, "input").is_some();
-        report.lose(Loss::Arguments, u64::from(custom));
+        report.count_loss(Loss::Arguments, u64::from(custom));
         let raw = json::member(function, "arguments").or_else(|| json::member(function, "input"));
         let text = raw.and_then(json::text);
         let object = text.as_deref().map(|text| text.trim().as_bytes()).filter(|text| {
@@ -155,15 +155,15 @@ fn calls(said: &Said<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 }
 
 /// Converts usage to LangChain's members: cached tokens are included in the input.
-fn usage(told: &[u8]) -> Option<Vec<u8>> {
+fn usage(reported: &[u8]) -> Option<Vec<u8>> {
     if ["input_tokens", "output_tokens", "total_tokens"]
         .iter()
-        .all(|name| json::member(told, name).is_some())
-        && json::member(told, "input_tokens_details").is_none()
+        .all(|name| json::member(reported, name).is_some())
+        && json::member(reported, "input_tokens_details").is_none()
     {
-        return Some(told.to_vec());
+        return Some(reported.to_vec());
     }
-    let figures = Figures::of(told)?;
+    let figures = Figures::of(reported)?;
     let mut usage = ObjectBuilder::default();
     usage
         .raw("input_tokens", figures.sent().to_string())

@@ -22,23 +22,23 @@ mod target;
 mod tests;
 
 use super::report::Report;
-use super::{Form, Purpose, unshown, written};
+use super::{FormatSpec, Purpose, page_losses, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
-use prose::Images;
+use prose::ImagePolicy;
 use std::io::Write;
 
 /// Markdown, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "markdown",
     about: "Markdown page (write-only)",
     ending: ".md",
     write: Some(write),
     joins: true,
-    loses: &unshown::LOSSES,
+    loses: &page_losses::LOSSES,
     note: "Roles are headings; calls and results are fenced, as is text that would break the page.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// Writes one session's view, with images that a page loads from the web when it is opened.
@@ -49,7 +49,7 @@ pub(super) fn write_with_images(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let page = page::of(session, view, (purpose, Images::Remote), report);
+    let page = page::of(session, view, (purpose, ImagePolicy::Remote), report);
     written(out.write_all(page.as_bytes()))
 }
 
@@ -61,6 +61,6 @@ fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let page = page::of(session, view, (purpose, Images::Embedded), report);
+    let page = page::of(session, view, (purpose, ImagePolicy::Embedded), report);
     written(out.write_all(page.as_bytes()))
 }

@@ -1,15 +1,15 @@
 //! Writes a session as a page.
 
-use super::prose::{self, Images};
+use super::prose::{self, ImagePolicy};
 use super::{fence, target};
 use crate::format::report::Report;
-use crate::format::request::media::{Bytes, Kind, Media};
-use crate::format::{Purpose, unshown};
+use crate::format::request::media::{Bytes, Media, MediaKind};
+use crate::format::{Purpose, page_losses};
+use crate::model::display_role::{self, Tools};
 use crate::model::json;
-use crate::model::message::{Message, Part, Role};
+use crate::model::message::{Message, MessagePart, Role};
 use crate::model::note::{Note, Notes};
 use crate::model::session::Session;
-use crate::model::speaker::{self, Tools};
 use crate::model::view::{Item, View};
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ const SHOWN: usize = 30;
 pub fn of(
     session: &Session,
     view: &View,
-    (purpose, images): (Purpose, Images),
+    (purpose, images): (Purpose, ImagePolicy),
     report: &mut Report,
 ) -> String {
     let mut page = heading(session, view);
@@ -47,7 +47,7 @@ pub fn of(
         }
         push_notes(&mut page, notes.on(item.line()));
     }
-    unshown::count(session, view, purpose, report);
+    page_losses::count(session, view, purpose, report);
     page
 }
 
@@ -72,16 +72,16 @@ fn heading(session: &Session, view: &View) -> String {
     page
 }
 
-fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: Images, page: &mut String) {
+fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: ImagePolicy, page: &mut String) {
     let role = said.role_name();
     let mut label = prose::line(&role);
     if let Some(name) = tools.name(said) {
         let _ = write!(label, " {}", fence::span(&name));
     }
     let metadata = |name: &str| said.metadata.and_then(|raw| json::member(raw, name)) == Some(b"true");
-    for (name, told) in [("is_error", "failed"), ("denied", "not allowed")] {
+    for (name, reported) in [("is_error", "failed"), ("denied", "not allowed")] {
         if metadata(name) {
-            let _ = write!(label, " ({told})");
+            let _ = write!(label, " ({reported})");
         }
     }
     let _ = writeln!(page, "\n## {label}\n");
@@ -100,18 +100,18 @@ fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: Images, p
         let _ = writeln!(page, "{}\n", facts.join(" · "));
     }
     let mut blocks: Vec<String> = Vec::new();
-    for thought in speaker::thoughts(said) {
-        match thought.filter(|text| !text.trim().is_empty()) {
+    for reasoning in display_role::reasoning_texts(said) {
+        match reasoning.filter(|text| !text.trim().is_empty()) {
             Some(text) => blocks.push(folded("thinking", &prose::in_fold(&text, images))),
             None => blocks.push("*thinking, encrypted*\n".to_string()),
         }
     }
     for part in said.parts() {
         match part {
-            Part::Text(text) if text.is_empty() => {}
-            Part::Text(text) if said.role() == Role::Tool => blocks.push(result(&text)),
-            Part::Text(text) => blocks.push(prose::of(&text, images)),
-            Part::Other(kind, raw) => blocks.push(other(&kind, raw, images)),
+            MessagePart::Text(text) if text.is_empty() => {}
+            MessagePart::Text(text) if said.role() == Role::Tool => blocks.push(result(&text)),
+            MessagePart::Text(text) => blocks.push(prose::of(&text, images)),
+            MessagePart::Other(kind, raw) => blocks.push(other(&kind, raw, images)),
         }
     }
     if let Some(refusal) = json::member(body, "refusal").and_then(json::text) {
@@ -147,22 +147,24 @@ fn result(text: &str) -> String {
 }
 
 /// A part that is not text.
-fn other(kind: &str, raw: &[u8], images: Images) -> String {
+fn other(kind: &str, raw: &[u8], images: ImagePolicy) -> String {
     let Some(media) = Media::of(raw) else {
         let raw = String::from_utf8_lossy(raw);
         return format!("part {}\n\n{}", fence::span(kind), fence::data(&raw));
     };
     let what = match media.kind {
-        Kind::Image => "image",
-        Kind::Audio => "audio",
-        Kind::File => "file",
+        MediaKind::Image => "image",
+        MediaKind::Audio => "audio",
+        MediaKind::File => "file",
     };
     let named = media.name.as_deref().unwrap_or(what);
     match (&media.bytes, media.url()) {
         (Bytes::Kept(id), _) => format!("{what} {}, stored by the provider\n", fence::span(id)),
         (_, Some(url))
             if target::is_embedded_image(&url)
-                || images == Images::Remote && media.kind == Kind::Image && target::is_remote(&url) =>
+                || images == ImagePolicy::Remote
+                    && media.kind == MediaKind::Image
+                    && target::is_remote(&url) =>
         {
             format!("![{}](<{}>)\n", prose::line(named), address(&url))
         }

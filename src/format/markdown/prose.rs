@@ -7,7 +7,7 @@ const SPEAKERS: [&str; 6] = ["system", "developer", "user", "assistant", "tool",
 
 /// Which images of a text a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Images {
+pub enum ImagePolicy {
     /// Inline ones; others become links.
     Embedded,
     /// Also remote ones, which are requested from their servers when the page is opened.
@@ -15,10 +15,10 @@ pub enum Images {
 }
 
 /// Embeds a text in a page.
-pub fn of(text: &str, images: Images) -> String {
+pub fn of(text: &str, images: ImagePolicy) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim_end_matches('\n');
-    match tame(text, images) {
+    match without_tags(text, images) {
         Some(tamed) => tamed + "\n",
         None => fence::block(text, "text"),
     }
@@ -26,7 +26,7 @@ pub fn of(text: &str, images: Images) -> String {
 
 /// Embeds a text in a collapsible element, whose content Python-Markdown treats as HTML, so that code spans do not
 /// escape tags.
-pub fn in_fold(text: &str, images: Images) -> String {
+pub fn in_fold(text: &str, images: ImagePolicy) -> String {
     match has_tag(text) && text.contains('`') {
         true => fence::block(text.trim_end_matches(['\n', '\r']), "text"),
         false => of(text, images),
@@ -53,7 +53,7 @@ pub fn line(text: &str) -> String {
 }
 
 /// An open fence.
-struct Open {
+struct OpenFence {
     mark: char,
     length: usize,
     indent: usize,
@@ -62,9 +62,9 @@ struct Open {
 }
 
 /// The text with tags escaped; `None` if it could break out of its position.
-fn tame(text: &str, images: Images) -> Option<String> {
+fn without_tags(text: &str, images: ImagePolicy) -> Option<String> {
     let mut out = String::with_capacity(text.len());
-    let mut open: Option<Open> = None;
+    let mut open: Option<OpenFence> = None;
     let mut before = "";
     // An unclosed run of backticks may be closed on another line; then code cannot be determined line by line.
     let spans = text.split('\n').all(|line| is_border(line) || is_paired(line));
@@ -100,7 +100,7 @@ fn tame(text: &str, images: Images) -> Option<String> {
             let named = word
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"_#.+-".contains(&byte));
-            open = Some(Open {
+            open = Some(OpenFence {
                 mark,
                 length,
                 indent,
@@ -119,7 +119,7 @@ fn tame(text: &str, images: Images) -> Option<String> {
         if inner.len() < rest.len() && (inner.starts_with("```") || inner.starts_with("~~~")) {
             return None;
         }
-        if is_heading(inner) || (is_underline(rest) && speaks(before)) {
+        if is_heading(inner) || (is_underline(rest) && starts_like_heading(before)) {
             return None;
         }
         escape_line(line, next, (spans, images), &mut out);
@@ -137,7 +137,7 @@ fn begins_metadata(line: &str, next: &str) -> bool {
 /// Whether a line is a heading that resembles one of the page.
 fn is_heading(line: &str) -> bool {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    (1..=2).contains(&level) && line[level..].starts_with([' ', '\t']) && speaks(&line[level..])
+    (1..=2).contains(&level) && line[level..].starts_with([' ', '\t']) && starts_like_heading(&line[level..])
 }
 
 /// Whether a line turns the previous one into a heading, also in a quotation or list.
@@ -151,7 +151,7 @@ fn is_underline(line: &str) -> bool {
 }
 
 /// Whether a text starts with a word that starts headings of a page.
-fn speaks(text: &str) -> bool {
+fn starts_like_heading(text: &str) -> bool {
     let bare: String = text
         .chars()
         .filter(|c| c.is_alphanumeric() || c.is_whitespace())
@@ -212,7 +212,7 @@ fn is_paired(line: &str) -> bool {
 
 /// Appends a line with tags, unsafe links, unwanted images and attribute lists (of Python-Markdown) escaped. With
 /// `spans`, text between backticks is code.
-fn escape_line(line: &str, next: &str, (spans, images): (bool, Images), out: &mut String) {
+fn escape_line(line: &str, next: &str, (spans, images): (bool, ImagePolicy), out: &mut String) {
     let bytes = line.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -252,13 +252,13 @@ fn has_safe_target(rest: &str, next: &str) -> bool {
 }
 
 /// Whether a page shows the image that starts here.
-fn is_shown(rest: &str, images: Images) -> bool {
+fn is_shown(rest: &str, images: ImagePolicy) -> bool {
     match rest.find("](").map(|at| target::at_start(&rest[at + 2..])) {
         Some(address) => {
-            target::is_embedded_image(address) || images == Images::Remote && target::is_remote(address)
+            target::is_embedded_image(address) || images == ImagePolicy::Remote && target::is_remote(address)
         }
         // Its address is in a definition, and unsafe definitions are escaped.
-        None => images == Images::Remote,
+        None => images == ImagePolicy::Remote,
     }
 }
 

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_that_run_nothing_are_safe() {
+    fn addresses_that_execute_code_are_unsafe() {
         for safe in [
             "https://a/b?c:d",
             "HTTP://a",

@@ -11,30 +11,30 @@ mod write;
 pub(super) use write::{message, request};
 
 use super::content;
-use super::form::Purpose;
 use super::report::{Loss, Report};
 use super::request::Api;
-use super::request::draft::Draft;
-use super::request::element::Request;
+use super::request::draft::AnnotatedDraft;
+use super::request::element::ProviderRequest;
 use super::request::interface::ResponseShape;
-use super::request::interface::{Decoder, Interface, Shape};
-use super::request::piece::{Piece, Writing};
-use super::{Form, Format, Holds, Reading, document};
-use crate::error::Place;
+use super::request::interface::{ApiShape, Decoder, Interface};
+use super::request::request_part::{RequestPart, WriteSettings};
+use super::spec::Purpose;
+use super::{Format, FormatSpec, ReadFn, SessionCount, document};
+use crate::error::Position;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
 
 /// These messages, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "openai-chat",
     about: "OpenAI Chat messages (array or request body)",
-    read: Reading::Document(|source, report| {
+    read: ReadFn::Document(|source, report| {
         document::read(Api::OpenaiChat, Format::OpenaiChat, source, report)
     }),
     many: Some(|input| document::open(Api::OpenaiChat, Format::OpenaiChat, input)),
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     back: Some(|sessions, out, report| super::request::write_back(Api::OpenaiChat, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         super::request::write(Api::OpenaiChat, session, view, purpose, out, report)
@@ -57,7 +57,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "A file with one message per line is read as jsonl. An array of request bodies, or one body per line, holds many sessions and keeps this layout in place. Both hold for the other APIs too.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// Members of a message that may replace its content.
@@ -74,7 +74,7 @@ const SAYING: [&str; 7] = [
 /// The API.
 pub(super) struct Chat;
 
-const SHAPE: Shape = Shape {
+const SHAPE: ApiShape = ApiShape {
     list: "messages",
     text_list: false,
     instructions: &[],
@@ -91,7 +91,7 @@ const SHAPE: Shape = Shape {
 };
 
 impl Interface for Chat {
-    fn shape(&self) -> &'static Shape {
+    fn shape(&self) -> &'static ApiShape {
         &SHAPE
     }
 
@@ -99,8 +99,8 @@ impl Interface for Chat {
         Box::new(Functions::default())
     }
 
-    fn write(&self, _: &[Piece<'_>], _: &mut Writing<'_>) -> Request {
-        Request::default()
+    fn write(&self, _: &[RequestPart<'_>], _: &mut WriteSettings<'_>) -> ProviderRequest {
+        ProviderRequest::default()
     }
 
     fn request(
@@ -109,12 +109,12 @@ impl Interface for Chat {
         view: &View,
         purpose: Purpose,
         report: &mut Report,
-    ) -> Option<Request> {
+    ) -> Option<ProviderRequest> {
         Some(write::request(session, view, purpose, report))
     }
 
-    fn instructions(&self, raw: &[u8]) -> Draft {
-        let mut draft = Draft::new("system");
+    fn instructions(&self, raw: &[u8]) -> AnnotatedDraft {
+        let mut draft = AnnotatedDraft::new("system");
         draft.raw("content", raw);
         draft
     }
@@ -125,7 +125,7 @@ impl Interface for Chat {
 }
 
 impl Decoder for Functions {
-    fn drafts(&mut self, _: &[&[u8]]) -> Vec<Draft> {
+    fn drafts(&mut self, _: &[&[u8]]) -> Vec<AnnotatedDraft> {
         Vec::new()
     }
 
@@ -138,7 +138,7 @@ impl Decoder for Functions {
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
 /// Members of the native format that a message of another program may have with another meaning.
-pub(super) const BOOKS: [&str; 7] = [
+pub(super) const AMBIGUOUS_MEMBERS: [&str; 7] = [
     "id",
     "timestamp",
     "category",
@@ -149,8 +149,8 @@ pub(super) const BOOKS: [&str; 7] = [
 ];
 
 /// Records which of those members the message has.
-fn own_members(line: Vec<u8>) -> Vec<u8> {
-    let own: Vec<String> = BOOKS
+fn annotate_members(line: Vec<u8>) -> Vec<u8> {
+    let own: Vec<String> = AMBIGUOUS_MEMBERS
         .iter()
         .filter(|name| json::member(&line, name).is_some())
         .map(|name| format!("{name:?}"))
@@ -211,7 +211,7 @@ fn noted(line: &[u8], name: &str, value: &str) -> Vec<u8> {
 /// The native messages of an element.
 pub(super) fn records(functions: &mut Functions, element: &[u8]) -> Vec<Vec<u8>> {
     let line = functions.read(json::compact(element).0);
-    let is_message = Record::parse(&line, Place { line: 1, offset: 1 })
+    let is_message = Record::parse(&line, Position { line: 1, offset: 1 })
         .message()
         .is_some();
     is_message.then_some(line).into_iter().collect()
@@ -227,7 +227,7 @@ pub(super) struct Functions {
 impl Functions {
     /// Converts a message to a native one.
     fn read(&mut self, line: Vec<u8>) -> Vec<u8> {
-        self.modern(native_reasoning(own_members(line)))
+        self.modern(native_reasoning(annotate_members(line)))
     }
 
     fn modern(&mut self, line: Vec<u8>) -> Vec<u8> {

@@ -1,15 +1,15 @@
 //! Writes a view as an array of messages, without members that this program added. Results directly follow the message
 //! with their calls, as the API requires.
 
-use super::BOOKS;
+use super::AMBIGUOUS_MEMBERS;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
-use crate::format::request::piece::{holds_more, rest};
-use crate::format::request::{self, Api, Element, Request};
+use crate::format::request::request_part::{extra_members, has_more_data};
+use crate::format::request::{self, Api, ProviderRequest, RequestElement};
 use crate::model::json::{self, Dialect};
-use crate::model::message::{Part, Role};
-use crate::model::record::{Kind, Record};
+use crate::model::message::{MessagePart, Role};
+use crate::model::record::{Record, RecordKind};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -31,39 +31,39 @@ const FOREIGN: [&str; 10] = [
 ];
 
 /// The view as messages of the API; a history read from this API keeps its order.
-pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
-    let kept = request::came_from(Api::OpenaiChat, session);
+pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> ProviderRequest {
+    let kept = request::was_read_from(Api::OpenaiChat, session);
     let order = request::order(session, view, kept, report);
     let element = |index: usize| {
         let raw = match view.items[index].summary_message(session) {
             Some(message) => {
                 if purpose != Purpose::Context {
-                    report.lose(Loss::Summary, 1);
+                    report.count_loss(Loss::Summary, 1);
                 }
                 message
             }
             None => message(&view.items[index], session, purpose, report),
         };
-        Element {
+        RequestElement {
             raw,
             items: vec![index],
         }
     };
-    Request {
+    ProviderRequest {
         elements: order.items.into_iter().map(element).collect(),
-        ..Request::default()
+        ..ProviderRequest::default()
     }
 }
 
 /// A message without the members that this program added.
 pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
     let body = item.body(session);
-    let place = crate::error::Place { line: 0, offset: 1 };
-    let Kind::Message(read) = Record::parse(body, place).kind else {
+    let place = crate::error::Position { line: 0, offset: 1 };
+    let RecordKind::Message(read) = Record::parse(body, place).kind else {
         return body.to_vec();
     };
     let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
-    let unknown = |part: &Part<'_>| matches!(part, Part::Other(kind, _) if !PARTS.contains(&kind.as_ref()));
+    let unknown = |part: &MessagePart<'_>| matches!(part, MessagePart::Other(kind, _) if !PARTS.contains(&kind.as_ref()));
     if read.parts().iter().any(unknown) {
         changes.extend(content(&read, report).map(|content| ("content", Some(content))));
     }
@@ -77,7 +77,7 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
         own.iter()
             .any(|raw| json::text(raw).is_some_and(|own| own == name))
     };
-    for (name, loss) in BOOKS.into_iter().zip([
+    for (name, loss) in AMBIGUOUS_MEMBERS.into_iter().zip([
         Loss::Id,
         Loss::Timestamp,
         Loss::Category,
@@ -89,8 +89,8 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
         let Some(raw) = json::member(body, name) else {
             continue;
         };
-        let only_notes =
-            name == "metadata" && !rest(raw, &["openai-chat"]).any(|(_, notes)| holds_more(notes));
+        let only_notes = name == "metadata"
+            && !extra_members(raw, &["openai-chat"]).any(|(_, notes)| has_more_data(notes));
         if purpose == Purpose::Return && had(name) {
             if name == "metadata" {
                 changes.push((name, json::with_members(raw, &[("openai-chat", None)]).ok()));
@@ -99,7 +99,7 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
         }
         changes.push((name, None));
         if purpose == Purpose::Export && !only_notes {
-            report.lose(loss, 1);
+            report.count_loss(loss, 1);
         }
     }
     if let Some(raw) = read.reasoning {
@@ -129,9 +129,9 @@ fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Op
         let media = Media::of(raw);
         match media.as_ref().and_then(Media::chat) {
             Some(part) => parts.push(part),
-            None if media.is_some() => report.lose(Loss::Attachment, 1),
+            None if media.is_some() => report.count_loss(Loss::Attachment, 1),
             None => {
-                report.lose(Loss::Part, 1);
+                report.count_loss(Loss::Part, 1);
                 let foreign = FOREIGN.contains(&kind) || kind.ends_with("_result") || kind.ends_with("_call");
                 if !foreign {
                     parts.push(raw.to_vec());
@@ -141,7 +141,7 @@ fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Op
     }
     Some(match parts.is_empty() {
         true => b"null".to_vec(),
-        false => request::piece::array(parts),
+        false => request::request_part::array(parts),
     })
 }
 
@@ -166,13 +166,13 @@ fn reasoning(
         }
         _ => {
             changes.push(("reasoning", None));
-            report.lose(Loss::Reasoning, parts.len() as u64);
+            report.count_loss(Loss::Reasoning, parts.len() as u64);
             let signed = |part: &&&[u8]| {
                 ["signature", "encrypted_content"]
                     .iter()
                     .any(|name| json::member(part, name).is_some())
             };
-            report.lose(Loss::Signature, parts.iter().filter(signed).count() as u64);
+            report.count_loss(Loss::Signature, parts.iter().filter(signed).count() as u64);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::part;
 use crate::format::content::fault as unknown_content;
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::{array, quoted, rest_object};
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::{array, extra_object, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use std::borrow::Cow;
@@ -71,8 +71,8 @@ pub fn group(items: &[&[u8]]) -> usize {
         if stage == Stage::Other {
             return nth.max(1);
         }
-        let behind = stage < reached || (stage == Stage::Said && reached == Stage::Said);
-        if nth > 0 && behind {
+        let after = stage < reached || (stage == Stage::Said && reached == Stage::Said);
+        if nth > 0 && after {
             return nth;
         }
         reached = reached.max(stage);
@@ -81,8 +81,8 @@ pub fn group(items: &[&[u8]]) -> usize {
 }
 
 /// The instructions next to the items.
-pub fn instructions(raw: &[u8]) -> Draft {
-    let mut draft = Draft::new("system");
+pub fn instructions(raw: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("system");
     match raw.first() {
         Some(b'"') => draft.raw("content", raw),
         _ => draft.raw("content", array([raw])),
@@ -93,7 +93,7 @@ pub fn instructions(raw: &[u8]) -> Draft {
 
 /// Information about earlier calls.
 #[derive(Debug, Default)]
-pub struct Tools {
+pub struct ItemTools {
     /// Ids of calls of custom tools.
     custom: HashSet<String>,
     /// Ids of unanswered calls with a null `call_id`.
@@ -102,7 +102,7 @@ pub struct Tools {
     times: HashMap<String, u64>,
 }
 
-impl Tools {
+impl ItemTools {
     /// Generates the id of a call without one from its bytes and, if repeated, its number.
     fn name(&mut self, item: &[u8]) -> String {
         let id = format!("call_{}", &key::sha256(item)[..16]);
@@ -124,7 +124,7 @@ impl Tools {
 }
 
 /// The native messages of a group of items; empty if they are not items.
-pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
+pub fn read(items: &[&[u8]], tools: &mut ItemTools) -> Vec<AnnotatedDraft> {
     let first = items.first().copied().unwrap_or_default();
     if !first.starts_with(b"{") || !(is_message(first) || json::member(first, "type").is_some()) {
         return Vec::new();
@@ -136,15 +136,15 @@ pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
         let role = json::member(first, "role")
             .and_then(json::text)
             .unwrap_or_default();
-        let mut draft = Draft::new(&role);
+        let mut draft = AnnotatedDraft::new(&role);
         content(&mut draft, first);
-        draft.note("item", rest_object(first, &["role", "content"]));
+        draft.note("item", extra_object(first, &["role", "content"]));
         return vec![draft];
     }
     if is_output(first) {
         return vec![output(first, tools)];
     }
-    let mut draft = draft::whole("assistant", first);
+    let mut draft = draft::raw_draft("assistant", first);
     draft.note("whole", Some(b"true".to_vec()));
     vec![draft]
 }
@@ -166,7 +166,7 @@ pub fn fault(item: &[u8]) -> Option<String> {
     }
 }
 
-fn content(draft: &mut Draft, item: &[u8]) {
+fn content(draft: &mut AnnotatedDraft, item: &[u8]) {
     match json::member(item, "content") {
         Some(raw) if raw.starts_with(b"\"") || raw == b"null" => draft.raw("content", raw),
         Some(raw) if raw.starts_with(b"[") => draft.raw("content", part::read_content(raw)),
@@ -189,8 +189,8 @@ fn parts(item: &[u8]) -> Vec<Vec<u8>> {
     }
 }
 
-fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
-    let mut draft = Draft::new("assistant");
+fn assistant(items: &[&[u8]], tools: &mut ItemTools) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("assistant");
     let (mut reasoning, mut calls, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     // Texts of the model, and calls that the provider executes.
     let mut said: Vec<&[u8]> = Vec::new();
@@ -215,7 +215,7 @@ fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
         [] => drop(draft.raw("content", "null")),
         [item] if is_message(item) => {
             content(&mut draft, item);
-            draft.note("item", rest_object(item, &["role", "content"]));
+            draft.note("item", extra_object(item, &["role", "content"]));
         }
         [item] => {
             draft.raw("content", array([item]));
@@ -249,7 +249,7 @@ fn call(item: &[u8], unnamed: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
                 Some(b'n') => b"\"\"".to_vec(),
                 _ => quoted(&String::from_utf8_lossy(arguments)),
             };
-            let rest = rest_object(item, &["type", "call_id", "name", "arguments"]);
+            let rest = extra_object(item, &["type", "call_id", "name", "arguments"]);
             (draft::call(id, own("name"), &arguments), draft::noted(rest))
         }
         "custom_tool_call" => {
@@ -259,13 +259,13 @@ fn call(item: &[u8], unnamed: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
             call.raw("id", id)
                 .text("type", "custom")
                 .raw("custom", custom.finish());
-            let rest = rest_object(item, &["type", "call_id", "name", "input"]);
+            let rest = extra_object(item, &["type", "call_id", "name", "input"]);
             (call.finish(), draft::noted(rest))
         }
         kind => {
             // For a tool of the provider, all other members are the arguments.
-            let beside = ["type", "call_id", "id", "status"];
-            let arguments = rest_object(item, &beside).unwrap_or_else(|| b"{}".to_vec());
+            let extra = ["type", "call_id", "id", "status"];
+            let arguments = extra_object(item, &extra).unwrap_or_else(|| b"{}".to_vec());
             let mut note = ObjectBuilder::default();
             note.text("type", kind);
             for name in ["id", "status"] {
@@ -280,8 +280,8 @@ fn call(item: &[u8], unnamed: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
     }
 }
 
-fn output(item: &[u8], tools: &mut Tools) -> Draft {
-    let mut draft = Draft::new("tool");
+fn output(item: &[u8], tools: &mut ItemTools) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("tool");
     match is_unnamed(item) {
         true => draft
             .raw("tool_call_id", quoted(&tools.answered(item)))
@@ -303,6 +303,6 @@ fn output(item: &[u8], tools: &mut Tools) -> Draft {
             true => &["type", "call_id", "output"],
             false => &["call_id", "output"],
         };
-    draft.note("item", rest_object(item, usual));
+    draft.note("item", extra_object(item, usual));
     draft
 }

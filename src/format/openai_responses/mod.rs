@@ -6,29 +6,29 @@ mod part;
 mod signature;
 mod write;
 
-use item::Tools;
+use item::ItemTools;
 pub(super) use item::is_unnamed;
 pub(super) use signature::SIGNATURE;
 
 use super::report::Loss;
-use super::request::draft::Draft;
-use super::request::element::Request;
+use super::request::draft::AnnotatedDraft;
+use super::request::element::ProviderRequest;
 use super::request::interface::ResponseShape;
-use super::request::interface::{Decoder, Interface, Shape};
-use super::request::piece::Said;
-use super::request::piece::{Piece, Writing};
+use super::request::interface::{ApiShape, Decoder, Interface};
+use super::request::request_part::AnnotatedMessage;
+use super::request::request_part::{RequestPart, WriteSettings};
 use super::request::{self, Api};
-use super::{Form, Format, Holds, Reading, document};
+use super::{Format, FormatSpec, ReadFn, SessionCount, document};
 
 /// These items, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "openai-responses",
     about: "OpenAI Responses items (array or request body)",
-    read: Reading::Document(|source, report| {
+    read: ReadFn::Document(|source, report| {
         document::read(Api::OpenaiResponses, Format::OpenaiResponses, source, report)
     }),
     many: Some(|input| document::open(Api::OpenaiResponses, Format::OpenaiResponses, input)),
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     back: Some(|sessions, out, report| request::write_back(Api::OpenaiResponses, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         request::write(Api::OpenaiResponses, session, view, purpose, out, report)
@@ -51,13 +51,13 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The API.
 pub(super) struct Responses;
 
-const SHAPE: Shape = Shape {
+const SHAPE: ApiShape = ApiShape {
     list: "input",
     text_list: true,
     instructions: &["instructions"],
@@ -74,19 +74,19 @@ const SHAPE: Shape = Shape {
 };
 
 impl Interface for Responses {
-    fn shape(&self) -> &'static Shape {
+    fn shape(&self) -> &'static ApiShape {
         &SHAPE
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Tools::default())
+        Box::new(ItemTools::default())
     }
 
-    fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+    fn write(&self, pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
         write::write(pieces, writing)
     }
 
-    fn instructions(&self, raw: &[u8]) -> Draft {
+    fn instructions(&self, raw: &[u8]) -> AnnotatedDraft {
         item::instructions(raw)
     }
 
@@ -98,7 +98,7 @@ impl Interface for Responses {
         item::group(elements)
     }
 
-    fn generates_call_ids(&self, said: &Said<'_>) -> bool {
+    fn generates_call_ids(&self, said: &AnnotatedMessage<'_>) -> bool {
         said.noted("unnamed").is_some()
     }
 
@@ -107,8 +107,8 @@ impl Interface for Responses {
     }
 }
 
-impl Decoder for Tools {
-    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft> {
+impl Decoder for ItemTools {
+    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<AnnotatedDraft> {
         item::read(elements, self)
     }
 }

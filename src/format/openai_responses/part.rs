@@ -2,7 +2,7 @@
 
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Writing, array, rest};
+use crate::format::request::request_part::{WriteSettings, array, extra_members};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
 /// Members that a text part may have.
@@ -37,7 +37,7 @@ fn read(part: &[u8]) -> Vec<u8> {
 }
 
 /// Converts a native part to one of an item, for a `model` or user message; otherwise reports a loss.
-pub fn write(raw: &[u8], model: bool, writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+pub fn write(raw: &[u8], model: bool, writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
     let text_kind = if model { "output_text" } else { "input_text" };
     if raw.starts_with(b"\"") {
         let mut built = ObjectBuilder::default();
@@ -51,13 +51,13 @@ pub fn write(raw: &[u8], model: bool, writing: &mut Writing<'_>) -> Option<Vec<u
             built
                 .text("type", text_kind)
                 .raw("text", json::member(raw, "text")?);
-            for (name, value) in rest(raw, &["type", "text", "cache_control"]) {
+            for (name, value) in extra_members(raw, &["type", "text", "cache_control"]) {
                 if TEXT.contains(&name.as_ref()) {
                     built.raw(&name, value);
                 } else if name == "thoughtSignature" {
-                    writing.report.lose(Loss::Signature, 1);
+                    writing.report.count_loss(Loss::Signature, 1);
                 } else if !matches!(value, b"null" | b"[]") {
-                    writing.report.lose(Loss::Part, 1);
+                    writing.report.count_loss(Loss::Part, 1);
                 }
             }
             Some(built.finish())
@@ -77,7 +77,7 @@ pub fn write(raw: &[u8], model: bool, writing: &mut Writing<'_>) -> Option<Vec<u
                 } else {
                     Loss::Part
                 };
-                writing.report.lose(loss, 1);
+                writing.report.count_loss(loss, 1);
             }
             made
         }

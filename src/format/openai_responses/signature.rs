@@ -1,13 +1,13 @@
 //! The signature of items, requests and responses of the OpenAI Responses API.
 
-use crate::format::detect::{Shape, Signature};
+use crate::format::detect::{ObjectShape, Signature};
 
 /// The signature. Plain messages match several formats.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::FORM.name,
     what: "OpenAI Responses items",
     document: |shape| {
-        let response = shape.is_array("output") && shape.says("object", "response");
+        let response = shape.is_array("output") && shape.text_equals("object", "response");
         response || (!shape.has("messages") && is_request(shape))
     },
     line: |shape| shape.text("type").is_some_and(|kind| is_item(&kind, shape)),
@@ -30,7 +30,7 @@ const REQUEST: [&str; 9] = [
 ];
 
 /// Whether it is a request: it has a model, or only known members.
-fn is_request(shape: &Shape<'_>) -> bool {
+fn is_request(shape: &ObjectShape<'_>) -> bool {
     let own = |name: &str| name == "input" || REQUEST.contains(&name);
     let model = shape.has("model");
     match shape.get("input").and_then(|input| input.first()) {
@@ -45,7 +45,7 @@ fn is_request(shape: &Shape<'_>) -> bool {
 }
 
 /// Whether this is an item other than a message.
-fn is_item(kind: &str, item: &Shape<'_>) -> bool {
+fn is_item(kind: &str, item: &ObjectShape<'_>) -> bool {
     match kind {
         "reasoning" => item.any(&["summary", "encrypted_content", "content"]),
         "compaction" => item.has("encrypted_content"),

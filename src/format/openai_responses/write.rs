@@ -2,8 +2,10 @@
 
 use super::part;
 use crate::format::report::Loss;
-use crate::format::request::piece::{Piece, Said, Writing, array, quoted, rest};
-use crate::format::request::{Api, Element, Request};
+use crate::format::request::request_part::{
+    AnnotatedMessage, RequestPart, WriteSettings, array, extra_members, quoted,
+};
+use crate::format::request::{Api, ProviderRequest, RequestElement};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::summary;
@@ -14,16 +16,16 @@ use std::collections::HashMap;
 type Kinds<'a> = HashMap<(usize, usize), Cow<'a, str>>;
 
 /// Encodes the pieces as elements of a request.
-pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
     let kinds = kinds(pieces);
-    let mut request = Request::default();
+    let mut request = ProviderRequest::default();
     for piece in pieces {
         let said = match piece {
-            Piece::Message(..) => match piece.said(writing.api) {
+            RequestPart::Message(..) => match piece.annotated(writing.api) {
                 Some(said) => &{ said },
                 None => continue,
             },
-            Piece::Summary(item, text, role) => {
+            RequestPart::Summary(item, text, role) => {
                 let mut built = ObjectBuilder::default();
                 built
                     .text("role", role.as_deref().unwrap_or("user"))
@@ -31,15 +33,15 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
                 request.elements.push(element(*item, built.finish()));
                 continue;
             }
-            Piece::Kept(items, elements) => {
-                request.elements.extend(elements.iter().map(|raw| Element {
+            RequestPart::Kept(items, elements) => {
+                request.elements.extend(elements.iter().map(|raw| RequestElement {
                     raw: raw.to_vec(),
                     items: items.clone(),
                 }));
                 continue;
             }
         };
-        writing.tell_books(said);
+        writing.report_bookkeeping_losses(said);
         match said.message.role() {
             Role::System
                 if is_instructions(said) && request.elements.is_empty() && request.system.is_none() =>
@@ -58,7 +60,7 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
             role => {
                 if role == Role::Other {
                     // The API has no such role, so the message becomes a user message.
-                    writing.report.lose(Loss::Part, 1);
+                    writing.report.count_loss(Loss::Part, 1);
                 }
                 let role = if role == Role::Other { Role::User } else { role };
                 if let Some(raw) = message(said, role.name(), false, writing) {
@@ -70,22 +72,22 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     request
 }
 
-fn element(item: usize, raw: Vec<u8>) -> Element {
-    Element {
+fn element(item: usize, raw: Vec<u8>) -> RequestElement {
+    RequestElement {
         raw,
         items: vec![item],
     }
 }
 
-fn is_instructions(said: &Said<'_>) -> bool {
+fn is_instructions(said: &AnnotatedMessage<'_>) -> bool {
     said.metadata("from") == Some(b"\"instructions\"") && said.string().is_some()
 }
 
 /// The item types of all calls.
-fn kinds<'a>(pieces: &[Piece<'a>]) -> Kinds<'a> {
+fn kinds<'a>(pieces: &[RequestPart<'a>]) -> Kinds<'a> {
     let mut kinds = HashMap::new();
     for piece in pieces {
-        let Some(said) = piece.said(Api::OpenaiResponses) else {
+        let Some(said) = piece.annotated(Api::OpenaiResponses) else {
             continue;
         };
         let calls = said.calls();
@@ -110,7 +112,12 @@ fn kind_of<'a>(call: &'a [u8], note: Option<&'a [u8]>) -> Cow<'a, str> {
 }
 
 /// Encodes a message as an item; `None` if it is empty.
-fn message(said: &Said<'_>, role: &str, bare: bool, writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+fn message(
+    said: &AnnotatedMessage<'_>,
+    role: &str,
+    bare: bool,
+    writing: &mut WriteSettings<'_>,
+) -> Option<Vec<u8>> {
     let content = match said.string() {
         Some(text) => text.to_vec(),
         None => {
@@ -128,26 +135,26 @@ fn message(said: &Said<'_>, role: &str, bare: bool, writing: &mut Writing<'_>) -
     };
     let mut item = ObjectBuilder::default();
     item.text("role", role).raw("content", content);
-    beside(&mut item, said.noted("item"), bare);
+    add_annotated_members(&mut item, said.noted("item"), bare);
     Some(item.finish())
 }
 
 /// Adds annotated members; `bare` omits the id, which is only valid with its reasoning.
-fn beside(item: &mut ObjectBuilder, note: Option<&[u8]>, bare: bool) {
-    for (name, value) in note.into_iter().flat_map(|note| rest(note, &[])) {
+fn add_annotated_members(item: &mut ObjectBuilder, note: Option<&[u8]>, bare: bool) {
+    for (name, value) in note.into_iter().flat_map(|note| extra_members(note, &[])) {
         if !(bare && name == "id") {
             item.raw(&name, value);
         }
     }
 }
 
-fn assistant(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<Vec<u8>> {
+fn assistant(said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
     for part in said.reasoning() {
         if json::member(part, "type") == Some(b"\"reasoning\"") {
             items.push(part.to_vec());
         } else {
-            writing.tell_reasoning(part);
+            writing.report_lost_reasoning(part);
         }
     }
     let bare = said.noted("reasoned").is_some() && items.is_empty();
@@ -193,12 +200,12 @@ fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
         }
         _ => {
             let given = json::text(&text).unwrap_or_default();
-            rest(given.as_bytes(), &["type", "call_id"]).for_each(|(name, value)| {
+            extra_members(given.as_bytes(), &["type", "call_id"]).for_each(|(name, value)| {
                 item.raw(&name, value);
             });
         }
     }
-    let rest = note.into_iter().flat_map(|note| rest(note, &["type"]));
+    let rest = note.into_iter().flat_map(|note| extra_members(note, &["type"]));
     for (name, value) in rest {
         if !(bare && name == "id") {
             item.raw(&name, value);
@@ -207,7 +214,7 @@ fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
     item.finish()
 }
 
-fn output(said: &Said<'_>, kinds: &Kinds<'_>, writing: &mut Writing<'_>) -> Vec<u8> {
+fn output(said: &AnnotatedMessage<'_>, kinds: &Kinds<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
     let note = said.noted("item");
     let mut item = ObjectBuilder::default();
     if note.is_none_or(|note| json::member(note, "type").is_none()) {
@@ -229,6 +236,6 @@ fn output(said: &Said<'_>, kinds: &Kinds<'_>, writing: &mut Writing<'_>) -> Vec<
         _ => b"\"\"".to_vec(),
     };
     item.raw("output", output);
-    beside(&mut item, note, false);
+    add_annotated_members(&mut item, note, false);
     item.finish()
 }

@@ -1,13 +1,13 @@
 //! Implements the kit's codec for opencode sessions.
 
-use super::compaction::{self, Part};
-use super::element::{Element, rfc3339};
-use super::{NAME, decode, encode, make};
+use super::compaction::{self, CompactionRole};
+use super::element::{OpencodeMessage, rfc3339};
+use super::{NAME, decode, encode, new_messages};
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, Lineage, SessionInfo, Summary};
+use crate::format::kit::{Codec, Decoded, Lineage, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
-use crate::format::request::piece::{Said, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 
@@ -17,10 +17,10 @@ pub struct Opencode;
 impl Codec for Opencode {
     const FORMAT: Format = Format::Opencode;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "an opencode session";
+    const PHRASE: &'static str = "an opencode session";
     const LIST: &'static str = "messages";
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
-    type Outline = Vec<Part>;
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
+    type Outline = Vec<CompactionRole>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {
         let info = json::member(about, "info")
@@ -35,7 +35,7 @@ impl Codec for Opencode {
         SessionInfo {
             id: text("id"),
             title: text("title"),
-            created: make::begun(info).and_then(rfc3339),
+            created: new_messages::created_at(info).and_then(rfc3339),
             workspace: Workspace::new(json::member(info, "directory"), None, None),
             lineage: text("parentID").map(|parent| Lineage {
                 kind: "child",
@@ -45,47 +45,47 @@ impl Codec for Opencode {
         }
     }
 
-    fn outline(&self, elements: &[Vec<u8>]) -> Vec<Part> {
-        let elements: Vec<_> = elements.iter().map(|raw| Element::of(raw)).collect();
+    fn outline(&self, elements: &[Vec<u8>]) -> Vec<CompactionRole> {
+        let elements: Vec<_> = elements.iter().map(|raw| OpencodeMessage::of(raw)).collect();
         compaction::parts(&elements)
     }
 
-    fn decode(&self, outline: &Vec<Part>, nth: usize, raw: &[u8]) -> Decoded {
-        let Some(element) = Element::of(raw) else {
+    fn decode(&self, outline: &Vec<CompactionRole>, nth: usize, raw: &[u8]) -> Decoded {
+        let Some(element) = OpencodeMessage::of(raw) else {
             return Decoded::Unrecognized;
         };
         match outline[nth] {
-            Part::Said => Decoded::Messages(decode::messages(&element)),
-            Part::Beside => Decoded::Passthrough,
-            Part::Summary(kept) => {
+            CompactionRole::Said => Decoded::Messages(decode::messages(&element)),
+            CompactionRole::Beside => Decoded::Passthrough,
+            CompactionRole::Summary(kept) => {
                 let mut members = vec![("by", quoted(NAME))];
                 let used = element.parts.iter().find_map(|part| decode::tokens(part));
                 let used = used.or(json::member(element.info, "tokens"));
                 members.extend(used.map(|used| ("usage", used.to_vec())));
-                Decoded::Summary(Summary {
-                    text: element.said(),
+                Decoded::Summary(SummaryDraft {
+                    text: element.full_text(),
                     kept: Some(kept),
                     members,
-                    ..Summary::default()
+                    ..SummaryDraft::default()
                 })
             }
         }
     }
 
     fn fault(&self, raw: &[u8]) -> Option<String> {
-        Element::of(raw)?;
+        OpencodeMessage::of(raw)?;
         content::unknown_parts(json::member(raw, "parts")?)
     }
 
     fn id(&self, raw: &[u8]) -> Option<String> {
-        Element::of(raw)?.text("id").map(|id| id.into_owned())
+        OpencodeMessage::of(raw)?.text("id").map(|id| id.into_owned())
     }
 
     fn time(&self, raw: &[u8]) -> Option<String> {
-        Element::of(raw)?.created().and_then(rfc3339)
+        OpencodeMessage::of(raw)?.created().and_then(rfc3339)
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::element(messages, report)
     }
 }

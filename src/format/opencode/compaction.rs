@@ -1,13 +1,13 @@
 //! Finds the compaction requests and answers of a document, and what each compaction keeps.
 
-use super::element::{Element, kind};
+use super::element::{OpencodeMessage, kind};
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The role of a message in compactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CompactionRole {
     /// A normal message.
     Said,
     /// A compaction request, or an answer that is not effective.
@@ -16,19 +16,19 @@ pub enum Part {
     Summary(usize),
 }
 
-/// The role of each message; an element that is not a message is [`Part::Beside`].
-pub fn parts(elements: &[Option<Element<'_>>]) -> Vec<Part> {
+/// The role of each message; an element that is not a message is [`CompactionRole::Beside`].
+pub fn parts(elements: &[Option<OpencodeMessage<'_>>]) -> Vec<CompactionRole> {
     let mut by_id: HashMap<Cow<'_, str>, usize> = HashMap::new();
     for (nth, element) in elements.iter().enumerate() {
         if let Some(id) = element.as_ref().and_then(|element| element.text("id")) {
             by_id.entry(id).or_insert(nth);
         }
     }
-    let asks = |nth: usize| elements[nth].as_ref().is_some_and(Element::asks);
-    let mut parts: Vec<Part> = (0..elements.len())
+    let asks = |nth: usize| elements[nth].as_ref().is_some_and(OpencodeMessage::asks);
+    let mut parts: Vec<CompactionRole> = (0..elements.len())
         .map(|nth| match &elements[nth] {
-            Some(element) if !element.asks() => Part::Said,
-            _ => Part::Beside,
+            Some(element) if !element.asks() => CompactionRole::Said,
+            _ => CompactionRole::Beside,
         })
         .collect();
     let mut last = None;
@@ -45,19 +45,19 @@ pub fn parts(elements: &[Option<Element<'_>>]) -> Vec<Part> {
             continue;
         };
         if !finished {
-            parts[nth] = Part::Beside;
+            parts[nth] = CompactionRole::Beside;
             continue;
         }
         let tail = elements[question].as_ref().and_then(tail);
         let kept = tail
             .and_then(|id| by_id.get(&id).copied())
             .filter(|kept| *kept < question);
-        parts[nth] = Part::Summary(kept.unwrap_or(question));
+        parts[nth] = CompactionRole::Summary(kept.unwrap_or(question));
         last = Some(kept.unwrap_or(question));
     }
     // Only the last compaction is effective: earlier ones do not cover what it keeps.
     for part in &mut parts {
-        if let (Part::Summary(kept), Some(last)) = (part, last) {
+        if let (CompactionRole::Summary(kept), Some(last)) = (part, last) {
             *kept = (*kept).min(last);
         }
     }
@@ -65,9 +65,9 @@ pub fn parts(elements: &[Option<Element<'_>>]) -> Vec<Part> {
 }
 
 /// The first message to keep, as named by a compaction request.
-fn tail<'a>(question: &Element<'a>) -> Option<Cow<'a, str>> {
-    let mut asked = question.parts.iter().filter(|part| kind(part) == "compaction");
-    asked
+fn tail<'a>(question: &OpencodeMessage<'a>) -> Option<Cow<'a, str>> {
+    let mut requested = question.parts.iter().filter(|part| kind(part) == "compaction");
+    requested
         .next_back()
         .and_then(|part| json::member(part, "tail_start_id"))
         .and_then(json::text)

@@ -2,7 +2,7 @@
 
 use super::element::kind;
 use crate::format::request::draft;
-use crate::format::request::media::{Bytes, Kind, Media};
+use crate::format::request::media::{Bytes, Media, MediaKind};
 use crate::model::json;
 
 /// The native part; `None` if it is empty.
@@ -25,11 +25,11 @@ fn file(part: &[u8]) -> Vec<u8> {
         let data = url.strip_prefix("data:")?.strip_prefix(mime.as_ref())?;
         let data = data.strip_prefix(";base64,")?.to_string();
         let kind = match mime.as_ref() {
-            "application/pdf" => Kind::File,
-            mime if mime.starts_with("image/") => Kind::Image,
+            "application/pdf" => MediaKind::File,
+            mime if mime.starts_with("image/") => MediaKind::Image,
             _ => return None,
         };
-        let name = text("filename").filter(|_| kind == Kind::File);
+        let name = text("filename").filter(|_| kind == MediaKind::File);
         let part = Media {
             kind,
             bytes: Bytes::Here(mime.clone(), data.into()),

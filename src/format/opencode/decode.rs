@@ -1,13 +1,13 @@
 //! Converts elements to messages: a user message, or a model message per step with the results of its calls.
 
 use super::content;
-use super::element::{Element, Speaker, kind, milliseconds, rfc3339};
-use super::make;
+use super::element::{OpencodeMessage, Sender, kind, milliseconds, rfc3339};
+use super::new_messages;
 use crate::format::kit::{Draft, Visible};
 use crate::format::request::contents;
 use crate::format::request::draft;
-use crate::format::request::figures::Figures;
-use crate::format::request::piece::{array, quoted, rest};
+use crate::format::request::request_part::{array, extra_members, quoted};
+use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, ObjectBuilder};
 
 /// The text that a model receives in place of a cleared result. Source: opencode, session/message-v2.ts.
@@ -15,16 +15,16 @@ const CLEARED: &str = "[Old tool result content cleared]";
 
 fn draft(role: &str) -> Draft {
     Draft {
-        message: draft::Draft::new(role),
+        message: draft::AnnotatedDraft::new(role),
         visible: Visible::Whole,
     }
 }
 
 /// The messages of an element.
-pub fn messages(element: &Element<'_>) -> Vec<Draft> {
+pub fn messages(element: &OpencodeMessage<'_>) -> Vec<Draft> {
     let mut drafts = match element.speaker {
-        Speaker::User => vec![user(element)],
-        Speaker::Assistant => steps(&element.parts)
+        Sender::User => vec![user(element)],
+        Sender::Assistant => steps(&element.parts)
             .into_iter()
             .flat_map(|parts| assistant(element, parts))
             .collect(),
@@ -47,7 +47,7 @@ pub fn messages(element: &Element<'_>) -> Vec<Draft> {
     drafts
 }
 
-fn user(element: &Element<'_>) -> Draft {
+fn user(element: &OpencodeMessage<'_>) -> Draft {
     let mut step = draft("user");
     let is_flag = |part: &[u8], name| json::member(part, name) == Some(b"true");
     let said: Vec<&[u8]> = element
@@ -107,14 +107,14 @@ fn steps<'a>(parts: &[&'a [u8]]) -> Vec<Vec<&'a [u8]>> {
 }
 
 /// The messages of a step: that of the model, and the results of its calls.
-fn assistant(element: &Element<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
+fn assistant(element: &OpencodeMessage<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
     let mut step = draft("assistant");
     let (mut said, mut reasoning, mut calls, mut results) = (vec![], vec![], vec![], vec![]);
     let mut used: Vec<&[u8]> = Vec::new();
     for part in &parts {
         match kind(part).as_ref() {
             "text" | "file" => said.extend(content::read(part)),
-            "reasoning" => reasoning.push(thought(part)),
+            "reasoning" => reasoning.push(reasoning_part(part)),
             "tool" => {
                 let (call, result) = tool(part);
                 calls.push(call);
@@ -145,7 +145,7 @@ fn assistant(element: &Element<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
                 .iter()
                 .filter_map(|raw| Figures::of(raw))
                 .for_each(|used| sum += used);
-            step.message.raw("usage", make::tokens(&sum));
+            step.message.raw("usage", new_messages::tokens(&sum));
         }
     }
     std::iter::once(step).chain(results).collect()
@@ -158,9 +158,9 @@ pub fn tokens(part: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reasoning, with the provider's signature.
-fn thought(part: &[u8]) -> Vec<u8> {
-    let mut thought = ObjectBuilder::default();
-    thought
+fn reasoning_part(part: &[u8]) -> Vec<u8> {
+    let mut reasoning = ObjectBuilder::default();
+    reasoning
         .text("type", "thinking")
         .raw("text", json::member(part, "text").unwrap_or(b"\"\""));
     let signs = [
@@ -171,15 +171,15 @@ fn thought(part: &[u8]) -> Vec<u8> {
     ];
     let providers = json::member(part, "metadata")
         .into_iter()
-        .flat_map(|raw| rest(raw, &[]));
+        .flat_map(|raw| extra_members(raw, &[]));
     for (_, provider) in providers {
         for (name, own) in signs {
             if let Some(sign) = json::member(provider, name).filter(|raw| raw.starts_with(b"\"")) {
-                thought.raw(own, sign);
+                reasoning.raw(own, sign);
             }
         }
     }
-    thought.finish()
+    reasoning.finish()
 }
 
 /// A call and its result.

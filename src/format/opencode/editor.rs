@@ -2,14 +2,16 @@
 //! change edits the messages.
 
 use super::codec::Opencode;
-use super::element::{Element, kind, rfc3339};
+use super::element::{OpencodeMessage, kind, rfc3339};
 use super::encode::{self, Results};
-use super::make::{self, Making, Told, compaction, step, times};
+use super::new_messages::{self, MessageFactory, ModelInfo, compaction, step, times};
 use crate::format::Purpose;
-use crate::format::kit::{Change, Edit, Editor, Edits, Layout, Next, Source, losses, replaced};
+use crate::format::kit::{
+    Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses, replaced,
+};
 use crate::format::report::{Loss, Report};
-use crate::format::request::figures::Figures;
-use crate::format::request::piece::{Said, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, quoted};
+use crate::format::request::token_figures::Figures;
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -22,9 +24,9 @@ use crate::model::view::{Item, View};
 const CUT: &str = "[Earlier messages were cut off.]";
 
 impl Editor for Opencode {
-    type Context = Making;
+    type Context = MessageFactory;
 
-    fn context(&self, about: Option<&[u8]>, source: &Source) -> Making {
+    fn context(&self, about: Option<&[u8]>, source: &Source) -> MessageFactory {
         let info = about
             .and_then(|about| json::member(about, "info"))
             .unwrap_or(b"{}");
@@ -37,25 +39,25 @@ impl Editor for Opencode {
                 .and_then(|info| json::text(json::member(info, "sessionID")?))
         };
         let session = text("id").or_else(named);
-        let mut making = Making::new(
+        let mut making = MessageFactory::new(
             session.as_deref().unwrap_or("ses_unknown"),
             text("directory").as_deref().unwrap_or("/"),
         );
         for raw in &source.raws {
-            Element::of(raw).inspect(|element| making.pass(element));
+            OpencodeMessage::of(raw).inspect(|element| making.pass(element));
         }
         making
     }
 
-    fn new_context(&self, session: &Session, view: &View) -> Making {
+    fn new_context(&self, session: &Session, view: &View) -> MessageFactory {
         let workspace = Workspace::of(session);
         let own = session.header_text("id").unwrap_or_default();
         let id = match own.starts_with("ses_") {
             true => own,
             false => format!("ses_{}", &key::sha256(own.as_bytes())[..26]),
         };
-        let mut making = Making::new(&id, &json::text(workspace.directory()).unwrap_or_default());
-        making.clock = begun(session, view);
+        let mut making = MessageFactory::new(&id, &json::text(workspace.directory()).unwrap_or_default());
+        making.clock = start_time(session, view);
         let models = view
             .items
             .iter()
@@ -67,8 +69,13 @@ impl Editor for Opencode {
         making
     }
 
-    fn edit(&self, edits: &Edits<'_, Opencode>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
-        let plan = Plan { edits };
+    fn edit(
+        &self,
+        edits: &Edits<'_, Opencode>,
+        making: &mut MessageFactory,
+        report: &mut Report,
+    ) -> Vec<ElementEdit> {
+        let plan = OpencodePlan { edits };
         match plan.compacted() {
             Some(added) => plan.grown(added, making, report),
             None => plan.rewritten(making, report),
@@ -85,15 +92,15 @@ impl Editor for Opencode {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         purpose: Purpose,
-        making: &mut Making,
+        making: &mut MessageFactory,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
         // Results before the first call cannot be represented.
         let first = messages.iter().position(|said| said.message.role() != Role::Tool);
         let (loose, messages) = messages.split_at(first.unwrap_or(messages.len()));
-        report.lose(Loss::Orphan, loose.len() as u64);
+        report.count_loss(Loss::Orphan, loose.len() as u64);
         if messages.is_empty() {
             return None;
         }
@@ -101,21 +108,21 @@ impl Editor for Opencode {
         let mut results = Results::of(messages);
         let mut parts = Vec::new();
         for said in messages.iter().filter(|said| said.message.role() != Role::Tool) {
-            let made = encode::parts(said, &mut results, report);
+            let built = encode::parts(said, &mut results, report);
             if said.message.role() == Role::User {
-                parts.extend(made);
+                parts.extend(built);
                 continue;
             }
             let usage = json::member(said.body, "usage");
             let used = usage.and_then(Figures::of);
-            report.lose(Loss::Usage, u64::from(usage.is_some() && used.is_none()));
+            report.count_loss(Loss::Usage, u64::from(usage.is_some() && used.is_none()));
             let reason = if said.message.calls_tools() {
                 "tool-calls"
             } else {
                 "stop"
             };
             parts.push(step("step-start", None));
-            parts.extend(made);
+            parts.extend(built);
             parts.push(step("step-finish", Some((reason, used.unwrap_or_default()))));
         }
         results.finish(report);
@@ -123,7 +130,7 @@ impl Editor for Opencode {
             .iter()
             .map(|part| making.part(part, &info, None))
             .collect::<Vec<_>>();
-        Some(make::message(&info, &parts))
+        Some(new_messages::message(&info, &parts))
     }
 
     fn new_summary(
@@ -131,21 +138,21 @@ impl Editor for Opencode {
         text: &str,
         _: &[u8],
         before: &[Vec<u8>],
-        making: &mut Making,
+        making: &mut MessageFactory,
     ) -> Option<Vec<Vec<u8>>> {
         let first = before
             .first()
-            .and_then(|first| Element::of(first)?.text("id").map(|id| id.into_owned()));
+            .and_then(|first| OpencodeMessage::of(first)?.text("id").map(|id| id.into_owned()));
         Some(compaction(text, first.as_deref(), making).into())
     }
 
-    fn new_about(&self, session: &Session, view: &View, making: &Making, _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, view: &View, making: &MessageFactory, _: Layout) -> ObjectBuilder {
         let title = session.header_text("title");
         let title = title.unwrap_or_else(|| "Imported session".to_string());
-        let begun = begun(session, view);
+        let begun = start_time(session, view);
         let mut info = ObjectBuilder::default();
         info.text("id", &making.session)
-            .text("slug", &make::slug(&title))
+            .text("slug", &new_messages::slug(&title))
             .text("version", "0.0.0")
             .text("projectID", "global")
             .text("directory", &making.directory)
@@ -156,16 +163,16 @@ impl Editor for Opencode {
         about
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let message = &said.message;
         losses::members(message, said.body, &[Loss::Name], &["is_error"], report);
         let has_place = match message.role() {
             Role::User => matches!(message.category(), Category::Dialog | Category::Context),
             role => message.category() == role.category(),
         };
-        report.lose(Loss::Category, u64::from(!has_place));
+        report.count_loss(Loss::Category, u64::from(!has_place));
         let is_result = message.role() == Role::Tool;
-        report.lose(
+        report.count_loss(
             Loss::Timestamp,
             u64::from(is_result && message.timestamp.is_some()),
         );
@@ -173,31 +180,36 @@ impl Editor for Opencode {
 }
 
 /// The start time of a session, in milliseconds.
-fn begun(session: &Session, view: &View) -> i64 {
+fn start_time(session: &Session, view: &View) -> i64 {
     let header = session.header();
     let created = header.iter().find(|(name, _)| name == "created_at");
-    let created = make::said(created.map(|(_, raw)| raw.as_slice()));
+    let created = new_messages::native_time(created.map(|(_, raw)| raw.as_slice()));
     let mut times = view
         .messages(session)
-        .filter_map(|message| make::said(message.timestamp));
+        .filter_map(|message| new_messages::native_time(message.timestamp));
     created.or_else(|| times.next()).unwrap_or(0)
 }
 
 /// The `info` of a new message.
-fn new_info(messages: &[Said<'_>], purpose: Purpose, making: &mut Making, report: &mut Report) -> Vec<u8> {
+fn new_info(
+    messages: &[AnnotatedMessage<'_>],
+    purpose: Purpose,
+    making: &mut MessageFactory,
+    report: &mut Report,
+) -> Vec<u8> {
     let (first, others) = (&messages[0].message, &messages[1..]);
-    let time = making.time(make::said(first.timestamp));
+    let time = making.time(new_messages::native_time(first.timestamp));
     let own = first.id();
     let (id, kept) = making.message_id(own.as_deref());
     if purpose == Purpose::Export {
         let ids = others.iter().filter(|said| said.message.id.is_some()).count();
-        report.lose(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
+        report.count_loss(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
         // All steps of an answer have the time of the first.
         let steps = others.iter().filter(|said| said.message.role() != Role::Tool);
         let steps = steps.filter(|said| said.message.timestamp.is_some()).count();
         let now = rfc3339(time).and_then(|text| moment(&text));
         let moved = first.timestamp().is_some_and(|text| moment(&text) != now);
-        report.lose(Loss::Timestamp, u64::from(moved) + steps as u64);
+        report.count_loss(Loss::Timestamp, u64::from(moved) + steps as u64);
     }
     if first.role() == Role::User {
         return making.user(&id, time);
@@ -213,13 +225,13 @@ fn new_info(messages: &[Said<'_>], purpose: Purpose, making: &mut Making, report
         .iter()
         .rev()
         .find(|said| said.message.role() != Role::Tool);
-    let told = Told {
+    let reported = ModelInfo {
         model: model.as_deref(),
         used: used.next_back().unwrap_or_default(),
         calls: last.is_some_and(|said| said.message.calls_tools()),
         is_summary: false,
     };
-    making.assistant(&id, time, &told)
+    making.assistant(&id, time, &reported)
 }
 
 /// The elements to append after the messages.
@@ -229,13 +241,13 @@ enum Added {
     Compaction(Option<usize>, String),
 }
 
-struct Plan<'p> {
+struct OpencodePlan<'p> {
     edits: &'p Edits<'p, Opencode>,
 }
 
-impl Plan<'_> {
-    fn element(&self, nth: usize) -> Option<Element<'_>> {
-        Element::of(&self.edits.source.raws[nth])
+impl OpencodePlan<'_> {
+    fn element(&self, nth: usize) -> Option<OpencodeMessage<'_>> {
+        OpencodeMessage::of(&self.edits.source.raws[nth])
     }
 
     fn id(&self, nth: usize) -> Option<String> {
@@ -255,12 +267,12 @@ impl Plan<'_> {
         let changes = &self.edits.changes;
         if changes
             .iter()
-            .any(|change| matches!(change, Change::Edited | Change::Restored))
+            .any(|change| matches!(change, ElementChange::Edited | ElementChange::Restored))
         {
             return None;
         }
         let kept: Vec<usize> = own.items.iter().filter_map(|item| self.place(item)).collect();
-        let removed = |element: &usize| changes[*element] == Change::Removed;
+        let removed = |element: &usize| changes[*element] == ElementChange::Removed;
         let cut = kept.iter().take_while(|element| removed(element)).count();
         if kept[cut..].iter().any(removed) {
             return None;
@@ -293,13 +305,13 @@ impl Plan<'_> {
     }
 
     /// All elements, followed by a compaction and new messages.
-    fn grown(&self, added: Added, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+    fn grown(&self, added: Added, making: &mut MessageFactory, report: &mut Report) -> Vec<ElementEdit> {
         let source = self.edits.source;
-        let mut out: Vec<Edit> = (0..source.raws.len()).map(Edit::Keep).collect();
+        let mut out: Vec<ElementEdit> = (0..source.raws.len()).map(ElementEdit::Keep).collect();
         let mut is_written = false;
         if let Added::Compaction(kept, text) = added {
             let kept = kept.and_then(|kept| self.id(kept));
-            out.extend(compaction(&text, kept.as_deref(), making).map(Edit::Insert));
+            out.extend(compaction(&text, kept.as_deref(), making).map(ElementEdit::Insert));
             is_written = true;
         }
         let items = &self.edits.view.items;
@@ -310,12 +322,12 @@ impl Plan<'_> {
         };
         let new: Vec<usize> = (0..items.len()).filter(is_new).collect();
         let new = self.edits.new_elements(&new, making, report);
-        out.extend(new.into_iter().map(Edit::Insert));
+        out.extend(new.into_iter().map(ElementEdit::Insert));
         out
     }
 
     /// The elements as they are in the view, with new ones inserted. Elements that a visible compaction hides are kept.
-    fn rewritten(&self, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+    fn rewritten(&self, making: &mut MessageFactory, report: &mut Report) -> Vec<ElementEdit> {
         let Edits { view, source, .. } = self.edits;
         let keeps_summary = self.edits.keeps_summary();
         let mut shown = vec![false; source.raws.len()];
@@ -323,21 +335,21 @@ impl Plan<'_> {
             shown[element] = true;
         }
         let order = self.edits.order();
-        let mut out: Vec<Edit> = Vec::new();
+        let mut out: Vec<ElementEdit> = Vec::new();
         for (at, next) in order.iter().enumerate() {
             match next {
-                Next::Element(nth) => {
+                NextElement::Element(nth) => {
                     let is_kept =
-                        self.edits.changes[*nth] != Change::Removed && (keeps_summary || shown[*nth]);
-                    out.extend(is_kept.then_some(Edit::Keep(*nth)));
+                        self.edits.changes[*nth] != ElementChange::Removed && (keeps_summary || shown[*nth]);
+                    out.extend(is_kept.then_some(ElementEdit::Keep(*nth)));
                 }
-                Next::Edited(nth, items) => out.extend(self.edited(*nth, items, making, report)),
-                Next::Items(items) => {
-                    let following = order[at + 1..].iter().find_map(|next| self.kept(next));
+                NextElement::Edited(nth, items) => out.extend(self.edited(*nth, items, making, report)),
+                NextElement::Items(items) => {
+                    let following = order[at + 1..].iter().find_map(|next| self.next_kept(next));
                     let new = match following {
                         Some(following) => {
                             let before = out.last().map(|edit| self.raw(edit).to_vec());
-                            let before = before.as_deref().and_then(Element::of);
+                            let before = before.as_deref().and_then(OpencodeMessage::of);
                             let mut between = making.between(before.as_ref(), &following);
                             let new = self.edits.new_elements(items, &mut between, report);
                             making.pass_numbers(&between);
@@ -345,7 +357,7 @@ impl Plan<'_> {
                         }
                         None => self.edits.new_elements(items, making, report),
                     };
-                    out.extend(new.into_iter().map(Edit::Insert));
+                    out.extend(new.into_iter().map(ElementEdit::Insert));
                 }
             }
         }
@@ -356,17 +368,19 @@ impl Plan<'_> {
     }
 
     /// The bytes after an edit.
-    fn raw<'e>(&'e self, edit: &'e Edit) -> &'e [u8] {
+    fn raw<'e>(&'e self, edit: &'e ElementEdit) -> &'e [u8] {
         match edit {
-            Edit::Keep(nth) => &self.edits.source.raws[*nth],
-            Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+            ElementEdit::Keep(nth) => &self.edits.source.raws[*nth],
+            ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => raw,
         }
     }
 
     /// The next element, if it is not removed.
-    fn kept(&self, next: &Next) -> Option<Element<'_>> {
+    fn next_kept(&self, next: &NextElement) -> Option<OpencodeMessage<'_>> {
         match next {
-            Next::Element(nth) | Next::Edited(nth, _) if self.edits.changes[*nth] != Change::Removed => {
+            NextElement::Element(nth) | NextElement::Edited(nth, _)
+                if self.edits.changes[*nth] != ElementChange::Removed =>
+            {
                 self.element(*nth)
             }
             _ => None,
@@ -374,15 +388,24 @@ impl Plan<'_> {
     }
 
     /// An element reduced to these items of the view. New parts get ids.
-    fn edited(&self, nth: usize, items: &[usize], making: &mut Making, report: &mut Report) -> Option<Edit> {
+    fn edited(
+        &self,
+        nth: usize,
+        items: &[usize],
+        making: &mut MessageFactory,
+        report: &mut Report,
+    ) -> Option<ElementEdit> {
         let edited = self.edits.edited(nth, items, report)?;
-        let (source, edited) = (self.element(nth)?, Element::of(&edited)?);
+        let (source, edited) = (self.element(nth)?, OpencodeMessage::of(&edited)?);
         let parts = making.parts(&edited.parts, source.info);
-        Some(Edit::Replace(nth, make::message(source.info, &parts)))
+        Some(ElementEdit::Replace(
+            nth,
+            new_messages::message(source.info, &parts),
+        ))
     }
 
     /// Updates the request of the effective compaction to name the first kept message.
-    fn keep_tail(&self, answer: usize, shown: &[bool], out: &mut [Edit]) {
+    fn keep_tail(&self, answer: usize, shown: &[bool], out: &mut [ElementEdit]) {
         let parent = self
             .element(answer)
             .and_then(|answer| answer.text("parentID").map(|id| id.into_owned()));
@@ -391,12 +414,15 @@ impl Plan<'_> {
             return;
         };
         let raw = &self.edits.source.raws[question];
-        let Some(element) = Element::of(raw) else { return };
+        let Some(element) = OpencodeMessage::of(raw) else {
+            return;
+        };
         let mut asks = element.parts.iter().filter(|part| kind(part) == "compaction");
         let named = asks
             .next_back()
             .and_then(|part| json::member(part, "tail_start_id"));
-        let first = (0..question).find(|nth| shown[*nth] && self.edits.changes[*nth] != Change::Removed);
+        let first =
+            (0..question).find(|nth| shown[*nth] && self.edits.changes[*nth] != ElementChange::Removed);
         let (Some(named), Some(id)) = (named, first.and_then(|first| self.id(first))) else {
             return;
         };
@@ -405,8 +431,8 @@ impl Plan<'_> {
             return;
         }
         let mut places = out.iter_mut();
-        if let Some(place) = places.find(|edit| matches!(edit, Edit::Keep(nth) if *nth == question)) {
-            *place = Edit::Replace(question, replaced(raw, named, &id));
+        if let Some(place) = places.find(|edit| matches!(edit, ElementEdit::Keep(nth) if *nth == question)) {
+            *place = ElementEdit::Replace(question, replaced(raw, named, &id));
         }
     }
 }

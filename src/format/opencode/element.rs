@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// The sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
+pub enum Sender {
     /// The user.
     User,
     /// The model.
@@ -15,27 +15,27 @@ pub enum Speaker {
 
 /// A message of a document.
 #[derive(Clone, Debug)]
-pub struct Element<'a> {
+pub struct OpencodeMessage<'a> {
     /// Its `info` member.
     pub info: &'a [u8],
     /// Its parts.
     pub parts: Vec<&'a [u8]>,
     /// Its sender.
-    pub speaker: Speaker,
+    pub speaker: Sender,
 }
 
-impl<'a> Element<'a> {
+impl<'a> OpencodeMessage<'a> {
     /// Parses an element; `None` if it is not a message.
-    pub fn of(raw: &'a [u8]) -> Option<Element<'a>> {
+    pub fn of(raw: &'a [u8]) -> Option<OpencodeMessage<'a>> {
         json::members(raw, Dialect::Strict)?;
         let info = json::member(raw, "info")?;
         let speaker = match json::member(info, "role").and_then(json::text)?.as_ref() {
-            "user" => Speaker::User,
-            "assistant" => Speaker::Assistant,
+            "user" => Sender::User,
+            "assistant" => Sender::Assistant,
             _ => return None,
         };
         let parts = json::elements(json::member(raw, "parts")?, Dialect::Strict)?;
-        Some(Element { info, parts, speaker })
+        Some(OpencodeMessage { info, parts, speaker })
     }
 
     /// A string member of `info`.
@@ -52,12 +52,12 @@ impl<'a> Element<'a> {
 
     /// Whether it is a compaction request.
     pub fn asks(&self) -> bool {
-        self.speaker == Speaker::User && self.parts.iter().any(|part| kind(part) == "compaction")
+        self.speaker == Sender::User && self.parts.iter().any(|part| kind(part) == "compaction")
     }
 
     /// For an answer to a compaction request: whether it is finished. `None` for other messages.
     pub fn answers(&self) -> Option<bool> {
-        let is = self.speaker == Speaker::Assistant && json::member(self.info, "summary") == Some(b"true");
+        let is = self.speaker == Sender::Assistant && json::member(self.info, "summary") == Some(b"true");
         is.then(|| self.has("finish") && !self.has("error"))
     }
 
@@ -76,7 +76,7 @@ impl<'a> Element<'a> {
     }
 
     /// Its text.
-    pub fn said(&self) -> String {
+    pub fn full_text(&self) -> String {
         let texts = self.parts.iter().filter(|part| kind(part) == "text");
         let texts = texts.filter_map(|part| json::member(part, "text").and_then(json::text));
         texts.collect::<Vec<_>>().join("\n")

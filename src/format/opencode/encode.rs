@@ -2,23 +2,23 @@
 
 use super::content;
 use super::element::kind;
-use super::make;
+use super::new_messages;
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{self, Content};
+use crate::format::request::contents::{self, RequestContent};
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, object_arguments, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, object_arguments, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 /// Tool results by call id.
-pub struct Results<'r>(HashMap<String, VecDeque<Said<'r>>>);
+pub struct Results<'r>(HashMap<String, VecDeque<AnnotatedMessage<'r>>>);
 
 impl<'r> Results<'r> {
     /// The results among messages.
-    pub fn of(messages: &[Said<'r>]) -> Results<'r> {
-        let mut results: HashMap<String, VecDeque<Said<'r>>> = HashMap::new();
+    pub fn of(messages: &[AnnotatedMessage<'r>]) -> Results<'r> {
+        let mut results: HashMap<String, VecDeque<AnnotatedMessage<'r>>> = HashMap::new();
         for said in messages.iter().filter(|said| said.message.role() == Role::Tool) {
             let id = said.message.tool_call_id().unwrap_or_default().into_owned();
             results.entry(id).or_default().push_back(*said);
@@ -29,12 +29,12 @@ impl<'r> Results<'r> {
     /// Reports results without calls.
     pub fn finish(self, report: &mut Report) {
         let orphans: usize = self.0.values().map(VecDeque::len).sum();
-        report.lose(Loss::Orphan, orphans as u64);
+        report.count_loss(Loss::Orphan, orphans as u64);
     }
 }
 
 /// Encodes a user message, or steps of the model with their results, as an element; `None` for results alone.
-pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+pub fn element(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut results = Results::of(messages);
     let steps = messages.iter().filter(|said| said.message.role() != Role::Tool);
     let parts: Vec<_> = steps
@@ -53,24 +53,28 @@ pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
             "assistant"
         },
     );
-    if let Some(time) = make::said(first.timestamp) {
-        info.raw("time", make::times(&[("created", time)]));
+    if let Some(time) = new_messages::native_time(first.timestamp) {
+        info.raw("time", new_messages::times(&[("created", time)]));
     }
     let mut models = steps.filter_map(|step| json::member(step.body, "model"));
     if let Some(model) = models.next() {
         info.raw("modelID", model);
     }
-    Some(make::message(&info.finish(), &parts))
+    Some(new_messages::message(&info.finish(), &parts))
 }
 
 /// The parts of a message, including the results of its calls.
-pub fn parts(said: &Said<'_>, results: &mut Results<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn parts(said: &AnnotatedMessage<'_>, results: &mut Results<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let message = &said.message;
-    let mut parts: Vec<_> = said.reasoning().iter().map(|raw| thought(raw, report)).collect();
-    for piece in contents::pieces(message.content) {
+    let mut parts: Vec<_> = said
+        .reasoning()
+        .iter()
+        .map(|raw| reasoning_part(raw, report))
+        .collect();
+    for piece in contents::content_parts(message.content) {
         match piece {
-            Content::Text(b"\"\"") => {}
-            Content::Text(text) => {
+            RequestContent::Text(b"\"\"") => {}
+            RequestContent::Text(text) => {
                 let mut part = ObjectBuilder::default();
                 part.text("type", "text").raw("text", text);
                 if message.role() == Role::User && message.category == Some(b"\"context\"") {
@@ -78,16 +82,16 @@ pub fn parts(said: &Said<'_>, results: &mut Results<'_>, report: &mut Report) ->
                 }
                 parts.push(part.finish());
             }
-            Content::Other(raw) => parts.extend(file(raw, report)),
+            RequestContent::Other(raw) => parts.extend(file(raw, report)),
         }
     }
     parts.extend(said.calls().iter().map(|raw| tool(raw, results, report)));
     parts
 }
 
-fn thought(raw: &[u8], report: &mut Report) -> Vec<u8> {
+fn reasoning_part(raw: &[u8], report: &mut Report) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
-    part.text("type", "reasoning").raw("text", thought_text(raw));
+    part.text("type", "reasoning").raw("text", reasoning_text(raw));
     let sign = |name| json::member(raw, name).filter(|raw| raw.starts_with(b"\"") && raw.len() > 2);
     let anthropic = match kind(raw).as_ref() {
         "thinking" => sign("signature").map(|sign| ("signature", sign)),
@@ -99,7 +103,7 @@ fn thought(raw: &[u8], report: &mut Report) -> Vec<u8> {
         None => {
             let signs = ["signature", "data", "encrypted_content", "thoughtSignature"];
             let signed = signs.iter().any(|name| sign(name).is_some());
-            report.lose(Loss::Signature, u64::from(signed));
+            report.count_loss(Loss::Signature, u64::from(signed));
         }
     }
     part.finish()
@@ -125,7 +129,7 @@ fn file(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
 
 fn report_media(raw: &[u8], report: &mut Report) {
     let attached = Media::of(raw).is_some();
-    report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+    report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
 }
 
 /// Encodes a call with its result.
@@ -136,7 +140,7 @@ fn tool(call: &[u8], results: &mut Results<'_>, report: &mut Report) -> Vec<u8> 
     let open = json::text(id).and_then(|id| results.0.get_mut(id.as_ref()));
     let result = open.and_then(VecDeque::pop_front);
     let (input, is_wrapped) = input(function);
-    report.lose(Loss::Arguments, u64::from(is_wrapped));
+    report.count_loss(Loss::Arguments, u64::from(is_wrapped));
     let failed = result.and_then(|result| result.metadata("is_error")) == Some(b"true");
     let mut state = ObjectBuilder::default();
     state.text(
@@ -166,10 +170,10 @@ fn output(result: &Message<'_>, report: &mut Report) -> Vec<u8> {
         return raw.to_vec();
     }
     let mut texts = Vec::new();
-    for piece in contents::pieces(result.content) {
+    for piece in contents::content_parts(result.content) {
         match piece {
-            Content::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
-            Content::Other(raw) => report_media(raw, report),
+            RequestContent::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
+            RequestContent::Other(raw) => report_media(raw, report),
         }
     }
     contents::texts(texts.into_iter().map(Cow::Owned))
@@ -192,13 +196,13 @@ fn input(function: &[u8]) -> (Vec<u8>, bool) {
 }
 
 /// The text of reasoning of any provider.
-fn thought_text(thought: &[u8]) -> Vec<u8> {
+fn reasoning_text(reasoning: &[u8]) -> Vec<u8> {
     let own = ["text", "thinking"];
-    let mut own = own.iter().filter_map(|name| json::member(thought, name));
+    let mut own = own.iter().filter_map(|name| json::member(reasoning, name));
     if let Some(text) = own.find(|raw| raw.starts_with(b"\"")) {
         return text.to_vec();
     }
-    let summary = json::member(thought, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let summary = json::member(reasoning, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
     let texts = summary.unwrap_or_default().into_iter();
     contents::texts(texts.filter_map(|part| json::member(part, "text").and_then(json::text)))
 }

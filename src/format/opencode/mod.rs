@@ -12,7 +12,7 @@ mod decode;
 mod editor;
 mod element;
 mod encode;
-mod make;
+mod new_messages;
 pub mod storage;
 #[cfg(test)]
 mod tests;
@@ -20,14 +20,14 @@ mod tests;
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds};
+use super::{FormatSpec, SessionCount};
 use codec::Opencode;
 
 /// opencode's exports, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "opencode session export",
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     model: Some("MODEL"),
     joins: true,
     loses: &[
@@ -56,7 +56,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an opencode session",
     document: |shape| {
-        let spoken = |message: &super::detect::Shape<'_>| message.all(&["info", "parts"]);
+        let spoken = |message: &super::detect::ObjectShape<'_>| message.all(&["info", "parts"]);
         shape.is_object("info") && shape.has_element("messages", spoken)
     },
     list: |elements| {

@@ -3,13 +3,13 @@
 //! to the document that an export would produce. Read-only.
 
 use super::element::milliseconds;
-use crate::error::{Error, Kind, Result};
-use crate::format::request::piece::{add_rest, array, quoted};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::request::request_part::{add_extra_members, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
 /// Lists the files of a directory, given by its path in the storage: names without extension, and contents. Empty if
 /// the directory does not exist.
-pub type Files<'f> = dyn Fn(&str) -> Result<Vec<(String, Vec<u8>)>> + 'f;
+pub type ListFiles<'f> = dyn Fn(&str) -> Result<Vec<(String, Vec<u8>)>> + 'f;
 
 /// Whether a record describes a session.
 pub fn is_session(record: &[u8]) -> bool {
@@ -22,7 +22,7 @@ pub fn is_session(record: &[u8]) -> bool {
 }
 
 /// The document that an export of this session would produce: messages sorted by time and id, parts by id.
-pub fn document(record: &[u8], files: &Files<'_>) -> Result<Vec<u8>> {
+pub fn document(record: &[u8], files: &ListFiles<'_>) -> Result<Vec<u8>> {
     let id = json::member(record, "id")
         .and_then(json::text)
         .unwrap_or_default();
@@ -41,10 +41,10 @@ pub fn document(record: &[u8], files: &Files<'_>) -> Result<Vec<u8>> {
         }
         parts.sort();
         let ids = [("sessionID", id.as_ref()), ("messageID", own)];
-        let parts = parts.iter().map(|(stem, part)| told(part, stem, &ids));
+        let parts = parts.iter().map(|(stem, part)| with_ids(part, stem, &ids));
         let mut element = ObjectBuilder::default();
         element
-            .raw("info", told(info, own, &ids[..1]))
+            .raw("info", with_ids(info, own, &ids[..1]))
             .raw("parts", array(parts));
         elements.push(element.finish());
     }
@@ -58,7 +58,10 @@ pub fn document(record: &[u8], files: &Files<'_>) -> Result<Vec<u8>> {
 /// A directory of the storage; rejects an id that is not a plain file name.
 fn folder(kind: &str, id: &str) -> Result<String> {
     match id.contains(['/', '\\', '\0']) || matches!(id, "" | "." | "..") {
-        true => Err(Error::new(Kind::Unsafe, format!("invalid directory name '{id}'"))),
+        true => Err(Error::new(
+            ErrorKind::Unsafe,
+            format!("invalid directory name '{id}'"),
+        )),
         false => Ok(format!("{kind}/{id}")),
     }
 }
@@ -70,7 +73,7 @@ fn name(record: &[u8], stem: String) -> String {
 }
 
 /// A record with missing ids added from its path; a value that is not an object becomes its text.
-fn told(record: &[u8], own: &str, ids: &[(&str, &str)]) -> Vec<u8> {
+fn with_ids(record: &[u8], own: &str, ids: &[(&str, &str)]) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     if std::str::from_utf8(record).is_err() || json::members(record.trim_ascii(), Dialect::Strict).is_none() {
         built
@@ -84,7 +87,7 @@ fn told(record: &[u8], own: &str, ids: &[(&str, &str)]) -> Vec<u8> {
             built.raw(name, quoted(id));
         }
     }
-    add_rest(&mut built, &compact, &[]);
+    add_extra_members(&mut built, &compact, &[]);
     built.finish()
 }
 
@@ -93,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_put_together_of_its_files() {
+    fn a_session_is_assembled_from_its_files() {
         let record = br#"{"id":"s","projectID":"p","time":{"created":1}}"#;
         assert!(is_session(record) && !is_session(br#"{"id":"s","sessionID":"x","role":"user","time":{}}"#));
         let files = |folder: &str| -> Result<Vec<(String, Vec<u8>)>> {

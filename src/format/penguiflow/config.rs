@@ -1,9 +1,9 @@
 //! The retention policy in a document's `config_snapshot`.
 
-use super::OWN;
+use super::EXTRA_MEMBER;
 use crate::error::Result;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::memory::{Memory, Strategy};
+use crate::model::retention::{Memory, Strategy};
 use crate::model::session::Session;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
 }
 
 /// The delays of a policy that differ from PenguiFlow's, which snapshots cannot represent.
-pub(super) fn waits(memory: &Memory) -> [(&'static str, Option<Vec<u8>>); 2] {
+pub(super) fn changed_delays(memory: &Memory) -> [(&'static str, Option<Vec<u8>>); 2] {
     let default = Memory::default();
     let wait = |own: Duration, default: Duration| {
         (own != default).then(|| own.as_secs_f64().to_string().into_bytes())
@@ -106,12 +106,12 @@ pub fn with_memory(session: &Session, memory: &Memory) -> Option<Vec<u8>> {
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     let noted = json::member(metadata, "penguiflow")?;
     let snapshot = snapshot(memory, json::member(noted, "config_snapshot"));
-    let waits = waits(memory);
+    let waits = changed_delays(memory);
     let waits = waits.each_ref().map(|(name, wait)| (*name, wait.as_deref()));
-    let own = json::with_members(json::member(noted, OWN).unwrap_or(b"{}"), &waits).ok()?;
+    let own = json::with_members(json::member(noted, EXTRA_MEMBER).unwrap_or(b"{}"), &waits).ok()?;
     let changes = [
         ("config_snapshot", Some(snapshot.as_slice())),
-        (OWN, (own != b"{}").then_some(own.as_slice())),
+        (EXTRA_MEMBER, (own != b"{}").then_some(own.as_slice())),
     ];
     let noted = json::with_members(noted, &changes).ok()?;
     json::with_members(metadata, &[("penguiflow", Some(&noted))]).ok()

@@ -1,7 +1,7 @@
 //! PenguiFlow's digest of tool calls: tool names in order, and the start of each result.
 
 use super::python;
-use crate::model::json::{self, Dialect, Elements, ObjectBuilder, push_text};
+use crate::model::json::{self, ArrayElements, Dialect, ObjectBuilder, push_text};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub struct Observation<'a> {
 }
 
 /// The digest of a run; `None` if no call succeeded.
-pub fn digest(observations: &[Observation<'_>], thought: Option<&str>) -> Option<Vec<u8>> {
+pub fn digest(observations: &[Observation<'_>], reasoning: Option<&str>) -> Option<Vec<u8>> {
     if observations.is_empty() {
         return None;
     }
@@ -28,7 +28,7 @@ pub fn digest(observations: &[Observation<'_>], thought: Option<&str>) -> Option
             tools.push(b',');
         }
         push_text(&mut tools, tool);
-        let text = String::from_utf8_lossy(&python::spelled(value)).into_owned();
+        let text = String::from_utf8_lossy(&python::encode_value(value)).into_owned();
         let cut = text.char_indices().nth(LONGEST).map(|(at, _)| at);
         lines.push(match cut {
             Some(at) => format!("- {tool}: {}\u{2026}", &text[..at]),
@@ -40,8 +40,8 @@ pub fn digest(observations: &[Observation<'_>], thought: Option<&str>) -> Option
     built
         .raw("tools_invoked", tools)
         .text("observations_summary", &lines.join("\n"));
-    match thought {
-        Some(thought) => built.text("reasoning_summary", thought),
+    match reasoning {
+        Some(reasoning) => built.text("reasoning_summary", reasoning),
         None => built.raw("reasoning_summary", "null"),
     };
     built.raw("artifacts_refs", "[]");
@@ -107,8 +107,8 @@ pub(super) fn of(messages: &[Message<'_>]) -> Option<Vec<u8>> {
             }
         })
         .collect();
-    let thought = messages.iter().rev().find_map(thought);
-    digest(&observations, thought.as_deref())
+    let reasoning = messages.iter().rev().find_map(reasoning_text);
+    digest(&observations, reasoning.as_deref())
 }
 
 /// Whether a result is an object or array, which PenguiFlow then stores as such.
@@ -121,8 +121,8 @@ fn is_json(text: &[u8]) -> bool {
 }
 
 /// The text of a message's reasoning.
-fn thought(message: &Message<'_>) -> Option<String> {
-    let mut parts = Elements::new(message.reasoning?, Dialect::Strict).ok()?;
+fn reasoning_text(message: &Message<'_>) -> Option<String> {
+    let mut parts = ArrayElements::new(message.reasoning?, Dialect::Strict).ok()?;
     let mut texts = Vec::new();
     while let Some((_, part)) = parts.next().ok()? {
         texts.extend(json::member(part, "text").and_then(json::text));
@@ -140,6 +140,6 @@ pub fn answer_of(payload: &[u8]) -> String {
     match (json::text(value), value) {
         (Some(text), _) => text.into_owned(),
         (None, b"null") => String::new(),
-        (None, _) => String::from_utf8_lossy(&python::spelled(value)).into_owned(),
+        (None, _) => String::from_utf8_lossy(&python::encode_value(value)).into_owned(),
     }
 }

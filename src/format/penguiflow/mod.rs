@@ -37,28 +37,28 @@ pub use config::{memory, snapshot, with_memory};
 pub use digest::{Observation, answer_of, digest};
 pub use python::float_text;
 pub use read::read;
-pub use state::{Placed, State};
-pub use turn::{Turn, Zone, artifacts};
+pub use state::{PenguiflowState, PlacedTurn};
+pub use turn::{PenguiflowTurn, Zone, artifacts};
 pub use write::request;
 
 use super::report::{Loss, Report};
-use super::{Form, Purpose, Reading, written};
-use crate::error::{Error, Kind, Place, Result};
+use super::{FormatSpec, Purpose, ReadFn, written};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::health::Health;
 use crate::model::json::{self, Dialect};
-use crate::model::message::{Category, Message, Part, Role};
+use crate::model::message::{Category, Message, MessagePart, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::io::Write;
 
 /// The document member for data that PenguiFlow does not have and ignores.
-const OWN: &str = "convo";
+const EXTRA_MEMBER: &str = "convo";
 
 /// PenguiFlow's memories, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "penguiflow",
     about: "PenguiFlow memory state",
-    read: Reading::Document(read),
+    read: ReadFn::Document(read),
     write: Some(write),
     loses: &[
         Loss::Id,
@@ -78,16 +78,16 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Holds exchanges of one question and one answer; other messages are lost.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The memory as PenguiFlow shows it to a model.
-pub const CONTEXT: Form = Form {
+pub const CONTEXT: FormatSpec = FormatSpec {
     name: "penguiflow-context",
     about: "PenguiFlow model input (write-only)",
     write: Some(write_context),
     loses: &[Loss::Message, Loss::Event, Loss::Header, Loss::Unreadable],
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// Writes one session as a document.
@@ -98,18 +98,18 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let state = State::of(session, view)?;
+    let state = PenguiflowState::of(session, view)?;
     if purpose == Purpose::Return && !state.homeless.is_empty() {
         let what = "PenguiFlow memory cannot represent system messages";
-        return Err(Error::new(Kind::Data, what).hint("add the text to the next exchange with --event"));
+        return Err(Error::new(ErrorKind::Data, what).hint("add the text to the next exchange with --event"));
     }
-    report.lose(Loss::Message, (state.homeless.len() + messages(&state)) as u64);
+    report.count_loss(Loss::Message, (state.homeless.len() + messages(&state)) as u64);
     if purpose == Purpose::Export {
-        lose(session, &state, view, report);
+        count_losses(session, &state, view, report);
     }
     if purpose != Purpose::Context {
-        lose_of_turns(session, view, &state, purpose, report);
-        tell_waiting(session, view, &state, report);
+        count_turn_losses(session, view, &state, purpose, report);
+        report_trailing_context(session, view, &state, report);
     }
     written(out.write_all(&state.document()))
 }
@@ -123,11 +123,11 @@ pub fn write_context(
     report: &mut Report,
 ) -> Result<()> {
     if purpose == Purpose::Export {
-        report.lose_lines(session);
+        report.count_line_losses(session);
     }
-    let state = State::of(session, view)?;
+    let state = PenguiflowState::of(session, view)?;
     // An unanswered question is part of the request, not of the memory.
-    report.lose(Loss::Message, state.homeless.len() as u64);
+    report.count_loss(Loss::Message, state.homeless.len() as u64);
     let mut context = state.context();
     context.push(b'\n');
     written(out.write_all(&context))
@@ -146,12 +146,12 @@ pub fn digest_of<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
 }
 
 /// Number of messages in turns that the strategy drops.
-fn messages(state: &State) -> usize {
+fn messages(state: &PenguiflowState) -> usize {
     state.dropped.iter().map(|placed| placed.items.len()).sum()
 }
 
 /// Counts the losses of a document.
-fn lose(session: &Session, state: &State, view: &View, report: &mut Report) {
+fn count_losses(session: &Session, state: &PenguiflowState, view: &View, report: &mut Report) {
     let summaries = view
         .items
         .iter()
@@ -163,15 +163,21 @@ fn lose(session: &Session, state: &State, view: &View, report: &mut Report) {
     };
     // The latest attempt is represented by the health, and the visible summary by the summary.
     let kept = summaries + usize::from(Health::of(session).line.is_some());
-    report.lose(Loss::Event, count(Class::Event).saturating_sub(kept) as u64);
-    report.lose(Loss::Unreadable, count(Class::Unreadable) as u64);
+    report.count_loss(Loss::Event, count(Class::Event).saturating_sub(kept) as u64);
+    report.count_loss(Loss::Unreadable, count(Class::Unreadable) as u64);
     if !state.is_own() {
-        report.lose(Loss::Header, count(Class::Header) as u64);
+        report.count_loss(Loss::Header, count(Class::Header) as u64);
     }
 }
 
 /// Counts the losses of turns that were not read from a document.
-fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose, report: &mut Report) {
+fn count_turn_losses(
+    session: &Session,
+    view: &View,
+    state: &PenguiflowState,
+    purpose: Purpose,
+    report: &mut Report,
+) {
     for placed in state.turns.iter().filter(|placed| placed.turn.zone.is_none()) {
         let of_turn: Vec<Message<'_>> = placed
             .items
@@ -181,7 +187,7 @@ fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose
         for item in &placed.items {
             let item = &view.items[*item];
             if let Some(message) = item.message(session) {
-                lose_of_message(&message, item.body(session), purpose, report);
+                count_message_losses(&message, item.body(session), purpose, report);
             }
         }
         // Only the last reasoning and the last text of the answers are kept.
@@ -190,31 +196,35 @@ fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose
             .clone()
             .filter(|message| !message.text().is_empty())
             .count();
-        report.lose(Loss::Message, texts.saturating_sub(1) as u64);
-        lose_thoughts(answers, placed.turn.digest.is_some(), report);
+        report.count_loss(Loss::Message, texts.saturating_sub(1) as u64);
+        count_lost_reasoning(answers, placed.turn.digest.is_some(), report);
     }
 }
 
 /// Counts lost reasoning parts: all but the texts of the last message, which the digest contains, if there is one.
-fn lose_thoughts<'m>(answers: impl Iterator<Item = &'m Message<'m>>, has_digest: bool, report: &mut Report) {
+fn count_lost_reasoning<'m>(
+    answers: impl Iterator<Item = &'m Message<'m>>,
+    has_digest: bool,
+    report: &mut Report,
+) {
     let has = |part: &&&[u8], names: &[&str]| names.iter().any(|name| json::member(part, name).is_some());
     let (mut parts, mut kept, mut signed) = (0, 0, 0);
-    for thought in answers.filter_map(|message| json::elements(message.reasoning?, Dialect::Strict)) {
-        let texts = thought.iter().filter(|part| has(part, &["text"])).count();
+    for reasoning in answers.filter_map(|message| json::elements(message.reasoning?, Dialect::Strict)) {
+        let texts = reasoning.iter().filter(|part| has(part, &["text"])).count();
         let own = ["signature", "encrypted_content", "data"];
-        signed += thought.iter().filter(|part| has(part, &own)).count();
-        parts += thought.len();
+        signed += reasoning.iter().filter(|part| has(part, &own)).count();
+        parts += reasoning.len();
         kept = if texts > 0 { texts } else { kept };
     }
-    report.lose(
+    report.count_loss(
         Loss::Reasoning,
         (parts - if has_digest { kept } else { 0 }) as u64,
     );
-    report.lose(Loss::Signature, signed as u64);
+    report.count_loss(Loss::Signature, signed as u64);
 }
 
 /// Reports trailing context messages, which are stored where PenguiFlow does not look for them.
-fn tell_waiting(session: &Session, view: &View, state: &State, report: &mut Report) {
+fn report_trailing_context(session: &Session, view: &View, state: &PenguiflowState, report: &mut Report) {
     let messages = state
         .open
         .iter()
@@ -222,37 +232,37 @@ fn tell_waiting(session: &Session, view: &View, state: &State, report: &mut Repo
     let categories: Vec<Category> = messages.map(|message| message.category()).collect();
     if !categories.is_empty() && categories.iter().all(|category| *category == Category::Context) {
         let what = "PenguiFlow sees the last context messages after the next answered exchange";
-        report.note(Place::default(), what);
+        report.note(Position::default(), what);
     }
 }
 
 /// Counts the losses of a message. On return to a document, ids, times and categories are not losses, because they were
 /// added by the conversion; calls are in the digest.
-fn lose_of_message(message: &Message<'_>, body: &[u8], purpose: Purpose, report: &mut Report) {
+fn count_message_losses(message: &Message<'_>, body: &[u8], purpose: Purpose, report: &mut Report) {
     let own = |is: bool| u64::from(is);
     let metadata = message
         .metadata
         .and_then(|raw| json::members(raw, Dialect::Strict));
     let metadata = metadata.unwrap_or_default();
     if purpose == Purpose::Export {
-        report.lose(Loss::Id, own(message.id.is_some()));
-        report.lose(Loss::Metadata, own(message.metadata.is_some()));
-        report.lose(
+        report.count_loss(Loss::Id, own(message.id.is_some()));
+        report.count_loss(Loss::Metadata, own(message.metadata.is_some()));
+        report.count_loss(
             Loss::Category,
             own(message.category() != message.role().category()),
         );
-        report.lose(Loss::Arguments, message.tool_calls().len() as u64);
+        report.count_loss(Loss::Arguments, message.tool_calls().len() as u64);
     } else {
         let noted = metadata.iter().any(|(name, _)| name != "penguiflow");
-        report.lose(Loss::Metadata, own(noted));
+        report.count_loss(Loss::Metadata, own(noted));
     }
-    report.lose(Loss::Name, own(message.name.is_some()));
-    report.lose(Loss::Usage, own(json::member(body, "usage").is_some()));
-    report.lose(Loss::Model, own(json::member(body, "model").is_some()));
+    report.count_loss(Loss::Name, own(message.name.is_some()));
+    report.count_loss(Loss::Usage, own(json::member(body, "usage").is_some()));
+    report.count_loss(Loss::Model, own(json::member(body, "model").is_some()));
     for part in message.parts() {
-        if let Part::Other(kind, _) = part {
+        if let MessagePart::Other(kind, _) = part {
             let attached = matches!(kind.as_ref(), "image_url" | "input_audio" | "file");
-            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+            report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! JSON in the encoding of Python's `json.dumps(..., ensure_ascii=False)`.
 
-use crate::model::json::{self, Dialect, Elements, Members, push_text};
+use crate::model::json::{self, ArrayElements, Dialect, Members, push_text};
 
 /// Whether Python treats a value as false: `null`, `false`, 0, and empty values.
 pub fn is_false(raw: &[u8]) -> bool {
@@ -32,7 +32,7 @@ pub fn float_text(value: f64) -> String {
 }
 
 /// Encodes a value like Python, keeping the order of members.
-pub(super) fn spelled(value: &[u8]) -> Vec<u8> {
+pub(super) fn encode_value(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len() + value.len() / 8);
     push(&mut out, value);
     out
@@ -184,7 +184,7 @@ pub(super) fn is_object(value: &[u8]) -> bool {
 
 /// Whether the bytes are exactly one array in the Python dialect.
 pub(super) fn is_array(value: &[u8]) -> bool {
-    let Ok(mut elements) = Elements::new(value, Dialect::Python) else {
+    let Ok(mut elements) = ArrayElements::new(value, Dialect::Python) else {
         return false;
     };
     loop {

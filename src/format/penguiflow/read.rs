@@ -1,16 +1,16 @@
 //! Reads a PenguiFlow document as a session.
 
 use super::super::native::{self, HeaderBuilder};
-use super::super::{Format, Source};
-use super::OWN;
+use super::super::{DocumentSource, Format};
+use super::EXTRA_MEMBER;
 use super::config;
 use super::turn::{self, Zone};
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
 use crate::model::health::{Health, State};
-use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder, push_text};
+use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members, ObjectBuilder, push_text};
 use crate::model::key;
-use crate::model::memory::Memory;
+use crate::model::retention::Memory;
 use crate::model::session::Session;
 use std::borrow::Cow;
 
@@ -27,13 +27,13 @@ pub(super) const BASE_ATTEMPT: &str = "evt_penguiflow";
 
 /// A member: its value and its offset in the document.
 #[derive(Clone, Copy)]
-struct Value<'a> {
+struct MemberValue<'a> {
     raw: &'a [u8],
     at: usize,
 }
 
 fn refused(what: impl Into<String>) -> Error {
-    Error::new(Kind::Data, what)
+    Error::new(ErrorKind::Data, what)
 }
 
 /// Reads a document into one session.
@@ -41,23 +41,23 @@ fn refused(what: impl Into<String>) -> Error {
 /// # Errors
 ///
 /// For documents that PenguiFlow would reject, with the path of the member.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     // An empty input is a new, empty memory.
     let source = match source.bytes.trim_ascii() {
-        b"" => &Source {
-            bytes: &begun(),
+        b"" => &DocumentSource {
+            bytes: &empty_memory(),
             ..*source
         },
         _ => source,
     };
     let bytes = source.bytes.strip_prefix(BOM).unwrap_or(source.bytes);
     let mark = source.bytes.len() - bytes.len();
-    let place = |at: usize| Place {
+    let place = |at: usize| Position {
         line: 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u64,
         offset: (mark + at) as u64,
     };
     if mark > 0 {
-        report.damage(Place { line: 1, offset: 0 }, "byte order mark");
+        report.damage(Position { line: 1, offset: 0 }, "byte order mark");
     }
     if let Err(error) = std::str::from_utf8(bytes) {
         let at = place(error.valid_up_to());
@@ -103,7 +103,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             continue;
         }
         let mut elements = match list.raw.first() {
-            Some(b'[') => Elements::new(list.raw, Dialect::Python).ok(),
+            Some(b'[') => ArrayElements::new(list.raw, Dialect::Python).ok(),
             _ => None,
         }
         .ok_or_else(|| refused(format!("{} is not a list", zone.name())).at("", place(list.at)))?;
@@ -116,7 +116,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
                 .filter(|byte| **byte == b'\n')
                 .count() as u64;
             counted.0 = offset;
-            let place = Place {
+            let place = Position {
                 line: counted.1,
                 offset: (mark + list.at + offset) as u64,
             };
@@ -133,15 +133,18 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let at = newest
         .and_then(json::text)
         .map_or(NO_TIME.to_string(), |time| time.into_owned());
-    let attempt = attempt(state, member(OWN), member("config_snapshot"), &at);
+    let attempt = attempt(state, member(EXTRA_MEMBER), member("config_snapshot"), &at);
     let mut session = Session::default();
     session.push_new(&header(source, &members, state, attempt.as_deref()));
-    let told = member("summary").and_then(|value| summary(value, &at, place(value.at), report));
-    told.iter().chain(&turns).for_each(|line| session.push_new(line));
+    let reported = member("summary").and_then(|value| summary(value, &at, place(value.at), report));
+    reported
+        .iter()
+        .chain(&turns)
+        .for_each(|line| session.push_new(line));
     if let Some(attempt) = attempt {
         session.push_new(&attempt);
     }
-    let open = member(OWN).and_then(|own| json::member(own.raw, "open"));
+    let open = member(EXTRA_MEMBER).and_then(|own| json::member(own.raw, "open"));
     for message in open
         .and_then(|open| json::elements(open, Dialect::Strict))
         .unwrap_or_default()
@@ -154,7 +157,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
 }
 
 /// An empty memory with the default policy.
-fn begun() -> Vec<u8> {
+fn empty_memory() -> Vec<u8> {
     let snapshot = config::snapshot(&Memory::default(), None);
     let mut document = ObjectBuilder::default();
     document
@@ -168,15 +171,15 @@ fn begun() -> Vec<u8> {
 }
 
 /// The members of a document by name.
-type Parts<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
+type DocumentMembers<'a> = Vec<(Cow<'a, str>, MemberValue<'a>)>;
 
 /// The members of the document; for a repeated name, the last value at the position of the first.
-fn members(bytes: &[u8]) -> std::result::Result<Parts<'_>, Fault> {
+fn members(bytes: &[u8]) -> std::result::Result<DocumentMembers<'_>, JsonError> {
     let mut scan = Members::new(bytes, Dialect::Python)?;
-    let mut all = Parts::new();
+    let mut all = DocumentMembers::new();
     while let Some(member) = scan.next()? {
         let name = json::unescape(member.key);
-        let value = Value {
+        let value = MemberValue {
             raw: member.value,
             at: member.end - member.value.len(),
         };
@@ -199,7 +202,12 @@ fn excerpt(raw: &[u8]) -> String {
 }
 
 /// The header, with all data of the document other than turns and summary.
-fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Option<&[u8]>) -> Vec<u8> {
+fn header(
+    source: &DocumentSource<'_>,
+    members: &DocumentMembers<'_>,
+    state: State,
+    attempt: Option<&[u8]>,
+) -> Vec<u8> {
     const KNOWN: [&str; 8] = [
         "version",
         "health",
@@ -208,7 +216,7 @@ fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Optio
         "pending",
         "backlog",
         "config_snapshot",
-        OWN,
+        EXTRA_MEMBER,
     ];
     let mut own = ObjectBuilder::default();
     own.text("health", state.name());
@@ -221,13 +229,13 @@ fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Optio
         match name.as_ref() {
             "config_snapshot" => drop(own.raw("config_snapshot", raw)),
             // An unanswered turn becomes messages.
-            OWN if raw.first() == Some(&b'{') => {
+            EXTRA_MEMBER if raw.first() == Some(&b'{') => {
                 let rest = json::with_members(&raw, &[("open", None), ("attempt", None)]).unwrap_or(raw);
                 if rest != b"{}" {
-                    own.raw(OWN, rest);
+                    own.raw(EXTRA_MEMBER, rest);
                 }
             }
-            name if !KNOWN.contains(&name) || name == OWN => drop(others.raw(name, raw)),
+            name if !KNOWN.contains(&name) || name == EXTRA_MEMBER => drop(others.raw(name, raw)),
             // A value that is not a string is kept until there is another summary.
             "summary" if !matches!(raw.first(), Some(b'"' | b'n')) => drop(own.raw("summary", raw)),
             _ => {}
@@ -256,7 +264,12 @@ fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Optio
 }
 
 /// The last failed attempt, as far as known: PenguiFlow stores neither the number of attempts nor their times.
-fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>, at: &str) -> Option<Vec<u8>> {
+fn attempt(
+    state: State,
+    own: Option<MemberValue<'_>>,
+    snapshot: Option<MemberValue<'_>>,
+    at: &str,
+) -> Option<Vec<u8>> {
     if state == State::Healthy {
         return None;
     }
@@ -283,7 +296,7 @@ fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>, at
 }
 
 /// The summary as an event; `None` if it is empty.
-fn summary(value: Value<'_>, at: &str, place: Place, report: &mut Report) -> Option<Vec<u8>> {
+fn summary(value: MemberValue<'_>, at: &str, place: Position, report: &mut Report) -> Option<Vec<u8>> {
     let content = match value.raw.first() {
         Some(b'"') if value.raw.len() > 2 => value.raw.to_vec(),
         Some(b'"') => return None,

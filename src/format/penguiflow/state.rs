@@ -3,31 +3,31 @@
 use super::config;
 use super::read::{BASE_ATTEMPT, BY};
 use super::reply;
-use super::turn::{self, Turn, Zone};
+use super::turn::{self, PenguiflowTurn, Zone};
 use crate::error::Result;
 use crate::model::exchange::Cuts;
 use crate::model::header;
 use crate::model::health::{self, Health};
 use crate::model::json::{self, push_text};
-use crate::model::memory::{Memory, Strategy};
 use crate::model::message::{Category, Message, Role};
+use crate::model::retention::{Memory, Strategy};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
 /// A turn with its view items.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedTurn {
     /// The zone in the memory.
     pub zone: Zone,
     /// The turn.
-    pub turn: Turn,
+    pub turn: PenguiflowTurn,
     /// Indexes into the view's items.
     pub items: Vec<usize>,
 }
 
 /// The PenguiFlow memory of a session.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct PenguiflowState {
     /// Its retention policy.
     pub memory: Memory,
     /// Its summarizer status.
@@ -35,11 +35,11 @@ pub struct State {
     /// The summary, as a JSON string.
     pub summary: Vec<u8>,
     /// The turns, oldest first: backlog and pending before those kept in full.
-    pub turns: Vec<Placed>,
+    pub turns: Vec<PlacedTurn>,
     /// Items of an unanswered turn.
     pub open: Vec<usize>,
     /// Turns that the strategy drops.
-    pub dropped: Vec<Placed>,
+    pub dropped: Vec<PlacedTurn>,
     /// Items that PenguiFlow cannot represent.
     pub homeless: Vec<usize>,
     /// The messages of the unanswered turn.
@@ -50,13 +50,13 @@ pub struct State {
     pub(super) attempt: Option<Vec<u8>>,
 }
 
-impl State {
+impl PenguiflowState {
     /// Computes the memory of a session.
     ///
     /// # Errors
     ///
     /// PenguiFlow would reject the retention policy.
-    pub fn of(session: &Session, view: &View) -> Result<State> {
+    pub fn of(session: &Session, view: &View) -> Result<PenguiflowState> {
         let header = session.header();
         let member = |name: &str| header::member(&header, name);
         let noted = member("metadata").and_then(|metadata| json::member(metadata, "penguiflow"));
@@ -71,7 +71,7 @@ impl State {
             .and_then(|name| health::State::from_name(&name));
         let attempts = Health::of(session);
         let attempt = attempts.line.map(|line| session.record(line).body.to_vec());
-        let summary = Told::of(session, view);
+        let summary = VisibleSummary::of(session, view);
         let is_base = |attempt: &[u8]| {
             let id = json::member(attempt, "id");
             id.is_some() && id == noted.and_then(|noted| json::member(noted, "attempt"))
@@ -83,7 +83,7 @@ impl State {
             (None, Some(before)) if summary.is_own || summary.raw == EMPTY => before,
             (None, _) => health::State::Healthy,
         };
-        let mut state = State {
+        let mut state = PenguiflowState {
             memory,
             health,
             summary: summary.raw,
@@ -97,7 +97,7 @@ impl State {
                 None => Some(config::snapshot(&memory, None)),
             },
             noted: noted.map(<[u8]>::to_vec),
-            attempt: attempt.filter(|attempt| !is_made_up(attempt)),
+            attempt: attempt.filter(|attempt| !is_generated(attempt)),
         };
         state.place(session, view);
         if before.is_some_and(|before| before != health) {
@@ -114,14 +114,14 @@ impl State {
                 .iter()
                 .filter_map(|item| view.items[*item].message(session))
                 .collect();
-            let turn = Turn::of(&messages);
+            let turn = PenguiflowTurn::of(&messages);
             if !turn.is_answered {
                 self.open.extend(items);
                 continue;
             }
             new += usize::from(turn.zone.is_none());
             let zone = turn.zone.unwrap_or(Zone::Turns);
-            self.turns.push(Placed { zone, turn, items });
+            self.turns.push(PlacedTurn { zone, turn, items });
         }
         let body = |item: &usize| json::compact(view.items[*item].body(session)).0;
         self.open_messages = self.open.iter().map(body).collect();
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// The turns of a zone.
-    pub fn of_zone(&self, zone: Zone) -> impl Iterator<Item = &Turn> {
+    pub fn of_zone(&self, zone: Zone) -> impl Iterator<Item = &PenguiflowTurn> {
         let turns = self.turns.iter().filter(move |placed| placed.zone == zone);
         turns.map(|placed| &placed.turn)
     }
@@ -228,7 +228,7 @@ impl State {
     }
 
     /// The summary in a document; a value that is not a string is unchanged.
-    pub(super) fn kept_summary(&self) -> &[u8] {
+    pub(super) fn source_summary(&self) -> &[u8] {
         let kept = self
             .noted("summary")
             .filter(|raw| json::text(&self.summary).is_some_and(|text| text.as_bytes() == *raw));
@@ -245,21 +245,21 @@ fn without_clock(health: &Health) -> health::State {
     }
 }
 
-fn is_made_up(attempt: &[u8]) -> bool {
+fn is_generated(attempt: &[u8]) -> bool {
     json::member(attempt, "id").and_then(json::text).as_deref() == Some(BASE_ATTEMPT)
 }
 
 const EMPTY: &[u8] = b"\"\"";
 
 /// The visible summary: PenguiFlow's own unchanged, others wrapped in PenguiFlow's tags.
-struct Told {
+struct VisibleSummary {
     raw: Vec<u8>,
     is_own: bool,
 }
 
-impl Told {
-    fn of(session: &Session, view: &View) -> Told {
-        let mut told = Told {
+impl VisibleSummary {
+    fn of(session: &Session, view: &View) -> VisibleSummary {
+        let mut reported = VisibleSummary {
             raw: EMPTY.to_vec(),
             is_own: false,
         };
@@ -269,9 +269,9 @@ impl Told {
             };
             let record = session.record(*line);
             let event = record.event().map(|event| event.raw).unwrap_or_default();
-            told.is_own = json::member(event, "by").and_then(json::text).as_deref() == Some(BY);
-            told.raw = match json::member(event, "content") {
-                Some(content) if told.is_own => content.to_vec(),
+            reported.is_own = json::member(event, "by").and_then(json::text).as_deref() == Some(BY);
+            reported.raw = match json::member(event, "content") {
+                Some(content) if reported.is_own => content.to_vec(),
                 _ => {
                     let mut raw = Vec::new();
                     push_text(&mut raw, &reply::wrapped(&text));
@@ -279,6 +279,6 @@ impl Told {
                 }
             };
         }
-        told
+        reported
     }
 }

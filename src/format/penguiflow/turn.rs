@@ -2,7 +2,7 @@
 
 use super::digest;
 use super::python;
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder, push_text};
 use crate::model::message::{Message, Role};
@@ -51,7 +51,7 @@ const MEMBERS: [&str; 6] = [
 
 /// A turn and its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct PenguiflowTurn {
     /// The user message, as a JSON string.
     pub user: Vec<u8>,
     /// The answer, as a JSON string.
@@ -105,21 +105,21 @@ fn string(text: &str) -> Vec<u8> {
 }
 
 /// A message's text as a JSON string; unchanged if it is one.
-fn said(message: &Message<'_>) -> Vec<u8> {
+fn message_text(message: &Message<'_>) -> Vec<u8> {
     match message.content {
         Some(content) if content.first() == Some(&b'"') => content.to_vec(),
         _ => string(&message.text()),
     }
 }
 
-impl Turn {
+impl PenguiflowTurn {
     /// Builds a turn from messages.
-    pub fn of(messages: &[Message<'_>]) -> Turn {
+    pub fn of(messages: &[Message<'_>]) -> PenguiflowTurn {
         let by = |role: Role| messages.iter().filter(move |message| message.role() == role);
         let mut users = by(Role::User);
         let user = match (users.next(), users.next()) {
             (None, _) => string(""),
-            (Some(one), None) => said(one),
+            (Some(one), None) => message_text(one),
             _ => {
                 let texts: Vec<_> = by(Role::User).map(|message| message.text()).collect();
                 string(&texts.join("\n\n"))
@@ -132,9 +132,9 @@ impl Turn {
         let recorded = noted.and_then(|noted| json::member(noted, "trajectory_digest"));
         let zone = messages.iter().rev().find_map(zone);
         let ts = noted.and_then(|noted| json::member(noted, "ts"));
-        Turn {
+        PenguiflowTurn {
             user,
-            answer: answer.map_or_else(|| string(""), said),
+            answer: answer.map_or_else(|| string(""), message_text),
             digest: match (recorded, zone) {
                 (Some(recorded), _) => (recorded != b"null").then(|| recorded.to_vec()),
                 (None, Some(_)) => None,
@@ -156,20 +156,20 @@ impl Turn {
 
     /// Appends the turn as in a document: unchanged if it was read from one, else in Python's encoding.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        match self.kept() {
+        match self.unchanged_turn() {
             Some(raw) => out.extend_from_slice(raw.as_bytes()),
-            None => self.spell(out),
+            None => self.encode(out),
         }
     }
 
     /// The original turn, if its messages are unchanged.
-    fn kept(&self) -> Option<Cow<'_, str>> {
+    fn unchanged_turn(&self) -> Option<Cow<'_, str>> {
         let raw = json::member(&self.noted, "raw").and_then(json::text)?;
-        let read = Read::of(raw.as_bytes())?;
+        let read = TurnMembers::of(raw.as_bytes())?;
         (read.user == self.user && read.answer == self.answer).then_some(raw)
     }
 
-    fn spell(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut Vec<u8>) {
         let noted = |name: &str| json::member(&self.noted, name);
         let values = [
             &self.user[..],
@@ -228,7 +228,7 @@ impl Turn {
 }
 
 /// The parsed members of a turn.
-struct Read<'a> {
+struct TurnMembers<'a> {
     user: Vec<u8>,
     answer: Vec<u8>,
     /// Members that should be strings but are not.
@@ -236,8 +236,8 @@ struct Read<'a> {
     members: Vec<(Cow<'a, str>, &'a [u8])>,
 }
 
-impl<'a> Read<'a> {
-    fn of(raw: &'a [u8]) -> Option<Read<'a>> {
+impl<'a> TurnMembers<'a> {
+    fn of(raw: &'a [u8]) -> Option<TurnMembers<'a>> {
         let members = json::members(raw, Dialect::Python)?;
         let mut untexted = Vec::new();
         let mut text = |name: &'static str| match value(&members, name) {
@@ -248,7 +248,7 @@ impl<'a> Read<'a> {
                 string(&String::from_utf8_lossy(&json::compact(raw).0))
             }
         };
-        Some(Read {
+        Some(TurnMembers {
             user: text(MEMBERS[0]),
             answer: text(MEMBERS[1]),
             untexted,
@@ -284,11 +284,11 @@ pub(super) fn lines(
     raw: &[u8],
     zone: Zone,
     path: &str,
-    place: Place,
+    place: Position,
     report: &mut Report,
 ) -> Result<[Vec<u8>; 2]> {
-    let refused = |path: String, what: &str| Error::new(Kind::Data, format!("{path} {what}"));
-    let read = Read::of(raw).ok_or_else(|| refused(path.to_string(), "is not an object"))?;
+    let refused = |path: String, what: &str| Error::new(ErrorKind::Data, format!("{path} {what}"));
+    let read = TurnMembers::of(raw).ok_or_else(|| refused(path.to_string(), "is not an object"))?;
     for name in &read.untexted {
         report.damage(
             place,
@@ -353,7 +353,7 @@ pub(super) fn lines(
     let pair = messages(&read, &own, time.as_deref());
     // Keep the original text if it cannot be restored.
     let mut again = Vec::new();
-    turn(&pair).spell(&mut again);
+    turn(&pair).encode(&mut again);
     if again == raw {
         return Ok(pair);
     }
@@ -368,7 +368,7 @@ fn number_of(seconds: f64) -> Vec<u8> {
     python::float_text(seconds).into_bytes()
 }
 
-fn messages(read: &Read<'_>, own: &[u8], time: Option<&str>) -> [Vec<u8>; 2] {
+fn messages(read: &TurnMembers<'_>, own: &[u8], time: Option<&str>) -> [Vec<u8>; 2] {
     let line = |role: &str, content: &[u8], own: Option<&[u8]>| {
         let mut message = ObjectBuilder::default();
         message.text("role", role).raw("content", content);
@@ -387,12 +387,12 @@ fn messages(read: &Read<'_>, own: &[u8], time: Option<&str>) -> [Vec<u8>; 2] {
 }
 
 /// The turn of these lines.
-pub(super) fn turn(lines: &[Vec<u8>]) -> Turn {
-    let place = Place { line: 1, offset: 1 };
+pub(super) fn turn(lines: &[Vec<u8>]) -> PenguiflowTurn {
+    let place = Position { line: 1, offset: 1 };
     let records: Vec<Record<'_>> = lines.iter().map(|line| Record::parse(line, place)).collect();
     let messages: Vec<Message<'_>> = records
         .iter()
         .filter_map(|record| record.message().copied())
         .collect();
-    Turn::of(&messages)
+    PenguiflowTurn::of(&messages)
 }

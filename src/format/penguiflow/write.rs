@@ -1,19 +1,19 @@
 //! Writes a session as a PenguiFlow document, or as the memory that a model receives.
 
 use super::python;
-use super::state::State;
-use super::turn::{Turn, Zone};
-use super::{OWN, config};
+use super::state::PenguiflowState;
+use super::turn::{PenguiflowTurn, Zone};
+use super::{EXTRA_MEMBER, config};
 use crate::model::json::{self, Dialect, push_text};
-use crate::model::memory::Strategy;
+use crate::model::retention::Strategy;
 
-impl State {
+impl PenguiflowState {
     /// The document.
     pub fn document(&self) -> Vec<u8> {
         let mut out = b"{\"version\": 1, \"health\": ".to_vec();
         push_text(&mut out, self.health.name());
         out.extend_from_slice(b", \"summary\": ");
-        python::push(&mut out, self.kept_summary());
+        python::push(&mut out, self.source_summary());
         // The order in a file is not chronological.
         for zone in [Zone::Turns, Zone::Pending, Zone::Backlog] {
             out.extend_from_slice(b", ");
@@ -36,9 +36,9 @@ impl State {
         for (name, value) in others.unwrap_or_default() {
             member(&name, value);
         }
-        let own = self.own();
+        let own = self.extra_members();
         if own != b"{}" {
-            member(OWN, &own);
+            member(EXTRA_MEMBER, &own);
         }
         out.push(b'}');
         if self.noted("newline") != Some(b"false") {
@@ -48,8 +48,8 @@ impl State {
     }
 
     /// Data that PenguiFlow has no member for.
-    fn own(&self) -> Vec<u8> {
-        let before = self.noted(OWN).unwrap_or(b"{}");
+    fn extra_members(&self) -> Vec<u8> {
+        let before = self.noted(EXTRA_MEMBER).unwrap_or(b"{}");
         let mut open = b"[".to_vec();
         for message in &self.open_messages {
             if open.len() > 1 {
@@ -59,7 +59,7 @@ impl State {
         }
         open.push(b']');
         let open = (!self.open_messages.is_empty()).then_some(open);
-        let waits = config::waits(&self.memory);
+        let waits = config::changed_delays(&self.memory);
         let [backoff, rest] = waits.each_ref().map(|(name, wait)| (*name, wait.as_deref()));
         let attempt = ("attempt", self.attempt.as_deref());
         json::with_members(before, &[backoff, rest, attempt, ("open", open.as_deref())])
@@ -94,7 +94,11 @@ impl State {
     }
 }
 
-fn list<'t>(out: &mut Vec<u8>, turns: impl Iterator<Item = &'t Turn>, write: impl Fn(&Turn, &mut Vec<u8>)) {
+fn list<'t>(
+    out: &mut Vec<u8>,
+    turns: impl Iterator<Item = &'t PenguiflowTurn>,
+    write: impl Fn(&PenguiflowTurn, &mut Vec<u8>),
+) {
     out.push(b'[');
     for (nth, turn) in turns.enumerate() {
         if nth > 0 {
@@ -106,7 +110,7 @@ fn list<'t>(out: &mut Vec<u8>, turns: impl Iterator<Item = &'t Turn>, write: imp
 }
 
 /// The input of a summarizer: the previous summary, and the turns to summarize.
-pub fn request<'t>(summary: &str, turns: impl Iterator<Item = &'t Turn>, digests: bool) -> Vec<u8> {
+pub fn request<'t>(summary: &str, turns: impl Iterator<Item = &'t PenguiflowTurn>, digests: bool) -> Vec<u8> {
     let mut out = b"{\"previous_summary\": ".to_vec();
     push_text(&mut out, summary);
     out.extend_from_slice(b", \"turns\": ");

@@ -4,10 +4,10 @@ use crate::model::json;
 use crate::model::message::{Category, Role};
 
 /// A name and its native category, if there is one; otherwise the role determines the category.
-pub(super) type Known = (&'static str, Option<Category>);
+pub(super) type KnownCategory = (&'static str, Option<Category>);
 
 /// Penguin's categories; the first five are numbered from 1.
-const CATEGORIES: [Known; 7] = [
+const CATEGORIES: [KnownCategory; 7] = [
     ("SYSTEM", Some(Category::System)),
     ("CONTEXT", Some(Category::Context)),
     ("DIALOG", Some(Category::Dialog)),
@@ -18,7 +18,7 @@ const CATEGORIES: [Known; 7] = [
 ];
 
 /// The names until March 2025.
-const OLDER_CATEGORIES: [Known; 5] = [
+const OLDER_CATEGORIES: [KnownCategory; 5] = [
     ("SYSTEM_PROMPT", Some(Category::System)),
     ("DECLARATIVE_NOTES", Some(Category::Context)),
     ("WORKING_MEMORY", Some(Category::Context)),
@@ -30,14 +30,14 @@ const OLDER_CATEGORIES: [Known; 5] = [
 const OUTPUT_MARKS: [&str; 4] = ["action executed:", "code saved to:", "result:", "status:"];
 
 /// The category with this name, ignoring case; also by older names if `older`.
-pub(super) fn named(name: &str, older: bool) -> Option<Known> {
+pub(super) fn named(name: &str, older: bool) -> Option<KnownCategory> {
     let older: &[_] = if older { &OLDER_CATEGORIES } else { &[] };
     let mut known = CATEGORIES.iter().chain(older);
     known.find(|(known, _)| name.eq_ignore_ascii_case(known)).copied()
 }
 
 /// The category with this number, and the number.
-pub(super) fn numbered(raw: &[u8]) -> Option<(usize, Known)> {
+pub(super) fn numbered(raw: &[u8]) -> Option<(usize, KnownCategory)> {
     let number = std::str::from_utf8(raw).ok()?.parse::<usize>().ok()?;
     let nth = number.checked_sub(1).filter(|nth| *nth < 5)?;
     Some((number, CATEGORIES[nth]))
@@ -80,7 +80,7 @@ pub(super) fn message_type(role: Role, is_prompt: bool) -> &'static str {
 }
 
 /// The category in a document's member, by name or number.
-pub(super) fn read(raw: &[u8], older: bool) -> Option<Known> {
+pub(super) fn read(raw: &[u8], older: bool) -> Option<KnownCategory> {
     match json::text(raw) {
         Some(name) => named(&name, older),
         None => numbered(raw).map(|(_, known)| known),
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rule_is_penguins() {
+    fn the_category_rule_agrees_with_penguin() {
         let cases = [
             (Role::System, "You are terse.", true, "SYSTEM"),
             (Role::Developer, "You are terse.", true, "SYSTEM"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_known_by_name_and_number() {
+    fn categories_are_recognized_by_name_and_number() {
         assert_eq!(
             read(b"\"dialog\"", false),
             Some(("DIALOG", Some(Category::Dialog)))

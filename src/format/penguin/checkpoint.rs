@@ -1,10 +1,10 @@
 //! Penguin's checkpoints: a snapshot of a session and the reason for it. A checkpoint is read as a separate session
 //! with its own id, so that it is not mistaken for the original.
 
-use super::super::{Format, Source, native, report::Report};
-use super::carried::in_order;
+use super::super::{DocumentSource, Format, native, report::Report};
 use super::member::is_words;
-use crate::error::{Place, Result};
+use super::native_metadata::in_order;
+use crate::error::{Position, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::Record;
@@ -41,20 +41,20 @@ impl<'a> Checkpoint<'a> {
     /// Reads its session with `read`.
     pub fn read(
         &self,
-        source: &Source<'_>,
+        source: &DocumentSource<'_>,
         report: &mut Report,
-        read: impl FnOnce(&Source<'_>, &mut Report) -> Result<Session>,
+        read: impl FnOnce(&DocumentSource<'_>, &mut Report) -> Result<Session>,
     ) -> Result<Session> {
-        let told = report.findings.len();
-        let inner = read(&Source::alone(self.session), report)?;
+        let reported = report.findings.len();
+        let inner = read(&DocumentSource::alone(self.session), report)?;
         // The offset of the session in the document: both are slices of the same bytes.
         let start = self.session.as_ptr() as usize - source.bytes.as_ptr() as usize;
         let lines = memchr::memchr_iter(b'\n', &source.bytes[..start]).count() as u64;
-        let moved = |place: Place| Place {
+        let moved = |place: Position| Position {
             line: if place.line == 0 { 0 } else { place.line + lines },
             offset: place.offset + start as u64,
         };
-        for finding in &mut report.findings[told..] {
+        for finding in &mut report.findings[reported..] {
             finding.place = moved(finding.place);
         }
         let mut session = Session::default();
@@ -73,7 +73,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// The header with the checkpoint's id, parent and further members.
-    fn header(&self, line: &[u8], source: &Source<'_>) -> Vec<u8> {
+    fn header(&self, line: &[u8], source: &DocumentSource<'_>) -> Vec<u8> {
         let own = json::compact(self.metadata).0;
         let own = String::from_utf8_lossy(&own).into_owned().into_bytes();
         let said = |name| json::member(&own, name).filter(|raw| is_words(raw));

@@ -1,10 +1,10 @@
 //! Splits a Penguin session file into messages and other members. In a damaged file, superfluous commas and raw control
 //! characters are corrected; otherwise the members before the first fault and all complete messages are used.
 
-use super::mend::{GROWTH, mend};
+use super::fix_syntax::{GROWTH, fix_syntax};
 use super::salvage::{self, Salvage};
-use crate::error::Place;
-use crate::model::json::{self, Dialect, Fault, Members};
+use crate::error::Position;
+use crate::model::json::{self, Dialect, JsonError, Members};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -20,15 +20,15 @@ pub(super) struct Document<'a> {
     bytes: Cow<'a, [u8]>,
     /// Offsets in `bytes` of escaped control characters, ascending.
     escaped: Vec<usize>,
-    parts: Parts,
+    parts: ByteRanges,
     /// Problems in a file that could still be read to its end.
-    pub damage: Vec<(Place, &'static str)>,
+    pub damage: Vec<(Position, &'static str)>,
 }
 
 /// Ranges of the bytes.
 #[derive(Default)]
-struct Parts {
-    form: Form,
+struct ByteRanges {
+    form: DocumentForm,
     /// Members of the object except its messages, in order.
     members: Vec<Range<usize>>,
     /// Whether a member identifies the document as a session.
@@ -43,7 +43,7 @@ struct Parts {
     /// Offsets of incomplete elements.
     cut: Vec<usize>,
     /// The first fault that could not be corrected.
-    torn: Option<Fault>,
+    torn: Option<JsonError>,
     /// Omitted ranges of the messages.
     gaps: Vec<Range<usize>>,
     /// Offset of bytes after the end.
@@ -51,7 +51,7 @@ struct Parts {
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum Form {
+enum DocumentForm {
     Object,
     List,
     #[default]
@@ -68,19 +68,19 @@ impl<'a> Document<'a> {
             mark: source.len() - text.len(),
             bytes: Cow::Borrowed(text),
             escaped: Vec::new(),
-            parts: take_apart(text),
+            parts: split_document(text),
             damage: Vec::new(),
         };
         let mut mended_at = None;
         if let Some(fault) = document.parts.torn
-            && let Some((mended, escaped)) = mend(text)
+            && let Some((repaired, escaped)) = fix_syntax(text)
         {
             // After a missing quote, strings and syntax are confused, and corrections would do harm.
-            let parts = take_apart(&mended);
+            let parts = split_document(&repaired);
             let (mended_has, has) = (parts.elements.len(), document.parts.elements.len());
             if mended_has > has || (mended_has == has && parts.torn.is_none()) {
                 document.parts = parts;
-                document.bytes = Cow::Owned(mended);
+                document.bytes = Cow::Owned(repaired);
                 document.escaped = escaped;
                 mended_at = Some(fault.offset);
             }
@@ -94,18 +94,18 @@ impl<'a> Document<'a> {
         let parts = &self.parts;
         match (&parts.torn, &parts.form) {
             _ if json::skip_space(&self.bytes, 0) == self.bytes.len() => Err("empty"),
-            (Some(_), Form::List) if !list_allowed => Err("a list of values"),
+            (Some(_), DocumentForm::List) if !list_allowed => Err("a list of values"),
             (Some(_), _) if self.messages() == 0 && !parts.says_more => Err("no complete message"),
-            (None, Form::Neither) => Err("a single value"),
-            (None, Form::List) if !list_allowed => Err("a list of values"),
-            (None, Form::Object) if !parts.is_session => {
+            (None, DocumentForm::Neither) => Err("a single value"),
+            (None, DocumentForm::List) if !list_allowed => Err("a list of values"),
+            (None, DocumentForm::Object) if !parts.is_session => {
                 Err("an object with neither messages nor the members of a session")
             }
             _ => Ok(()),
         }
     }
 
-    fn flaws(&self, mended_at: Option<usize>) -> Vec<(Place, &'static str)> {
+    fn flaws(&self, mended_at: Option<usize>) -> Vec<(Position, &'static str)> {
         let mut flaws = Vec::new();
         let mut lines = self.lines();
         if self.mark > 0 {
@@ -136,23 +136,23 @@ impl<'a> Document<'a> {
     }
 
     /// Whether the file could be read to its end.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.parts.torn.is_none()
     }
 
     /// Whether this is a bare list.
     pub fn is_list(&self) -> bool {
-        self.parts.form == Form::List
+        self.parts.form == DocumentForm::List
     }
 
     /// The first fault that could not be corrected, and its position.
-    pub fn torn(&self) -> Option<(Place, &'static str)> {
+    pub fn first_fault(&self) -> Option<(Position, &'static str)> {
         let fault = self.parts.torn?;
         Some((self.lines().place(fault.offset), fault.what))
     }
 
     /// The omitted ranges within and after the messages: start and end positions.
-    pub fn gaps(&self) -> Vec<(Place, Place)> {
+    pub fn gaps(&self) -> Vec<(Position, Position)> {
         let last = self.parts.elements.last().map_or(0, |range| range.start);
         let gaps = &self.parts.gaps;
         if gaps.first().is_none_or(|gap| gap.start > last) {
@@ -180,7 +180,7 @@ impl<'a> Document<'a> {
     }
 
     /// The elements of `messages` with their positions in the file.
-    pub fn elements(&self) -> impl Iterator<Item = (Place, &[u8])> {
+    pub fn elements(&self) -> impl Iterator<Item = (Position, &[u8])> {
         let mut lines = self.lines();
         self.parts
             .elements
@@ -194,12 +194,12 @@ impl<'a> Document<'a> {
     }
 
     /// Position of the document.
-    pub fn start(&self) -> Place {
+    pub fn start(&self) -> Position {
         self.lines().place(0)
     }
 
-    fn lines(&self) -> Lines<'_> {
-        Lines {
+    fn lines(&self) -> LineCounter<'_> {
+        LineCounter {
             source: self.source,
             mark: self.mark,
             escaped: &self.escaped,
@@ -210,7 +210,7 @@ impl<'a> Document<'a> {
 }
 
 /// Computes positions of offsets; fast for ascending ones.
-struct Lines<'d> {
+struct LineCounter<'d> {
     source: &'d [u8],
     mark: usize,
     escaped: &'d [usize],
@@ -218,40 +218,40 @@ struct Lines<'d> {
     offset: usize,
 }
 
-impl Lines<'_> {
+impl LineCounter<'_> {
     /// The position in the file of an offset in the corrected bytes.
-    fn place(&mut self, offset: usize) -> Place {
+    fn place(&mut self, offset: usize) -> Position {
         let growth = self.escaped.partition_point(|escaped| *escaped < offset) * GROWTH;
         self.source_place(self.mark + offset.saturating_sub(growth))
     }
 
-    fn source_place(&mut self, offset: usize) -> Place {
+    fn source_place(&mut self, offset: usize) -> Position {
         let offset = offset.min(self.source.len());
         if offset < self.offset {
             (self.line, self.offset) = (1, 0);
         }
         self.line += memchr::memchr_iter(b'\n', &self.source[self.offset..offset]).count() as u64;
         self.offset = offset;
-        Place {
+        Position {
             line: self.line,
             offset: offset as u64,
         }
     }
 }
 
-fn take_apart(bytes: &[u8]) -> Parts {
+fn split_document(bytes: &[u8]) -> ByteRanges {
     let start = json::skip_space(bytes, 0);
     match bytes.get(start) {
         Some(b'{') => object(bytes),
         Some(b'[') => list(bytes),
         _ => {
-            let mut parts = Parts::default();
+            let mut parts = ByteRanges::default();
             match json::value_end(bytes, start, Dialect::Python) {
                 Ok(end) if json::skip_space(bytes, end) == bytes.len() => {}
                 Ok(end) => torn(
                     bytes,
                     0,
-                    Fault {
+                    JsonError {
                         offset: end,
                         what: "not a session",
                     },
@@ -264,10 +264,10 @@ fn take_apart(bytes: &[u8]) -> Parts {
     }
 }
 
-fn object(bytes: &[u8]) -> Parts {
-    let mut parts = Parts {
-        form: Form::Object,
-        ..Parts::default()
+fn object(bytes: &[u8]) -> ByteRanges {
+    let mut parts = ByteRanges {
+        form: DocumentForm::Object,
+        ..ByteRanges::default()
     };
     // The caller has checked the bracket.
     let Ok(mut members) = Members::new(bytes, Dialect::Python) else {
@@ -295,7 +295,7 @@ fn object(bytes: &[u8]) -> Parts {
                         let more = matches!(name, "created_at" | "last_active" | "metadata");
                         parts.is_session |= more || name == "id";
                         parts.says_more |= more && !matches!(member.value, b"{}" | b"null");
-                        if other.is_none() && salvage::holds_messages(member.value) {
+                        if other.is_none() && salvage::is_message_list(member.value) {
                             other = Some((parts.members.len(), value));
                         }
                         parts.members.push(member.start..member.end);
@@ -323,9 +323,9 @@ fn object(bytes: &[u8]) -> Parts {
     parts
 }
 
-impl Parts {
+impl ByteRanges {
     /// Uses the salvaged messages; `fault` is the first damage in the file.
-    fn keep(&mut self, found: Salvage, fault: Fault) {
+    fn keep(&mut self, found: Salvage, fault: JsonError) {
         self.elements = found.elements;
         self.cut = found.cut;
         self.gaps = found.gaps;
@@ -333,10 +333,10 @@ impl Parts {
     }
 }
 
-fn list(bytes: &[u8]) -> Parts {
-    let mut parts = Parts {
-        form: Form::List,
-        ..Parts::default()
+fn list(bytes: &[u8]) -> ByteRanges {
+    let mut parts = ByteRanges {
+        form: DocumentForm::List,
+        ..ByteRanges::default()
     };
     let start = json::skip_space(bytes, 0);
     let (found, fault) = salvage::elements(bytes, start, bytes.len());
@@ -345,7 +345,7 @@ fn list(bytes: &[u8]) -> Parts {
     let Some(fault) = fault else { return parts };
     if salvage::begins_member(bytes, json::skip_space(bytes, start + 1)) {
         // The opening bracket is damaged.
-        parts = Parts::default();
+        parts = ByteRanges::default();
         torn(bytes, 0, fault, &mut parts);
         return parts;
     }
@@ -360,9 +360,9 @@ fn list(bytes: &[u8]) -> Parts {
 }
 
 /// Salvages messages after the last valid member, which ended at `end`.
-fn torn(bytes: &[u8], end: usize, fault: Fault, parts: &mut Parts) {
+fn torn(bytes: &[u8], end: usize, fault: JsonError, parts: &mut ByteRanges) {
     let value = parts.messages.clone();
-    let bare = parts.form == Form::List;
+    let bare = parts.form == DocumentForm::List;
     if let Some(range) = value.clone().filter(|range| bytes[range.start] == b'[') {
         // A wrong bracket may have closed the list too early.
         let found = salvage::list(bytes, range.start, bare);
@@ -375,17 +375,17 @@ fn torn(bytes: &[u8], end: usize, fault: Fault, parts: &mut Parts) {
     let found = match &value {
         Some(range) if bytes[range.start] == b'[' => None,
         Some(range) => Some(salvage::anywhere(bytes, range.start, bare)),
-        None => Some(salvage::behind(bytes, end, bare)),
+        None => Some(salvage::salvage_after(bytes, end, bare)),
     };
     let mut found = found.filter(|found| !found.elements.is_empty());
     if let (None, None, Some(last)) = (&found, &value, parts.members.last().cloned())
         && fault.offset == bytes.len()
-        && let Some(open) = salvage::swallowed(bytes, last)
+        && let Some(open) = salvage::nested_messages(bytes, last)
     {
         found = Some(salvage::list(bytes, open, bare));
         parts.members.pop();
     }
-    if found.is_none() && parts.form == Form::Object && bytes.get(next) == Some(&b'}') {
+    if found.is_none() && parts.form == DocumentForm::Object && bytes.get(next) == Some(&b'}') {
         parts.trailing = Some(json::skip_space(bytes, next + 1));
         return;
     }

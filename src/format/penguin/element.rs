@@ -2,9 +2,9 @@
 //! cannot represent in the metadata.
 
 use super::super::report::{Loss, Report};
-use super::carried::{self, CARRIED, SUMMARY, in_order};
-use super::member::{given, is_count, is_words};
-use super::sums::Sums;
+use super::member::{is_count, is_words, non_null};
+use super::native_metadata::{self, MEMBER, SUMMARY, in_order};
+use super::totals::DocumentTotals;
 use super::{category, numbers};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::Derive;
@@ -30,7 +30,7 @@ const KNOWN: [&str; 10] = [
 ];
 
 /// Members of `metadata.penguin` that the reader creates.
-const KEPT: [&str; 12] = [
+const READER_MEMBERS: [&str; 12] = [
     "role",
     "id",
     "timestamp",
@@ -57,7 +57,7 @@ pub(super) struct Elements<'w> {
     ids: HashSet<String>,
     prompt: Option<String>,
     /// Totals of the messages, without times.
-    pub sums: Sums,
+    pub sums: DocumentTotals,
 }
 
 pub(super) fn quoted(text: &str) -> Vec<u8> {
@@ -85,7 +85,7 @@ impl<'w> Elements<'w> {
             derive: Derive::default(),
             ids: HashSet::new(),
             prompt: None,
-            sums: Sums::default(),
+            sums: DocumentTotals::default(),
         }
     }
 
@@ -131,10 +131,10 @@ impl<'w> Elements<'w> {
                 members.raw(&name, value);
             }
         }
-        let mut carried = ObjectBuilder::default();
-        carried.raw(SUMMARY, members.finish());
+        let mut preserved = ObjectBuilder::default();
+        preserved.raw(SUMMARY, members.finish());
         let mut metadata = ObjectBuilder::default();
-        metadata.text("type", "summary").raw(CARRIED, carried.finish());
+        metadata.text("type", "summary").raw(MEMBER, preserved.finish());
         let text = item.summary(session)?;
         let mut line = ObjectBuilder::default();
         line.text(
@@ -163,7 +163,7 @@ impl<'w> Elements<'w> {
         let own = message.metadata.and_then(|raw| json::member(raw, "penguin"));
         let own = own.filter(|raw| raw.first() == Some(&b'{'));
         let kept = |name: &str| json::member(own?, name);
-        let mut carried = ObjectBuilder::default();
+        let mut preserved = ObjectBuilder::default();
         let mut line = ObjectBuilder::default();
 
         match message.role() {
@@ -172,31 +172,31 @@ impl<'w> Elements<'w> {
             _ => line.raw("role", message.role),
         };
         if message.role() == Role::Developer || !is_words(message.role) {
-            carried.raw("role", message.role);
+            preserved.raw("role", message.role);
         }
-        self.lose(Loss::Metadata, kept("role").is_some());
+        self.count_loss(Loss::Metadata, kept("role").is_some());
         line.raw("content", message.content.unwrap_or(b"null"));
 
         let is_prompt = self.is_prompt(message, kept("category"));
         line.raw(
             "category",
-            category_of(message, kept("category"), is_prompt, &mut carried),
+            category_of(message, kept("category"), is_prompt, &mut preserved),
         );
 
         let own_id = kept("id").filter(|raw| json::text(raw).is_some_and(|id| !id.is_empty()));
-        self.lose(Loss::Id, kept("id").is_some() && own_id.is_none());
+        self.count_loss(Loss::Id, kept("id").is_some() && own_id.is_none());
         let (id, is_own) = self.id(body, message.id);
         match own_id {
             Some(raw) => line.raw("id", raw),
             None => line.text("id", &id),
         };
-        if let (false, Some(raw)) = (is_own, given(message.id)) {
-            carried.raw("id", raw);
+        if let (false, Some(raw)) = (is_own, non_null(message.id)) {
+            preserved.raw("id", raw);
         }
-        if let Some(time) = self.timestamp(message, kept("timestamp"), &mut carried) {
+        if let Some(time) = self.timestamp(message, kept("timestamp"), &mut preserved) {
             line.raw("timestamp", time);
         }
-        line.raw("metadata", self.metadata(body, message, own, &mut carried));
+        line.raw("metadata", self.metadata(body, message, own, &mut preserved));
         let tokens = kept("tokens").or(message.tokens).unwrap_or(b"0");
         if kept("tokens").is_none() && !is_count(tokens) && tokens != b"0" {
             line.raw("tokens", "0");
@@ -216,7 +216,7 @@ impl<'w> Elements<'w> {
             line.raw(&name, value);
         }
         for (name, _) in own.and_then(in_order).unwrap_or_default() {
-            self.lose(Loss::Metadata, !KEPT.contains(&name.as_ref()));
+            self.count_loss(Loss::Metadata, !READER_MEMBERS.contains(&name.as_ref()));
         }
         numbered(line.finish(), kept("numbers"))
     }
@@ -227,7 +227,7 @@ impl<'w> Elements<'w> {
         body: &[u8],
         message: &Message<'_>,
         own: Option<&[u8]>,
-        carried: &mut ObjectBuilder,
+        preserved: &mut ObjectBuilder,
     ) -> Vec<u8> {
         let kept = |name: &str| json::member(own?, name);
         let mut taken: Vec<(&str, Vec<u8>)> = Vec::new();
@@ -246,7 +246,7 @@ impl<'w> Elements<'w> {
             match raw {
                 Some(raw) if fits => taken.push((name, raw.to_vec())),
                 Some(raw) if raw != b"null" => {
-                    carried.raw(line, raw);
+                    preserved.raw(line, raw);
                 }
                 _ => {}
             }
@@ -256,16 +256,16 @@ impl<'w> Elements<'w> {
                 .tokens
                 .is_some_and(|raw| !is_count(raw) && !matches!(raw, b"0" | b"null"));
         if let Some(raw) = message.tokens.filter(|_| is_odd) {
-            carried.raw("tokens", raw);
+            preserved.raw("tokens", raw);
         }
         if let Some(raw) = message.metadata {
             match json::with_members(raw, &[("penguin", None)]) {
                 Ok(rest) if own.is_some() && rest != b"{}" => {
-                    carried.raw("metadata", rest);
+                    preserved.raw("metadata", rest);
                 }
                 Ok(_) if own.is_some() => {}
                 _ if raw != b"null" => {
-                    carried.raw("metadata", raw);
+                    preserved.raw("metadata", raw);
                 }
                 _ => {}
             }
@@ -275,30 +275,30 @@ impl<'w> Elements<'w> {
                 continue;
             }
             let fits = !name.is_empty() && name != SUMMARY;
-            self.lose(Loss::Metadata, !fits);
+            self.count_loss(Loss::Metadata, !fits);
             if fits {
-                carried.raw(&name, value);
+                preserved.raw(&name, value);
             }
         }
         let inner = kept("metadata");
         let is_free = |name: &str| inner.is_none_or(|inner| json::member(inner, name).is_none());
-        let marks = message.metadata.map(carried::marks).unwrap_or_default();
+        let marks = message.metadata.map(native_metadata::marks).unwrap_or_default();
         for (name, value) in marks.into_iter().filter(|(name, _)| is_free(name)) {
             taken.push((name, value.to_vec()));
         }
         let rest = inner.and_then(in_order);
-        self.lose(Loss::Metadata, inner.is_some() && rest.is_none());
+        self.count_loss(Loss::Metadata, inner.is_some() && rest.is_none());
         let rest = rest.unwrap_or_default().into_iter();
         let rest = rest.map(|(name, value)| (name, value.to_vec())).collect();
-        let carried = std::mem::take(carried);
-        if !carried.is_empty() {
-            taken.push((CARRIED, carried.finish()));
+        let preserved = std::mem::take(preserved);
+        if !preserved.is_empty() {
+            taken.push((MEMBER, preserved.finish()));
         }
-        carried::in_places(rest, taken, kept("places"))
+        native_metadata::restore_order(rest, taken, kept("places"))
     }
 
-    fn lose(&mut self, loss: Loss, lost: bool) {
-        self.report.lose(loss, u64::from(lost));
+    fn count_loss(&mut self, loss: Loss, lost: bool) {
+        self.report.count_loss(loss, u64::from(lost));
     }
 
     /// Whether this is the system prompt at the start of the session; `kept` is a category without a native equivalent.
@@ -319,15 +319,15 @@ impl<'w> Elements<'w> {
             return (id.into_owned(), true);
         }
         let mut length = "msg_".len() + 8;
-        let mut made = self.derive.id(body);
-        while !self.ids.insert(made[..length.min(made.len())].to_string()) {
-            if length >= made.len() {
-                made = self.derive.id(body);
+        let mut built = self.derive.id(body);
+        while !self.ids.insert(built[..length.min(built.len())].to_string()) {
+            if length >= built.len() {
+                built = self.derive.id(body);
             }
-            length = made.len();
+            length = built.len();
         }
-        made.truncate(length);
-        (made, false)
+        built.truncate(length);
+        (built, false)
     }
 
     /// The time in Penguin's format; stores the original if it would be read back differently.
@@ -335,13 +335,13 @@ impl<'w> Elements<'w> {
         &mut self,
         message: &Message<'_>,
         kept: Option<&[u8]>,
-        carried: &mut ObjectBuilder,
+        preserved: &mut ObjectBuilder,
     ) -> Option<Vec<u8>> {
-        match given(message.timestamp) {
+        match non_null(message.timestamp) {
             Some(raw) => match local_time(raw) {
                 Some((time, same)) => {
                     if !same {
-                        carried.raw("timestamp", raw);
+                        preserved.raw("timestamp", raw);
                     }
                     if !self.is_now {
                         self.time = json::text(&time).map(Cow::into_owned);
@@ -349,7 +349,7 @@ impl<'w> Elements<'w> {
                     Some(time)
                 }
                 None => {
-                    carried.raw("timestamp", raw);
+                    preserved.raw("timestamp", raw);
                     self.filled()
                 }
             },
@@ -357,7 +357,7 @@ impl<'w> Elements<'w> {
             None => {
                 let time = self.filled();
                 if time.is_some() && !self.is_now {
-                    carried.raw("timestamp", "null");
+                    preserved.raw("timestamp", "null");
                 }
                 time
             }
@@ -372,7 +372,7 @@ impl<'w> Elements<'w> {
 /// The value with numbers restored that are invalid in JSON.
 pub(super) fn numbered(value: Vec<u8>, noted: Option<&[u8]>) -> Vec<u8> {
     match noted {
-        Some(noted) => numbers::put_back(&value, noted).0,
+        Some(noted) => numbers::restore_numbers(&value, noted).0,
         None => value,
     }
 }
@@ -382,7 +382,7 @@ fn category_of(
     message: &Message<'_>,
     kept: Option<&[u8]>,
     is_prompt: bool,
-    carried: &mut ObjectBuilder,
+    preserved: &mut ObjectBuilder,
 ) -> Vec<u8> {
     let named = message.category.and_then(json::text);
     let explicit = named.as_deref().and_then(Category::from_name);
@@ -398,10 +398,10 @@ fn category_of(
     }
     let category = explicit.unwrap_or_else(|| {
         let category = category::by_rule(message.role(), &message.text(), is_prompt);
-        if let Some(raw) = given(message.category) {
-            carried.raw("category", raw);
+        if let Some(raw) = non_null(message.category) {
+            preserved.raw("category", raw);
         } else if category != message.category() {
-            carried.raw("category", "null");
+            preserved.raw("category", "null");
         }
         category
     });

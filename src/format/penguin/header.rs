@@ -1,13 +1,13 @@
 //! Converts the members of a Penguin session other than its messages to a header.
 
 use super::super::native::{self, HeaderBuilder};
-use super::super::{Format, Source};
-use super::carried::{self, CARRIED, Carried};
-use super::member::{given, is_words, values, without};
+use super::super::{DocumentSource, Format};
+use super::member::{is_words, non_null, values, without};
 use super::merge::Merge;
-use super::message::Messages;
-use super::sums::Sums;
-use crate::error::Place;
+use super::message::PenguinMessages;
+use super::native_metadata::{self, MEMBER, PreservedMembers};
+use super::totals::DocumentTotals;
+use crate::error::Position;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::{key, time};
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub(super) const RECORDS: [&str; 3] = [
     "tool_call_records",
     "tool_result_records",
 ];
-const OWN: [&str; 4] = ["id", "created_at", "last_active", "metadata"];
+const HEADER_MEMBERS: [&str; 4] = ["id", "created_at", "last_active", "metadata"];
 
 /// Header members that are never stored in `convo`, or have an equivalent.
 const OUR_OWN: [&str; 10] = [
@@ -49,27 +49,31 @@ fn stem(name: &str) -> &str {
 }
 
 /// Whether the file name is that of the older format.
-pub(super) fn has_older_name(source: &Source<'_>) -> bool {
+pub(super) fn has_older_name(source: &DocumentSource<'_>) -> bool {
     source.name.is_some_and(|name| name.starts_with(OLDER_NAME))
 }
 
 /// Whether a document has the older format: a bare list, or an object with id and times in its metadata.
-pub(super) fn is_older(head: &[u8], is_list: bool, source: &Source<'_>) -> bool {
+pub(super) fn is_older(head: &[u8], is_list: bool, source: &DocumentSource<'_>) -> bool {
     if is_list {
         return true;
     }
-    let [id, created, active, metadata] = values(head, OWN);
+    let [id, created, active, metadata] = values(head, HEADER_MEMBERS);
     let [inner] = values(metadata.unwrap_or_default(), ["session_id"]);
     id.or(created).or(active).is_none() && (inner.is_some_and(is_words) || has_older_name(source))
 }
 
 /// The header line.
-pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messages<'_>) -> Vec<u8> {
+pub(super) fn header(
+    merge: &Merge<'_>,
+    source: &DocumentSource<'_>,
+    reader: &mut PenguinMessages<'_>,
+) -> Vec<u8> {
     let place = merge.start;
     let (head, numbers) = reader.clean(&merge.head, place);
-    let [mut id, mut created, mut active, metadata] = values(&head, OWN);
+    let [mut id, mut created, mut active, metadata] = values(&head, HEADER_MEMBERS);
     let inner = metadata.unwrap_or_default();
-    let own = Carried::of(inner);
+    let own = PreservedMembers::of(inner);
     let mut taken = Vec::new();
     if reader.older {
         // There, these members are in the metadata.
@@ -81,7 +85,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     let mut built = HeaderBuilder::default();
 
     let own_id = id.filter(|raw| is_words(raw)).and_then(json::text);
-    if let Some(raw) = given(id).filter(|_| own_id.as_ref().is_none_or(|id| was_changed(id))) {
+    if let Some(raw) = non_null(id).filter(|_| own_id.as_ref().is_none_or(|id| was_changed(id))) {
         kept.raw("id", raw);
     }
     let key = identity(own_id, source, reader, place);
@@ -95,7 +99,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
         if let Some(raw) = own.or("created_at", None) {
             built.raw("created_at", raw.to_vec());
         }
-    } else if let Some(raw) = given(created) {
+    } else if let Some(raw) = non_null(created) {
         match reader.time(raw, "created_at", place) {
             Some(time) => {
                 built.text("created_at", Some(&time));
@@ -105,7 +109,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
             }
         }
     }
-    if let Some(raw) = given(active) {
+    if let Some(raw) = non_null(active) {
         reader.time(raw, "last_active", place);
         kept.raw("last_active", raw);
     }
@@ -140,20 +144,24 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     built.raw("source", whence);
 
     if let Some(raw) = metadata {
-        taken.extend((!own.is_empty()).then_some(CARRIED));
+        taken.extend((!own.is_empty()).then_some(MEMBER));
         reader.keep_metadata(raw, &taken, &mut kept, place);
-        if let Some(places) = carried::places(raw, &taken).filter(|_| !reader.older) {
+        if let Some(places) = native_metadata::member_positions(raw, &taken).filter(|_| !reader.older) {
             kept.raw("places", places);
         }
     }
     for (name, value) in RECORDS.into_iter().zip(values(&head, RECORDS)) {
-        if let Some(raw) = given(value).filter(|raw| *raw != b"[]") {
+        if let Some(raw) = non_null(value).filter(|raw| *raw != b"[]") {
             kept.raw(name, raw);
         }
     }
     let mut known: Vec<&str> = RECORDS.to_vec();
     // In the older format, these names have no meaning outside of the metadata.
-    known.extend(if reader.older { &OWN[3..] } else { &OWN[..] });
+    known.extend(if reader.older {
+        &HEADER_MEMBERS[3..]
+    } else {
+        &HEADER_MEMBERS[..]
+    });
     if let Some(rest) = without(&head, &known) {
         kept.raw("members", rest);
     }
@@ -175,7 +183,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
 }
 
 /// Whether the totals in the document are wrong, e.g. because messages were added while it was written.
-fn is_stale(metadata: &[u8], active: Option<&[u8]>, sums: &Sums) -> bool {
+fn is_stale(metadata: &[u8], active: Option<&[u8]>, sums: &DocumentTotals) -> bool {
     let [messages, tokens] = values(metadata, ["message_count", "token_count"]);
     let differs = |said: Option<&[u8]>, is: u64| said.is_some_and(|said| said != is.to_string().as_bytes());
     let active = active.and_then(json::text).and_then(|text| time::read(&text));
@@ -193,9 +201,9 @@ fn was_changed(text: &str) -> bool {
 /// The session's own id, else its file name, else (for a pipe) a hash of its bytes.
 fn identity(
     own: Option<Cow<'_, str>>,
-    source: &Source<'_>,
-    reader: &mut Messages<'_>,
-    place: Place,
+    source: &DocumentSource<'_>,
+    reader: &mut PenguinMessages<'_>,
+    place: Position,
 ) -> String {
     let file = source.name.map(stem).filter(|stem| !stem.is_empty());
     match (own, file) {

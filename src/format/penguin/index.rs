@@ -1,7 +1,7 @@
 //! Builds the session index that Penguin stores in a directory, from the session files alone: one row per file.
 
 use super::member::{values, without};
-use super::print;
+use super::serialize;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ const LONGEST: usize = 40;
 
 /// The row of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PenguinIndexRow {
     name: String,
     /// `created_at` and `last_active`, unchanged.
     times: [Option<Vec<u8>>; 2],
@@ -44,9 +44,9 @@ fn words(raw: Option<&[u8]>) -> Option<String> {
         .map(ToString::to_string)
 }
 
-impl Row {
+impl PenguinIndexRow {
     /// From a file and its name without `.json`; `None` if Penguin would not read it as a session.
-    pub fn of(name: &str, document: &[u8]) -> Option<Row> {
+    pub fn of(name: &str, document: &[u8]) -> Option<PenguinIndexRow> {
         let document = document.trim_ascii();
         let [created, active, metadata, messages] =
             values(document, ["created_at", "last_active", "metadata", "messages"]);
@@ -73,13 +73,13 @@ impl Row {
             each.fold(0, u64::saturating_add)
         };
         let copies = values(metadata, COPIES).into_iter().zip(COPIES);
-        Some(Row {
+        Some(PenguinIndexRow {
             name: name.to_string(),
             times: [created, active].map(|raw| raw.map(<[u8]>::to_vec)),
             messages: messages.len(),
             tokens: tokens.and_then(number).unwrap_or_else(sum),
             title: words(title)
-                .or_else(|| messages.iter().find_map(|raw| said(raw)))
+                .or_else(|| messages.iter().find_map(|raw| title_of(raw)))
                 .unwrap_or_else(|| untitled(name)),
             from: words(from),
             source_tokens: source.map(<[u8]>::to_vec),
@@ -130,7 +130,7 @@ fn untitled(name: &str) -> String {
 }
 
 /// A title from the first line of a user message.
-fn said(message: &[u8]) -> Option<String> {
+fn title_of(message: &[u8]) -> Option<String> {
     let [role, content] = values(message, ["role", "content"]);
     if role.and_then(json::text).as_deref() != Some("user") {
         return None;
@@ -153,7 +153,7 @@ fn said(message: &[u8]) -> Option<String> {
 }
 
 /// The index with these rows, sorted by name.
-pub fn index(mut rows: Vec<Row>) -> Vec<u8> {
+pub fn index(mut rows: Vec<PenguinIndexRow>) -> Vec<u8> {
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     let totals = totals(&rows);
     let mut built = ObjectBuilder::default();
@@ -161,12 +161,12 @@ pub fn index(mut rows: Vec<Row>) -> Vec<u8> {
         built.raw(&row.name, row.write(row.from.as_ref().map(|_| total)));
     }
     let mut out = Vec::new();
-    print::push(&mut out, &built.finish(), 0);
+    serialize::push(&mut out, &built.finish(), 0);
     out
 }
 
 /// For each row, the tokens of its session and all predecessors. A cycle is followed once.
-fn totals(rows: &[Row]) -> Vec<u64> {
+fn totals(rows: &[PenguinIndexRow]) -> Vec<u64> {
     let places: HashMap<&str, usize> = rows
         .iter()
         .enumerate()
@@ -205,14 +205,14 @@ fn totals(rows: &[Row]) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    fn row(name: &str, metadata: &str, messages: &str) -> Row {
+    fn row(name: &str, metadata: &str, messages: &str) -> PenguinIndexRow {
         let document =
             format!(r#"{{"id":"x","created_at":"2026","metadata":{metadata},"messages":[{messages}]}}"#);
-        Row::of(name, document.as_bytes()).unwrap()
+        PenguinIndexRow::of(name, document.as_bytes()).unwrap()
     }
 
     #[test]
-    fn a_chain_is_summed_from_its_beginning() {
+    fn a_chain_is_totaled_from_its_first_session() {
         let of = |name: &str, from: &str, tokens: u64| {
             let metadata = format!(r#"{{"continued_from":"{from}","token_count":{tokens}}}"#);
             row(name, &metadata, "")
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_cut_as_penguin_cuts_them() {
+    fn titles_are_shortened_as_in_penguin() {
         let user =
             |text: &str| format!(r#"{{"role":"system","content":"s"}},{{"role":"user","content":{text}}}"#);
         let title = |metadata: &str, text: &str| row("session_1_cd613e30", metadata, &user(text)).title;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_session_has_no_row() {
+    fn files_that_are_not_sessions_have_no_row() {
         for text in [
             "",
             "[]",
@@ -272,7 +272,7 @@ mod tests {
             r#"{"messages":[]} x"#,
             r#"{"messages":[]"#,
         ] {
-            assert_eq!(Row::of("x", text.as_bytes()), None, "{text}");
+            assert_eq!(PenguinIndexRow::of("x", text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn without(object: &[u8], names: &[&str]) -> Option<Vec<u8>> {
 }
 
 /// The value, unless it is null.
-pub(super) fn given(value: Option<&[u8]>) -> Option<&[u8]> {
+pub(super) fn non_null(value: Option<&[u8]>) -> Option<&[u8]> {
     value.filter(|raw| *raw != b"null")
 }
 

@@ -4,7 +4,7 @@ use super::super::report::Report;
 use super::document::Document;
 use super::member::without;
 use super::message::identity;
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::key::Derive;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 const NAMED: usize = 10;
 
 /// A file to read the session from.
-pub(super) struct Candidate<'a> {
+pub(super) struct SourceFile<'a> {
     /// Its name in messages.
     pub name: &'a str,
     pub document: Document<'a>,
@@ -21,10 +21,10 @@ pub(super) struct Candidate<'a> {
     pub spare: Option<&'a [u8]>,
 }
 
-impl Candidate<'_> {
+impl SourceFile<'_> {
     /// The position, if it is in the file itself; positions in backups would be mistaken for it.
-    fn own(&self, place: Place) -> Place {
-        self.spare.map_or(place, |_| Place::default())
+    fn position_in_file(&self, place: Position) -> Position {
+        self.spare.map_or(place, |_| Position::default())
     }
 }
 
@@ -33,13 +33,13 @@ pub(super) struct Merge<'c> {
     /// An object with all members except the messages.
     pub head: Vec<u8>,
     /// Its position.
-    pub start: Place,
+    pub start: Position,
     /// Whether it is a bare list.
     pub is_list: bool,
     /// The elements of `messages`, with their positions in the file itself; elements of backups have none.
-    pub elements: Vec<(Place, &'c [u8])>,
+    pub elements: Vec<(Position, &'c [u8])>,
     /// Problems in the main source, although it could be read.
-    pub damage: Vec<(Place, &'static str)>,
+    pub damage: Vec<(Position, &'static str)>,
     /// The backups used.
     pub used: Vec<&'c [u8]>,
     /// Number of messages by file, if not all could be read from the file itself.
@@ -47,9 +47,9 @@ pub(super) struct Merge<'c> {
 }
 
 /// An element in the merged order.
-struct Node<'c> {
+struct MergeNode<'c> {
     file: usize,
-    place: Place,
+    place: Position,
     raw: &'c [u8],
     /// Whether it is incomplete.
     cut: bool,
@@ -83,10 +83,10 @@ impl<'c> Merge<'c> {
     /// Inserts each message that only another file has after its predecessor there, and reports the sources. `name` is
     /// the file itself, `place` and `why` its damage.
     pub fn of(
-        candidates: &'c [Candidate<'_>],
+        candidates: &'c [SourceFile<'_>],
         base: usize,
         name: &str,
-        (place, why): (Place, &str),
+        (place, why): (Position, &str),
         report: &mut Report,
     ) -> Merge<'c> {
         let order: Vec<usize> = std::iter::once(base)
@@ -97,11 +97,11 @@ impl<'c> Merge<'c> {
             elements,
             ..Merge::alone(&candidates[base].document)
         };
-        merge.start = candidates[base].own(merge.start);
+        merge.start = candidates[base].position_in_file(merge.start);
         for (place, _) in &mut merge.damage {
-            *place = candidates[base].own(*place);
+            *place = candidates[base].position_in_file(*place);
         }
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for &file in &order {
             let (candidate, share) = (&candidates[file], &shares[file]);
             if share.messages == 0 && file != base {
@@ -109,7 +109,7 @@ impl<'c> Merge<'c> {
             }
             let whose = candidate.spare.map_or("it", |_| candidate.name);
             merge.salvaged.push((candidate.name, share.messages));
-            let count = match (told.is_empty(), share.messages) {
+            let count = match (reported.is_empty(), share.messages) {
                 (_, 0) => "no message".to_string(),
                 (true, 1) => "1 message".to_string(),
                 (true, count) => format!("{count} messages"),
@@ -119,15 +119,18 @@ impl<'c> Merge<'c> {
                 [] => String::new(),
                 ids => format!(" ({})", named(ids)),
             };
-            told.push(format!("{count} from {whose}{ids}"));
+            reported.push(format!("{count} from {whose}{ids}"));
         }
-        report.damage(place, format!("{name} is damaged ({why}): {}", told.join(", ")));
+        report.damage(
+            place,
+            format!("{name} is damaged ({why}): {}", reported.join(", ")),
+        );
         let filled = merge.fill(candidates, &order, report);
         for &file in &order {
             let candidate = &candidates[file];
             if shares[file].messages > 0 || file == base || filled.contains(&file) {
                 merge.used.extend(candidate.spare);
-                tell_left_out(candidate, report);
+                report_omitted(candidate, report);
             }
             if !shares[file].different.is_empty() {
                 let ids = named(&shares[file].different);
@@ -135,17 +138,17 @@ impl<'c> Merge<'c> {
                     "{} has different content of these messages, not read: {ids}",
                     candidate.name
                 );
-                report.damage(Place::default(), what);
+                report.damage(Position::default(), what);
             }
         }
         merge
     }
 
     /// Adds the members that a damaged base lost from the other files, and reports their sources.
-    fn fill(&mut self, candidates: &'c [Candidate<'_>], order: &[usize], report: &mut Report) -> Vec<usize> {
+    fn fill(&mut self, candidates: &'c [SourceFile<'_>], order: &[usize], report: &mut Report) -> Vec<usize> {
         let (base, others) = (&candidates[order[0]].document, &order[1..]);
         let mut filled = Vec::new();
-        if base.is_whole() || base.is_list() {
+        if base.is_complete() || base.is_list() {
             return filled;
         }
         let mut members: Vec<&[u8]> = base.members().collect();
@@ -162,7 +165,7 @@ impl<'c> Merge<'c> {
             }
             if !names.is_empty() {
                 let what = format!("members from {}: {}", candidate.name, named(&names));
-                report.damage(Place::default(), what);
+                report.damage(Position::default(), what);
                 filled.push(file);
             }
         }
@@ -181,9 +184,12 @@ impl<'c> Merge<'c> {
 }
 
 /// The elements of the first file in the order, and those that only the others have.
-fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place, &'c [u8])>, Vec<Share>) {
+fn elements<'c>(
+    candidates: &'c [SourceFile<'_>],
+    order: &[usize],
+) -> (Vec<(Position, &'c [u8])>, Vec<Share>) {
     let repeated = repeated(candidates);
-    let mut nodes: Vec<Node<'c>> = Vec::new();
+    let mut nodes: Vec<MergeNode<'c>> = Vec::new();
     let mut first = None;
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut shares: Vec<Share> = candidates.iter().map(|_| Share::default()).collect();
@@ -206,12 +212,12 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
             });
             let same = key.as_ref().and_then(|key| known.get(key)).copied();
             // Positions are those in the file that messages name.
-            let place = candidates[file].own(place);
+            let place = candidates[file].position_in_file(place);
             let cut = document.is_cut(nth);
             if let (Some(same), false) = (same, base) {
                 let node = &mut nodes[same];
                 if node.cut && !cut {
-                    *node = Node {
+                    *node = MergeNode {
                         file,
                         place,
                         raw,
@@ -228,7 +234,7 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
             let index = nodes.len();
             let link = before.map_or(&mut first, |before| &mut nodes[before].next);
             let next = link.replace(index);
-            nodes.push(Node {
+            nodes.push(MergeNode {
                 file,
                 place,
                 raw,
@@ -253,7 +259,7 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
 }
 
 /// Ids that occur more than once in one of the files.
-fn repeated(candidates: &[Candidate<'_>]) -> HashSet<String> {
+fn repeated(candidates: &[SourceFile<'_>]) -> HashSet<String> {
     let mut repeated = HashSet::new();
     for candidate in candidates {
         let (mut seen, mut derive) = (HashSet::new(), Derive::default());
@@ -275,13 +281,13 @@ fn alike(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// Reports the omitted ranges of a damaged file after its first fault.
-fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
+fn report_omitted(candidate: &SourceFile<'_>, report: &mut Report) {
     let gaps = candidate.document.gaps();
-    if let (Some(_), Some((at, why))) = (candidate.spare, candidate.document.torn()) {
+    if let (Some(_), Some((at, why))) = (candidate.spare, candidate.document.first_fault()) {
         let what = format!("{} is also damaged, in line {}: {why}", candidate.name, at.line);
-        report.damage(Place::default(), what);
+        report.damage(Position::default(), what);
     }
-    let size = |from: Place, to: Place| to.offset - from.offset;
+    let size = |from: Position, to: Position| to.offset - from.offset;
     for (from, to) in gaps.iter().take(NAMED) {
         let what = format!(
             "skipped {} bytes of {}, lines {} to {}",
@@ -290,7 +296,7 @@ fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
             from.line,
             to.line
         );
-        report.damage(candidate.own(*from), what);
+        report.damage(candidate.position_in_file(*from), what);
     }
     if let Some((from, _)) = gaps.get(NAMED) {
         let rest = &gaps[NAMED..];
@@ -300,7 +306,7 @@ fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
             candidate.name,
             rest.len()
         );
-        report.damage(candidate.own(*from), what);
+        report.damage(candidate.position_in_file(*from), what);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Converts messages of a Penguin session to lines.
 
 use super::super::report::{Loss, Report};
-use super::carried::{self, CARRIED, Carried};
-use super::member::{given, is_count, is_words, values, without};
-use super::sums::Sums;
+use super::member::{is_count, is_words, non_null, values, without};
+use super::native_metadata::{self, MEMBER, PreservedMembers};
+use super::totals::DocumentTotals;
 use super::{category, numbers};
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
 use crate::model::message::{Category, Role};
@@ -31,7 +31,7 @@ const MEMBERS: [&str; 10] = [
 ];
 
 /// The metadata members that are moved to the line.
-pub(super) const TAKEN: [&str; 3] = ["tool_calls", "tool_call_id", "action_type"];
+pub(super) const MOVED_MEMBERS: [&str; 3] = ["tool_calls", "tool_call_id", "action_type"];
 
 /// Line members with an own position when stored in `convo`.
 const PLACED: [&str; 9] = [
@@ -47,7 +47,7 @@ const PLACED: [&str; 9] = [
 ];
 
 /// Converts messages in order.
-pub(super) struct Messages<'r> {
+pub(super) struct PenguinMessages<'r> {
     /// Whether the document is of the older format.
     pub older: bool,
     /// Whether a time had no zone.
@@ -63,7 +63,7 @@ pub(super) struct Messages<'r> {
     /// The text of the system prompt.
     prompt: Option<String>,
     /// Totals of the messages.
-    pub sums: Sums,
+    pub sums: DocumentTotals,
 }
 
 /// The id that identifies a message in other copies of the session.
@@ -75,11 +75,11 @@ pub(super) fn identity(raw: &[u8], derive: &mut Derive) -> String {
     }
 }
 
-impl<'r> Messages<'r> {
+impl<'r> PenguinMessages<'r> {
     /// For one session.
     pub fn new(older: bool, report: &'r mut Report) -> Self {
         let (derive, ids) = (Derive::default(), HashSet::new());
-        Messages {
+        PenguinMessages {
             older,
             naive: false,
             mixed_times: false,
@@ -88,20 +88,20 @@ impl<'r> Messages<'r> {
             ids,
             newest: None,
             prompt: None,
-            sums: Sums::default(),
+            sums: DocumentTotals::default(),
         }
     }
 
     /// A value in record form: compact, in UTF-8, and without numbers that are invalid in JSON, which are returned
     /// separately. Reports changes and losses.
-    pub fn clean(&mut self, raw: &[u8], place: Place) -> (Vec<u8>, Option<Vec<u8>>) {
+    pub fn clean(&mut self, raw: &[u8], place: Position) -> (Vec<u8>, Option<Vec<u8>>) {
         let (compact, numbers) = json::compact(raw);
         let mut noted = None;
         if numbers > 0 {
             let found = numbers::found(raw);
             let kept = found.as_ref().map_or(0, |(_, count)| *count);
             noted = found.map(|(object, _)| object);
-            self.report.lose(Loss::Number, numbers.saturating_sub(kept));
+            self.report.count_loss(Loss::Number, numbers.saturating_sub(kept));
             self.report.damage(place, NO_NUMBER);
         }
         let clean = match String::from_utf8(compact) {
@@ -118,7 +118,7 @@ impl<'r> Messages<'r> {
     }
 
     /// The time in RFC 3339; reports damage and returns `None` if it is invalid.
-    pub fn time(&mut self, raw: &[u8], what: &str, place: Place) -> Option<String> {
+    pub fn time(&mut self, raw: &[u8], what: &str, place: Position) -> Option<String> {
         let Some(reading) = json::text(raw).and_then(|text| time::read(&text)) else {
             self.report
                 .damage(place, format!("{what} is not a valid timestamp; kept unchanged"));
@@ -130,13 +130,13 @@ impl<'r> Messages<'r> {
 
     /// The line for an element of `messages`, without a line ending. `stands` marks the active summary, which becomes
     /// an event.
-    pub fn line(&mut self, raw: &[u8], place: Place, stands: bool) -> Vec<u8> {
+    pub fn line(&mut self, raw: &[u8], place: Position, stands: bool) -> Vec<u8> {
         let (object, numbers) = self.clean(raw, place);
         let [tokens] = values(&object, ["tokens"]);
         self.sums.add(tokens);
         if object.first() == Some(&b'{') {
             let [metadata] = values(&object, ["metadata"]);
-            return match metadata.and_then(carried::summary).filter(|_| stands) {
+            return match metadata.and_then(native_metadata::summary).filter(|_| stands) {
                 Some(event) => self.summary(&object, event, place),
                 None => self.message(&object, numbers, place),
             };
@@ -162,13 +162,13 @@ impl<'r> Messages<'r> {
     }
 
     /// The event of the summary whose text is this message.
-    fn summary(&mut self, object: &[u8], event: &[u8], place: Place) -> Vec<u8> {
+    fn summary(&mut self, object: &[u8], event: &[u8], place: Position) -> Vec<u8> {
         let [content, id, timestamp] = values(object, ["content", "id", "timestamp"]);
         let text = content.and_then(json::text).unwrap_or_default();
         let mut line = ObjectBuilder::default();
         line.text("type", "summary")
             .text("id", &self.id(object, id, place).0);
-        if let Some(time) = given(timestamp).and_then(|raw| self.time(raw, "timestamp", place)) {
+        if let Some(time) = non_null(timestamp).and_then(|raw| self.time(raw, "timestamp", place)) {
             line.text("at", &time);
             self.passed(time);
         }
@@ -176,7 +176,7 @@ impl<'r> Messages<'r> {
             "content",
             &summary::unquoted(&text).unwrap_or_else(|| text.into_owned()),
         );
-        for (name, value) in carried::in_order(event).unwrap_or_default() {
+        for (name, value) in native_metadata::in_order(event).unwrap_or_default() {
             if !matches!(
                 name.as_ref(),
                 "type" | "id" | "at" | "content" | "covers" | "here"
@@ -188,7 +188,7 @@ impl<'r> Messages<'r> {
         line.finish()
     }
 
-    fn message(&mut self, object: &[u8], numbers: Option<Vec<u8>>, place: Place) -> Vec<u8> {
+    fn message(&mut self, object: &[u8], numbers: Option<Vec<u8>>, place: Position) -> Vec<u8> {
         let [
             role,
             content,
@@ -203,15 +203,15 @@ impl<'r> Messages<'r> {
         ] = values(object, MEMBERS);
         // Data that the line cannot represent, and data that Penguin cannot represent.
         let mut kept = ObjectBuilder::default();
-        let own = metadata.map(Carried::of).unwrap_or_default();
+        let own = metadata.map(PreservedMembers::of).unwrap_or_default();
 
-        let [calls, call_id, action] = values(metadata.unwrap_or_default(), TAKEN);
+        let [calls, call_id, action] = values(metadata.unwrap_or_default(), MOVED_MEMBERS);
         let calls = calls.filter(|raw| raw.first() == Some(&b'['));
         let call_id = call_id.filter(|raw| is_words(raw));
         let action = action.filter(|raw| is_words(raw));
 
         let (own_id, duplicate) = self.id(object, id, place);
-        if let Some(raw) = given(id).filter(|raw| duplicate || json::text(raw).is_none()) {
+        if let Some(raw) = non_null(id).filter(|raw| duplicate || json::text(raw).is_none()) {
             kept.raw("id", raw);
         }
         let (category, category_kept) = self.category(category, place);
@@ -220,7 +220,7 @@ impl<'r> Messages<'r> {
         match role {
             Ok(raw) => line.raw("role", own.or("role", None).unwrap_or(raw)),
             Err(role) => {
-                if let Some(raw) = given(role) {
+                if let Some(raw) = non_null(role) {
                     kept.raw("role", raw);
                 }
                 let role = role_of(category, call_id.is_some());
@@ -248,7 +248,7 @@ impl<'r> Messages<'r> {
             if let Some(raw) = own.or("timestamp", None) {
                 line.raw("timestamp", raw);
             }
-        } else if let Some(raw) = given(timestamp) {
+        } else if let Some(raw) = non_null(timestamp) {
             match self.time(raw, "timestamp", place) {
                 Some(time) => {
                     line.text("timestamp", &time);
@@ -276,7 +276,7 @@ impl<'r> Messages<'r> {
                 kept.raw("category", raw);
             }
         }
-        match given(tokens) {
+        match non_null(tokens) {
             None | Some(b"0") => {
                 if let Some(raw) = own.or("tokens", None) {
                     line.raw("tokens", raw);
@@ -291,26 +291,26 @@ impl<'r> Messages<'r> {
             }
         }
         for (name, value) in [("agent_id", agent), ("recipient_id", recipient)] {
-            if let Some(raw) = given(value) {
+            if let Some(raw) = non_null(value) {
                 kept.raw(name, raw);
             }
         }
         let is_prompt = self.is_prompt(role.ok(), category, content);
         let role = role.ok().and_then(json::text).unwrap_or_default();
         let usual = category::message_type(Role::from_name(&role), is_prompt);
-        if let Some(raw) = given(kind).filter(|raw| json::text(raw).as_deref() != Some(usual)) {
+        if let Some(raw) = non_null(kind).filter(|raw| json::text(raw).as_deref() != Some(usual)) {
             kept.raw("message_type", raw);
         }
         if let Some(raw) = metadata {
             let found = [calls, call_id, action].map(|raw| raw.is_some());
-            let names = TAKEN.into_iter().zip(found).filter(|(_, found)| *found);
+            let names = MOVED_MEMBERS.into_iter().zip(found).filter(|(_, found)| *found);
             let mut taken: Vec<&str> = names.map(|(name, _)| name).collect();
             taken.extend(own.shared_marks(raw));
-            taken.extend((!own.is_empty()).then_some(CARRIED));
+            taken.extend((!own.is_empty()).then_some(MEMBER));
             if raw != b"null" {
                 self.keep_metadata(raw, &taken, &mut kept, place);
             }
-            if let Some(places) = carried::places(raw, &taken) {
+            if let Some(places) = native_metadata::member_positions(raw, &taken) {
                 kept.raw("places", places);
             }
         }
@@ -339,7 +339,7 @@ impl<'r> Messages<'r> {
     }
 
     /// Stores the rest of a `metadata` member.
-    pub fn keep_metadata(&mut self, raw: &[u8], taken: &[&str], kept: &mut ObjectBuilder, place: Place) {
+    pub fn keep_metadata(&mut self, raw: &[u8], taken: &[&str], kept: &mut ObjectBuilder, place: Position) {
         if raw.first() == Some(&b'{') {
             if let Some(rest) = without(raw, taken) {
                 kept.raw("metadata", rest);
@@ -353,7 +353,7 @@ impl<'r> Messages<'r> {
     }
 
     /// The id for the line, and whether the message's own one is a duplicate.
-    fn id(&mut self, object: &[u8], id: Option<&[u8]>, place: Place) -> (String, bool) {
+    fn id(&mut self, object: &[u8], id: Option<&[u8]>, place: Position) -> (String, bool) {
         let own = id.and_then(json::text).filter(|id| !id.is_empty());
         let duplicate = own.as_ref().is_some_and(|id| self.ids.contains(id.as_ref()));
         if let Some(id) = own.filter(|_| !duplicate) {
@@ -361,21 +361,25 @@ impl<'r> Messages<'r> {
             return (id.into_owned(), false);
         }
         // If this program wrote the file, it may already contain the derived id.
-        let mut made = self.derive.id(object);
-        while !self.ids.insert(made.clone()) {
-            made = self.derive.id(object);
+        let mut built = self.derive.id(object);
+        while !self.ids.insert(built.clone()) {
+            built = self.derive.id(object);
         }
         if duplicate {
-            self.report.damage(place, format!("duplicate id; new id {made}"));
-        } else if given(id).is_some_and(|raw| json::text(raw).is_none()) {
+            self.report.damage(place, format!("duplicate id; new id {built}"));
+        } else if non_null(id).is_some_and(|raw| json::text(raw).is_none()) {
             self.report
                 .damage(place, "the id is not a string; derived a new id");
         }
-        (made, duplicate)
+        (built, duplicate)
     }
 
     /// The category for the line, and the original value if it does not follow from that.
-    fn category<'m>(&mut self, raw: Option<&'m [u8]>, place: Place) -> (Option<Category>, Option<&'m [u8]>) {
+    fn category<'m>(
+        &mut self,
+        raw: Option<&'m [u8]>,
+        place: Position,
+    ) -> (Option<Category>, Option<&'m [u8]>) {
         let Some(raw) = raw else {
             if !self.older {
                 self.report.damage(place, "no category; derived from the role");

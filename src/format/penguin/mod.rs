@@ -28,64 +28,64 @@
 //! object becomes a `foreign` event. A header text that decoding changed, such as one with a lone surrogate, is also
 //! kept in `id` or `metadata`, so that every parser can read the header.
 
-mod carried;
 mod category;
 mod checkpoint;
 mod document;
 mod element;
+mod fix_syntax;
 mod header;
 mod index;
 mod link;
 mod member;
-mod mend;
 mod merge;
 mod message;
+mod model_context;
+mod native_metadata;
 mod notice;
 mod numbers;
-mod print;
 mod salvage;
-mod shown;
-mod sums;
+mod serialize;
 #[cfg(test)]
 mod tests;
 mod times;
+mod totals;
 mod write;
 
 use super::{
-    Form, Reading, Source,
+    DocumentSource, FormatSpec, ReadFn,
     report::{Loss, Report},
 };
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use checkpoint::Checkpoint;
 pub use checkpoint::is_checkpoint;
 use document::Document;
-pub use index::{Row, index};
-use merge::{Candidate, Merge};
-use message::Messages;
+pub use index::{PenguinIndexRow, index};
+use merge::{Merge, SourceFile};
 pub use message::NO_NUMBER;
+use message::PenguinMessages;
+pub use model_context::write_context;
 pub use notice::{Condition, condition, is_lost, is_session_name, notice};
-pub use shown::write_context;
 pub use times::time_text;
-pub use write::{Save, name_of, write};
+pub use write::{WriteOptions, name_of, write};
 
 /// Penguin's session documents, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "penguin",
     about: "Penguin session, checkpoint or conversation_*.json",
-    read: Reading::Document(read),
+    read: ReadFn::Document(read),
     write: Some(|session, view, purpose, out, report| {
-        write(session, view, purpose, &Save::default(), out, report)
+        write(session, view, purpose, &WriteOptions::default(), out, report)
     }),
     loses: &[Loss::Event, Loss::Unreadable],
     note: "Damaged documents are recovered, also from the copies next to them. Checkpoints cannot be changed in place.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The messages that Penguin would send, as a format.
-pub const CONTEXT: Form = Form {
+pub const CONTEXT: FormatSpec = FormatSpec {
     name: "penguin-context",
     about: "Penguin model input (write-only)",
     write: Some(write_context),
@@ -97,11 +97,11 @@ pub const CONTEXT: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// File extensions of backups, in order of preference.
-const SPARES: [&str; 2] = [".temp", ".bak"];
+const BACKUP_SUFFIXES: [&str; 2] = [".temp", ".bak"];
 
 /// The index file of a directory's sessions.
 pub const INDEX: &str = "session_index.json";
@@ -114,7 +114,7 @@ const LOCAL_TIMES: &str = "timestamps without time zone read as local time";
 
 /// Removes notes from a report that are irrelevant when writing back to Penguin's format, which keeps the original
 /// values.
-pub fn tell_own(report: &mut Report) {
+pub fn remove_irrelevant_notes(report: &mut Report) {
     let own = [LOCAL_TIMES, message::NO_NUMBER];
     report
         .findings
@@ -122,11 +122,11 @@ pub fn tell_own(report: &mut Report) {
 }
 
 /// A backup: its name and its bytes.
-type Spare = (String, Vec<u8>);
+type BackupFile = (String, Vec<u8>);
 
 /// Reads a document into one session; if it is damaged or missing, also from its backups. An error if none of them has
 /// a session.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let session = match Checkpoint::of(source.bytes) {
         Some(checkpoint) => checkpoint.read(source, report, session)?,
         None => session(source, report)?,
@@ -134,28 +134,28 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![session])
 }
 
-fn session(source: &Source<'_>, report: &mut Report) -> Result<Session> {
+fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<Session> {
     let list_allowed = header::has_older_name(source);
     let primary = Document::read(source.bytes, list_allowed);
     match primary {
-        Ok(document) if document.is_whole() => {
-            for (name, bytes) in spares(source, &SPARES[..1], false, report) {
+        Ok(document) if document.is_complete() => {
+            for (name, bytes) in backups(source, &BACKUP_SUFFIXES[..1], false, report) {
                 if let Ok(copy) = Document::read(&bytes, list_allowed) {
-                    tell_newer(&name, &copy, &document, report);
+                    report_newer_backup(&name, &copy, &document, report);
                 }
             }
             Ok(convert(&Merge::alone(&document), source, report))
         }
         primary => {
             report.mended = true;
-            let spares = spares(source, &SPARES, true, report);
+            let spares = backups(source, &BACKUP_SUFFIXES, true, report);
             let mut candidates = Vec::new();
             let (place, why) = match &primary {
-                Ok(document) => document.torn().unwrap_or_default(),
-                Err(what) => (Place::default(), *what),
+                Ok(document) => document.first_fault().unwrap_or_default(),
+                Err(what) => (Position::default(), *what),
             };
             if let Ok(document) = primary {
-                candidates.push(Candidate {
+                candidates.push(SourceFile {
                     name: source.name.unwrap_or(PIPE),
                     document,
                     spare: None,
@@ -163,7 +163,7 @@ fn session(source: &Source<'_>, report: &mut Report) -> Result<Session> {
             }
             for (name, bytes) in &spares {
                 if let Ok(document) = Document::read(bytes, list_allowed) {
-                    candidates.push(Candidate {
+                    candidates.push(SourceFile {
                         name,
                         document,
                         spare: Some(bytes),
@@ -179,8 +179,8 @@ fn session(source: &Source<'_>, report: &mut Report) -> Result<Session> {
 }
 
 /// The candidate with the most messages; of equals a complete one, then the first.
-fn best(candidates: &[Candidate<'_>], source: &Source<'_>, why: &str) -> Result<usize> {
-    let rank = |candidate: &Candidate<'_>| (candidate.document.messages(), candidate.document.is_whole());
+fn best(candidates: &[SourceFile<'_>], source: &DocumentSource<'_>, why: &str) -> Result<usize> {
+    let rank = |candidate: &SourceFile<'_>| (candidate.document.messages(), candidate.document.is_complete());
     // Of equals, `max_by_key` returns the last.
     let best = candidates
         .iter()
@@ -188,7 +188,7 @@ fn best(candidates: &[Candidate<'_>], source: &Source<'_>, why: &str) -> Result<
         .rev()
         .max_by_key(|(_, candidate)| rank(candidate));
     best.map(|(index, _)| index).ok_or_else(|| {
-        let error = Error::new(Kind::Data, format!("not a Penguin session: {why}"));
+        let error = Error::new(ErrorKind::Data, format!("not a Penguin session: {why}"));
         match source.name {
             Some(_) => error.hint("sessions are read from this file and from .bak and .temp next to it"),
             None => error.hint("expected one JSON object with messages"),
@@ -197,7 +197,12 @@ fn best(candidates: &[Candidate<'_>], source: &Source<'_>, why: &str) -> Result<
 }
 
 /// The existing backups. An unreadable one only matters if it is needed.
-fn spares(source: &Source<'_>, endings: &[&str], needed: bool, report: &mut Report) -> Vec<Spare> {
+fn backups(
+    source: &DocumentSource<'_>,
+    endings: &[&str],
+    needed: bool,
+    report: &mut Report,
+) -> Vec<BackupFile> {
     let Some(name) = source.name else {
         return Vec::new();
     };
@@ -207,14 +212,16 @@ fn spares(source: &Source<'_>, endings: &[&str], needed: bool, report: &mut Repo
         match (source.neighbour)(&spare) {
             Ok(Some(bytes)) => found.push((spare, bytes)),
             Ok(None) => {}
-            Err(error) if needed => report.damage(Place::default(), format!("cannot read {spare}: {error}")),
-            Err(error) => report.note(Place::default(), format!("cannot read {spare}: {error}")),
+            Err(error) if needed => {
+                report.damage(Position::default(), format!("cannot read {spare}: {error}"))
+            }
+            Err(error) => report.note(Position::default(), format!("cannot read {spare}: {error}")),
         }
     }
     found
 }
 
-fn counted(messages: usize) -> String {
+fn message_count(messages: usize) -> String {
     if messages == 1 {
         "1 message".to_string()
     } else {
@@ -223,12 +230,12 @@ fn counted(messages: usize) -> String {
 }
 
 /// Reports a complete backup with more messages than were read: a save that was not renamed into place.
-fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mut Report) {
+fn report_newer_backup(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mut Report) {
     let more = copy.messages().saturating_sub(read.messages());
-    if copy.is_whole() && more > 0 {
-        let count = counted(copy.messages());
+    if copy.is_complete() && more > 0 {
+        let count = message_count(copy.messages());
         report.note(
-            Place::default(),
+            Position::default(),
             format!("{spare} is complete and has {count}, {more} more; not read"),
         );
     }
@@ -237,38 +244,40 @@ fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mu
 /// Whether a message is the text of a summary that this program wrote.
 fn is_summary(raw: &[u8]) -> bool {
     memchr::memmem::find(raw, b"\"convo\"").is_some()
-        && json::member(raw, "metadata").and_then(carried::summary).is_some()
+        && json::member(raw, "metadata")
+            .and_then(native_metadata::summary)
+            .is_some()
 }
 
-fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Session {
+fn convert(merge: &Merge<'_>, source: &DocumentSource<'_>, report: &mut Report) -> Session {
     for (place, what) in &merge.damage {
         report.damage(*place, *what);
     }
     let older = header::is_older(&merge.head, merge.is_list, source);
     report.mended |= older || !merge.damage.is_empty();
-    let mut reader = Messages::new(older, report);
+    let mut reader = PenguinMessages::new(older, report);
     reader.mixed_times = times::has_mixed_times(merge.elements.iter().map(|(_, raw)| raw.as_ref()));
     let mut session = Session::default();
-    let mut push = |mut line: Vec<u8>, place: Place| {
+    let mut push = |mut line: Vec<u8>, place: Position| {
         line.push(b'\n');
         session.push(&Record::parse(&line, place));
     };
     // A summary replaces the previous one, so only the last one becomes an event again.
     let summary = merge.elements.iter().rposition(|(_, raw)| is_summary(raw));
-    let told = reader.report.findings.len();
+    let reported = reader.report.findings.len();
     let elements = merge.elements.iter().enumerate();
     let lines: Vec<_> = elements
         .map(|(nth, (place, raw))| (reader.line(raw, *place, summary == Some(nth)), *place))
         .collect();
     // The header needs the totals of the messages, but its findings are reported first.
-    let of_messages = reader.report.findings.len() - told;
+    let of_messages = reader.report.findings.len() - reported;
     push(header::header(merge, source, &mut reader), merge.start);
-    reader.report.findings[told..].rotate_left(of_messages);
+    reader.report.findings[reported..].rotate_left(of_messages);
     for (line, place) in lines {
         push(line, place);
     }
     if reader.naive {
-        report.note(Place::default(), LOCAL_TIMES);
+        report.note(Position::default(), LOCAL_TIMES);
     }
     session
 }

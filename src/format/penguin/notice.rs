@@ -1,8 +1,8 @@
 //! A replacement for a session that is completely lost: a notice with the same id.
 
-use super::super::{Format, Source, native};
+use super::super::{DocumentSource, Format, native};
 use super::header;
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::{self, Derive};
 use crate::model::record::Record;
@@ -40,7 +40,7 @@ pub enum Condition {
 }
 
 /// Determines the condition of a file.
-pub fn condition(source: &Source<'_>) -> Condition {
+pub fn condition(source: &DocumentSource<'_>) -> Condition {
     let Ok(text) = std::str::from_utf8(source.bytes) else {
         return Condition::Damaged;
     };
@@ -70,7 +70,7 @@ pub fn is_lost(bytes: &[u8]) -> bool {
 
 /// A session with the id of a file that could not be read, and one message that says so. `others` are backups that are
 /// unusable, too. The result is reproducible. `None` without a file name.
-pub fn notice(source: &Source<'_>, others: &[(String, Vec<u8>)], why: &str) -> Option<Session> {
+pub fn notice(source: &DocumentSource<'_>, others: &[(String, Vec<u8>)], why: &str) -> Option<Session> {
     let name = source.name?;
     let key = header::file_key(name);
     let id = key::id_for_key(&key);
@@ -101,7 +101,7 @@ pub fn notice(source: &Source<'_>, others: &[(String, Vec<u8>)], why: &str) -> O
     let mut session = Session::default();
     for mut line in [built.finish(&id), message.finish()] {
         line.push(b'\n');
-        session.push(&Record::parse(&line, Place::default()));
+        session.push(&Record::parse(&line, Position::default()));
     }
     Some(session)
 }

@@ -10,26 +10,26 @@ const DEEPEST: usize = 64;
 const LONGEST: usize = 1024;
 
 /// A step of the path to a value.
-enum Step<'v> {
+enum PathStep<'v> {
     Member(&'v [u8]),
     Element(usize),
 }
 
 /// Calls `see` for each scalar that is neither a JSON string nor a JSON number, with its path.
-fn each<'v>(value: &'v [u8], mut see: impl FnMut(&[Step<'v>], std::ops::Range<usize>)) {
-    let mut way: Vec<Step<'v>> = Vec::new();
+fn each<'v>(value: &'v [u8], mut see: impl FnMut(&[PathStep<'v>], std::ops::Range<usize>)) {
+    let mut way: Vec<PathStep<'v>> = Vec::new();
     // Whether a member name comes next.
     let mut named = false;
     let mut at = 0;
     while let Some(&byte) = value.get(at) {
         match byte {
             b'{' => {
-                way.push(Step::Member(b""));
+                way.push(PathStep::Member(b""));
                 named = true;
                 at += 1;
             }
             b'[' => {
-                way.push(Step::Element(0));
+                way.push(PathStep::Element(0));
                 at += 1;
             }
             b'}' | b']' => {
@@ -39,8 +39,8 @@ fn each<'v>(value: &'v [u8], mut see: impl FnMut(&[Step<'v>], std::ops::Range<us
             }
             b',' => {
                 match way.last_mut() {
-                    Some(Step::Element(nth)) => *nth += 1,
-                    Some(Step::Member(_)) => named = true,
+                    Some(PathStep::Element(nth)) => *nth += 1,
+                    Some(PathStep::Member(_)) => named = true,
                     None => {}
                 }
                 at += 1;
@@ -49,7 +49,7 @@ fn each<'v>(value: &'v [u8], mut see: impl FnMut(&[Step<'v>], std::ops::Range<us
             _ => {
                 let end = json::value_end(value, at, Dialect::Python).unwrap_or(value.len());
                 if named && byte == b'"' {
-                    if let (Some(Step::Member(name)), true) = (way.last_mut(), end > at + 1) {
+                    if let (Some(PathStep::Member(name)), true) = (way.last_mut(), end > at + 1) {
                         *name = &value[at + 1..end - 1];
                     }
                     named = false;
@@ -62,10 +62,10 @@ fn each<'v>(value: &'v [u8], mut see: impl FnMut(&[Step<'v>], std::ops::Range<us
     }
 }
 
-fn pointer(way: &[Step<'_>]) -> Option<String> {
-    let length = |step: &Step<'_>| match step {
-        Step::Member(name) => name.len(),
-        Step::Element(_) => 0,
+fn pointer(way: &[PathStep<'_>]) -> Option<String> {
+    let length = |step: &PathStep<'_>| match step {
+        PathStep::Member(name) => name.len(),
+        PathStep::Element(_) => 0,
     };
     if way.len() > DEEPEST || way.iter().map(length).sum::<usize>() > LONGEST {
         return None;
@@ -74,10 +74,10 @@ fn pointer(way: &[Step<'_>]) -> Option<String> {
     for step in way {
         text.push('/');
         match step {
-            Step::Member(name) => {
+            PathStep::Member(name) => {
                 text.push_str(&json::unescape(name).replace('~', "~0").replace('/', "~1"));
             }
-            Step::Element(nth) => text.push_str(&nth.to_string()),
+            PathStep::Element(nth) => text.push_str(&nth.to_string()),
         }
     }
     Some(text)
@@ -99,7 +99,7 @@ pub(super) fn found(value: &[u8]) -> Option<(Vec<u8>, u64)> {
 }
 
 /// Restores the stored numbers where the value is still null; also returns their count.
-pub(super) fn put_back(value: &[u8], noted: &[u8]) -> (Vec<u8>, usize) {
+pub(super) fn restore_numbers(value: &[u8], noted: &[u8]) -> (Vec<u8>, usize) {
     let noted = json::members(noted, Dialect::Strict).unwrap_or_default();
     let noted: std::collections::HashMap<_, _> = noted
         .into_iter()
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_come_back_where_they_were() {
+    fn python_numbers_are_restored_in_place() {
         let value = br#"{"a":[null,NaN,{"b/~":-Infinity,"c":"NaN"}],"d":Infinity,"n":-1,"":[[NaN]]}"#;
         let (noted, found_count) = found(value).unwrap();
         assert_eq!(found_count, 4);
@@ -136,25 +136,31 @@ mod tests {
         );
         let (plain, count) = json::compact(value);
         assert_eq!(count, 4);
-        assert_eq!(put_back(&plain, &noted), (value.to_vec(), 4));
+        assert_eq!(restore_numbers(&plain, &noted), (value.to_vec(), 4));
         assert_eq!(found(br#"{"a":null,"b":"NaN","c":-2}"#), None);
     }
 
     #[test]
-    fn what_is_very_deep_is_not_noted() {
+    fn very_deep_numbers_are_not_recorded() {
         let deep = format!("{}NaN{}", "[NaN,".repeat(50_000), "]".repeat(50_000));
         let (noted, _) = found(deep.as_bytes()).unwrap();
         assert!(noted.len() < 20_000);
-        assert_eq!(put_back(&json::compact(deep.as_bytes()).0, &noted).1, DEEPEST);
+        assert_eq!(
+            restore_numbers(&json::compact(deep.as_bytes()).0, &noted).1,
+            DEEPEST
+        );
     }
 
     #[test]
-    fn what_is_no_longer_null_stays() {
+    fn members_that_are_not_null_are_not_replaced() {
         assert_eq!(
-            put_back(br#"{"a":1}"#, br#"{"/a":"NaN","/b":"NaN"}"#).0,
+            restore_numbers(br#"{"a":1}"#, br#"{"/a":"NaN","/b":"NaN"}"#).0,
             br#"{"a":1}"#
         );
-        assert_eq!(put_back(br#"{"a":null}"#, br#"{"/a":"1"}"#).0, br#"{"a":null}"#);
-        assert_eq!(put_back(b"null", br#"{"":"NaN"}"#), (b"NaN".to_vec(), 1));
+        assert_eq!(
+            restore_numbers(br#"{"a":null}"#, br#"{"/a":"1"}"#).0,
+            br#"{"a":null}"#
+        );
+        assert_eq!(restore_numbers(b"null", br#"{"":"NaN"}"#), (b"NaN".to_vec(), 1));
     }
 }

@@ -1,7 +1,7 @@
 //! Salvages all complete messages from a damaged list, before and after the damage. After a damaged message, it
 //! searches for the start of the next one.
 
-use crate::model::json::{self, Dialect, Elements, Fault, Members};
+use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};
 use std::ops::Range;
 
 const ROLE: &[u8] = b"\"role\"";
@@ -25,19 +25,19 @@ pub(super) struct Salvage {
     /// Omitted ranges between and after the elements.
     pub gaps: Vec<Range<usize>>,
     /// The first fault.
-    pub fault: Option<Fault>,
+    pub fault: Option<JsonError>,
 }
 
 /// The elements of the list that starts at `start`, up to the first that is not JSON.
-pub(super) fn elements(bytes: &[u8], start: usize, end: usize) -> (Vec<Range<usize>>, Option<Fault>) {
+pub(super) fn elements(bytes: &[u8], start: usize, end: usize) -> (Vec<Range<usize>>, Option<JsonError>) {
     let mut found = Vec::new();
-    let here = |fault: Fault| {
-        Some(Fault {
+    let here = |fault: JsonError| {
+        Some(JsonError {
             offset: start + fault.offset,
             ..fault
         })
     };
-    let mut scan = match Elements::new(&bytes[start..end], Dialect::Python) {
+    let mut scan = match ArrayElements::new(&bytes[start..end], Dialect::Python) {
         Ok(scan) => scan,
         Err(fault) => return (found, here(fault)),
     };
@@ -51,7 +51,7 @@ pub(super) fn elements(bytes: &[u8], start: usize, end: usize) -> (Vec<Range<usi
 }
 
 /// The messages after `end`, if no list of them was read yet.
-pub(super) fn behind(bytes: &[u8], end: usize, bare: bool) -> Salvage {
+pub(super) fn salvage_after(bytes: &[u8], end: usize, bare: bool) -> Salvage {
     let next = json::skip_space(bytes, end);
     let key = if bytes.get(next) == Some(&b',') {
         json::skip_space(bytes, next + 1)
@@ -91,12 +91,12 @@ pub(super) fn behind(bytes: &[u8], end: usize, bare: bool) -> Salvage {
 
 /// The offset of the messages inside the last member of a truncated document, if that member has lost its end and
 /// includes what follows.
-pub(super) fn swallowed(bytes: &[u8], member: Range<usize>) -> Option<usize> {
+pub(super) fn nested_messages(bytes: &[u8], member: Range<usize>) -> Option<usize> {
     let name_end = json::value_end(bytes, member.start, Dialect::Python).ok()?;
     let value = json::skip_space(bytes, json::skip_space(bytes, name_end) + 1);
     let mut members = Members::new(&bytes[value..member.end], Dialect::Python).ok()?;
     while let Some(inner) = members.next().ok()? {
-        if inner.name() == "messages" && holds_messages(inner.value) {
+        if inner.name() == "messages" && is_message_list(inner.value) {
             return Some(value + inner.end - inner.value.len());
         }
     }
@@ -113,7 +113,7 @@ fn messages_open(bytes: &[u8], at: usize) -> Option<usize> {
 /// The elements of the list whose bracket is at `open`, including those after faults. `bare` allows messages without a
 /// category, as in the older format.
 pub(super) fn list(bytes: &[u8], open: usize, bare: bool) -> Salvage {
-    let mut search = Search::new(bytes, bare);
+    let mut search = SalvageSearch::new(bytes, bare);
     let first = json::skip_space(bytes, open + 1);
     search.indent = indentation(bytes, first);
     if bytes.get(first) != Some(&b']') || !is_end(bytes, first) {
@@ -124,7 +124,7 @@ pub(super) fn list(bytes: &[u8], open: usize, bare: bool) -> Salvage {
 
 /// Messages from here on, if no list of them is recognizable.
 pub(super) fn anywhere(bytes: &[u8], from: usize, bare: bool) -> Salvage {
-    let mut search = Search::new(bytes, bare);
+    let mut search = SalvageSearch::new(bytes, bare);
     if let Some(first) = search.resume(from, &[]) {
         search.run(first);
     }
@@ -138,20 +138,20 @@ pub(super) fn is_message(raw: &[u8], bare: bool) -> bool {
 }
 
 /// Whether this may be a message, at a position where one is expected.
-fn speaks(raw: &[u8]) -> bool {
+fn may_be_message(raw: &[u8]) -> bool {
     let has = |name| json::member(raw, name).is_some();
     has("role") && (has("content") || has("category"))
 }
 
 /// Whether this is a list that starts with a message.
-pub(super) fn holds_messages(value: &[u8]) -> bool {
+pub(super) fn is_message_list(value: &[u8]) -> bool {
     let first = json::skip_space(value, 1);
     value.first() == Some(&b'[')
         && json::value_end(value, first, Dialect::Python)
             .is_ok_and(|end| is_message(&value[first..end], false))
 }
 
-struct Search<'b> {
+struct SalvageSearch<'b> {
     bytes: &'b [u8],
     bare: bool,
     /// The line break and indentation before each element; `None` if elements do not start lines.
@@ -163,9 +163,9 @@ struct Search<'b> {
     found: Salvage,
 }
 
-impl<'b> Search<'b> {
+impl<'b> SalvageSearch<'b> {
     fn new(bytes: &'b [u8], bare: bool) -> Self {
-        Search {
+        SalvageSearch {
             bytes,
             bare,
             indent: None,
@@ -179,8 +179,8 @@ impl<'b> Search<'b> {
     fn run(&mut self, mut at: usize) {
         let bytes = self.bytes;
         loop {
-            let (fault, behind, near) = match self.value(at) {
-                Ok(end) if !self.swallows(at) => {
+            let (fault, after, near) = match self.value(at) {
+                Ok(end) if !self.nests_following(at) => {
                     let next = json::skip_space(bytes, end);
                     match bytes.get(next) {
                         Some(b',') => {
@@ -195,7 +195,7 @@ impl<'b> Search<'b> {
                         Some(_) => "missing comma or closing bracket",
                         None => "unterminated object or array",
                     };
-                    let fault = Fault { offset: next, what };
+                    let fault = JsonError { offset: next, what };
                     // A single value may be a fragment of a message, as may an object without an id.
                     let cut = is_cut_short(bytes, next);
                     if bytes[at] == b'{' && (!cut || json::member(&bytes[at..end], "id").is_some()) {
@@ -210,14 +210,14 @@ impl<'b> Search<'b> {
                 Ok(end) => {
                     self.effort = self.effort.saturating_sub(end - at);
                     let what = "a list in place of a message";
-                    (Fault { offset: at, what }, at, [at + 1; 2])
+                    (JsonError { offset: at, what }, at, [at + 1; 2])
                 }
                 Err(fault) => (fault, at, [at + 1; 2]),
             };
             self.found.fault.get_or_insert(fault);
             // A message at this offset was already tried.
-            let next = self.resume(behind + usize::from(behind == at), &near);
-            let gap = behind..next.unwrap_or(bytes.len());
+            let next = self.resume(after + usize::from(after == at), &near);
+            let gap = after..next.unwrap_or(bytes.len());
             if !bytes[gap.clone()].trim_ascii().is_empty() {
                 self.found.gaps.push(gap);
             }
@@ -236,7 +236,7 @@ impl<'b> Search<'b> {
     }
 
     /// Whether a damaged byte has turned the following messages into a list.
-    fn swallows(&mut self, at: usize) -> bool {
+    fn nests_following(&mut self, at: usize) -> bool {
         let inside = json::skip_space(self.bytes, at + 1);
         self.bytes[at] == b'[' && self.begins(inside, is_message)
     }
@@ -246,7 +246,7 @@ impl<'b> Search<'b> {
     fn resume(&mut self, from: usize, near: &[usize]) -> Option<usize> {
         let bytes = self.bytes;
         let from = from.min(bytes.len());
-        let spoken = |raw: &[u8], _| speaks(raw);
+        let spoken = |raw: &[u8], _| may_be_message(raw);
         for place in near {
             let at = json::skip_space(bytes, *place);
             if self.begins(at, spoken) {
@@ -290,10 +290,10 @@ impl<'b> Search<'b> {
     }
 
     /// The end of the value that starts here; counts bytes read in vain.
-    fn value(&mut self, at: usize) -> Result<usize, Fault> {
+    fn value(&mut self, at: usize) -> Result<usize, JsonError> {
         if self.effort == 0 {
             let what = "too much damage; stopped reading";
-            return Err(Fault { offset: at, what });
+            return Err(JsonError { offset: at, what });
         }
         let end = json::value_end(self.bytes, at, Dialect::Python);
         if let Err(fault) = &end {

@@ -2,14 +2,14 @@
 //! stored in the metadata. Events are applied to the view, and the active summary becomes a context message.
 
 use super::super::{Purpose, report::Loss, report::Report, written};
-use super::carried::{self, CARRIED, in_order};
 use super::element::{Elements, local_time, numbered, quoted};
 use super::header::RECORDS;
 use super::link::Link;
-use super::member::{given, is_words};
-use super::print;
-use super::sums::Sums;
+use super::member::{is_words, non_null};
+use super::native_metadata::{self, MEMBER, in_order};
+use super::serialize;
 use super::times::{local_text, moment};
+use super::totals::DocumentTotals;
 use crate::error::Result;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
@@ -23,7 +23,7 @@ use std::io::Write;
 
 /// How a document is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Save<'s> {
+pub struct WriteOptions<'s> {
     /// Time of the change, RFC 3339: used as the time of last activity, and for messages without a time.
     pub now: Option<&'s str>,
     /// The source document, and the number of session lines read from it: unchanged messages are copied from there.
@@ -38,7 +38,7 @@ struct Header {
 impl Header {
     fn get(&self, name: &str) -> Option<&[u8]> {
         let found = self.members.iter().find(|(known, _)| known == name);
-        given(found.map(|(_, value)| value.as_slice()))
+        non_null(found.map(|(_, value)| value.as_slice()))
     }
 
     fn text(&self, name: &str) -> Option<Cow<'_, str>> {
@@ -46,11 +46,11 @@ impl Header {
     }
 
     /// A member that the reader stored.
-    fn kept(&self, name: &str) -> Option<&[u8]> {
+    fn stored(&self, name: &str) -> Option<&[u8]> {
         json::member(json::member(self.get("metadata")?, "penguin")?, name)
     }
 
-    fn came_from_penguin(&self) -> bool {
+    fn was_read_from_penguin(&self) -> bool {
         let source = self
             .get("source")
             .and_then(|source| json::member(source, "format"));
@@ -106,7 +106,7 @@ pub fn write(
     session: &Session,
     view: &View,
     purpose: Purpose,
-    save: &Save<'_>,
+    save: &WriteOptions<'_>,
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
@@ -129,25 +129,25 @@ pub fn write(
     let mut list = Vec::new();
     for element in in_view(session, view, save, &mut elements) {
         list.extend_from_slice(if list.is_empty() { b"" } else { b"," });
-        print::new_line(&mut list, 2);
+        serialize::new_line(&mut list, 2);
         match element {
             Element::Copied(raw) => list.extend_from_slice(raw),
-            Element::Made(raw) => print::push(&mut list, &raw, 2),
+            Element::Made(raw) => serialize::push(&mut list, &raw, 2),
         }
     }
     let mut sums = elements.sums;
     sums.newest = newest(session, view);
     let as_read = save.now.is_none()
         && header
-            .kept("as_read")
+            .stored("as_read")
             .is_some_and(|noted| json::same(noted, &sums.noted()));
     let active = match as_read {
-        true => header.kept("last_active").and_then(local_text),
+        true => header.stored("last_active").and_then(local_text),
         false => now.or_else(|| last_active(&header, sums.newest)),
     };
     let sums = (!as_read).then_some(sums);
     let id = id_of(&header).unwrap_or_else(|| derived_id(&list));
-    let created = save.source.and_then(|(bytes, _)| spelled(&header, bytes));
+    let created = save.source.and_then(|(bytes, _)| source_time(&header, bytes));
     let times = (created, active);
     let front = front(
         &header,
@@ -159,19 +159,19 @@ pub fn write(
         counted,
     );
     let mut text = Vec::new();
-    print::push(&mut text, &front, 0);
+    serialize::push(&mut text, &front, 0);
     text.truncate(text.len() - "\n}".len());
     text.push(b',');
-    print::new_line(&mut text, 1);
+    serialize::new_line(&mut text, 1);
     text.extend_from_slice(b"\"messages\": [");
     if !list.is_empty() {
-        print::new_line(&mut list, 1);
+        serialize::new_line(&mut list, 1);
     }
     list.extend_from_slice(b"],");
     written(out.write_all(&text))?;
     written(out.write_all(&list))?;
     text.clear();
-    print::push(&mut text, &back(&header), 0);
+    serialize::push(&mut text, &trailing_members(&header), 0);
     written(out.write_all(&text[1..]))
 }
 
@@ -187,7 +187,7 @@ enum Element<'s> {
 fn in_view<'s>(
     session: &Session,
     view: &View,
-    save: &Save<'s>,
+    save: &WriteOptions<'s>,
     elements: &mut Elements<'_>,
 ) -> Vec<Element<'s>> {
     let mut all = Vec::with_capacity(view.items.len());
@@ -218,7 +218,7 @@ fn in_view<'s>(
 }
 
 /// The unchanged message in the source document.
-fn copied<'s>(session: &Session, item: &Item, save: &Save<'s>) -> Option<&'s [u8]> {
+fn copied<'s>(session: &Session, item: &Item, save: &WriteOptions<'s>) -> Option<&'s [u8]> {
     let (source, lines) = save.source?;
     let Item::Line(index) = item else { return None };
     if *index >= lines {
@@ -249,9 +249,9 @@ fn count_lines(session: &Session, view: &View, link: Option<&Link>, report: &mut
                     "link" => link.is_some_and(|link| link.event == index),
                     _ => false,
                 };
-                report.lose(Loss::Event, u64::from(!comes));
+                report.count_loss(Loss::Event, u64::from(!comes));
             }
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            Class::Unreadable => report.count_loss(Loss::Unreadable, 1),
             Class::Header | Class::Message(_) | Class::Blank => {}
         }
     }
@@ -279,7 +279,7 @@ fn newest(session: &Session, view: &View) -> Option<Timestamp> {
 
 /// The time of last activity: that in the document, or the latest time in the session if that is later.
 fn last_active(header: &Header, newest: Option<Timestamp>) -> Option<String> {
-    let kept = header.kept("last_active").and_then(moment);
+    let kept = header.stored("last_active").and_then(moment);
     let created = || header.get("created_at").and_then(moment);
     let last = newest.max(kept).or_else(created)?;
     time::local(&last.to_string())
@@ -291,11 +291,11 @@ fn derived_id(list: &[u8]) -> String {
 }
 
 /// The creation time as in the source document, if the header still has the same time.
-fn spelled<'d>(header: &Header, document: &'d [u8]) -> Option<&'d [u8]> {
+fn source_time<'d>(header: &Header, document: &'d [u8]) -> Option<&'d [u8]> {
     let raw = json::member(document, "created_at")?;
     let same = match header.text("created_at") {
         Some(time) => time::read(&json::text(raw)?)?.time == *time,
-        None => header.kept("created_at") == Some(raw),
+        None => header.stored("created_at") == Some(raw),
     };
     same.then_some(raw)
 }
@@ -306,23 +306,23 @@ fn front(
     id: &str,
     link: Option<&Link>,
     (created, active): (Option<&[u8]>, Option<String>),
-    sums: Option<Sums>,
+    sums: Option<DocumentTotals>,
     changed: bool,
     report: &mut Report,
 ) -> Vec<u8> {
-    let mut carried = ObjectBuilder::default();
+    let mut preserved = ObjectBuilder::default();
     let mut front = ObjectBuilder::default();
-    let kept_id = header.kept("id");
+    let kept_id = header.stored("id");
     match kept_id.filter(|raw| is_words(raw)) {
         Some(raw) => front.raw("id", raw),
         None => front.text("id", id),
     };
-    report.lose(Loss::Id, u64::from(kept_id.is_some_and(|raw| !is_words(raw))));
+    report.count_loss(Loss::Id, u64::from(kept_id.is_some_and(|raw| !is_words(raw))));
     if let Some(key) = header
         .get("key")
         .filter(|raw| json::text(raw).as_deref() != Some(id))
     {
-        carried.raw("key", key);
+        preserved.raw("key", key);
     }
     if let Some(raw) = created {
         front.raw("created_at", raw);
@@ -331,41 +331,44 @@ fn front(
             Some((time, same)) => {
                 front.raw("created_at", time);
                 if !same {
-                    carried.raw("created_at", raw);
+                    preserved.raw("created_at", raw);
                 }
             }
             None => {
-                carried.raw("created_at", raw);
+                preserved.raw("created_at", raw);
             }
         }
     }
     // Penguin does not read a session with an invalid time.
-    let unread = |name, read: bool| u64::from(header.kept(name).is_some() && !read);
-    report.lose(Loss::Timestamp, unread("created_at", created.is_some()));
-    let active_read = header.kept("last_active").and_then(moment).is_some();
-    report.lose(Loss::Timestamp, unread("last_active", active_read));
+    let unread = |name, read: bool| u64::from(header.stored(name).is_some() && !read);
+    report.count_loss(Loss::Timestamp, unread("created_at", created.is_some()));
+    let active_read = header.stored("last_active").and_then(moment).is_some();
+    report.count_loss(Loss::Timestamp, unread("last_active", active_read));
     if let Some(active) = active {
         front.text("last_active", &active);
     }
-    front.raw("metadata", metadata(header, link, sums, changed, carried, report));
-    numbered(front.finish(), header.kept("numbers"))
+    front.raw(
+        "metadata",
+        metadata(header, link, sums, changed, preserved, report),
+    );
+    numbered(front.finish(), header.stored("numbers"))
 }
 
 fn metadata(
     header: &Header,
     link: Option<&Link>,
-    sums: Option<Sums>,
+    sums: Option<DocumentTotals>,
     changed: bool,
-    mut carried: ObjectBuilder,
+    mut preserved: ObjectBuilder,
     report: &mut Report,
 ) -> Vec<u8> {
-    let inner = header.kept("metadata");
+    let inner = header.stored("metadata");
     let rest = inner.and_then(in_order);
-    report.lose(Loss::Metadata, u64::from(inner.is_some() && rest.is_none()));
+    report.count_loss(Loss::Metadata, u64::from(inner.is_some() && rest.is_none()));
     let rest = rest.unwrap_or_default().into_iter();
     let mut rest: Vec<(Cow<'_, str>, Vec<u8>)> = rest.map(|(name, value)| (name, value.to_vec())).collect();
     // Members are only added to a document of Penguin on a change, as Penguin does when it saves.
-    let complete = changed || !header.came_from_penguin();
+    let complete = changed || !header.was_read_from_penguin();
     // Penguin has its own names for the chain members of a continuation.
     let original = header.get("original_created_at").and_then(local_time);
     for (name, value) in [
@@ -410,35 +413,35 @@ fn metadata(
     for name in ["title", "continued_from", "continuation_index"] {
         let Some(raw) = header.get(name) else { continue };
         // A text that decoding changes was also kept in its original form.
-        let spelled = inner.and_then(|inner| json::member(inner, name));
-        let same = spelled.is_some_and(|spelled| json::text(spelled) == json::text(raw));
-        taken.push((name, spelled.filter(|_| same).unwrap_or(raw).to_vec()));
+        let encoded = inner.and_then(|inner| json::member(inner, name));
+        let same = encoded.is_some_and(|encoded| json::text(encoded) == json::text(raw));
+        taken.push((name, encoded.filter(|_| same).unwrap_or(raw).to_vec()));
     }
     if let Some(raw) = header.get("metadata") {
         let others = json::with_members(raw, &[("penguin", None)]).unwrap_or_else(|_| raw.to_vec());
         if others != b"{}" {
-            carried.raw("metadata", others);
+            preserved.raw("metadata", others);
         }
     }
     for (name, value) in &header.members {
         if !PLACED.contains(&name.as_str()) {
-            carried.raw(name, value);
+            preserved.raw(name, value);
         }
     }
-    if !carried.is_empty() {
-        taken.push((CARRIED, carried.finish()));
+    if !preserved.is_empty() {
+        taken.push((MEMBER, preserved.finish()));
     }
-    carried::in_places(rest, taken, header.kept("places"))
+    native_metadata::restore_order(rest, taken, header.stored("places"))
 }
 
 /// The members after the messages.
-fn back(header: &Header) -> Vec<u8> {
+fn trailing_members(header: &Header) -> Vec<u8> {
     let mut back = ObjectBuilder::default();
     for name in RECORDS {
-        back.raw(name, header.kept(name).unwrap_or(b"[]"));
+        back.raw(name, header.stored(name).unwrap_or(b"[]"));
     }
-    for (name, value) in header.kept("members").and_then(in_order).unwrap_or_default() {
+    for (name, value) in header.stored("members").and_then(in_order).unwrap_or_default() {
         back.raw(&name, value);
     }
-    numbered(back.finish(), header.kept("numbers"))
+    numbered(back.finish(), header.stored("numbers"))
 }

@@ -3,8 +3,8 @@
 //! and the previous path remains as an inactive branch.
 
 use super::item;
-use super::made::{self, Chain, EPOCH};
-use crate::error::{Error, Kind, Result};
+use super::new_entries::{self, EPOCH, EntryChain};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
@@ -16,14 +16,14 @@ const CUT: &str = "[Earlier messages were cut off.]";
 
 /// The positions of a session's records in its file.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct RecordPositions {
     /// The entry of each record, by line in the session.
-    pub entries: HashMap<usize, Place>,
+    pub entries: HashMap<usize, RecordPosition>,
 }
 
 /// The position of a record in the file.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct RecordPosition {
     /// Its index; the first line has index 0.
     pub index: usize,
     /// Its id; `None` in files of the first version.
@@ -36,14 +36,14 @@ pub struct Place {
 pub fn add(
     session: &Session,
     view: &View,
-    places: &Places,
-    chain: &mut Chain,
+    places: &RecordPositions,
+    chain: &mut EntryChain,
     report: &mut Report,
 ) -> Result<()> {
     let compactions = session
         .live_events()
         .into_iter()
-        .filter(|index| made::is_own(session, *index));
+        .filter(|index| new_entries::is_own(session, *index));
     let own = View::after(session, compactions.collect());
     let same = |pair: &(&Item, &Item)| match pair {
         (Item::Line(one), Item::Line(other)) => one == other,
@@ -53,7 +53,7 @@ pub fn add(
     let begun = view.items.iter().zip(&own.items).take_while(same).count();
     let line = |pair: &(&Item, &Item)| same(pair) && matches!(pair.0, Item::Line(_));
     let ends = view.items.iter().rev().zip(own.items.iter().rev());
-    let behind = ends.take_while(line).count();
+    let after = ends.take_while(line).count();
     let is_new = |item: &&Item| {
         item.line()
             .is_some_and(|line| !places.entries.contains_key(&line))
@@ -68,7 +68,7 @@ pub fn add(
         }
         return Ok(());
     }
-    let (replaced, kept) = view.items.split_at(view.items.len() - behind);
+    let (replaced, kept) = view.items.split_at(view.items.len() - after);
     if let [] | [Item::Summary(_)] = replaced {
         compaction(session, replaced.first(), kept, places, chain);
         for item in added {
@@ -78,7 +78,7 @@ pub fn add(
     }
     if !chain.ids {
         let error = Error::new(
-            Kind::Usage,
+            ErrorKind::Usage,
             "pi files of format version 1 have no branches, which this change requires",
         );
         return Err(error.hint("write a new file: convo COMMAND ... FILE | convo cat --to pi > NEW"));
@@ -91,12 +91,18 @@ pub fn add(
 fn time(session: &Session) -> Vec<u8> {
     let time = session
         .newest_time()
-        .map(|time| crate::format::request::piece::quoted(&time));
+        .map(|time| crate::format::request::request_part::quoted(&time));
     time.unwrap_or_else(|| EPOCH.to_vec())
 }
 
 /// Appends a compaction that keeps the messages from the first of these items on.
-fn compaction(session: &Session, summary: Option<&Item>, kept: &[Item], places: &Places, chain: &mut Chain) {
+fn compaction(
+    session: &Session,
+    summary: Option<&Item>,
+    kept: &[Item],
+    places: &RecordPositions,
+    chain: &mut EntryChain,
+) {
     let text = summary.and_then(|item| item.summary(session));
     let first = kept.iter().find_map(|item| places.entries.get(&item.line()?));
     let mut compaction = ObjectBuilder::default();
@@ -104,7 +110,7 @@ fn compaction(session: &Session, summary: Option<&Item>, kept: &[Item], places: 
     // A compaction that names itself, or a later entry, keeps nothing.
     let mut own = None;
     match (chain.ids, first) {
-        (true, Some(Place { id: Some(id), .. })) => drop(compaction.text("firstKeptEntryId", id)),
+        (true, Some(RecordPosition { id: Some(id), .. })) => drop(compaction.text("firstKeptEntryId", id)),
         (true, _) => {
             let id = chain.next_id(text.as_deref().unwrap_or(CUT).as_bytes());
             compaction.text("firstKeptEntryId", &id);
@@ -131,7 +137,7 @@ fn compaction(session: &Session, summary: Option<&Item>, kept: &[Item], places: 
 
 /// Context size of the last reply, in tokens.
 fn sent(session: &Session) -> u64 {
-    let told = session.messages().filter_map(|(index, _)| {
+    let reported = session.messages().filter_map(|(index, _)| {
         let usage = json::member(session.record(index).body, "usage")?;
         let number = |name| {
             std::str::from_utf8(json::member(usage, name)?)
@@ -141,7 +147,7 @@ fn sent(session: &Session) -> u64 {
         };
         number("totalTokens").or_else(|| Some(number("input")? + number("output").unwrap_or(0)))
     });
-    told.filter(|tokens| *tokens > 0).last().unwrap_or(0)
+    reported.filter(|tokens| *tokens > 0).last().unwrap_or(0)
 }
 
 /// Appends a branch with the entries of the view, after its unchanged start.
@@ -149,14 +155,14 @@ fn branch(
     session: &Session,
     view: &View,
     begun: usize,
-    places: &Places,
-    chain: &mut Chain,
+    places: &RecordPositions,
+    chain: &mut EntryChain,
     report: &mut Report,
 ) {
     let compacted = session
         .live_events()
         .into_iter()
-        .filter(|index| made::is_own(session, *index));
+        .filter(|index| new_entries::is_own(session, *index));
     let compacted = compacted
         .filter_map(|index| places.entries.get(&index))
         .map(|place| place.index)

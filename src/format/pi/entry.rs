@@ -1,14 +1,14 @@
 //! Parses the entries of a file, one per line.
 
-use crate::error::Place;
-use crate::format::object::{Found, members};
-use crate::model::json::{self, Dialect, Fault, Members};
+use crate::error::Position;
+use crate::format::object::{FoundMembers, members};
+use crate::model::json::{self, Dialect, JsonError, Members};
 use crate::model::{record, time};
 use std::borrow::Cow;
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// The session entry.
     Session,
     /// A message or tool result.
@@ -24,39 +24,39 @@ pub enum Kind {
     /// An empty line.
     Blank,
     /// Not an object.
-    Unreadable(Fault),
+    Unreadable(JsonError),
 }
 
 /// An entry.
 #[derive(Clone, Debug)]
-pub struct Entry<'a> {
+pub struct PiEntry<'a> {
     /// The line with its ending.
     pub full: &'a [u8],
     /// The line without byte order mark and ending.
     pub body: &'a [u8],
     /// Its position.
-    pub place: Place,
+    pub place: Position,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Its id.
     pub id: Option<Cow<'a, str>>,
     /// Id of its parent.
     pub parent: Option<Cow<'a, str>>,
-    members: Found<'a>,
+    members: FoundMembers<'a>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> PiEntry<'a> {
     /// Parses a line; `first` if it is the first of the file.
-    pub fn parse(full: &'a [u8], place: Place, first: bool) -> Entry<'a> {
+    pub fn parse(full: &'a [u8], place: Position, first: bool) -> PiEntry<'a> {
         let body = record::body_of(full, place);
-        let mut entry = Entry {
+        let mut entry = PiEntry {
             full,
             body,
             place,
-            kind: Kind::Blank,
+            kind: EntryKind::Blank,
             id: None,
             parent: None,
-            members: Found::new(),
+            members: FoundMembers::new(),
         };
         if body.trim_ascii().is_empty() {
             return entry;
@@ -64,7 +64,7 @@ impl<'a> Entry<'a> {
         match members(body) {
             Ok(members) => entry.members = members,
             Err(fault) => {
-                entry.kind = Kind::Unreadable(fault);
+                entry.kind = EntryKind::Unreadable(fault);
                 (entry.id, entry.parent) = readable_links(body);
                 return entry;
             }
@@ -75,14 +75,14 @@ impl<'a> Entry<'a> {
         let object = get("message").is_some_and(|raw| raw.starts_with(b"{"));
         let summary = get("summary").is_some_and(|raw| raw.starts_with(b"\""));
         let kind = match text("type").as_deref() {
-            Some("session") if first => Kind::Session,
-            Some("message") if object => Kind::Message,
-            Some("compaction") if summary => Kind::Compaction,
-            Some("branch_summary") if summary => Kind::BranchSummary,
-            Some("custom_message") if get("content").is_some() => Kind::CustomMessage,
-            _ => Kind::Other,
+            Some("session") if first => EntryKind::Session,
+            Some("message") if object => EntryKind::Message,
+            Some("compaction") if summary => EntryKind::Compaction,
+            Some("branch_summary") if summary => EntryKind::BranchSummary,
+            Some("custom_message") if get("content").is_some() => EntryKind::CustomMessage,
+            _ => EntryKind::Other,
         };
-        Entry {
+        PiEntry {
             kind,
             id,
             parent,
@@ -98,15 +98,16 @@ impl<'a> Entry<'a> {
 
     /// Whether it is an object that such files do not have: without a type, or with the payload member of another
     /// format.
-    pub fn is_strange(&self) -> bool {
+    pub fn is_unrecognized(&self) -> bool {
         let typed = self.get("type").is_some_and(|raw| raw.starts_with(b"\""));
-        self.kind == Kind::Other && (!typed || self.get("payload").is_some() || self.get("role").is_some())
+        self.kind == EntryKind::Other
+            && (!typed || self.get("payload").is_some() || self.get("role").is_some())
     }
 
     /// Whether its type is unknown.
     pub fn is_unknown(&self) -> bool {
         let kind = self.get("type").and_then(json::text);
-        self.kind == Kind::Other && !kind.is_some_and(|kind| is_known(&kind))
+        self.kind == EntryKind::Other && !kind.is_some_and(|kind| is_known(&kind))
     }
 
     /// Its timestamp.
@@ -116,10 +117,10 @@ impl<'a> Entry<'a> {
     }
 
     /// Whether the model receives it.
-    pub fn is_said(&self) -> bool {
+    pub fn is_received(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Message | Kind::BranchSummary | Kind::CustomMessage
+            EntryKind::Message | EntryKind::BranchSummary | EntryKind::CustomMessage
         )
     }
 }
@@ -161,7 +162,7 @@ const KINDS: [&str; 10] = [
 ];
 
 /// Whether a line is the first of a file.
-pub fn begins(line: &[u8]) -> bool {
+pub fn starts_file(line: &[u8]) -> bool {
     // First lines are shorter than this; do not parse longer ones.
     const LONGEST: usize = 64 * 1024;
     let is = |name, text: &[u8]| json::member(line, name) == Some(text);
@@ -170,14 +171,14 @@ pub fn begins(line: &[u8]) -> bool {
 }
 
 /// The entries of a file that starts at `start`.
-pub fn entries(bytes: &[u8], start: Place) -> Vec<Entry<'_>> {
+pub fn entries(bytes: &[u8], start: Position) -> Vec<PiEntry<'_>> {
     let mut place = start;
-    let mut all: Vec<Entry<'_>> = Vec::new();
+    let mut all: Vec<PiEntry<'_>> = Vec::new();
     let mut first = true;
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
         place.line += 1;
-        let entry = Entry::parse(full, place, first);
-        first &= entry.kind == Kind::Blank;
+        let entry = PiEntry::parse(full, place, first);
+        first &= entry.kind == EntryKind::Blank;
         all.push(entry);
         place.offset += full.len() as u64;
     }

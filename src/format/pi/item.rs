@@ -1,12 +1,12 @@
 //! Converts items of a view to entries.
 
-use super::made::Chain;
-use super::{NAME, spell};
+use super::new_entries::EntryChain;
+use super::{NAME, encode};
 use crate::format::kit::residue;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::figures::Figures;
-use crate::format::request::piece::{Said, array, rest};
+use crate::format::request::request_part::{AnnotatedMessage, array, extra_members};
+use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;
@@ -16,10 +16,10 @@ use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
 /// Tool names by call id.
-pub type Names = HashMap<String, String>;
+pub type ToolNames = HashMap<String, String>;
 
 /// The tool names of all calls in the view.
-pub fn names(session: &Session, view: &View) -> Names {
+pub fn names(session: &Session, view: &View) -> ToolNames {
     let calls = view.messages(session).flat_map(|message| {
         let calls = message.tool_calls().into_iter();
         calls
@@ -31,18 +31,18 @@ pub fn names(session: &Session, view: &View) -> Names {
 
 /// Appends an item of a view, with this id or a new one. Restores the entry if the item was read from one.
 pub fn add(
-    chain: &mut Chain,
+    chain: &mut EntryChain,
     item: &Item,
     session: &Session,
     time: &[u8],
     id: Option<String>,
-    names: &Names,
+    names: &ToolNames,
     report: &mut Report,
 ) {
     let body = item.body(session);
     let mut members = ObjectBuilder::default();
     if let Some(text) = item.summary(session) {
-        report.lose(Loss::Summary, 1);
+        report.count_loss(Loss::Summary, 1);
         members
             .text("customType", "summary")
             .text("content", &summary::quoted(&text))
@@ -53,12 +53,12 @@ pub fn add(
         return;
     };
     let time = message.timestamp.unwrap_or(time);
-    let said = Said::of(0, body, message, NAME);
+    let said = AnnotatedMessage::of(0, body, message, NAME);
     let is_own = ["residue", "raw"].iter().any(|name| said.noted(name).is_some());
     let Some(note) = said.note.filter(|_| is_own) else {
-        return made(&said, time, id, names, chain, report);
+        return append_message(&said, time, id, names, chain, report);
     };
-    if let Some(entry) = residue::noted(note, || Some(spell::entry(&said, report))) {
+    if let Some(entry) = residue::noted(note, || Some(encode::entry(&said, report))) {
         let kind = json::member(&entry, "type")
             .and_then(json::text)
             .unwrap_or_default();
@@ -67,47 +67,47 @@ pub fn add(
 }
 
 /// Appends a message from another format.
-fn made(
-    said: &Said<'_>,
+fn append_message(
+    said: &AnnotatedMessage<'_>,
     clock: &[u8],
     id: Option<String>,
-    names: &Names,
-    chain: &mut Chain,
+    names: &ToolNames,
+    chain: &mut EntryChain,
     report: &mut Report,
 ) {
     let message = &said.message;
-    let told = match (message.role(), message.category()) {
+    let reported = match (message.role(), message.category()) {
         (Role::System | Role::Developer | Role::Other, _) => Some(message.role_name().into_owned()),
         (Role::User, Category::Context | Category::SystemOutput | Category::System) => {
             Some(message.category().name().to_string())
         }
         _ => None,
     };
-    if let Some(kind) = told {
+    if let Some(kind) = reported {
         // Such roles do not exist in this format, and of categories only that of extension messages.
         if kind != Category::Context.name() {
-            report.lose(Loss::Category, 1);
+            report.count_loss(Loss::Category, 1);
         }
         let mut custom = ObjectBuilder::default();
         custom
             .text("customType", &kind)
-            .raw("content", spell::content(message, report))
+            .raw("content", encode::content(message, report))
             .raw("display", "true");
         return chain.add("custom_message", clock, &custom.finish(), id);
     }
-    let spelled = spell::message(said, false, report);
+    let encoded = encode::message(said, false, report);
     let milliseconds = json::text(clock)
         .and_then(|time| time::milliseconds(&time))
         .unwrap_or(0);
     let mut members = ObjectBuilder::default();
-    for (name, value) in rest(&spelled, &["usage"]) {
+    for (name, value) in extra_members(&encoded, &["usage"]) {
         members.raw(&name, value);
     }
     match message.role() {
         Role::Assistant => {
             let calls = message.calls_tools();
             members.text("api", "unknown").text("provider", "unknown");
-            if json::member(&spelled, "model").is_none() {
+            if json::member(&encoded, "model").is_none() {
                 members.text("model", "unknown");
             }
             members
@@ -122,11 +122,11 @@ fn made(
                     names.get(id.as_ref()).map_or("unknown", String::as_str),
                 );
             }
-            let text = json::member(&spelled, "content").filter(|raw| raw.starts_with(b"\""));
+            let text = json::member(&encoded, "content").filter(|raw| raw.starts_with(b"\""));
             if let Some(text) = text {
                 let parts = array([draft::text_part(text)]);
-                let made = json::with_members(&members.finish(), &[("content", Some(&parts))]);
-                members = object(&made.unwrap_or_default());
+                let built = json::with_members(&members.finish(), &[("content", Some(&parts))]);
+                members = object(&built.unwrap_or_default());
             }
             let failed = message.metadata.and_then(|raw| json::member(raw, "is_error")) == Some(b"true");
             members.raw("isError", if failed { "true" } else { "false" });
@@ -141,16 +141,16 @@ fn made(
 
 fn object(raw: &[u8]) -> ObjectBuilder {
     let mut built = ObjectBuilder::default();
-    for (name, value) in rest(raw, &[]) {
+    for (name, value) in extra_members(raw, &[]) {
         built.raw(&name, value);
     }
     built
 }
 
 /// Converts usage in the form of Anthropic or OpenAI to that of this format.
-fn usage(told: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
-    let used = told.and_then(Figures::of);
-    report.lose(Loss::Usage, u64::from(told.is_some() && used.is_none()));
+fn usage(reported: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
+    let used = reported.and_then(Figures::of);
+    report.count_loss(Loss::Usage, u64::from(reported.is_some() && used.is_none()));
     let used = used.unwrap_or_default();
     let mut cost = ObjectBuilder::default();
     for name in ["input", "output", "cacheRead", "cacheWrite", "total"] {

@@ -1,14 +1,14 @@
 //! Converts the message of an entry to a native one.
 
-use crate::format::request::draft::{self, Draft};
+use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::mcp;
-use crate::format::request::piece::{self, array, quoted};
+use crate::format::request::request_part::{self, array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
 /// A context message: it has the user role, but the user did not write it.
-pub fn context(content: Vec<u8>) -> Draft {
-    let mut draft = Draft::new("user");
+pub fn context(content: Vec<u8>) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("user");
     draft
         .raw("content", content)
         .raw("category", b"\"context\"".as_slice());
@@ -16,7 +16,7 @@ pub fn context(content: Vec<u8>) -> Draft {
 }
 
 /// Converts a message; `None` if its role is unknown.
-pub fn of_message(message: &[u8]) -> Option<Draft> {
+pub fn of_message(message: &[u8]) -> Option<AnnotatedDraft> {
     let members = json::members(message, Dialect::Strict)?;
     let get = |name: &str| {
         let found = members.iter().find(|(known, _)| known == name);
@@ -28,12 +28,12 @@ pub fn of_message(message: &[u8]) -> Option<Draft> {
     }
     let mut draft = match role.as_ref() {
         "user" => {
-            let mut draft = Draft::new("user");
+            let mut draft = AnnotatedDraft::new("user");
             draft.raw("content", content(get("content")?));
             draft
         }
         "toolResult" => {
-            let mut draft = Draft::new("tool");
+            let mut draft = AnnotatedDraft::new("tool");
             draft
                 .raw(
                     "tool_call_id",
@@ -50,7 +50,7 @@ pub fn of_message(message: &[u8]) -> Option<Draft> {
         "bashExecution" => {
             let text = |name| get(name).filter(|raw| raw.starts_with(b"\""));
             let parts = [text("command")?, text("output").unwrap_or(b"\"\"")];
-            let mut draft = Draft::new("user");
+            let mut draft = AnnotatedDraft::new("user");
             draft
                 .raw("content", array(parts.map(draft::text_part)))
                 .raw("category", b"\"system_output\"".as_slice());
@@ -76,8 +76,8 @@ pub fn content(raw: &[u8]) -> Vec<u8> {
     }
 }
 
-fn assistant(message: &[u8]) -> Draft {
-    let mut draft = Draft::new("assistant");
+fn assistant(message: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("assistant");
     let blocks = json::member(message, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
     let claude = json::member(message, "api") == Some(b"\"anthropic-messages\"");
     let (mut reasoning, mut said, mut calls) = (Vec::new(), Vec::new(), Vec::new());
@@ -87,7 +87,7 @@ fn assistant(message: &[u8]) -> Draft {
             .unwrap_or(Cow::Borrowed(""));
         match kind.as_ref() {
             "thinking" => {
-                reasoning.push(thought(raw, claude));
+                reasoning.push(reasoning_part(raw, claude));
             }
             "toolCall" if json::member(raw, "id").is_some_and(|id| id.starts_with(b"\"")) => {
                 let arguments = json::member(raw, "arguments").unwrap_or(b"{}");
@@ -123,9 +123,9 @@ fn assistant(message: &[u8]) -> Draft {
 }
 
 /// Converts reasoning; an Anthropic signature gets Anthropic's member name.
-fn thought(raw: &[u8], claude: bool) -> Vec<u8> {
+fn reasoning_part(raw: &[u8], claude: bool) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
-    for (name, value) in piece::rest(raw, &[]) {
+    for (name, value) in request_part::extra_members(raw, &[]) {
         let name = match name.as_ref() {
             "thinkingSignature" if claude => "signature",
             name => name,

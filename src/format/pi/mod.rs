@@ -13,16 +13,16 @@
 //! last compaction of a path is effective. An entry with a repeated id keeps its position and loses its id.
 
 mod change;
+mod encode;
+mod encode_new;
 mod entry;
-mod fresh;
 mod item;
-mod made;
 mod message;
+mod new_entries;
 mod read;
 mod record;
 mod signature;
 mod slim;
-mod spell;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -31,17 +31,17 @@ mod write;
 pub(super) use signature::SIGNATURE;
 
 use super::report::Loss;
-use super::{Form, Holds, Keyed, Reading};
+use super::{FormatSpec, LineKeys, ReadFn, SessionCount};
 
 /// pi's files, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "pi session, with branches",
     ending: ".jsonl",
-    read: Reading::Sessions(read::open),
-    holds: Holds::Many,
+    read: ReadFn::Sessions(read::open),
+    holds: SessionCount::Many,
     write: Some(write::write),
-    back: Some(write::back),
+    back: Some(write::write_back),
     loses: &[
         Loss::Id,
         Loss::Usage,
@@ -57,7 +57,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    keyed: Some(Keyed {
+    keyed: Some(LineKeys {
         id: "id",
         session: "id",
         time: "timestamp",
@@ -66,7 +66,7 @@ pub const FORM: Form = Form {
     }),
     note: "Branches are sessions after the main one. In place, only appends entries: cuts and summaries as a compaction, other changes as a branch, which format version 1 does not support.",
     slims: Some(slim::SLIMMING),
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The name of the format's annotations.

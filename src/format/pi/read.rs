@@ -1,58 +1,58 @@
 //! Reads a file as sessions.
 
-use super::entry::{self, Entry, Kind};
-use super::tree::Tree;
+use super::entry::{self, EntryKind, PiEntry};
+use super::tree::EntryTree;
 use super::{NAME, message, record};
-use crate::error::{Place, Result};
+use crate::error::{Position, Result};
 use crate::format::branches::Path;
+use crate::format::concatenated_logs::LogSplitter;
 use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
-use crate::format::pieces::Pieces;
 use crate::format::report::Report;
-use crate::format::request::piece::{array, quoted, rest_object};
+use crate::format::request::request_part::{array, extra_object, quoted};
 use crate::format::workspace::Workspace;
-use crate::format::{Format, Input, SessionReader, Source};
+use crate::format::{DocumentSource, Format, Input, SessionReader};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
-use crate::model::origin::Origin;
 use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Opens an input with one or more concatenated files.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(Files {
+    Ok(Box::new(InputFiles {
         name: input.name.clone(),
         returns: input.returns,
-        pieces: Pieces::new(input),
+        pieces: LogSplitter::new(input),
         sessions: Vec::new().into_iter(),
     }))
 }
 
 /// The files of an input, usually one, with the sessions of each.
-struct Files {
-    pieces: Pieces,
+struct InputFiles {
+    pieces: LogSplitter,
     name: Option<String>,
     returns: bool,
     sessions: std::vec::IntoIter<Session>,
 }
 
-impl SessionReader for Files {
+impl SessionReader for InputFiles {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         loop {
             if let Some(session) = Iterator::next(&mut self.sessions) {
                 return Ok(Some(session));
             }
-            let begins = |line: &[u8]| entry::begins(line);
+            let begins = |line: &[u8]| entry::starts_file(line);
             let Some(piece) = self.pieces.next(begins)? else {
                 return Ok(None);
             };
             let mut sessions = read(self.name.as_deref(), &piece.bytes, piece.start, report);
             if self.returns {
-                let origin = Arc::new(Origin {
+                let origin = Arc::new(SourceBytes {
                     bytes: piece.bytes,
-                    ..Origin::default()
+                    ..SourceBytes::default()
                 });
                 sessions
                     .iter_mut()
@@ -64,28 +64,28 @@ impl SessionReader for Files {
 }
 
 /// Reads a file that starts at `start`.
-pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report) -> Vec<Session> {
-    let source = Source {
+pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Report) -> Vec<Session> {
+    let source = DocumentSource {
         name,
-        ..Source::alone(bytes)
+        ..DocumentSource::alone(bytes)
     };
     let entries = entry::entries(bytes, start);
     // A newer pi may write entries of further types; a file with only such entries is not supported.
     let said = entries
         .iter()
-        .any(|entry| entry.is_said() && record::is_message(entry));
-    let strange = entries
-        .iter()
-        .filter(|entry| entry.is_strange() || record::is_foreign(entry) || (!said && entry.is_unknown()));
-    report.strange(strange.map(|entry| entry.place), "a pi file");
+        .any(|entry| entry.is_received() && record::is_message(entry));
+    let strange = entries.iter().filter(|entry| {
+        entry.is_unrecognized() || record::is_unsupported(entry) || (!said && entry.is_unknown())
+    });
+    report.report_unrecognized(strange.map(|entry| entry.place), "a pi file");
     for entry in &entries {
         if let Some(fault) = record::fault(entry) {
             report.damage(entry.place, fault);
         }
     }
-    tell_newer(&entries, report);
-    let tree = Tree::of(&entries);
-    let reading = Reading::of(&source, &entries, &tree);
+    report_newer_version(&entries, report);
+    let tree = EntryTree::of(&entries);
+    let reading = PiReader::of(&source, &entries, &tree);
     tree.paths
         .iter()
         .enumerate()
@@ -97,8 +97,8 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
 const NEWEST: u64 = 3;
 
 /// Reports a file of a newer version, which is read as the newest supported one.
-fn tell_newer(entries: &[Entry<'_>], report: &mut Report) {
-    let first = entries.iter().find(|entry| entry.kind == Kind::Session);
+fn report_newer_version(entries: &[PiEntry<'_>], report: &mut Report) {
+    let first = entries.iter().find(|entry| entry.kind == EntryKind::Session);
     let version = first.and_then(|first| {
         std::str::from_utf8(first.get("version")?)
             .ok()?
@@ -111,11 +111,11 @@ fn tell_newer(entries: &[Entry<'_>], report: &mut Report) {
     }
 }
 
-struct Reading<'a> {
-    entries: &'a [Entry<'a>],
-    tree: &'a Tree,
+struct PiReader<'a> {
+    entries: &'a [PiEntry<'a>],
+    tree: &'a EntryTree,
     /// The session entry.
-    first: Option<&'a Entry<'a>>,
+    first: Option<&'a PiEntry<'a>>,
     /// The first entry with each id.
     by_id: HashMap<&'a str, usize>,
     /// Entries that are numbered, starting with the first line.
@@ -126,28 +126,28 @@ struct Reading<'a> {
     source: Vec<u8>,
 }
 
-impl<'a> Reading<'a> {
-    fn of(source: &Source<'_>, entries: &'a [Entry<'a>], tree: &'a Tree) -> Reading<'a> {
+impl<'a> PiReader<'a> {
+    fn of(source: &DocumentSource<'_>, entries: &'a [PiEntry<'a>], tree: &'a EntryTree) -> PiReader<'a> {
         let mut by_id = HashMap::new();
         for (nth, entry) in entries
             .iter()
             .enumerate()
-            .filter(|(_, entry)| entry.kind != Kind::Session)
+            .filter(|(_, entry)| entry.kind != EntryKind::Session)
         {
             if let Some(id) = entry.id.as_deref() {
                 by_id.entry(id).or_insert(nth);
             }
         }
-        let first = entries.iter().find(|entry| entry.kind == Kind::Session);
+        let first = entries.iter().find(|entry| entry.kind == EntryKind::Session);
         let named = first.and_then(|entry| entry.id.as_deref());
         let main = named.map_or_else(|| source.name_or_hash(), str::to_string);
-        Reading {
+        PiReader {
             entries,
             tree,
             first,
             by_id,
             counted: (0..entries.len())
-                .filter(|nth| entries[*nth].kind != Kind::Blank)
+                .filter(|nth| entries[*nth].kind != EntryKind::Blank)
                 .collect(),
             main,
             source: native::source_member(Format::Pi, source, &[]),
@@ -176,7 +176,7 @@ impl<'a> Reading<'a> {
     fn session(&self, nth: usize, path: &Path, report: &mut Report) -> Session {
         let mut session = Session::default();
         session.push_new(&self.header(nth, path));
-        let is_compaction = |at: &usize| self.entries[path.entries[*at]].kind == Kind::Compaction;
+        let is_compaction = |at: &usize| self.entries[path.entries[*at]].kind == EntryKind::Compaction;
         let compactions: Vec<usize> = (0..path.entries.len()).filter(is_compaction).collect();
         // The first kept entry by compaction; none keeps less than the last compaction.
         let mut kept: HashMap<usize, usize> = HashMap::new();
@@ -200,14 +200,14 @@ impl<'a> Reading<'a> {
         let mut known: HashSet<Cow<'_, str>> = HashSet::new();
         for (at, nth) in path.entries.iter().enumerate() {
             let entry = &self.entries[*nth];
-            if let Kind::Unreadable(fault) = entry.kind {
+            if let EntryKind::Unreadable(fault) = entry.kind {
                 let mut place = entry.place;
                 place.offset += fault.offset as u64;
                 report.damage(place, fault.what);
                 session.push_ended(entry.full, entry.place);
                 continue;
             }
-            if entry.kind == Kind::Compaction {
+            if entry.kind == EntryKind::Compaction {
                 let covered = &ids[..ids.partition_point(|(place, _)| *place < kept[&at])];
                 let ends = covered
                     .first()
@@ -243,7 +243,7 @@ impl<'a> Reading<'a> {
     }
 
     /// An id for the event of an entry.
-    fn id_of(&self, entry: &Entry<'_>, nth: usize) -> String {
+    fn id_of(&self, entry: &PiEntry<'_>, nth: usize) -> String {
         let name = format!("{nth}\n{}", String::from_utf8_lossy(entry.body));
         format!("evt_{}", &key::sha256(name.as_bytes())[..16])
     }
@@ -257,7 +257,7 @@ impl<'a> Reading<'a> {
         let first = self.first;
         let get = |name: &str| first.and_then(|first| first.get(name));
         let mut header = HeaderBuilder::default();
-        if let Some(time) = first.and_then(Entry::timestamp).filter(|_| nth == 0) {
+        if let Some(time) = first.and_then(PiEntry::timestamp).filter(|_| nth == 0) {
             header.raw("created_at", time.to_vec());
         }
         header
@@ -271,7 +271,7 @@ impl<'a> Reading<'a> {
             lineage
                 .text("kind", "branch")
                 .text("parent", &key::id_for_key(&self.main));
-            let at = path.joint.and_then(|joint| self.tree.said(joint));
+            let at = path.joint.and_then(|joint| self.tree.nearest_received(joint));
             if let Some(id) = at.and_then(|at| self.entries[at].id.as_deref()) {
                 lineage.text("at", id);
             }
@@ -296,14 +296,14 @@ impl<'a> Reading<'a> {
     fn title(&self, path: &Path) -> Option<Cow<'a, str>> {
         path.entries.iter().rev().find_map(|nth| {
             let entry = &self.entries[*nth];
-            let named = entry.kind == Kind::Other && entry.get("type") == Some(b"\"session_info\"");
+            let named = entry.kind == EntryKind::Other && entry.get("type") == Some(b"\"session_info\"");
             entry.get("name").filter(|_| named).and_then(json::text)
         })
     }
 }
 
 /// Maps the lines of a session to entries; events that hide messages have no entry.
-pub fn lines_of(entries: &[Entry<'_>], path: &Path) -> Vec<(usize, usize)> {
+pub fn lines_of(entries: &[PiEntry<'_>], path: &Path) -> Vec<(usize, usize)> {
     let mut line = 1;
     let mut lines = Vec::with_capacity(path.entries.len());
     for at in &path.entries {
@@ -314,8 +314,8 @@ pub fn lines_of(entries: &[Entry<'_>], path: &Path) -> Vec<(usize, usize)> {
 }
 
 /// Whether an entry is a message that the model does not receive.
-fn is_hidden(entry: &Entry<'_>) -> bool {
-    let message = entry.get("message").filter(|_| entry.kind == Kind::Message);
+fn is_hidden(entry: &PiEntry<'_>) -> bool {
+    let message = entry.get("message").filter(|_| entry.kind == EntryKind::Message);
     message.is_some_and(|message| {
         json::member(message, "excludeFromContext") == Some(b"true") && message::of_message(message).is_some()
     })
@@ -331,12 +331,12 @@ fn parent(raw: Option<&[u8]>) -> Option<String> {
 }
 
 /// The time of an event's entry.
-fn at<'a>(entry: &Entry<'a>) -> &'a [u8] {
+fn at<'a>(entry: &PiEntry<'a>) -> &'a [u8] {
     entry.timestamp().unwrap_or(b"\"1970-01-01T00:00:00Z\"")
 }
 
 /// The event for a compaction.
-fn summary(entry: &Entry<'_>, covers: Option<(&String, &String)>, id: &str) -> Vec<u8> {
+fn summary(entry: &PiEntry<'_>, covers: Option<(&String, &String)>, id: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "summary")
@@ -348,14 +348,14 @@ fn summary(entry: &Entry<'_>, covers: Option<(&String, &String)>, id: &str) -> V
     }
     event.text("by", NAME);
     let mut metadata = ObjectBuilder::default();
-    let rest = rest_object(entry.body, &["type", "summary"]);
+    let rest = extra_object(entry.body, &["type", "summary"]);
     metadata.raw(NAME, rest.unwrap_or_else(|| b"{}".to_vec()));
     event.raw("metadata", metadata.finish());
     event.finish()
 }
 
 /// The event that hides a message that the model does not receive.
-fn hidden(entry: &Entry<'_>, message: &str, id: &str) -> Vec<u8> {
+fn hidden(entry: &PiEntry<'_>, message: &str, id: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "compact")

@@ -1,8 +1,8 @@
 //! Removes data that pi does not need to resume a session.
 
-use super::entry::{Entry, Kind};
-use crate::error::Place;
-use crate::format::slim::part::{Chosen, Part, Slimmed, Slimmer, Slimming};
+use super::entry::{EntryKind, PiEntry};
+use crate::error::Position;
+use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming};
 use crate::model::json;
 use std::borrow::Cow;
 
@@ -12,25 +12,25 @@ const DETAILS: &str = "details";
 const FEW: usize = 4096;
 
 pub const SLIMMING: Slimming = Slimming {
-    parts: &[Part::usual(
+    parts: &[SlimPart::usual(
         DETAILS,
         "details over 4 KiB of results on the screen",
     )],
-    open: |chosen| Box::new(Log(chosen)),
+    open: |chosen| Box::new(PiSlimmer(chosen)),
 };
 
-struct Log(Chosen);
+struct PiSlimmer(PartNames);
 
-impl Slimmer for Log {
-    fn look(&mut self, _number: u64, _line: &[u8]) {}
+impl Slimmer for PiSlimmer {
+    fn inspect(&mut self, _number: u64, _line: &[u8]) {}
 
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
-        let place = Place {
+        let place = Position {
             line: number,
             offset: 1,
         };
-        let entry = Entry::parse(line, place, number == 1);
-        let message = entry.get("message").filter(|_| entry.kind == Kind::Message);
+        let entry = PiEntry::parse(line, place, number == 1);
+        let message = entry.get("message").filter(|_| entry.kind == EntryKind::Message);
         let Some(message) = message else {
             return Slimmed::same(
                 json::member_text(line, "type").map_or("unreadable".to_string(), Cow::into_owned),

@@ -1,12 +1,12 @@
 //! The paths in a file: the active path and the inactive branches.
 
-use super::entry::{Entry, Kind};
+use super::entry::{EntryKind, PiEntry};
 use crate::format::branches::{self, Path};
 use std::collections::HashMap;
 
 /// The paths of a file, and the order of entries in the tree.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct EntryTree {
     /// The active path, then the others in the order of their last entries.
     pub paths: Vec<Path>,
     parents: Vec<Option<usize>>,
@@ -16,7 +16,7 @@ pub struct Tree {
     said: Vec<Option<usize>>,
 }
 
-impl Tree {
+impl EntryTree {
     /// Whether one entry is an ancestor of the other, or equal.
     pub fn is_before(&self, one: usize, other: usize) -> bool {
         let (Some(one), Some(other)) = (self.walk.get(one), self.walk.get(other)) else {
@@ -26,29 +26,30 @@ impl Tree {
     }
 
     /// The nearest ancestor of an entry, or itself, that the model receives.
-    pub fn said(&self, at: usize) -> Option<usize> {
+    pub fn nearest_received(&self, at: usize) -> Option<usize> {
         self.said.get(at).copied().flatten()
     }
 
     /// Builds the tree of a file. Entries without ids form a chain. Entries without a connection to the tree, or on a
     /// path without messages, are placed on the first path in file order.
-    pub fn of(entries: &[Entry<'_>]) -> Tree {
+    pub fn of(entries: &[PiEntry<'_>]) -> EntryTree {
         let mut by_id: HashMap<&str, usize> = HashMap::new();
-        let stands = |entry: &Entry<'_>| !matches!(entry.kind, Kind::Session | Kind::Blank);
+        let stands = |entry: &PiEntry<'_>| !matches!(entry.kind, EntryKind::Session | EntryKind::Blank);
         for (nth, entry) in entries.iter().enumerate().filter(|(_, entry)| stands(entry)) {
             if let Some(id) = entry.id.as_deref() {
                 by_id.entry(id).or_insert(nth);
             }
         }
-        let all = (0..entries.len()).filter(|nth| !matches!(entries[*nth].kind, Kind::Session | Kind::Blank));
+        let all = (0..entries.len())
+            .filter(|nth| !matches!(entries[*nth].kind, EntryKind::Session | EntryKind::Blank));
         if by_id.is_empty() {
             let path = Path {
                 entries: all.collect(),
                 joint: None,
             };
-            return Tree {
+            return EntryTree {
                 paths: vec![path],
-                ..Tree::default()
+                ..EntryTree::default()
             };
         }
         let in_tree: Vec<bool> = entries
@@ -58,7 +59,7 @@ impl Tree {
         // If a damaged line has lost its id, the previous entry replaces a missing parent.
         let damaged = entries
             .iter()
-            .position(|entry| matches!(entry.kind, Kind::Unreadable(_)) && entry.id.is_none());
+            .position(|entry| matches!(entry.kind, EntryKind::Unreadable(_)) && entry.id.is_none());
         let previous = |nth: usize| {
             damaged.filter(|damaged| *damaged < nth)?;
             (0..nth).rev().find(|before| in_tree[*before])
@@ -78,11 +79,11 @@ impl Tree {
                 None => lost.get(id).copied().flatten(),
             }
         };
-        let mut tree = Tree {
+        let mut tree = EntryTree {
             parents: (0..entries.len())
                 .map(|nth| parent(nth).filter(|_| in_tree[nth]))
                 .collect(),
-            ..Tree::default()
+            ..EntryTree::default()
         };
         tree.walk(entries, &in_tree);
         tree.climb(entries, &in_tree, all.filter(|nth| !in_tree[*nth]).collect());
@@ -90,7 +91,7 @@ impl Tree {
     }
 
     /// Traverses the tree from all roots.
-    fn walk(&mut self, entries: &[Entry<'_>], in_tree: &[bool]) {
+    fn walk(&mut self, entries: &[PiEntry<'_>], in_tree: &[bool]) {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); entries.len()];
         let mut open: Vec<(usize, bool)> = Vec::new();
         for nth in (0..entries.len()).filter(|nth| in_tree[*nth]) {
@@ -110,14 +111,14 @@ impl Tree {
             }
             self.walk[nth].0 = clock;
             let before = self.parents[nth].and_then(|parent| self.said[parent]);
-            self.said[nth] = Some(nth).filter(|_| entries[nth].is_said()).or(before);
+            self.said[nth] = Some(nth).filter(|_| entries[nth].is_received()).or(before);
             open.push((nth, true));
             open.extend(children[nth].iter().map(|child| (*child, false)));
         }
     }
 
     /// Follows parents from the last entry of each path to the start of the path.
-    fn climb(&mut self, entries: &[Entry<'_>], in_tree: &[bool], mut loose: Vec<usize>) {
+    fn climb(&mut self, entries: &[PiEntry<'_>], in_tree: &[bool], mut loose: Vec<usize>) {
         let own = |nth: &usize| in_tree[*nth];
         let leaf = (0..entries.len()).rev().find(own);
         let is_end = branches::are_ends(&self.parents);
@@ -128,7 +129,8 @@ impl Tree {
         let mut main = paths.next().unwrap_or_default();
         let mut branches = Vec::new();
         for mut path in paths {
-            let said = |nth: &usize| entries[*nth].is_said() || entries[*nth].kind == Kind::Compaction;
+            let said =
+                |nth: &usize| entries[*nth].is_received() || entries[*nth].kind == EntryKind::Compaction;
             if path.entries.iter().any(said) {
                 branches.push(path);
             } else {
@@ -136,14 +138,14 @@ impl Tree {
             }
         }
         loose.sort_unstable();
-        main.entries = woven(main.entries, &loose);
+        main.entries = with_loose_entries(main.entries, &loose);
         self.paths.push(main);
         self.paths.extend(branches);
     }
 }
 
 /// A path with the unconnected entries inserted in file order.
-fn woven(path: Vec<usize>, loose: &[usize]) -> Vec<usize> {
+fn with_loose_entries(path: Vec<usize>, loose: &[usize]) -> Vec<usize> {
     let mut loose = loose.iter().copied().peekable();
     let mut woven = Vec::with_capacity(path.len() + loose.len());
     for nth in path {

@@ -1,17 +1,17 @@
 //! Writes sessions as a file. Sessions that were read from a file keep their lines, followed by entries for the current
 //! view.
 
-use super::change::{self, Place, Places};
-use super::entry::{Entry, Kind, entries};
-use super::made::{self, Chain};
-use super::tree::Tree;
-use super::{NAME, fresh, item, read};
+use super::change::{self, RecordPosition, RecordPositions};
+use super::entry::{EntryKind, PiEntry, entries};
+use super::new_entries::{self, EntryChain};
+use super::tree::EntryTree;
+use super::{NAME, encode_new, item, read};
 use crate::error::Result;
 use crate::format::branches::Path;
 use crate::format::kit::losses;
 use crate::format::report::Report;
-use crate::format::request::piece::rest;
-use crate::format::{Purpose, Returned, written};
+use crate::format::request::request_part::extra_members;
+use crate::format::{EditedSession, Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
@@ -27,12 +27,12 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let Some(first) = first_line(session) else {
-        return fresh::write(session, view, purpose, out, report);
+        return encode_new::write(session, view, purpose, out, report);
     };
     if purpose == Purpose::Export {
         losses::events(session, NAME, report);
     }
-    let (lines, places, mut chain) = again(session, first);
+    let (lines, places, mut chain) = restored_lines(session, first);
     change::add(session, view, &places, &mut chain, report)?;
     for line in lines.iter().chain(&chain.lines) {
         written(out.write_all(line))?;
@@ -42,28 +42,28 @@ pub fn write(
 }
 
 /// Writes sessions back to the file that they share.
-pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
     };
-    let all = entries(&origin.bytes, crate::error::Place::default());
-    let paths = Tree::of(&all).paths;
+    let all = entries(&origin.bytes, crate::error::Position::default());
+    let paths = EntryTree::of(&all).paths;
     let ids: HashSet<String> = all
         .iter()
         .filter_map(|entry| entry.id.as_deref().map(str::to_string))
         .collect();
     let has_ids = all
         .iter()
-        .any(|entry| entry.kind != Kind::Session && entry.id.is_some());
+        .any(|entry| entry.kind != EntryKind::Session && entry.id.is_some());
     let version = all
         .iter()
-        .find(|entry| entry.kind == Kind::Session)
+        .find(|entry| entry.kind == EntryKind::Session)
         .and_then(|first| first.get("version"));
-    let mut chain = Chain::new(has_ids || version.is_some(), ids, None);
+    let mut chain = EntryChain::new(has_ids || version.is_some(), ids, None);
     let leaf = |nth: usize| -> Option<String> {
         let path = paths.get(nth)?.entries.iter().rev();
         // pi cannot read a damaged line, so it never becomes a parent.
-        let read = path.filter(|at| !matches!(all[**at].kind, Kind::Unreadable(_)));
+        let read = path.filter(|at| !matches!(all[**at].kind, EntryKind::Unreadable(_)));
         let mut ids = read.filter_map(|at| all[*at].id.as_deref());
         ids.next().map(str::to_string)
     };
@@ -76,7 +76,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
         .filter(|(_, returned)| returned.changed)
     {
         let Some(path) = paths.get(nth) else { continue };
-        let places = places(&all, path);
+        let places = record_positions(&all, path);
         chain.last = leaf(nth);
         let before = chain.lines.len();
         change::add(returned.session, returned.view, &places, &mut chain, report)?;
@@ -90,11 +90,11 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
         chain.last = leaf(0);
         let mut note = ObjectBuilder::default();
         note.text("customType", "convo").raw("data", "{}");
-        let time = made::EPOCH.to_vec();
+        let time = new_entries::EPOCH.to_vec();
         let time = all
             .iter()
             .rev()
-            .find_map(Entry::timestamp)
+            .find_map(PiEntry::timestamp)
             .unwrap_or(&time)
             .to_vec();
         chain.add("custom", &time, &note.finish(), None);
@@ -112,18 +112,18 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
 }
 
 /// The positions of a path's records.
-fn places(all: &[Entry<'_>], path: &Path) -> Places {
+fn record_positions(all: &[PiEntry<'_>], path: &Path) -> RecordPositions {
     let mut index = vec![0; all.len()];
     let counted = all
         .iter()
         .enumerate()
-        .filter(|(_, entry)| entry.kind != Kind::Blank);
+        .filter(|(_, entry)| entry.kind != EntryKind::Blank);
     counted
         .enumerate()
         .for_each(|(number, (at, _))| index[at] = number);
-    let mut places = Places::default();
+    let mut places = RecordPositions::default();
     for (line, at) in read::lines_of(all, path) {
-        let place = Place {
+        let place = RecordPosition {
             index: index[at],
             id: all[at].id.as_deref().map(str::to_string),
             body: all[at].body.to_vec(),
@@ -141,11 +141,11 @@ fn first_line(session: &Session) -> Option<Vec<u8>> {
 }
 
 /// Restores the lines of a session's records, with their positions and a chain for further entries.
-fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
+fn restored_lines(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, RecordPositions, EntryChain) {
     let ids = json::member(&first, "version").is_some();
-    let mut chain = Chain::new(ids, HashSet::new(), None);
+    let mut chain = EntryChain::new(ids, HashSet::new(), None);
     chain.lines.push(first);
-    let mut places = Places::default();
+    let mut places = RecordPositions::default();
     let mut lost = Report::default();
     let names = item::names(session, &View::after(session, Vec::new()));
     for index in 0..session.len() {
@@ -161,14 +161,14 @@ fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
                     &mut chain,
                     &Item::Line(index),
                     session,
-                    made::EPOCH,
+                    new_entries::EPOCH,
                     id,
                     &names,
                     &mut lost,
                 );
             }
             Class::Unreadable => chain.lines.push(record.body.to_vec()),
-            Class::Event if made::is_own(session, index) => compaction(record.body, &mut chain),
+            Class::Event if new_entries::is_own(session, index) => compaction(record.body, &mut chain),
             Class::Event => {
                 let raw = json::member(record.body, "raw");
                 let own = json::member(record.body, "format")
@@ -192,7 +192,7 @@ fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
                 .map(|id| id.into_owned());
             places.entries.insert(
                 index,
-                Place {
+                RecordPosition {
                     index: before,
                     id,
                     body,
@@ -205,19 +205,24 @@ fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
 }
 
 /// Restores the line of a compaction; does nothing for an event that only hides messages.
-fn compaction(event: &[u8], chain: &mut Chain) {
+fn compaction(event: &[u8], chain: &mut EntryChain) {
     let note = json::member(event, "metadata").and_then(|raw| json::member(raw, NAME));
     let (Some(note), Some(text)) = (note, json::member(event, "content")) else {
         return;
     };
     let mut members = ObjectBuilder::default();
     members.raw("summary", text);
-    for (name, value) in rest(note, &["id", "parentId", "timestamp"]) {
+    for (name, value) in extra_members(note, &["id", "parentId", "timestamp"]) {
         members.raw(&name, value);
     }
     let id = json::member(note, "id")
         .and_then(json::text)
         .map(|id| id.into_owned());
     let time = json::member(note, "timestamp").or_else(|| json::member(event, "at"));
-    chain.add("compaction", time.unwrap_or(made::EPOCH), &members.finish(), id);
+    chain.add(
+        "compaction",
+        time.unwrap_or(new_entries::EPOCH),
+        &members.finish(),
+        id,
+    );
 }

@@ -1,14 +1,14 @@
 //! Converts tool calls between PicoClaw's form and the native one.
 
 use super::go::{self, Accepted, Field};
-use super::member::{EMPTY, Oddity, Rules, filled, push_members};
+use super::member::{Deviation, EMPTY, ParseRules, filled, push_members};
 use crate::model::json::{self, ObjectBuilder};
 
 const WRONG_CALL: &str = "invalid tool call: id, type, name and arguments must be strings";
 
 /// The raw members of a call.
 #[derive(Debug, Default)]
-pub(super) struct Call<'a> {
+pub(super) struct RawCall<'a> {
     pub id: Option<&'a [u8]>,
     pub kind: Option<&'a [u8]>,
     pub function: Option<Function<'a>>,
@@ -24,10 +24,15 @@ pub(super) struct Function<'a> {
     members: Vec<&'a [u8]>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> RawCall<'a> {
     /// Parses the call at offset `at` of its message; adds deviations to `odd`.
-    pub fn read(raw: &'a [u8], at: usize, rules: Rules, odd: &mut Vec<Oddity>) -> Accepted<Call<'a>> {
-        let mut call = Call::default();
+    pub fn read(
+        raw: &'a [u8],
+        at: usize,
+        rules: ParseRules,
+        odd: &mut Vec<Deviation>,
+    ) -> Accepted<RawCall<'a>> {
+        let mut call = RawCall::default();
         if raw == b"null" {
             return Ok(call);
         }
@@ -52,14 +57,14 @@ impl<'a> Call<'a> {
 }
 
 impl<'a> Function<'a> {
-    fn read(&mut self, function: &Field<'a>, rules: Rules, odd: &mut Vec<Oddity>) -> Accepted<()> {
+    fn read(&mut self, function: &Field<'a>, rules: ParseRules, odd: &mut Vec<Deviation>) -> Accepted<()> {
         go::fields(function.value, function.at, |field| {
             match field.name.as_ref() {
                 b"name" => go::string(&mut self.name, &field, WRONG_CALL)?,
-                b"arguments" if rules == Rules::Document && field.value.first() == Some(&b'{') => {
+                b"arguments" if rules == ParseRules::Document && field.value.first() == Some(&b'{') => {
                     self.arguments = Some(field.value);
                     let what = "arguments are an object; read as a string";
-                    odd.push(Oddity {
+                    odd.push(Deviation {
                         offset: field.at,
                         what,
                         damage: true,
@@ -74,7 +79,7 @@ impl<'a> Function<'a> {
     }
 }
 
-impl Call<'_> {
+impl RawCall<'_> {
     /// The call in the native form, which is that of OpenAI.
     pub fn native(&self) -> Vec<u8> {
         let mut built = ObjectBuilder::default();

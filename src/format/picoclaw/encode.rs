@@ -1,9 +1,9 @@
 //! Encodes messages and strings like Go's `encoding/json`, which PicoClaw uses.
 
-use super::call::{Call, Function};
+use super::call::{Function, RawCall};
 use super::go;
-use super::line::Line;
-use crate::format::go::push_text;
+use super::line::MessageLine;
+use crate::format::go_json::push_text;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
@@ -44,15 +44,15 @@ pub(super) fn time(text: &str) -> String {
 }
 
 /// An object under construction.
-struct Object<'o> {
+struct MemberEncoder<'o> {
     out: &'o mut Vec<u8>,
     empty: bool,
 }
 
-impl<'o> Object<'o> {
+impl<'o> MemberEncoder<'o> {
     fn new(out: &'o mut Vec<u8>) -> Self {
         out.push(b'{');
-        Object { out, empty: true }
+        MemberEncoder { out, empty: true }
     }
 
     /// Starts a member; the caller appends its value.
@@ -116,11 +116,11 @@ fn elements(list: Option<&[u8]>) -> Vec<&[u8]> {
         .unwrap_or_default()
 }
 
-impl Line<'_> {
+impl MessageLine<'_> {
     /// The message as PicoClaw writes it, without unknown members.
     pub fn encoded(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut built = Object::new(&mut out);
+        let mut built = MemberEncoder::new(&mut out);
         built.text("role", self.role);
         built.text("content", self.content);
         built.filled("model_name", self.model_name);
@@ -131,7 +131,7 @@ impl Line<'_> {
             push_text(out, &read(Some(one)));
         });
         built.list("attachments", &elements(self.attachments), |out, one| {
-            let mut attachment = Object::new(out);
+            let mut attachment = MemberEncoder::new(out);
             for name in ["type", "ref", "url", "filename", "content_type"] {
                 attachment.filled(name, member(one, name));
             }
@@ -139,11 +139,11 @@ impl Line<'_> {
         });
         built.filled("reasoning_content", self.reasoning);
         built.list("system_parts", &elements(self.system_parts), |out, one| {
-            let mut part = Object::new(out);
+            let mut part = MemberEncoder::new(out);
             part.text("type", member(one, "type"));
             part.text("text", member(one, "text"));
             if let Some(control) = member(one, "cache_control") {
-                let mut inner = Object::new(part.name("cache_control"));
+                let mut inner = MemberEncoder::new(part.name("cache_control"));
                 inner.text("type", member(control, "type"));
                 inner.end();
             }
@@ -156,8 +156,8 @@ impl Line<'_> {
     }
 }
 
-fn call(out: &mut Vec<u8>, call: &Call<'_>) {
-    let mut built = Object::new(out);
+fn call(out: &mut Vec<u8>, call: &RawCall<'_>) {
+    let mut built = MemberEncoder::new(out);
     built.text("id", call.id);
     built.filled("type", call.kind);
     if let Some(Function {
@@ -167,16 +167,16 @@ fn call(out: &mut Vec<u8>, call: &Call<'_>) {
         ..
     }) = call.function
     {
-        let mut own = Object::new(built.name("function"));
+        let mut own = MemberEncoder::new(built.name("function"));
         own.text("name", name);
         own.text("arguments", arguments);
         own.filled("thought_signature", thought_signature);
         own.end();
     }
     if let Some(extra) = call.extra_content {
-        let mut own = Object::new(built.name("extra_content"));
+        let mut own = MemberEncoder::new(built.name("extra_content"));
         if let Some(google) = member(extra, "google") {
-            let mut inner = Object::new(own.name("google"));
+            let mut inner = MemberEncoder::new(own.name("google"));
             inner.filled("thought_signature", member(google, "thought_signature"));
             inner.end();
         }
@@ -191,7 +191,7 @@ fn call(out: &mut Vec<u8>, call: &Call<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::member::Rules;
+    use super::super::member::ParseRules;
     use super::*;
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_cut_as_in_go() {
+    fn times_are_shortened_as_in_go() {
         for (given, written) in [
             ("2026-03-01T09:00:00Z", "2026-03-01T09:00:00Z"),
             ("2026-03-01T09:00:00.500Z", "2026-03-01T09:00:00.5Z"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_member_has_its_place_and_its_spelling() {
+    fn every_member_has_its_position_and_encoding() {
         let raw = concat!(
             r#"{"tool_call_id":"t","x":1,"role":"assistant","Content":"a/\u00e9\ud800","model_name":"m","#,
             r#""created_at":"2026-03-01T09:00:00.10Z","media":[null,"a"],"attachments":[{"URL":"u","type":""},null],"#,
@@ -231,7 +231,7 @@ mod tests {
             r#""tool_calls":[null,{"id":"c","function":{"name":"f"},"extra_content":{}},"#,
             r#"{"type":"function","extra_content":{"tool_feedback_explanation":"e","google":{}}}]}"#
         );
-        let line = Line::read(raw.as_bytes(), Rules::Log).unwrap();
+        let line = MessageLine::read(raw.as_bytes(), ParseRules::Log).unwrap();
         assert_eq!(
             String::from_utf8(line.encoded()).unwrap(),
             concat!(

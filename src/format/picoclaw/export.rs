@@ -1,9 +1,9 @@
 //! Writes a session as one output: the log of its view, or a legacy document.
 
 use super::encode::quoted;
-use super::layout::{layout, lose_events};
-use super::pair::Said;
-use super::write::Writing;
+use super::layout::{count_event_losses, layout};
+use super::pair::SidecarHeader;
+use super::write::LogEncoder;
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, written};
@@ -19,22 +19,22 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let mut writing = Writing::new(None, purpose);
+    let mut writing = LogEncoder::new(None, purpose);
     let laid = layout(session, view, false, &mut writing, report)?;
     let mut heading = Report::default();
-    let said = Said::of(session, None, &mut heading);
+    let said = SidecarHeader::of(session, None, &mut heading);
     match purpose {
         Purpose::Export => {
-            lose_events(session, view, false, report);
-            report.lose(
+            count_event_losses(session, view, false, report);
+            report.count_loss(
                 Loss::Header,
                 heading.losses.remove(&Loss::Header).unwrap_or_default(),
             );
-            said.tell_beside(laid.summary.is_some(), report);
+            said.report_sidecar_losses(laid.summary.is_some(), report);
         }
-        Purpose::Return => said.tell_beside(laid.summary.is_some(), report),
+        Purpose::Return => said.report_sidecar_losses(laid.summary.is_some(), report),
         // A model needs the summary, too; otherwise the covered messages are lost.
-        Purpose::Context => report.lose(Loss::Summary, u64::from(laid.summary.is_some())),
+        Purpose::Context => report.count_loss(Loss::Summary, u64::from(laid.summary.is_some())),
     }
     for line in &laid.lines {
         written(out.write_all(line).and_then(|()| out.write_all(b"\n")))?;
@@ -50,15 +50,15 @@ pub fn write_document(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let mut writing = Writing::in_document(purpose);
+    let mut writing = LogEncoder::in_document(purpose);
     let laid = layout(session, view, false, &mut writing, report)?;
     let mut heading = Report::default();
-    let said = Said::of(session, None, &mut heading);
+    let said = SidecarHeader::of(session, None, &mut heading);
     if purpose == Purpose::Export {
-        lose_events(session, view, false, report);
-        let beside = usize::from(said.scope.is_some()) + usize::from(!said.aliases.is_empty());
-        report.lose(Loss::Header, beside as u64);
-        report.lose(
+        count_event_losses(session, view, false, report);
+        let extra = usize::from(said.scope.is_some()) + usize::from(!said.aliases.is_empty());
+        report.count_loss(Loss::Header, extra as u64);
+        report.count_loss(
             Loss::Header,
             heading.losses.remove(&Loss::Header).unwrap_or_default(),
         );

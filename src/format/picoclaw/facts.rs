@@ -3,12 +3,12 @@
 use super::go::{self, Accepted};
 use super::member::push_members;
 use crate::format::native::HeaderBuilder;
-use crate::model::json::{self, Fault, ObjectBuilder};
+use crate::model::json::{self, JsonError, ObjectBuilder};
 use std::borrow::Cow;
 
 /// The kind of file; their member names differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum MemberNames {
     /// `<name>.meta.json`
     #[default]
     Sidecar,
@@ -18,8 +18,8 @@ pub(super) enum Shape {
 
 /// The raw members; `None` if absent, null, or an unset time.
 #[derive(Debug, Default)]
-pub(super) struct Facts<'a> {
-    shape: Shape,
+pub(super) struct RawMembers<'a> {
+    shape: MemberNames,
     /// The session's key; may be empty.
     pub key: Option<Cow<'a, str>>,
     /// The summary's raw string; may be blank.
@@ -47,14 +47,14 @@ fn set_time(value: &[u8]) -> Option<&[u8]> {
     (value != br#""0001-01-01T00:00:00Z""#).then_some(value)
 }
 
-impl<'a> Facts<'a> {
+impl<'a> RawMembers<'a> {
     /// Parses an object. Reads all other members if some have a wrong type, although PicoClaw rejects such a session;
     /// fails only if the messages are not a list.
-    pub fn read(object: &'a [u8], shape: Shape) -> Accepted<Facts<'a>> {
-        use Shape::{Document, Sidecar};
-        let mut facts = Facts {
+    pub fn read(object: &'a [u8], shape: MemberNames) -> Accepted<RawMembers<'a>> {
+        use MemberNames::{Document, Sidecar};
+        let mut facts = RawMembers {
             shape,
-            ..Facts::default()
+            ..RawMembers::default()
         };
         go::fields(object, 0, |field| {
             let (value, null) = (field.value, field.is_null());
@@ -132,7 +132,7 @@ impl<'a> Facts<'a> {
         }
         built.raw("source", source);
         let mut own = ObjectBuilder::default();
-        let updated = if self.shape == Shape::Sidecar {
+        let updated = if self.shape == MemberNames::Sidecar {
             "updated_at"
         } else {
             "updated"
@@ -166,19 +166,19 @@ fn time<'a>(slot: &mut Option<&'a [u8]>, value: &'a [u8]) -> bool {
 
 /// The kind of a complete input.
 #[derive(Debug)]
-pub(super) enum Whole<'a> {
+pub(super) enum InputKind<'a> {
     /// A legacy session.
-    Document(Facts<'a>),
+    Document(RawMembers<'a>),
     /// A sidecar without its file name, such as from a pipe.
     Sidecar,
     /// One object that is neither.
     Other,
     /// Not a single object.
-    Pieces(Fault),
+    Pieces(JsonError),
 }
 
 /// Determines the kind of an input.
-pub(super) fn whole(bytes: &[u8]) -> Whole<'_> {
+pub(super) fn input_kind(bytes: &[u8]) -> InputKind<'_> {
     let (mut session, mut message, mut counts) = (false, false, false);
     let scan = go::fields(bytes, 0, |field| {
         match field.name.as_ref() {
@@ -192,15 +192,17 @@ pub(super) fn whole(bytes: &[u8]) -> Whole<'_> {
         Ok(())
     });
     match scan {
-        Err(fault) => Whole::Pieces(fault),
-        Ok(()) if message || !session => Whole::Other,
-        Ok(()) if counts => Whole::Sidecar,
-        Ok(()) => Facts::read(bytes, Shape::Document).map_or_else(Whole::Pieces, Whole::Document),
+        Err(fault) => InputKind::Pieces(fault),
+        Ok(()) if message || !session => InputKind::Other,
+        Ok(()) if counts => InputKind::Sidecar,
+        Ok(()) => {
+            RawMembers::read(bytes, MemberNames::Document).map_or_else(InputKind::Pieces, InputKind::Document)
+        }
     }
 }
 
 /// The summary as a JSON string for an event: unchanged, except for lone surrogates, which some readers reject.
-pub(super) fn spelled(summary: &[u8]) -> Vec<u8> {
+pub(super) fn encode_summary(summary: &[u8]) -> Vec<u8> {
     let raw = go::repaired(summary.to_vec());
     if serde_json::from_slice::<Cow<'_, str>>(&raw).is_ok() {
         return raw;
@@ -215,10 +217,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_member_does_not_take_the_others_along() {
+    fn an_invalid_member_does_not_affect_the_others() {
         let raw = br#"{"KEY":"a:b","skip":1.5,"created_at":"soon","updated_at":"2026-01-01T00:00:00Z","x":{"y":1e400},
             "aliases":["c", " "],"scope":{"version": 1},"count":null}"#;
-        let facts = Facts::read(raw, Shape::Sidecar).unwrap();
+        let facts = RawMembers::read(raw, MemberNames::Sidecar).unwrap();
         let header = facts.header(facts.key.as_deref(), "id", b"{}".to_vec());
         assert_eq!(
             String::from_utf8(header).unwrap(),
@@ -232,11 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn unset_times_and_empty_lists_leave_no_trace() {
+    fn unset_times_and_empty_lists_are_omitted() {
         let zero = "0001-01-01T00:00:00Z";
         let raw =
             format!(r#"{{"key":"k","created_at":"{zero}","updated_at":"{zero}","aliases":[],"scope":null}}"#);
-        let facts = Facts::read(raw.as_bytes(), Shape::Sidecar).unwrap();
+        let facts = RawMembers::read(raw.as_bytes(), MemberNames::Sidecar).unwrap();
         let header = facts.header(Some("k"), "k", b"{}".to_vec());
         assert_eq!(
             header,
@@ -246,9 +248,9 @@ mod tests {
     }
 
     #[test]
-    fn what_an_object_is_shows_in_its_members() {
+    fn objects_are_classified_by_their_members() {
         let is = |raw: &str| {
-            format!("{:?}", whole(raw.as_bytes()))
+            format!("{:?}", input_kind(raw.as_bytes()))
                 .split(['(', ' '])
                 .next()
                 .unwrap()
@@ -265,9 +267,9 @@ mod tests {
     }
 
     #[test]
-    fn half_a_pair_in_a_summary_is_readable() {
-        assert_eq!(spelled(br#""\u003ca\u003e""#), br#""\u003ca\u003e""#);
-        assert_eq!(spelled(br#""a\ud800""#), "\"a\u{fffd}\"".as_bytes());
-        assert_eq!(spelled(b"\"\xff\""), "\"\u{fffd}\"".as_bytes());
+    fn a_lone_surrogate_in_a_summary_is_readable() {
+        assert_eq!(encode_summary(br#""\u003ca\u003e""#), br#""\u003ca\u003e""#);
+        assert_eq!(encode_summary(br#""a\ud800""#), "\"a\u{fffd}\"".as_bytes());
+        assert_eq!(encode_summary(b"\"\xff\""), "\"\u{fffd}\"".as_bytes());
     }
 }

@@ -1,11 +1,11 @@
 //! The type rules of Go's `encoding/json`, by which PicoClaw accepts or rejects a line.
 
-use crate::format::go::folded;
-use crate::model::json::{self, Dialect, Elements, Fault, Members};
+use crate::format::go_json::folded;
+use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};
 use std::borrow::Cow;
 
 /// A value, or the reason why Go rejects it; offsets are relative to the line or document.
-pub(super) type Accepted<T> = Result<T, Fault>;
+pub(super) type Accepted<T> = Result<T, JsonError>;
 
 /// One member of an object.
 pub(super) struct Field<'a> {
@@ -26,8 +26,8 @@ impl Field<'_> {
     }
 }
 
-fn shifted(fault: Fault, by: usize) -> Fault {
-    Fault {
+fn shifted(fault: JsonError, by: usize) -> JsonError {
+    JsonError {
         offset: fault.offset + by,
         ..fault
     }
@@ -57,7 +57,7 @@ pub(super) fn string<'a>(slot: &mut Option<&'a [u8]>, field: &Field<'a>, what: &
         Some(b'"') => *slot = Some(field.value),
         _ if field.is_null() => {}
         _ => {
-            return Err(Fault {
+            return Err(JsonError {
                 offset: field.at,
                 what,
             });
@@ -72,7 +72,7 @@ pub(super) fn list<'a>(field: &Field<'a>, what: &'static str) -> Accepted<Vec<(u
     if field.is_null() {
         return Ok(all);
     }
-    let mut elements = Elements::new(field.value, Dialect::Strict).map_err(|_| Fault {
+    let mut elements = ArrayElements::new(field.value, Dialect::Strict).map_err(|_| JsonError {
         offset: field.at,
         what,
     })?;
@@ -88,7 +88,7 @@ pub(super) fn strings_in(value: &[u8], at: usize, names: &[&[u8]], what: &'stati
         return Ok(());
     }
     if value.first() != Some(&b'{') {
-        return Err(Fault { offset: at, what });
+        return Err(JsonError { offset: at, what });
     }
     fields(value, at, |field| {
         if names.contains(&field.name.as_ref()) {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_byte_is_one_replacement() {
+    fn every_invalid_byte_is_one_replacement_character() {
         let read = |bytes: &[u8]| String::from_utf8(repaired(bytes.to_vec())).unwrap();
         assert_eq!(read(b"a\xe2\x82b"), "a\u{fffd}\u{fffd}b");
         assert_eq!(read(b"\xed\xa0\x80"), "\u{fffd}\u{fffd}\u{fffd}");

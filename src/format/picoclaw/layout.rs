@@ -1,20 +1,20 @@
 //! Arranges the lines of a log: hidden messages first, which the skip count covers, then the view.
 
-use super::line::Line;
-use super::member::Rules;
-use super::write::Writing;
-use crate::error::{Place, Result};
+use super::line::MessageLine;
+use super::member::ParseRules;
+use super::write::LogEncoder;
+use crate::error::{Position, Result};
 use crate::format::report::{Loss, Report};
 use crate::model::event::Action;
 use crate::model::json;
-use crate::model::record::{Kind, Record};
+use crate::model::record::{Record, RecordKind};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::collections::{BTreeSet, HashSet};
 
 /// The lines of a log, without newlines.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct LogLayout {
     /// Hidden lines; their number is the skip count.
     pub head: Vec<Vec<u8>>,
     /// Visible lines, and lines that no reader shows.
@@ -29,10 +29,10 @@ pub(super) fn layout(
     session: &Session,
     view: &View,
     whole: bool,
-    writing: &mut Writing<'_>,
+    writing: &mut LogEncoder<'_>,
     report: &mut Report,
-) -> Result<Layout> {
-    let mut out = Layout::default();
+) -> Result<LogLayout> {
+    let mut out = LogLayout::default();
     let shown: HashSet<usize> = view
         .items
         .iter()
@@ -44,42 +44,42 @@ pub(super) fn layout(
     let first = view.items.iter().filter_map(Item::line).min();
     let own = is_own(session) && writing.is_log();
     // Lines that no reader shows keep their positions; other hidden lines move to the start.
-    let mut beside = Vec::new();
-    let mut ahead = BTreeSet::new();
+    let mut extra = Vec::new();
+    let mut before = BTreeSet::new();
     for index in 0..session.len() {
         match session.class(index) {
             Class::Message(_) if shown.contains(&index) => {}
-            Class::Message(_) if is_hidden(session, index) && own => beside.push(index),
-            Class::Message(_) => drop(ahead.insert(index)),
+            Class::Message(_) if is_hidden(session, index) && own => extra.push(index),
+            Class::Message(_) => drop(before.insert(index)),
             Class::Unreadable | Class::Event if rejected(session, index).is_some() => {
                 if own {
-                    beside.push(index);
+                    extra.push(index);
                 } else {
-                    report.lose(Loss::Unreadable, 1);
+                    report.count_loss(Loss::Unreadable, 1);
                 }
             }
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            Class::Unreadable => report.count_loss(Loss::Unreadable, 1),
             _ => {}
         }
     }
     // The last line of the log that the skip count may cover.
     let last = match first {
-        Some(first) => ahead.range(..first).next_back().copied(),
-        None => ahead.last().map(|_| session.len()),
+        Some(first) => before.range(..first).next_back().copied(),
+        None => before.last().map(|_| session.len()),
     };
-    let mut beside = beside.into_iter().peekable();
-    while let Some(index) = beside.next_if(|index| last.is_some_and(|last| *index < last)) {
-        ahead.insert(index);
+    let mut extra = extra.into_iter().peekable();
+    while let Some(index) = extra.next_if(|index| last.is_some_and(|last| *index < last)) {
+        before.insert(index);
     }
     if whole {
-        for index in ahead {
+        for index in before {
             out.head.push(log_line(session, index, writing, report)?);
         }
     }
     let mut texts = Vec::new();
     for item in &view.items {
         if let Some(line) = item.line() {
-            while let Some(index) = beside.next_if(|index| *index < line) {
+            while let Some(index) = extra.next_if(|index| *index < line) {
                 out.lines.push(log_line(session, index, writing, report)?);
             }
         }
@@ -92,7 +92,7 @@ pub(super) fn layout(
             (None, None) => {}
         }
     }
-    for index in beside {
+    for index in extra {
         out.lines.push(log_line(session, index, writing, report)?);
     }
     out.summary = (!texts.is_empty()).then(|| texts.join("\n\n"));
@@ -103,12 +103,12 @@ pub(super) fn layout(
 fn log_line(
     session: &Session,
     index: usize,
-    writing: &mut Writing<'_>,
+    writing: &mut LogEncoder<'_>,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
     let record = session.record(index);
     match (&record.kind, rejected(session, index)) {
-        (Kind::Message(message), _) => writing.line(message, record.body, report),
+        (RecordKind::Message(message), _) => writing.line(message, record.body, report),
         (_, raw) => Ok(raw.unwrap_or_default()),
     }
 }
@@ -123,25 +123,26 @@ fn is_hidden(session: &Session, index: usize) -> bool {
     message.reasoning.is_some()
         && !message.calls_tools()
         && message.text().trim().is_empty()
-        && super::write::is_thought_only(message, record.body)
+        && super::write::is_reasoning_only(message, record.body)
 }
 
 /// The bytes of a line that PicoClaw counts and rejects.
 fn rejected(session: &Session, index: usize) -> Option<Vec<u8>> {
     let record = session.record(index);
     let raw = match &record.kind {
-        Kind::Unreadable(_) => {
+        RecordKind::Unreadable(_) => {
             let full = record.full.strip_suffix(b"\n").unwrap_or(record.full);
             full.strip_suffix(b"\r").unwrap_or(full).to_vec()
         }
-        Kind::Event(_) => foreign(&record)?,
+        RecordKind::Event(_) => passthrough_text(&record)?,
         _ => return None,
     };
-    (!raw.is_empty() && !raw.contains(&b'\n') && Line::read(&raw, Rules::Log).is_err()).then_some(raw)
+    (!raw.is_empty() && !raw.contains(&b'\n') && MessageLine::read(&raw, ParseRules::Log).is_err())
+        .then_some(raw)
 }
 
 /// The original text of a passthrough record.
-fn foreign(record: &Record<'_>) -> Option<Vec<u8>> {
+fn passthrough_text(record: &Record<'_>) -> Option<Vec<u8>> {
     let event = record.event()?;
     let text = |name: &str| json::member(event.raw, name).and_then(json::text);
     if event.name() != "foreign" || text("format")? != "picoclaw" {
@@ -169,7 +170,7 @@ fn source(session: &Session, name: &str) -> Option<String> {
 
 /// Counts the events that the files cannot represent; with a sidecar (`kept`), truncations and summaries are
 /// represented.
-pub(super) fn lose_events(session: &Session, view: &View, kept: bool, report: &mut Report) {
+pub(super) fn count_event_losses(session: &Session, view: &View, kept: bool, report: &mut Report) {
     let digest = source(session, "sha256").filter(|_| is_own(session));
     let live: HashSet<usize> = session.live_events().into_iter().collect();
     let summaries: HashSet<usize> = view
@@ -185,20 +186,20 @@ pub(super) fn lose_events(session: &Session, view: &View, kept: bool, report: &m
         let Some(event) = record.event() else { continue };
         let name = event.name();
         // Events that the reader adds are added again on reading.
-        let made = digest.as_deref().is_some_and(|digest| {
+        let built = digest.as_deref().is_some_and(|digest| {
             let id = super::log::event_id(&name, digest);
             event.id().is_some_and(|own| own == id)
         });
-        let carried = match event.action() {
-            _ if made || rejected(session, index).is_some() => true,
+        let preserved = match event.action() {
+            _ if built || rejected(session, index).is_some() => true,
             Action::Meta(_) => live.contains(&index),
             Action::Truncate(_) => kept && live.contains(&index),
             Action::Summary(_) => summaries.contains(&index),
             _ => false,
         };
-        report.lose(Loss::Event, u64::from(!carried));
+        report.count_loss(Loss::Event, u64::from(!preserved));
     }
 }
 
 /// The position of session data in a report.
-pub(super) const SESSION: Place = Place { line: 0, offset: 0 };
+pub(super) const SESSION: Position = Position { line: 0, offset: 0 };

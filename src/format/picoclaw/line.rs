@@ -1,44 +1,44 @@
 //! Converts messages between PicoClaw's form and native lines.
 
-use super::call::Call;
+use super::call::RawCall;
 use super::go::{self, Accepted, Field};
-use super::member::{EMPTY, Oddity, Rules, array, filled, push_members};
+use super::member::{Deviation, EMPTY, ParseRules, array, filled, push_members};
 use crate::format::content;
-use crate::model::json::{self, Dialect, Fault, ObjectBuilder};
+use crate::model::json::{self, Dialect, JsonError, ObjectBuilder};
 
 /// The raw members of a message; `None` if absent or null.
 #[derive(Debug, Default)]
-pub(super) struct Line<'a> {
+pub(super) struct MessageLine<'a> {
     pub role: Option<&'a [u8]>,
     pub content: Option<&'a [u8]>,
     pub model_name: Option<&'a [u8]>,
     pub created_at: Option<&'a [u8]>,
-    /// An invalid time; only with [`Rules::Document`].
+    /// An invalid time; only with [`ParseRules::Document`].
     wrong_time: Option<&'a [u8]>,
     pub media: Option<&'a [u8]>,
     pub attachments: Option<&'a [u8]>,
     pub reasoning: Option<&'a [u8]>,
     pub system_parts: Option<&'a [u8]>,
-    pub calls: Vec<Call<'a>>,
+    pub calls: Vec<RawCall<'a>>,
     pub tool_call_id: Option<&'a [u8]>,
     /// Members unknown to PicoClaw, name and value.
     members: Vec<&'a [u8]>,
     /// Deviations from the format.
-    pub oddities: Vec<Oddity>,
+    pub oddities: Vec<Deviation>,
 }
 
 const WITHOUT_MESSAGE: &str = "object without a message";
 
 const WRONG_PART: &str = "system_parts is not a list of text parts";
 
-impl<'a> Line<'a> {
+impl<'a> MessageLine<'a> {
     /// Parses a message by the rules of Go; the error is why it is not one.
-    pub fn read(raw: &'a [u8], rules: Rules) -> Accepted<Line<'a>> {
+    pub fn read(raw: &'a [u8], rules: ParseRules) -> Accepted<MessageLine<'a>> {
         let start = json::skip_space(raw, 0);
         if raw.get(start) != Some(&b'{') {
             let whole = json::value_end(raw, start, Dialect::Strict)
                 .is_ok_and(|end| json::skip_space(raw, end) == raw.len());
-            return Err(Fault {
+            return Err(JsonError {
                 offset: 0,
                 what: if whole {
                     "not a JSON object"
@@ -47,7 +47,7 @@ impl<'a> Line<'a> {
                 },
             });
         }
-        let mut line = Line::default();
+        let mut line = MessageLine::default();
         let mut says_something = false;
         go::fields(raw, 0, |field| {
             let known = line.take(&field, rules)?;
@@ -59,8 +59,8 @@ impl<'a> Line<'a> {
         })?;
         // Go would decode this to an empty message without a role, which is useless.
         if says_something {
-            if line.is_hollow() {
-                line.odd(
+            if line.has_only_unknown_members() {
+                line.report_deviation(
                     0,
                     "message without content, with members that PicoClaw does not know",
                     true,
@@ -68,7 +68,7 @@ impl<'a> Line<'a> {
             }
             Ok(line)
         } else {
-            Err(Fault {
+            Err(JsonError {
                 offset: 0,
                 what: WITHOUT_MESSAGE,
             })
@@ -76,19 +76,19 @@ impl<'a> Line<'a> {
     }
 
     /// Stores a member that PicoClaw knows; `false` for any other.
-    fn take(&mut self, field: &Field<'a>, rules: Rules) -> Accepted<bool> {
-        let lenient = rules == Rules::Document;
+    fn take(&mut self, field: &Field<'a>, rules: ParseRules) -> Accepted<bool> {
+        let lenient = rules == ParseRules::Document;
         match field.name.as_ref() {
             b"role" => go::string(&mut self.role, field, "role is not a string")?,
             b"content" if lenient && field.value.first() == Some(&b'[') => {
                 self.content = Some(field.value);
-                self.odd(
+                self.report_deviation(
                     field.at,
                     "content is a list of parts, which PicoClaw does not read",
                     false,
                 );
                 if content::unknown_kind(field.value).is_some() {
-                    self.odd(field.at, "the content has no part of a known type", true);
+                    self.report_deviation(field.at, "the content has no part of a known type", true);
                 }
             }
             b"content" => go::string(&mut self.content, field, "content is not a string")?,
@@ -97,14 +97,14 @@ impl<'a> Line<'a> {
             b"created_at" if go::is_time(field.value) => self.created_at = Some(field.value),
             b"created_at" if lenient => {
                 self.wrong_time = Some(field.value);
-                self.odd(
+                self.report_deviation(
                     field.at,
                     "created_at is not an RFC 3339 time; kept in the metadata",
                     true,
                 );
             }
             b"created_at" => {
-                return Err(Fault {
+                return Err(JsonError {
                     offset: field.at,
                     what: "created_at is not an RFC 3339 time",
                 });
@@ -113,7 +113,7 @@ impl<'a> Line<'a> {
                 let what = "media is not a list of strings";
                 let all = go::list(field, what)?;
                 if let Some((at, _)) = all.iter().find(|(_, one)| one[0] != b'"' && *one != b"null") {
-                    return Err(Fault { offset: *at, what });
+                    return Err(JsonError { offset: *at, what });
                 }
                 self.media = (!all.is_empty()).then_some(field.value);
             }
@@ -143,7 +143,8 @@ impl<'a> Line<'a> {
             b"tool_calls" => {
                 self.calls.clear();
                 for (at, one) in go::list(field, "tool_calls is not a list")? {
-                    self.calls.push(Call::read(one, at, rules, &mut self.oddities)?);
+                    self.calls
+                        .push(RawCall::read(one, at, rules, &mut self.oddities)?);
                 }
             }
             b"tool_call_id" => go::string(&mut self.tool_call_id, field, "tool_call_id is not a string")?,
@@ -153,19 +154,19 @@ impl<'a> Line<'a> {
     }
 
     /// Whether it has no content, but members unknown to PicoClaw.
-    fn is_hollow(&self) -> bool {
+    fn has_only_unknown_members(&self) -> bool {
         let texts = [self.content, self.reasoning, self.tool_call_id];
         let lists = [self.media, self.attachments, self.system_parts];
         let said = texts.iter().chain(&lists).any(Option::is_some) || !self.calls.is_empty();
         !said && !self.members.is_empty()
     }
 
-    fn odd(&mut self, offset: usize, what: &'static str, damage: bool) {
-        self.oddities.push(Oddity { offset, what, damage });
+    fn report_deviation(&mut self, offset: usize, what: &'static str, damage: bool) {
+        self.oddities.push(Deviation { offset, what, damage });
     }
 
     /// Whether PicoClaw never shows it: an assistant message with reasoning, but no text, call or image.
-    pub fn is_thought_only(&self) -> bool {
+    pub fn is_reasoning_only(&self) -> bool {
         self.role
             .and_then(json::text)
             .is_some_and(|role| role == "assistant")
@@ -183,7 +184,7 @@ impl<'a> Line<'a> {
         built.raw("role", self.role.unwrap_or(EMPTY));
         built.raw("content", json::compact(self.content.unwrap_or(EMPTY)).0);
         if !self.calls.is_empty() {
-            built.raw("tool_calls", array(self.calls.iter().map(Call::native)));
+            built.raw("tool_calls", array(self.calls.iter().map(RawCall::native)));
         }
         if let Some(answered) = filled(self.tool_call_id) {
             built.raw("tool_call_id", answered);
@@ -212,7 +213,7 @@ impl<'a> Line<'a> {
             }
         }
         if self.calls.iter().any(|call| call.leftovers().is_some()) {
-            let leftovers = |call: &Call<'_>| call.leftovers().unwrap_or_else(|| b"null".to_vec());
+            let leftovers = |call: &RawCall<'_>| call.leftovers().unwrap_or_else(|| b"null".to_vec());
             own.raw("calls", array(self.calls.iter().map(leftovers)));
         }
         push_members(&mut own, "members", &self.members);
@@ -227,7 +228,7 @@ impl<'a> Line<'a> {
 
 /// Whether PicoClaw reads this as an empty message: `null`, or an object without known members.
 pub(super) fn is_empty(raw: &[u8]) -> bool {
-    match Line::read(raw, Rules::Log) {
+    match MessageLine::read(raw, ParseRules::Log) {
         Ok(_) => false,
         Err(fault) => fault.what == WITHOUT_MESSAGE || raw.trim_ascii() == b"null",
     }
@@ -249,16 +250,18 @@ mod tests {
     use super::*;
 
     fn native(raw: &str) -> String {
-        let line = Line::read(raw.as_bytes(), Rules::Log).unwrap();
+        let line = MessageLine::read(raw.as_bytes(), ParseRules::Log).unwrap();
         String::from_utf8(line.native("msg_1")).unwrap()
     }
 
-    fn fault(raw: &str, rules: Rules) -> Option<&'static str> {
-        Line::read(raw.as_bytes(), rules).err().map(|fault| fault.what)
+    fn fault(raw: &str, rules: ParseRules) -> Option<&'static str> {
+        MessageLine::read(raw.as_bytes(), rules)
+            .err()
+            .map(|fault| fault.what)
     }
 
     #[test]
-    fn every_member_has_its_place() {
+    fn every_member_is_placed() {
         assert_eq!(
             native(concat!(
                 r#"{"TOOL_CALL_ID":"t","x":[1.50, 1e400],"role":"assistant","content":"\u003ca\u003e \ud800","#,
@@ -283,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn null_changes_a_string_not_and_empties_a_list() {
+    fn null_keeps_a_string_and_empties_a_list() {
         let line = r#"{"role":"user","role":null,"media":["a"],"media":null,"content":"a","Content":"b","content":null}"#;
         assert_eq!(native(line), r#"{"role":"user","content":"b","id":"msg_1"}"#);
         for calls in [
@@ -296,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_given_twice_is_filled_in() {
+    fn duplicate_functions_are_merged() {
         let calls = |functions: &str| {
             native(&format!(
                 r#"{{"role":"u","tool_calls":[{{"id":"a",{functions}}}]}}"#
@@ -312,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_rejects_the_line() {
+    fn a_wrong_type_makes_the_line_invalid() {
         let wrong = [
             r#""role":5"#,
             r#""content":["x"]"#,
@@ -330,15 +333,15 @@ mod tests {
         ];
         for members in wrong {
             assert!(
-                fault(&format!(r#"{{"role":"user",{members}}}"#), Rules::Log).is_some(),
+                fault(&format!(r#"{{"role":"user",{members}}}"#), ParseRules::Log).is_some(),
                 "{members}"
             );
         }
-        assert_eq!(fault("[1]", Rules::Log), Some("not a JSON object"));
-        assert_eq!(fault("[1", Rules::Log), Some("not valid JSON"));
+        assert_eq!(fault("[1]", ParseRules::Log), Some("not a JSON object"));
+        assert_eq!(fault("[1", ParseRules::Log), Some("not valid JSON"));
         for empty in ["{}", r#"{"type":"truncate"}"#, r#"{"role":null}"#] {
             assert_eq!(
-                fault(empty, Rules::Log),
+                fault(empty, ParseRules::Log),
                 Some("object without a message"),
                 "{empty}"
             );
@@ -346,12 +349,12 @@ mod tests {
     }
 
     #[test]
-    fn a_legacy_message_is_read_as_far_as_it_is_understood() {
+    fn known_members_of_a_legacy_message_are_read() {
         let raw = concat!(
             r#"{"role":"assistant","content":[{"type":"text", "text":"a"}],"created_at":"soon","#,
             r#""tool_calls":[{"id":"c","function":{"name":"f","arguments":{"k": 1}}}]}"#
         );
-        let line = Line::read(raw.as_bytes(), Rules::Document).unwrap();
+        let line = MessageLine::read(raw.as_bytes(), ParseRules::Document).unwrap();
         assert_eq!(
             String::from_utf8(line.native("m")).unwrap(),
             concat!(
@@ -362,23 +365,25 @@ mod tests {
         );
         let damage: Vec<bool> = line.oddities.iter().map(|oddity| oddity.damage).collect();
         assert_eq!(damage, [false, true, true]);
-        assert!(fault(raw, Rules::Log).is_some());
-        assert!(fault(r#"{"role":5}"#, Rules::Document).is_some());
+        assert!(fault(raw, ParseRules::Log).is_some());
+        assert!(fault(r#"{"role":5}"#, ParseRules::Document).is_some());
     }
 
     #[test]
-    fn thinking_alone_is_told_apart() {
-        let thought = |more: &str, content: &str| {
+    fn messages_with_only_reasoning_are_recognized() {
+        let reasoning = |more: &str, content: &str| {
             let raw =
                 format!(r#"{{"role":"assistant","content":"{content}","reasoning_content":"r"{more}}}"#);
-            Line::read(raw.as_bytes(), Rules::Log).unwrap().is_thought_only()
+            MessageLine::read(raw.as_bytes(), ParseRules::Log)
+                .unwrap()
+                .is_reasoning_only()
         };
-        assert!(thought("", ""));
-        assert!(thought(
+        assert!(reasoning("", ""));
+        assert!(reasoning(
             r#","tool_call_id":" ","media":[],"tool_calls":null"#,
             r"\n\u00a0\u0085"
         ));
-        assert!(!thought("", "x"));
+        assert!(!reasoning("", "x"));
         for more in [
             r#""media":[null]"#,
             r#""attachments":[{}]"#,
@@ -386,7 +391,7 @@ mod tests {
             r#""tool_call_id":"x""#,
             r#""role":"Assistant""#,
         ] {
-            assert!(!thought(&format!(",{more}"), ""), "{more}");
+            assert!(!reasoning(&format!(",{more}"), ""), "{more}");
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::facts;
 use super::go;
-use super::line::Line;
+use super::line::MessageLine;
 use super::member::array;
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::report::Report;
-use crate::model::json::{self, Fault, ObjectBuilder};
+use crate::model::json::{self, JsonError, ObjectBuilder};
 use crate::model::key::{self, Derive};
-use crate::model::record::{Kind, Record};
+use crate::model::record::{Record, RecordKind};
 use crate::model::session::Session;
 
 /// The time of events if no time is known.
@@ -21,7 +21,7 @@ pub(super) fn event_id(kind: &str, source: &str) -> String {
 }
 
 /// A session under construction.
-pub(super) struct Log<'r> {
+pub(super) struct PicoclawLog<'r> {
     session: Session,
     ids: Derive,
     /// Receives findings.
@@ -33,15 +33,15 @@ pub(super) struct Log<'r> {
     /// Messages that PicoClaw does not show, and that no truncation hides.
     hidden: Vec<String>,
     /// Position of the first skipped rejected line, and the number of such lines.
-    skipped_rejects: Option<(Place, u64)>,
+    skipped_rejects: Option<(Position, u64)>,
 }
 
-impl<'r> Log<'r> {
+impl<'r> PicoclawLog<'r> {
     /// Starts with the header.
     pub fn new(header: &[u8], report: &'r mut Report) -> Self {
         let mut session = Session::default();
         session.push_new(header);
-        Log {
+        PicoclawLog {
             session,
             ids: Derive::default(),
             report,
@@ -52,15 +52,15 @@ impl<'r> Log<'r> {
         }
     }
 
-    fn push(&mut self, mut body: Vec<u8>, place: Place) {
+    fn push(&mut self, mut body: Vec<u8>, place: Position) {
         body.push(b'\n');
         self.session.push(&Record::parse(&body, place));
     }
 
     /// Appends a message, whose source is `raw`.
-    pub fn message(&mut self, line: &Line<'_>, raw: &[u8], place: Place, skipped: bool) {
+    pub fn message(&mut self, line: &MessageLine<'_>, raw: &[u8], place: Position, skipped: bool) {
         if let Err(error) = std::str::from_utf8(raw) {
-            let place = Place {
+            let place = Position {
                 offset: place.offset + error.valid_up_to() as u64,
                 ..place
             };
@@ -68,7 +68,7 @@ impl<'r> Log<'r> {
                 .damage(place, "not UTF-8; invalid bytes replaced by U+FFFD");
         }
         for oddity in &line.oddities {
-            let place = Place {
+            let place = Position {
                 offset: place.offset + oddity.offset as u64,
                 ..place
             };
@@ -80,7 +80,7 @@ impl<'r> Log<'r> {
         }
         let id = self.ids.id(raw);
         self.push(line.native(&id), place);
-        if line.is_thought_only() {
+        if line.is_reasoning_only() {
             self.hidden.push(id);
         } else if skipped {
             match &mut self.covered {
@@ -93,8 +93,8 @@ impl<'r> Log<'r> {
     }
 
     /// Reports that the line at `place` is not a message.
-    pub fn tell(&mut self, place: Place, fault: Fault) {
-        let place = Place {
+    pub fn report_fault(&mut self, place: Position, fault: JsonError) {
+        let place = Position {
             offset: place.offset + fault.offset as u64,
             ..place
         };
@@ -104,11 +104,11 @@ impl<'r> Log<'r> {
 
     /// Appends a line that is not a message, unchanged; `full` includes its ending. Skipped lines are only counted,
     /// because PicoClaw ignores them, too.
-    pub fn reject(&mut self, full: &[u8], raw: &[u8], place: Place, skipped: bool) {
+    pub fn reject(&mut self, full: &[u8], raw: &[u8], place: Position, skipped: bool) {
         if skipped {
             self.skipped_rejects.get_or_insert((place, 0)).1 += 1;
         }
-        if matches!(Record::parse(full, place).kind, Kind::Unreadable(_)) {
+        if matches!(Record::parse(full, place).kind, RecordKind::Unreadable(_)) {
             self.session.push_ended(full, place);
         } else {
             // It would be read as a native message or event.
@@ -117,7 +117,7 @@ impl<'r> Log<'r> {
     }
 
     /// Appends a value that is not a message as text.
-    pub fn foreign(&mut self, raw: &[u8], place: Place) {
+    pub fn foreign(&mut self, raw: &[u8], place: Position) {
         let raw = go::repaired(raw.to_vec());
         let mut built = ObjectBuilder::default();
         built
@@ -154,7 +154,7 @@ impl<'r> Log<'r> {
         };
         if let Some(summary) = summary {
             let mut built = event("summary");
-            built.raw("content", facts::spelled(summary));
+            built.raw("content", facts::encode_summary(summary));
             if let Some(covered) = &self.covered {
                 built.raw("covers", array(covered.iter().map(text)));
             }

@@ -4,7 +4,7 @@ use crate::model::json::{self, ObjectBuilder};
 
 /// How strictly messages are parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rules {
+pub(super) enum ParseRules {
     /// A line of a log: rejected if PicoClaw rejects it, so that the views are equal.
     Log,
     /// A message of a legacy document. PicoClaw ignores a document with any wrong type, so this reads what it can: an
@@ -14,7 +14,7 @@ pub(super) enum Rules {
 
 /// A deviation that PicoClaw would not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Oddity {
+pub(super) struct Deviation {
     /// Offset in the message.
     pub offset: usize,
     /// Description.

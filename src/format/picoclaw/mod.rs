@@ -10,50 +10,50 @@
 //!   `tool_calls` with null or an object of `thought_signature`, `extra_content`, `members` and `function_members`.
 
 mod call;
+mod counted_lines;
 mod encode;
 mod export;
 mod facts;
 mod go;
-mod kept;
 mod layout;
 mod line;
 mod log;
 mod member;
+mod message_count;
 mod pair;
 mod raw;
 mod sidecar;
 #[cfg(test)]
 mod tests;
-mod told;
 mod write;
 
+pub use counted_lines::{CountedLine, LineTraits, counted_lines, repaired_log};
 pub use export::{write, write_document};
-pub use kept::messages_among;
-pub use pair::{file_stem, grown, is_continued, pair, stem};
-pub use raw::{RawPiece, first_time, is_document, is_log, raw_lines};
+pub use message_count::messages_among;
+pub use pair::{file_stem, grown_files, is_continued, pair, stem};
+pub use raw::{RawRange, first_time, is_document, is_log, raw_lines};
 pub use sidecar::Sidecar;
-pub use told::{Line, Said, mended, told_lines};
 pub use write::{LONGEST, log_line_of, log_lines};
 
 use super::native::source_member;
 use super::report::{Loss, Report};
-use super::{Form, Format, Reading, Source};
-use crate::error::{Error, Kind, Place, Result};
+use super::{DocumentSource, Format, FormatSpec, ReadFn};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
 use crate::model::session::Session;
-use facts::{Facts, Shape, Whole};
-use line::Line as Message;
-use log::Log;
-use member::Rules;
+use facts::{InputKind, MemberNames, RawMembers};
+use line::MessageLine as Message;
+use log::PicoclawLog;
+use member::ParseRules;
 use raw::{lines, without_bom};
 use std::borrow::Cow;
 
 /// PicoClaw's logs with their sidecars, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: "picoclaw",
     about: "PicoClaw log with .meta.json",
-    read: Reading::Document(read),
+    read: ReadFn::Document(read),
     write: Some(write),
     variant: Some(|document| match is_document(document) {
         true => Format::PicoclawLegacy,
@@ -76,14 +76,14 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
     ],
     note: "Reads the sidecar (.meta.json) next to the log. In place, appends to the log and updates the sidecar.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// PicoClaw's documents of before, as a format.
-pub const LEGACY: Form = Form {
+pub const LEGACY: FormatSpec = FormatSpec {
     name: "picoclaw-legacy",
     about: "PicoClaw JSON document",
-    read: Reading::Document(read),
+    read: ReadFn::Document(read),
     write: Some(write_document),
     loses: &[
         Loss::Id,
@@ -100,7 +100,7 @@ pub const LEGACY: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// File extension of a log.
@@ -115,11 +115,11 @@ pub const PLACEHOLDER: &[u8] = br#"{"role":"assistant","content":"","reasoning_c
 const DOCUMENT: &str = ".json";
 
 /// The position of the input as a whole.
-const WHOLE: Place = Place { line: 0, offset: 0 };
+const WHOLE: Position = Position { line: 0, offset: 0 };
 
 /// Reads a session, whose lines have their positions in the log or document. Damage is reported and preserved; an input
-/// without any session is an error of kind [`Kind::Data`].
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+/// without any session is an error of kind [`ErrorKind::Data`].
+pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let neighbour = |name: &str| {
         (source.neighbour)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
     };
@@ -130,7 +130,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             return read_sidecar(source, Some(stem), report);
         };
         // The result is the same for either file name.
-        let log = Source {
+        let log = DocumentSource {
             name: Some(&name),
             bytes: &lines,
             neighbour: source.neighbour,
@@ -138,11 +138,11 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         return Ok(vec![read_log(&log, Some(stem), Some(source.bytes), report)]);
     }
     let (bom, bytes) = without_bom(source.bytes);
-    let whole = facts::whole(bytes);
+    let whole = facts::input_kind(bytes);
     match whole {
-        Whole::Document(document) => return Ok(vec![read_document(source, bom, &document, report)]),
-        Whole::Sidecar => return read_sidecar(source, None, report),
-        Whole::Other | Whole::Pieces(_) => {}
+        InputKind::Document(document) => return Ok(vec![read_document(source, bom, &document, report)]),
+        InputKind::Sidecar => return read_sidecar(source, None, report),
+        InputKind::Other | InputKind::Pieces(_) => {}
     }
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(LOG)) {
         let sidecar = neighbour(&format!("{stem}{SIDECAR}"))?;
@@ -153,7 +153,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let is_document = source
         .name
         .is_some_and(|name| name.to_ascii_lowercase().contains(DOCUMENT));
-    let mut lines = lines(source.bytes).map(|raw| Message::read(raw.text, Rules::Log).is_ok());
+    let mut lines = lines(source.bytes).map(|raw| Message::read(raw.text, ParseRules::Log).is_ok());
     let is_log = if is_document {
         lines.next() == Some(true)
     } else {
@@ -165,24 +165,24 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     }
     let why = match whole {
         _ if is_list => "a list",
-        Whole::Pieces(fault) if !bytes.is_empty() => {
+        InputKind::Pieces(fault) if !bytes.is_empty() => {
             let offset = fault.offset + bom;
             let before = &source.bytes[..offset.min(source.bytes.len())];
             let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-            let place = Place {
+            let place = Position {
                 line,
                 offset: offset as u64,
             };
             return Err(not_a_session(fault.what).at("", place));
         }
-        Whole::Pieces(_) => "empty",
+        InputKind::Pieces(_) => "empty",
         _ => "object without messages and summary",
     };
     Err(not_a_session(why))
 }
 
 fn not_a_session(why: &str) -> Error {
-    Error::new(Kind::Data, format!("not a PicoClaw session: {why}"))
+    Error::new(ErrorKind::Data, format!("not a PicoClaw session: {why}"))
 }
 
 /// The aliases in a session's header: trimmed, without blank ones, duplicates and the session's own key.
@@ -226,12 +226,17 @@ fn digest(source: &[u8]) -> String {
 }
 
 /// The key in a file, else that of its name; `None` on a pipe.
-fn key_of<'a>(facts: &'a Facts<'_>, stem: Option<&'a str>) -> Option<&'a str> {
+fn key_of<'a>(facts: &'a RawMembers<'_>, stem: Option<&'a str>) -> Option<&'a str> {
     facts.key.as_deref().filter(|key| !key.is_empty()).or(stem)
 }
 
 /// Starts a session with its header; a session without a key is named by a hash of its bytes.
-fn begin<'r>(facts: &Facts<'_>, stem: Option<&str>, source: Vec<u8>, report: &'r mut Report) -> Log<'r> {
+fn start_log<'r>(
+    facts: &RawMembers<'_>,
+    stem: Option<&str>,
+    source: Vec<u8>,
+    report: &'r mut Report,
+) -> PicoclawLog<'r> {
     let key = key_of(facts, stem);
     let id = match key {
         Some(key) => key::id_for_key(key),
@@ -246,14 +251,19 @@ fn begin<'r>(facts: &Facts<'_>, stem: Option<&str>, source: Vec<u8>, report: &'r
             "the sidecar is not UTF-8; invalid bytes replaced by U+FFFD",
         );
     }
-    Log::new(&go::repaired(header), report)
+    PicoclawLog::new(&go::repaired(header), report)
 }
 
-fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, report: &mut Report) -> Session {
+fn read_log(
+    source: &DocumentSource<'_>,
+    stem: Option<&str>,
+    sidecar: Option<&[u8]>,
+    report: &mut Report,
+) -> Session {
     let member = source_member(Format::Picoclaw, source, sidecar.as_slice());
     let digest = digest(&member);
     let facts = sidecar_facts(sidecar, stem, report);
-    let mut log = begin(&facts, stem, member, report);
+    let mut log = start_log(&facts, stem, member, report);
     let mut count = 0;
     for raw in lines(source.bytes) {
         count += 1;
@@ -262,15 +272,15 @@ fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, rep
         if raw.text.is_empty() {
             continue;
         }
-        let begins = Place {
+        let begins = Position {
             offset: raw.place.offset + raw.bom as u64,
             ..raw.place
         };
-        match Message::read(raw.text, Rules::Log) {
+        match Message::read(raw.text, ParseRules::Log) {
             Ok(line) => log.message(&line, raw.text, begins, skipped),
             Err(fault) => {
                 if !skipped {
-                    log.tell(begins, fault);
+                    log.report_fault(begins, fault);
                 }
                 log.reject(raw.full, raw.text, raw.place, skipped);
             }
@@ -292,12 +302,12 @@ fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, rep
 }
 
 /// The data of the sidecar; empty if it is missing or unreadable.
-fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut Report) -> Facts<'a> {
+fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut Report) -> RawMembers<'a> {
     let Some(bytes) = sidecar else {
-        return Facts::default();
+        return RawMembers::default();
     };
     let name = format!("{}{SIDECAR}", stem.unwrap_or_default());
-    let facts = match Facts::read(without_bom(bytes).1, Shape::Sidecar) {
+    let facts = match RawMembers::read(without_bom(bytes).1, MemberNames::Sidecar) {
         Ok(facts) => facts,
         Err(fault) => {
             let what = format!(
@@ -305,7 +315,7 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
                 fault.what
             );
             report.damage(WHOLE, what);
-            return Facts::default();
+            return RawMembers::default();
         }
     };
     for (member, ..) in &facts.misfits {
@@ -326,15 +336,19 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
 }
 
 /// A sidecar without a log is a session without messages.
-fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) -> Result<Vec<Session>> {
-    let read = Facts::read(without_bom(source.bytes).1, Shape::Sidecar);
+fn read_sidecar(
+    source: &DocumentSource<'_>,
+    stem: Option<&str>,
+    report: &mut Report,
+) -> Result<Vec<Session>> {
+    let read = RawMembers::read(without_bom(source.bytes).1, MemberNames::Sidecar);
     match &read {
         Ok(facts) if facts.is_known => {}
         Ok(_) => return Err(not_a_session("object is not a sidecar either")),
         Err(fault) => {
             return Err(not_a_session(fault.what).at(
                 "",
-                Place {
+                Position {
                     line: 1,
                     offset: fault.offset as u64,
                 },
@@ -357,7 +371,7 @@ fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) ->
             format!("the sidecar skips {} lines, but the log is missing", facts.skip),
         );
     }
-    let log = begin(&facts, stem, member, report);
+    let log = start_log(&facts, stem, member, report);
     Ok(vec![log.finish(
         facts.summary(),
         facts.skip > 0,
@@ -366,8 +380,13 @@ fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) ->
     )])
 }
 
-fn read_document(source: &Source<'_>, bom: usize, facts: &Facts<'_>, report: &mut Report) -> Session {
-    let mut places = Places {
+fn read_document(
+    source: &DocumentSource<'_>,
+    bom: usize,
+    facts: &RawMembers<'_>,
+    report: &mut Report,
+) -> Session {
+    let mut places = LogPositions {
         bytes: source.bytes,
         offset: 0,
         line: 1,
@@ -380,13 +399,13 @@ fn read_document(source: &Source<'_>, bom: usize, facts: &Facts<'_>, report: &mu
     }
     let member = source_member(Format::Picoclaw, source, &[]);
     let digest = digest(&member);
-    let mut log = begin(facts, source.name.map(stem_of), member, report);
+    let mut log = start_log(facts, source.name.map(stem_of), member, report);
     for (at, raw) in &facts.messages {
         let place = places.at(bom + at);
-        match Message::read(raw, Rules::Document) {
+        match Message::read(raw, ParseRules::Document) {
             Ok(line) => log.message(&line, raw, place, false),
             Err(fault) => {
-                log.tell(place, fault);
+                log.report_fault(place, fault);
                 log.foreign(raw, place);
             }
         }
@@ -395,21 +414,21 @@ fn read_document(source: &Source<'_>, bom: usize, facts: &Facts<'_>, report: &mu
 }
 
 /// Computes positions of mostly ascending offsets.
-struct Places<'a> {
+struct LogPositions<'a> {
     bytes: &'a [u8],
     offset: usize,
     line: u64,
 }
 
-impl Places<'_> {
-    fn at(&mut self, offset: usize) -> Place {
+impl LogPositions<'_> {
+    fn at(&mut self, offset: usize) -> Position {
         if offset < self.offset {
             (self.offset, self.line) = (0, 1);
         }
         let between = self.bytes.get(self.offset..offset).unwrap_or_default();
         self.line += memchr::memchr_iter(b'\n', between).count() as u64;
         self.offset = offset;
-        Place {
+        Position {
             line: self.line,
             offset: offset as u64,
         }

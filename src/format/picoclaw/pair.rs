@@ -1,14 +1,14 @@
 //! Writes a session as PicoClaw's pair of files: a log and its sidecar.
 
 use super::encode::quoted;
-use super::layout::{Layout, SESSION, is_own, layout, lose_events};
+use super::layout::{LogLayout, SESSION, count_event_losses, is_own, layout};
 use super::sidecar::Sidecar;
-use super::write::Writing;
+use super::write::LogEncoder;
 use super::{LOG, SIDECAR, aliases_among, go};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Purpose;
-use crate::format::folder::FolderFile;
 use crate::format::indent::indented;
+use crate::format::output_names::FolderFile;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
@@ -24,7 +24,7 @@ pub fn file_stem(key: &str) -> String {
     key.replace([':', '/', '\\'], "_")
 }
 
-/// The file name of a session without extension. [`Kind::Unsafe`] for a key that PicoClaw could confuse with a
+/// The file name of a session without extension. [`ErrorKind::Unsafe`] for a key that PicoClaw could confuse with a
 /// directory, or that is not a valid file name.
 pub fn stem(key: &str) -> Result<String> {
     let stem = file_stem(key);
@@ -41,7 +41,7 @@ pub fn stem(key: &str) -> Result<String> {
     };
     let shown: String = key.chars().take(40).collect();
     Err(Error::new(
-        Kind::Unsafe,
+        ErrorKind::Unsafe,
         format!("key '{shown}' cannot be a PicoClaw file: {why}"),
     )
     .hint("give the session another key"))
@@ -49,14 +49,14 @@ pub fn stem(key: &str) -> Result<String> {
 
 /// The log and the sidecar of a session. The log is empty if there are no messages, and omitted if the source had none.
 /// Hidden messages are at the start of the log, covered by the skip count. For `aliases`, see
-/// [`crate::format::folder::files`].
+/// [`crate::format::output_names::files`].
 pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Result<Vec<FolderFile>> {
     let view = View::replay(session);
-    let said = Said::of(session, aliases, report);
+    let said = SidecarHeader::of(session, aliases, report);
     let stem = stem(&said.key)?;
-    let mut writing = Writing::new(None, Purpose::Export);
+    let mut writing = LogEncoder::new(None, Purpose::Export);
     let laid = layout(session, &view, true, &mut writing, report)?;
-    lose_events(session, &view, true, report);
+    count_event_losses(session, &view, true, report);
     let count = laid.head.len() + laid.lines.len();
     let sidecar = said.sidecar(session, &laid, count);
     let mut files = Vec::new();
@@ -65,7 +65,7 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
         bytes.extend_from_slice(line);
         bytes.push(b'\n');
     }
-    if count > 0 || !came_from_sidecar(session) {
+    if count > 0 || !was_read_from_sidecar(session) {
         files.push(FolderFile {
             name: format!("{stem}{LOG}"),
             bytes,
@@ -79,7 +79,7 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
 }
 
 /// Whether the session was read from a sidecar without a log; then no log is created.
-fn came_from_sidecar(session: &Session) -> bool {
+fn was_read_from_sidecar(session: &Session) -> bool {
     let header = session.header();
     let source = header.iter().find(|(name, _)| name == "source");
     let name = source.and_then(|(_, source)| json::member(source, "name"));
@@ -98,7 +98,7 @@ pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
 
 /// Indexes of the files that exist in an earlier, shorter version. The log is written first, so a sidecar with a lower
 /// line count next to a complete log is the result of an interrupted write.
-pub fn grown(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
+pub fn grown_files(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
     let mut grown = Vec::new();
     let mut is_complete = false;
     for (nth, (file, there)) in files.iter().zip(there).enumerate() {
@@ -126,7 +126,7 @@ pub fn grown(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
 }
 
 /// The header's data, as far as a sidecar or legacy document can represent it.
-pub(super) struct Said {
+pub(super) struct SidecarHeader {
     pub key: String,
     pub created: Option<String>,
     updated: Option<String>,
@@ -136,9 +136,9 @@ pub(super) struct Said {
     members: Option<Vec<u8>>,
 }
 
-impl Said {
+impl SidecarHeader {
     /// Parses the header, and counts what cannot be represented as lost.
-    pub fn of(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Said {
+    pub fn of(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> SidecarHeader {
         let header = session.header();
         let raw = |name: &str| {
             let found = header.iter().find(|(known, _)| known == name);
@@ -165,14 +165,14 @@ impl Said {
             "id" => key::id_for_key(&key) == id,
             "created_at" => created.is_some(),
             "scope" => scope.is_some(),
-            "metadata" => is_carried(value),
+            "metadata" => is_lossless(value),
             _ => false,
         };
         let said =
             |(_, value): &&(String, Vec<u8>)| !matches!(value.as_slice(), b"null" | b"{}" | b"[]" | b"\"\"");
         let lost = header.iter().filter(said).filter(|member| !kept(member)).count();
-        report.lose(Loss::Header, lost as u64);
-        Said {
+        report.count_loss(Loss::Header, lost as u64);
+        SidecarHeader {
             aliases: match aliases {
                 Some(given) => aliases_among(given.iter().cloned(), &key),
                 None => super::aliases(&header_line(&header)),
@@ -191,13 +191,15 @@ impl Said {
         let newest = session.newest_time().filter(|time| time::seconds(time) > Some(0));
         let newest = newest.filter(|time| time::is_rfc3339(time));
         match (&self.updated, newest) {
-            (Some(told), Some(newest)) if time::seconds(&newest) > time::seconds(told) => Some(newest),
-            (Some(told), _) => Some(told.clone()),
+            (Some(reported), Some(newest)) if time::seconds(&newest) > time::seconds(reported) => {
+                Some(newest)
+            }
+            (Some(reported), _) => Some(reported.clone()),
             (None, newest) => newest,
         }
     }
 
-    fn sidecar(&self, session: &Session, laid: &Layout, count: usize) -> Sidecar {
+    fn sidecar(&self, session: &Session, laid: &LogLayout, count: usize) -> Sidecar {
         let mut sidecar = Sidecar::new(&self.key);
         sidecar.set_summary(laid.summary.as_deref().unwrap_or_default());
         sidecar.set_skip(laid.head.len() as u64);
@@ -246,14 +248,14 @@ impl Said {
     }
 
     /// Reports the data that a log alone cannot represent as lost.
-    pub fn tell_beside(&self, summary: bool, report: &mut Report) {
+    pub fn report_sidecar_losses(&self, summary: bool, report: &mut Report) {
         let words: Vec<String> = summary
             .then(|| "summary".to_string())
             .into_iter()
             .chain(self.beside())
             .collect();
-        report.lose(Loss::Summary, u64::from(summary));
-        report.lose(Loss::Header, u64::from(self.beside().is_some()));
+        report.count_loss(Loss::Summary, u64::from(summary));
+        report.count_loss(Loss::Header, u64::from(self.beside().is_some()));
         if !words.is_empty() {
             let what = format!(
                 "the log cannot represent: {}; write the sidecar too with: convo migrate --to picoclaw --output-dir DIR",
@@ -282,7 +284,7 @@ fn first_time(session: &Session) -> Option<String> {
 }
 
 /// Whether the files can represent all of a header's metadata.
-fn is_carried(metadata: &[u8]) -> bool {
+fn is_lossless(metadata: &[u8]) -> bool {
     let members = json::members(metadata, Dialect::Python).unwrap_or_default();
     members.iter().all(|(name, value)| {
         let own = json::members(value, Dialect::Python).unwrap_or_default();

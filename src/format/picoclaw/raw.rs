@@ -1,10 +1,10 @@
 //! The raw lines of a log, as PicoClaw counts them.
 
 use super::PLACEHOLDER;
-use super::facts::{self, Whole};
-use super::line::Line;
-use super::member::Rules;
-use crate::error::Place;
+use super::facts::{self, InputKind};
+use super::line::MessageLine;
+use super::member::ParseRules;
+use crate::error::Position;
 use crate::model::json;
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub(super) struct RawLine<'a> {
     /// Length of the byte order mark.
     pub bom: usize,
     /// Position of `full`.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// The raw lines: split at newlines, without one trailing `\r` each, and without empty lines.
@@ -36,7 +36,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
             let full = &bytes[start..end];
-            let place = Place {
+            let place = Position {
                 line: line + 1,
                 offset: start as u64,
             };
@@ -63,7 +63,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
 
 /// The range of a raw line, for changing a log.
 #[derive(Clone, Copy, Debug)]
-pub struct RawPiece {
+pub struct RawRange {
     /// Line number in the file, including blank lines.
     pub line: u64,
     /// Start offset.
@@ -75,10 +75,10 @@ pub struct RawPiece {
 }
 
 /// The raw lines of a log: those that PicoClaw counts.
-pub fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = RawPiece> + '_ {
+pub fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = RawRange> + '_ {
     lines(bytes).map(|raw| {
         let start = usize::try_from(raw.place.offset).unwrap_or(bytes.len());
-        RawPiece {
+        RawRange {
             line: raw.place.line,
             start,
             end: start + raw.full.len(),
@@ -90,7 +90,7 @@ pub fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = RawPiece> + '_ {
 /// The time of the first message of a log that has one.
 pub fn first_time(bytes: &[u8]) -> Option<String> {
     lines(bytes).find_map(|raw| {
-        let time = Line::read(raw.text, Rules::Log).ok()?.created_at?;
+        let time = MessageLine::read(raw.text, ParseRules::Log).ok()?.created_at?;
         json::text(time).map(Cow::into_owned)
     })
 }
@@ -98,12 +98,12 @@ pub fn first_time(bytes: &[u8]) -> Option<String> {
 /// Whether these bytes are a log, not a document with a complete history.
 pub fn is_log(bytes: &[u8]) -> bool {
     !matches!(
-        facts::whole(without_bom(bytes).1),
-        Whole::Document(_) | Whole::Sidecar
+        facts::input_kind(without_bom(bytes).1),
+        InputKind::Document(_) | InputKind::Sidecar
     )
 }
 
 /// Whether these bytes are a document with a complete history.
 pub fn is_document(bytes: &[u8]) -> bool {
-    matches!(facts::whole(without_bom(bytes).1), Whole::Document(_))
+    matches!(facts::input_kind(without_bom(bytes).1), InputKind::Document(_))
 }

@@ -1,7 +1,7 @@
 //! Edits the sidecar of a log, leaving all other members unchanged.
 
 use super::encode::{ZERO_TIME, quoted};
-use super::facts::{Facts, Shape};
+use super::facts::{MemberNames, RawMembers};
 use super::go;
 use super::member::array;
 use super::raw::without_bom;
@@ -50,7 +50,7 @@ impl Sidecar {
     /// problem.
     pub fn read(bytes: &[u8]) -> Result<Sidecar, String> {
         let object = without_bom(bytes).1;
-        let facts = Facts::read(object, Shape::Sidecar).map_err(|fault| fault.what.to_string())?;
+        let facts = RawMembers::read(object, MemberNames::Sidecar).map_err(|fault| fault.what.to_string())?;
         if let Some((name, ..)) = facts.misfits.first() {
             return Err(format!("{name} has a wrong type"));
         }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_changed_stays_as_it_is_spelled() {
+    fn unchanged_members_keep_their_bytes() {
         let mut sidecar = Sidecar::read(WHOLE.as_bytes()).unwrap();
         assert_eq!(text(&sidecar), WHOLE);
         assert_eq!((sidecar.skip(), sidecar.has_no_time()), (3, false));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_one_has_every_member_that_picoclaw_writes() {
+    fn a_new_sidecar_has_every_member_that_picoclaw_writes() {
         assert_eq!(
             text(&Sidecar::new("a&b")),
             concat!(
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_spellings_are_read_as_in_go() {
+    fn unusual_encodings_are_read_as_in_go() {
         let sidecar =
             Sidecar::read(b"\xef\xbb\xbf{\"SKIP\":1,\"skip\":2,\"skip\":null,\"aliases\":[],\"scope\":null}")
                 .unwrap();

@@ -2,16 +2,16 @@
 
 use super::encode::quoted;
 use super::go::Accepted;
-use super::line::Line;
-use super::member::{Rules, array};
-use crate::error::{Error, Kind, Place, Result};
+use super::line::MessageLine;
+use super::member::{ParseRules, array};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::Purpose;
 use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
-use crate::model::message::{Message, Part, Role};
-use crate::model::record::{Kind as Is, Record};
+use crate::model::message::{Message, MessagePart, Role};
+use crate::model::record::{Record, RecordKind as Is};
 use crate::model::time;
 use std::borrow::Cow;
 
@@ -24,15 +24,15 @@ const LISTS: [&str; 3] = ["media", "attachments", "system_parts"];
 /// Converts native lines to lines of a log, without newlines. A message without a time gets `now`. Reports losses, and
 /// messages that PicoClaw will not show. Returns an error for a message that is too long.
 pub fn log_lines(bodies: &[Vec<u8>], now: &str, report: &mut Report) -> Result<Vec<Vec<u8>>> {
-    let mut writing = Writing::new(Some(now), Purpose::Export);
+    let mut writing = LogEncoder::new(Some(now), Purpose::Export);
     let mut lines = Vec::new();
     for body in bodies {
         // Not the start of an input, so a byte order mark would be content.
-        let record = Record::parse(body, Place { line: 0, offset: 1 });
+        let record = Record::parse(body, Position { line: 0, offset: 1 });
         match &record.kind {
             Is::Message(message) => lines.push(writing.line(message, record.body, report)?),
-            Is::Event(_) => report.lose(Loss::Event, 1),
-            Is::Unreadable(_) => report.lose(Loss::Unreadable, 1),
+            Is::Event(_) => report.count_loss(Loss::Event, 1),
+            Is::Unreadable(_) => report.count_loss(Loss::Unreadable, 1),
             Is::Blank => {}
         }
     }
@@ -46,11 +46,11 @@ pub fn log_line_of(
     now: Option<&str>,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
-    Writing::new(now, Purpose::Return).line(message, body, report)
+    LogEncoder::new(now, Purpose::Return).line(message, body, report)
 }
 
 /// Writes the messages of one log in order.
-pub(super) struct Writing<'w> {
+pub(super) struct LogEncoder<'w> {
     /// The time of messages without one; `None` leaves them without.
     now: Option<&'w str>,
     purpose: Purpose,
@@ -61,9 +61,9 @@ pub(super) struct Writing<'w> {
     nth: u64,
 }
 
-impl<'w> Writing<'w> {
-    pub fn new(now: Option<&'w str>, purpose: Purpose) -> Writing<'w> {
-        Writing {
+impl<'w> LogEncoder<'w> {
+    pub fn new(now: Option<&'w str>, purpose: Purpose) -> LogEncoder<'w> {
+        LogEncoder {
             now,
             purpose,
             document: false,
@@ -73,10 +73,10 @@ impl<'w> Writing<'w> {
     }
 
     /// For messages of a legacy document.
-    pub fn in_document(purpose: Purpose) -> Writing<'w> {
-        Writing {
+    pub fn in_document(purpose: Purpose) -> LogEncoder<'w> {
+        LogEncoder {
             document: true,
-            ..Writing::new(None, purpose)
+            ..LogEncoder::new(None, purpose)
         }
     }
 
@@ -91,7 +91,7 @@ impl<'w> Writing<'w> {
         let mut lost = Vec::new();
         let (line, hidden) = log_line(message, body, self.now, &mut lost).map_err(|fault| {
             let what = format!("message {} is invalid for PicoClaw: {}", self.nth, fault.what);
-            Error::new(Kind::Data, what).hint("nothing was changed")
+            Error::new(ErrorKind::Data, what).hint("nothing was changed")
         })?;
         let line = if self.document { indented(&line, 2) } else { line };
         if line.len() > LONGEST && !self.document {
@@ -100,12 +100,12 @@ impl<'w> Writing<'w> {
                 self.nth,
                 line.len()
             );
-            return Err(Error::new(Kind::Data, what)
+            return Err(Error::new(ErrorKind::Data, what)
                 .hint("nothing was changed; split the text, or store it elsewhere"));
         }
         if hidden && self.purpose == Purpose::Export {
             let what = "only reasoning; kept, but PicoClaw does not show the line";
-            report.note(Place::default(), format!("message {}: {what}", self.nth));
+            report.note(Position::default(), format!("message {}: {what}", self.nth));
         }
         // The id of a message read from PicoClaw is derived from its line, and is restored on reading.
         let again = self.ids.id(&line);
@@ -114,7 +114,7 @@ impl<'w> Writing<'w> {
         }
         let books = |loss: &Loss| matches!(loss, Loss::Id | Loss::Usage | Loss::Category | Loss::Metadata);
         lost.retain(|loss| self.purpose == Purpose::Export || !books(loss));
-        lost.into_iter().for_each(|loss| report.lose(loss, 1));
+        lost.into_iter().for_each(|loss| report.count_loss(loss, 1));
         Ok(line)
     }
 }
@@ -134,13 +134,13 @@ fn log_line(
     let whole = candidate(message, body, own, lists, now, lost);
     // Manually edited PicoClaw members may be invalid.
     let plain;
-    let line = match Line::read(&whole, Rules::Log) {
+    let line = match MessageLine::read(&whole, ParseRules::Log) {
         Ok(line) => line,
         Err(_) => {
             lost.clear();
             lost.push(Loss::Metadata);
             plain = candidate(message, body, b"{}", [None; 3], now, lost);
-            Line::read(&plain, Rules::Log)?
+            MessageLine::read(&plain, ParseRules::Log)?
         }
     };
     let mut encoded = line.encoded();
@@ -150,11 +150,11 @@ fn log_line(
         None => {}
     }
     lost.extend(losses(message, body, own));
-    Ok((encoded, line.is_thought_only()))
+    Ok((encoded, line.is_reasoning_only()))
 }
 
 /// Whether PicoClaw never shows this message.
-pub(super) fn is_thought_only(message: &Message<'_>, body: &[u8]) -> bool {
+pub(super) fn is_reasoning_only(message: &Message<'_>, body: &[u8]) -> bool {
     log_line(message, body, None, &mut Vec::new()).is_ok_and(|(_, hidden)| hidden)
 }
 
@@ -168,7 +168,7 @@ fn with_unknown(line: &[u8], members: &[u8]) -> Option<Vec<u8>> {
     more.push(b',');
     more.extend_from_slice(inner);
     more.push(b'}');
-    let read = Line::read(&more, Rules::Log).ok()?;
+    let read = MessageLine::read(&more, ParseRules::Log).ok()?;
     (read.encoded() == line).then_some(more)
 }
 
@@ -194,7 +194,7 @@ fn candidate(
         _ => built.text("content", &message.text()),
     };
     for part in message.parts() {
-        if let Part::Other(kind, _) = part {
+        if let MessagePart::Other(kind, _) = part {
             let attached = matches!(kind.as_ref(), "image_url" | "input_audio" | "file" | "image");
             lost.push(if attached { Loss::Attachment } else { Loss::Part });
         }
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_picoclaws_shape() {
+    fn a_message_has_the_shape_of_picoclaw() {
         let (line, report) = written(concat!(
             r#"{"tool_call_id":"t","content":[{"type":"text","text":"a<b"},{"type":"text","text":"c"}],"role":"developer","#,
             r#""model":"m","timestamp":"2026-03-01T09:00:00.10+00:00","reasoning":[{"type":"text","text":"why"}],"id":""}"#
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_told() {
+    fn members_without_an_equivalent_are_reported_lost() {
         let with = |more: &str| lost(&format!(r#"{{"role":"user","content":"a",{more}}}"#));
         assert_eq!(with(r#""id":"msg_1""#), ["id"]);
         assert_eq!(with(r#""timestamp":"soon""#), ["timestamp"]);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn thinking_alone_is_kept_and_told() {
+    fn reasoning_without_content_is_kept_and_reported() {
         let (line, report) = written(r#"{"role":"assistant","content":"","reasoning_content":"r"}"#);
         assert!(line.ends_with(r#""reasoning_content":"r"}"#));
         assert!(report.findings[0].what.contains("only reasoning") && !report.is_damaged());
@@ -405,6 +405,6 @@ mod tests {
         };
         assert_eq!(written(&body(LONGEST)).0.len(), LONGEST);
         let error = log_lines(&[body(LONGEST + 1).into_bytes()], NOW, &mut Report::default()).unwrap_err();
-        assert_eq!(error.kind, Kind::Data);
+        assert_eq!(error.kind, ErrorKind::Data);
     }
 }

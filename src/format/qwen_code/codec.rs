@@ -4,11 +4,11 @@ use super::record::{self, message, text, time_of};
 use super::{NAME, compression, encode, tree};
 use crate::format::Format;
 use crate::format::content;
-use crate::format::gemini::Calls;
+use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{Assembly, Codec, Decoded, Draft, Layout, Lineage, SessionInfo, Visible, lines_of};
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::piece::Said;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 
@@ -19,7 +19,7 @@ pub struct QwenCode;
 #[derive(Default)]
 pub struct Outline {
     /// The messages of each element.
-    drafts: Vec<Option<Vec<draft::Draft>>>,
+    drafts: Vec<Option<Vec<draft::AnnotatedDraft>>>,
     id: Option<String>,
     title: Option<String>,
     created: Option<String>,
@@ -30,7 +30,7 @@ pub struct Outline {
 impl Codec for QwenCode {
     const FORMAT: Format = Format::QwenCode;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a Qwen Code session";
+    const PHRASE: &'static str = "a Qwen Code session";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
@@ -40,7 +40,7 @@ impl Codec for QwenCode {
     const ORDERS: bool = true;
     const LINK: Option<[&'static str; 2]> = Some(["uuid", "parentUuid"]);
     const HAS_TITLE: bool = false;
-    const PLACED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
     type Outline = Outline;
 
     fn is_line(&self, line: &[u8]) -> bool {
@@ -68,7 +68,7 @@ impl Codec for QwenCode {
     }
 
     fn outline(&self, elements: &[Vec<u8>]) -> Outline {
-        let mut calls = Calls::default();
+        let mut calls = GeminiCallIds::default();
         let lines = elements.iter().flat_map(|raw| lines_of(raw));
         let lines: Vec<&[u8]> = lines.filter(|line| line.starts_with(b"{")).collect();
         let last = |name| lines.iter().rev().find_map(|line| json::member(line, name));
@@ -146,7 +146,7 @@ impl Codec for QwenCode {
         Some(time.into_owned())
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::records(messages, report)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::NAME;
 use super::record::{of_content, text};
-use crate::format::gemini::Calls;
-use crate::format::kit::{Decoded, Summary};
-use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::gemini::GeminiCallIds;
+use crate::format::kit::{Decoded, SummaryDraft};
+use crate::format::request::request_part::{array, quoted, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
 /// The model message that Qwen Code inserts after a summary.
@@ -20,10 +20,10 @@ pub fn decode(record: &[u8], nth: usize) -> Decoded {
     let Some(contents) = history.and_then(|raw| json::elements(raw, Dialect::Strict)) else {
         return Decoded::Unrecognized;
     };
-    let summary = contents.first().and_then(|content| said(content));
+    let summary = contents.first().and_then(|content| user_text(content));
     let kept = &contents[usize::from(summary.is_some())..];
-    let mut calls = Calls::default();
-    Decoded::Summary(Summary {
+    let mut calls = GeminiCallIds::default();
+    Decoded::Summary(SummaryDraft {
         text: summary.unwrap_or_default(),
         kept: Some(nth),
         members: vec![("by", quoted(NAME))],
@@ -31,12 +31,12 @@ pub fn decode(record: &[u8], nth: usize) -> Decoded {
             .iter()
             .flat_map(|content| of_content(content, &mut calls))
             .collect(),
-        ..Summary::default()
+        ..SummaryDraft::default()
     })
 }
 
 /// The text of a user content, if it only has text.
-fn said(content: &[u8]) -> Option<String> {
+fn user_text(content: &[u8]) -> Option<String> {
     let parts = json::elements(json::member(content, "parts")?, Dialect::Strict)?;
     let texts: Option<Vec<_>> = parts
         .into_iter()

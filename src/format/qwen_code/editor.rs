@@ -6,10 +6,10 @@ use super::record::{text, time_of};
 use super::{NAME, compression};
 use crate::format::Purpose;
 use crate::format::gemini;
-use crate::format::kit::{Edit, Editor, Edits, NewIds, Source, lines_of, losses, records};
+use crate::format::kit::{Editor, Edits, ElementEdit, NewIds, Source, lines_of, losses, records};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::{Said, array, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
 /// State for creating new records.
-pub struct Making {
+pub struct QwenRecordFactory {
     /// Members that all records of a session have.
     session: Vec<(&'static str, Vec<u8>)>,
     /// The time of the last record with one.
@@ -37,7 +37,7 @@ pub struct Making {
     is_new: bool,
 }
 
-impl Making {
+impl QwenRecordFactory {
     /// A record without its content.
     fn record(&mut self, kind: &str, body: &[u8]) -> ObjectBuilder {
         if let Some(time) = time_of(body) {
@@ -61,9 +61,9 @@ impl Making {
 }
 
 impl Editor for QwenCode {
-    type Context = Making;
+    type Context = QwenRecordFactory;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> Making {
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> QwenRecordFactory {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
         let lines: Vec<&[u8]> = lines.filter(|line| line.starts_with(b"{")).collect();
         let last = |name| lines.iter().rev().find_map(|line| json::member(line, name));
@@ -76,7 +76,7 @@ impl Editor for QwenCode {
                 .unwrap_or_default()
         });
         let calls = parts.filter_map(|part| json::member(part, "functionCall"));
-        Making {
+        QwenRecordFactory {
             session: members
                 .filter_map(|name| Some((name, last(name)?.to_vec())))
                 .collect(),
@@ -91,7 +91,7 @@ impl Editor for QwenCode {
         }
     }
 
-    fn new_context(&self, session: &Session, view: &View) -> Making {
+    fn new_context(&self, session: &Session, view: &View) -> QwenRecordFactory {
         let workspace = Workspace::of(session);
         let id = session.header_text("id").unwrap_or_else(|| "session".to_string());
         let mut members = vec![
@@ -105,7 +105,7 @@ impl Editor for QwenCode {
             .iter()
             .find_map(|item| time_of(item.body(session)).map(<[u8]>::to_vec));
         let begun = session.header_text("created_at").map(|time| quoted(&time));
-        Making {
+        QwenRecordFactory {
             session: members,
             clock: times.or(begun).unwrap_or_else(|| EPOCH.to_vec()),
             ids: NewIds::default(),
@@ -116,7 +116,12 @@ impl Editor for QwenCode {
         }
     }
 
-    fn edit(&self, edits: &Edits<'_, QwenCode>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+    fn edit(
+        &self,
+        edits: &Edits<'_, QwenCode>,
+        making: &mut QwenRecordFactory,
+        report: &mut Report,
+    ) -> Vec<ElementEdit> {
         match edits.keeps_summaries() {
             true => edits.rewritten(making, report),
             false => edits.plain(making, report),
@@ -125,21 +130,21 @@ impl Editor for QwenCode {
 
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
-        making: &mut Making,
+        making: &mut QwenRecordFactory,
         report: &mut Report,
     ) -> Vec<Vec<u8>> {
-        let mut made = Vec::new();
+        let mut built = Vec::new();
         for said in messages {
-            made.extend(new_record(said, making, report));
-            if let Some(title) = making.title.take_if(|_| !made.is_empty()) {
+            built.extend(new_record(said, making, report));
+            if let Some(title) = making.title.take_if(|_| !built.is_empty()) {
                 let mut payload = ObjectBuilder::default();
                 payload.text("customTitle", &title).text("titleSource", "manual");
-                made.push(making.event("custom_title", &payload.finish(), b"{}"));
+                built.push(making.event("custom_title", &payload.finish(), b"{}"));
             }
         }
-        made
+        built
     }
 
     fn new_summary(
@@ -147,7 +152,7 @@ impl Editor for QwenCode {
         text: &str,
         body: &[u8],
         _: &[Vec<u8>],
-        making: &mut Making,
+        making: &mut QwenRecordFactory,
     ) -> Option<Vec<Vec<u8>>> {
         let payload = compression::payload(text, making.is_new);
         let named = json::with_members(body, &[("id", None)]);
@@ -158,24 +163,28 @@ impl Editor for QwenCode {
         )])
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let known = [NAME, "is_error", Api::Gemini.name()];
         losses::members(&said.message, said.body, &[Loss::Name], &known, report);
         let is_turn = matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool);
         let is_lost = !is_turn || said.message.category.is_some();
-        report.lose(Loss::Category, u64::from(is_lost));
+        report.count_loss(Loss::Category, u64::from(is_lost));
     }
 }
 
 /// The record of a new message.
-fn new_record(said: &Said<'_>, making: &mut Making, report: &mut Report) -> Option<Vec<u8>> {
+fn new_record(
+    said: &AnnotatedMessage<'_>,
+    making: &mut QwenRecordFactory,
+    report: &mut Report,
+) -> Option<Vec<u8>> {
     let role = said.message.role();
     let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
     let id = said.message.tool_call_id().unwrap_or_default();
     let name = making.names.get(id.as_ref()).cloned();
     match role {
         Role::Assistant => {
-            let thoughts = thoughts(said, report);
+            let thoughts = reasoning_parts(said, report);
             changes.push(("reasoning", (!thoughts.is_empty()).then(|| array(thoughts))));
             if json::member(said.body, "model").is_none() {
                 changes.extend(making.model.clone().map(|model| ("model", Some(model))));
@@ -193,7 +202,7 @@ fn new_record(said: &Said<'_>, making: &mut Making, report: &mut Report) -> Opti
         .collect();
     let body = json::with_members(said.body, &changes).map_or(Cow::Borrowed(said.body), Cow::Owned);
     let bodies = [body];
-    let said = records::said(&bodies, NAME).into_iter().next()?;
+    let said = records::annotated_messages(&bodies, NAME).into_iter().next()?;
     let mut record = making.record(kind(role), said.body);
     record.raw(
         "message",
@@ -214,7 +223,7 @@ fn new_record(said: &Said<'_>, making: &mut Making, report: &mut Report) -> Opti
 }
 
 /// The reasoning of a message as parts of the Gemini API.
-fn thoughts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+fn reasoning_parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let signs = ["signature", "encrypted_content", "data"];
     let mut thoughts = Vec::new();
     for part in said.reasoning() {
@@ -223,15 +232,15 @@ fn thoughts(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
             continue;
         }
         let is_signed = signs.iter().any(|name| json::member(part, name).is_some());
-        report.lose(Loss::Signature, u64::from(is_signed));
+        report.count_loss(Loss::Signature, u64::from(is_signed));
         let text = json::member(part, "text").or(json::member(part, "thinking"));
         match text.filter(|text| text.starts_with(b"\"")) {
             Some(text) => {
-                let thought = wrapped("text", text);
+                let reasoning = wrapped("text", text);
                 let kind = Some(&b"\"thought\""[..]);
-                thoughts.push(json::with_members(&thought, &[("type", kind)]).unwrap_or(thought));
+                thoughts.push(json::with_members(&reasoning, &[("type", kind)]).unwrap_or(reasoning));
             }
-            None => report.lose(Loss::Reasoning, 1),
+            None => report.count_loss(Loss::Reasoning, 1),
         }
     }
     thoughts

@@ -3,7 +3,7 @@
 use crate::format::gemini;
 use crate::format::gemini_cli;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, array};
+use crate::format::request::request_part::{AnnotatedMessage, array};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
@@ -25,7 +25,7 @@ pub fn content(role: Role, parts: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Encodes messages that were read from one element as a record, or as an array of the original number of records.
-pub fn records(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+pub fn records(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
     let role = first.message.role();
     let parts = messages
@@ -69,7 +69,7 @@ pub fn records(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
 }
 
 /// Adds the model and usage of a reply.
-pub fn add_figures(record: &mut ObjectBuilder, said: &Said<'_>, report: &mut Report) {
+pub fn add_figures(record: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, report: &mut Report) {
     if let Some(model) = json::member(said.body, "model") {
         record.raw("model", model);
     }
@@ -78,7 +78,7 @@ pub fn add_figures(record: &mut ObjectBuilder, said: &Said<'_>, report: &mut Rep
     };
     match metadata(usage) {
         Some(usage) => drop(record.raw("usageMetadata", usage)),
-        None => report.lose(Loss::Usage, 1),
+        None => report.count_loss(Loss::Usage, 1),
     }
 }
 

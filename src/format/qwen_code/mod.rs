@@ -14,14 +14,14 @@ mod record;
 mod tests;
 mod tree;
 
-use super::Form;
-use super::detect::{Content, Signature};
+use super::FormatSpec;
+use super::detect::{LineKind, Signature};
 use super::kit;
 use super::report::Loss;
 use codec::QwenCode;
 
 /// These logs, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Qwen Code session",
     ending: ".jsonl",
@@ -58,11 +58,13 @@ pub(super) const SIGNATURE: Signature = Signature {
     line: |shape| {
         let has_parts = shape.object("message").is_array("parts");
         let is_event = shape.is_text("subtype") && shape.is_object("systemPayload");
-        shape.has("sessionId") && KINDS.iter().any(|kind| shape.says("type", kind)) && (has_parts || is_event)
+        shape.has("sessionId")
+            && KINDS.iter().any(|kind| shape.text_equals("type", kind))
+            && (has_parts || is_event)
     },
     content: |shape| match shape.is_object("message") {
-        true => Content::known(shape.object("message").is_array("parts")),
-        false => Content::None,
+        true => LineKind::known(shape.object("message").is_array("parts")),
+        false => LineKind::None,
     },
     ..Signature::BLANK
 };

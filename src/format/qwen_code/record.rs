@@ -1,15 +1,15 @@
 //! Parses records, and converts the records of a message.
 
 use super::NAME;
-use crate::format::gemini::{self, Calls};
+use crate::format::gemini::{self, GeminiCallIds};
 use crate::format::request::Api;
-use crate::format::request::draft::Draft;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::draft::AnnotatedDraft;
+use crate::format::request::request_part::{array, quoted};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 
 /// Types of user records that the program generates.
-const MADE: [&str; 3] = ["notification", "cron", "background_task_completed"];
+const GENERATED_TYPES: [&str; 3] = ["notification", "cron", "background_task_completed"];
 
 /// A string member that is not empty.
 pub fn text(record: &[u8], name: &str) -> Option<String> {
@@ -40,7 +40,7 @@ fn parts(record: &[u8]) -> Option<Vec<&[u8]>> {
 }
 
 /// The native messages of records with the same id; `None` if they are not messages.
-pub fn drafts(records: &[&[u8]], calls: &mut Calls) -> Option<Vec<Draft>> {
+pub fn drafts(records: &[&[u8]], calls: &mut GeminiCallIds) -> Option<Vec<AnnotatedDraft>> {
     let first = records.first()?;
     let parts: Option<Vec<Vec<&[u8]>>> = records.iter().map(|record| parts(record)).collect();
     let parts = parts?;
@@ -48,7 +48,7 @@ pub fn drafts(records: &[&[u8]], calls: &mut Calls) -> Option<Vec<Draft>> {
     let mut drafts = of_parts(if is_model { "model" } else { "user" }, &parts.concat(), calls);
     let status = json::member(first, "toolCallResult").and_then(|result| text(result, "status"));
     let is_failed = status.is_some_and(|status| status != "success");
-    let is_made = text(first, "subtype").is_some_and(|kind| MADE.contains(&kind.as_str()));
+    let is_made = text(first, "subtype").is_some_and(|kind| GENERATED_TYPES.contains(&kind.as_str()));
     for draft in &mut drafts {
         if let Some(time) = time_of(first) {
             draft.set("timestamp", time);
@@ -83,14 +83,14 @@ pub fn drafts(records: &[&[u8]], calls: &mut Calls) -> Option<Vec<Draft>> {
 }
 
 /// Converts parts to native messages.
-fn of_parts(role: &str, parts: &[&[u8]], calls: &mut Calls) -> Vec<Draft> {
+fn of_parts(role: &str, parts: &[&[u8]], calls: &mut GeminiCallIds) -> Vec<AnnotatedDraft> {
     let mut content = ObjectBuilder::default();
     content.raw("role", quoted(role)).raw("parts", array(parts));
     of_content(&content.finish(), calls)
 }
 
 /// Converts a Gemini content to native messages.
-pub fn of_content(content: &[u8], calls: &mut Calls) -> Vec<Draft> {
+pub fn of_content(content: &[u8], calls: &mut GeminiCallIds) -> Vec<AnnotatedDraft> {
     let mut drafts = gemini::element(content, calls);
     for draft in &mut drafts {
         draft.move_notes(Api::Gemini, "members");

@@ -34,7 +34,7 @@ pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
         ids,
         parents,
     };
-    let way = way(lines, &tree);
+    let way = active_path(lines, &tree);
     let first = assembly.first.clone();
     let is_branch = |nth: usize| tree.ids[nth].is_some() && !way.contains(&first[nth]) && !way.contains(&nth);
     tree.add_branches(&mut assembly, is_branch);
@@ -43,7 +43,7 @@ pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
 
 /// The records from the last one back to the first. Where one names none that is there, the way continues at the last
 /// record before it of another piece, except at a rewind.
-fn way(lines: &[&[u8]], tree: &Tree) -> HashSet<usize> {
+fn active_path(lines: &[&[u8]], tree: &Tree) -> HashSet<usize> {
     let (ids, parents) = (&tree.ids, &tree.parents);
     let pieces = tree.heads(|_| false);
     let mut way = HashSet::new();

@@ -1,13 +1,13 @@
 //! Splits and joins the content of a message.
 
 use super::draft;
-use super::piece::{array, quoted};
+use super::request_part::{array, quoted};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// A part of a content.
-pub enum Content<'a> {
+pub enum RequestContent<'a> {
     /// A text as a JSON string.
     Text(&'a [u8]),
     /// Any other part.
@@ -15,20 +15,20 @@ pub enum Content<'a> {
 }
 
 /// The parts of a content.
-pub fn pieces(content: Option<&[u8]>) -> VecDeque<Content<'_>> {
+pub fn content_parts(content: Option<&[u8]>) -> VecDeque<RequestContent<'_>> {
     match content {
-        Some(raw) if raw.starts_with(b"\"") => VecDeque::from([Content::Text(raw)]),
+        Some(raw) if raw.starts_with(b"\"") => VecDeque::from([RequestContent::Text(raw)]),
         Some(raw) => {
             let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
-            parts.into_iter().map(piece).collect()
+            parts.into_iter().map(content_part).collect()
         }
         None => VecDeque::new(),
     }
 }
 
-fn piece(part: &[u8]) -> Content<'_> {
+fn content_part(part: &[u8]) -> RequestContent<'_> {
     if part.starts_with(b"\"") {
-        return Content::Text(part);
+        return RequestContent::Text(part);
     }
     let kind = json::member(part, "type").and_then(json::text);
     let text = match kind.as_deref() {
@@ -37,8 +37,8 @@ fn piece(part: &[u8]) -> Content<'_> {
         _ => None,
     };
     match text.filter(|raw| raw.starts_with(b"\"")) {
-        Some(text) => Content::Text(text),
-        None => Content::Other(part),
+        Some(text) => RequestContent::Text(text),
+        None => RequestContent::Other(part),
     }
 }
 

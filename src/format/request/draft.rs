@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// A message with the annotations that are needed to write it back.
 #[derive(Clone, Debug, Default)]
-pub struct Draft {
+pub struct AnnotatedDraft {
     /// Its members, `role` first, without the metadata.
     members: Vec<(Cow<'static, str>, Vec<u8>)>,
     /// Members of `metadata.<API>`.
@@ -15,11 +15,11 @@ pub struct Draft {
     free: Vec<(&'static str, Vec<u8>)>,
 }
 
-impl Draft {
+impl AnnotatedDraft {
     /// A message of this role.
-    pub fn new(role: &str) -> Draft {
-        let mut draft = Draft::default();
-        draft.raw("role", super::piece::quoted(role));
+    pub fn new(role: &str) -> AnnotatedDraft {
+        let mut draft = AnnotatedDraft::default();
+        draft.raw("role", super::request_part::quoted(role));
         draft
     }
 
@@ -31,7 +31,11 @@ impl Draft {
     }
 
     /// Adds a member.
-    pub fn raw(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Vec<u8>>) -> &mut Draft {
+    pub fn raw(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: impl Into<Vec<u8>>,
+    ) -> &mut AnnotatedDraft {
         self.members.push((name.into(), value.into()));
         self
     }
@@ -45,7 +49,7 @@ impl Draft {
     }
 
     /// Adds or replaces a member.
-    pub fn set(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut Draft {
+    pub fn set(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut AnnotatedDraft {
         self.members.retain(|(known, _)| known != name);
         self.raw(name, value)
     }
@@ -62,13 +66,13 @@ impl Draft {
     }
 
     /// Adds an annotation for writing the message back in this format, if there is a value.
-    pub fn note(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
+    pub fn note(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut AnnotatedDraft {
         self.notes.extend(value.map(|value| (name, value)));
         self
     }
 
     /// Adds a member to the metadata, if there is a value.
-    pub fn metadata(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
+    pub fn metadata(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut AnnotatedDraft {
         self.free.extend(value.map(|value| (name, value)));
         self
     }
@@ -114,17 +118,17 @@ pub fn call(id: &[u8], name: &[u8], arguments: &[u8]) -> Vec<u8> {
 }
 
 /// An annotation for the order of a message's parts, unless it is the default: reasoning, content, calls.
-pub fn order_note(order: &[Slot]) -> Option<Vec<u8>> {
+pub fn order_note(order: &[MemberSlot]) -> Option<Vec<u8>> {
     let usual = order.is_sorted();
     (!usual).then(|| {
-        let names = order.iter().map(|slot| super::piece::quoted(slot.name()));
-        super::piece::array(names)
+        let names = order.iter().map(|slot| super::request_part::quoted(slot.name()));
+        super::request_part::array(names)
     })
 }
 
 /// The member that a part of a message is stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Slot {
+pub enum MemberSlot {
     /// The reasoning.
     Reasoning,
     /// The content.
@@ -133,14 +137,14 @@ pub enum Slot {
     Call,
 }
 
-impl Slot {
-    const ALL: [Slot; 3] = [Slot::Reasoning, Slot::Content, Slot::Call];
+impl MemberSlot {
+    const ALL: [MemberSlot; 3] = [MemberSlot::Reasoning, MemberSlot::Content, MemberSlot::Call];
 
     fn name(self) -> &'static str {
         match self {
-            Slot::Reasoning => "reasoning",
-            Slot::Content => "content",
-            Slot::Call => "call",
+            MemberSlot::Reasoning => "reasoning",
+            MemberSlot::Content => "content",
+            MemberSlot::Call => "call",
         }
     }
 }
@@ -152,7 +156,7 @@ pub fn in_order(note: Option<&[u8]>, pieces: [Vec<Vec<u8>>; 3]) -> Vec<Vec<u8>> 
     let mut all = Vec::new();
     let noted = note.and_then(|raw| json::elements(raw, Dialect::Strict));
     for name in noted.unwrap_or_default() {
-        let slot = Slot::ALL
+        let slot = MemberSlot::ALL
             .iter()
             .position(|slot| json::text(name).is_some_and(|name| name == slot.name()));
         all.extend(slot.and_then(|slot| queues[slot].next()));
@@ -169,9 +173,9 @@ pub fn text_part(text: &[u8]) -> Vec<u8> {
 }
 
 /// An element that is not an object of the API, as the only part of a message.
-pub fn whole(role: &str, element: &[u8]) -> Draft {
-    let mut draft = Draft::new(role);
-    draft.raw("content", super::piece::array([element]));
+pub fn raw_draft(role: &str, element: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new(role);
+    draft.raw("content", super::request_part::array([element]));
     draft
 }
 
@@ -185,5 +189,5 @@ pub fn call_notes(notes: &[Vec<u8>]) -> Option<Vec<u8>> {
     notes
         .iter()
         .any(|note| note != b"{}")
-        .then(|| super::piece::array(notes))
+        .then(|| super::request_part::array(notes))
 }

@@ -2,14 +2,14 @@
 
 /// A message, item or turn of a provider's history, with the view items that it represents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Element {
+pub struct RequestElement {
     /// Its JSON, on one line.
     pub raw: Vec<u8>,
     /// Indexes of view items, in order. One item may be in several elements, and one element may have several items.
     pub items: Vec<usize>,
 }
 
-impl AsRef<[u8]> for Element {
+impl AsRef<[u8]> for RequestElement {
     fn as_ref(&self) -> &[u8] {
         &self.raw
     }
@@ -17,14 +17,14 @@ impl AsRef<[u8]> for Element {
 
 /// A request in the form that a provider would receive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct ProviderRequest {
     /// Instructions next to the history, as JSON: `system` of Anthropic, `systemInstruction` of Gemini, `instructions`
     /// of Responses.
     pub system: Option<Vec<u8>>,
     /// Indexes of the view items that became instructions.
     pub system_items: Vec<usize>,
     /// The history.
-    pub elements: Vec<Element>,
+    pub elements: Vec<RequestElement>,
     /// Whether the request defines tools; `None` if the session was not read from a request.
     pub tools: Option<bool>,
 }

@@ -1,24 +1,24 @@
 //! The trait that each provider's API implements. All other code for requests is common to the APIs, here and in
 //! `check`.
 
-use super::draft::Draft;
-use super::element::Request;
-use super::piece::{Piece, Said, Writing};
-use crate::format::form::Purpose;
+use super::draft::AnnotatedDraft;
+use super::element::ProviderRequest;
+use super::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use crate::format::report::Report;
+use crate::format::spec::Purpose;
 use crate::model::session::Session;
 use crate::model::view::View;
 
 /// The API of a provider.
 pub trait Interface: Sync {
     /// The members of its requests and responses.
-    fn shape(&self) -> &'static Shape;
+    fn shape(&self) -> &'static ApiShape;
 
     /// A decoder for the elements of one history.
     fn decoder(&self) -> Box<dyn Decoder>;
 
     /// Encodes a history as elements.
-    fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request;
+    fn write(&self, pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest;
 
     /// The view without conversion, for an API whose messages are native.
     fn request(
@@ -27,12 +27,12 @@ pub trait Interface: Sync {
         _view: &View,
         _purpose: Purpose,
         _report: &mut Report,
-    ) -> Option<Request> {
+    ) -> Option<ProviderRequest> {
         None
     }
 
     /// Converts the instructions next to a history to a message.
-    fn instructions(&self, raw: &[u8]) -> Draft;
+    fn instructions(&self, raw: &[u8]) -> AnnotatedDraft;
 
     /// Describes the fault of an element that has the envelope of a message but content that the API does not have.
     fn fault(&self, element: &[u8]) -> Option<String>;
@@ -48,7 +48,7 @@ pub trait Interface: Sync {
     }
 
     /// Whether the ids of a message's calls are generated, because the API does not require any.
-    fn generates_call_ids(&self, _said: &Said<'_>) -> bool {
+    fn generates_call_ids(&self, _said: &AnnotatedMessage<'_>) -> bool {
         false
     }
 
@@ -61,7 +61,7 @@ pub trait Interface: Sync {
 /// Decodes the elements of a history in order, with the state of earlier ones.
 pub trait Decoder {
     /// The native messages of elements that belong together, without annotations for their position.
-    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft>;
+    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<AnnotatedDraft>;
 
     /// The element's messages unchanged, for an API whose messages are native.
     fn records(&mut self, _element: &[u8]) -> Option<Vec<Vec<u8>>> {
@@ -70,7 +70,7 @@ pub trait Decoder {
 }
 
 /// The members of the requests and responses of an API.
-pub struct Shape {
+pub struct ApiShape {
     /// The request member with the history.
     pub list: &'static str,
     /// Whether that member may be a string, the only user message.

@@ -1,14 +1,14 @@
 //! Images in the encoding of the Model Context Protocol, `{"type":"image","data","mimeType"}`, which several programs
 //! use.
 
-use super::media::{Bytes, Kind, Media};
+use super::media::{Bytes, Media, MediaKind};
 use crate::model::json::{self, ObjectBuilder};
 
 /// Converts a native part to such an image; `None` for any other part.
 pub fn image(part: &[u8]) -> Option<Vec<u8>> {
     let media = Media::of(part)?;
     match (&media.kind, &media.bytes) {
-        (Kind::Image, Bytes::Here(mime, data)) => {
+        (MediaKind::Image, Bytes::Here(mime, data)) => {
             let mut block = ObjectBuilder::default();
             block
                 .text("type", "image")
@@ -30,7 +30,7 @@ pub fn part(raw: &[u8]) -> Vec<u8> {
         return raw.to_vec();
     };
     let media = Media {
-        kind: Kind::Image,
+        kind: MediaKind::Image,
         bytes: Bytes::Here(mime, data),
         name: None,
         detail: None,

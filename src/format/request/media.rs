@@ -1,13 +1,13 @@
 //! Images, audio and files in the encodings of the APIs, and conversions between them.
 
-use super::piece::quoted;
+use super::request_part::quoted;
 use crate::format::base64;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
 /// The kind of an attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MediaKind {
     /// An image.
     Image,
     /// Audio.
@@ -31,7 +31,7 @@ pub enum Bytes<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media<'a> {
     /// The kind.
-    pub kind: Kind,
+    pub kind: MediaKind,
     /// The data.
     pub bytes: Bytes<'a>,
     /// The file name.
@@ -67,11 +67,11 @@ pub fn address(url: Cow<'_, str>) -> Bytes<'_> {
 }
 
 /// The kind for a media type.
-pub fn kind_of(mime: &str) -> Kind {
+pub fn kind_of(mime: &str) -> MediaKind {
     match mime.split('/').next() {
-        Some("image") => Kind::Image,
-        Some("audio") => Kind::Audio,
-        _ => Kind::File,
+        Some("image") => MediaKind::Image,
+        Some("audio") => MediaKind::Audio,
+        _ => MediaKind::File,
     }
 }
 
@@ -80,14 +80,14 @@ impl<'a> Media<'a> {
     pub fn of(part: &'a [u8]) -> Option<Media<'a>> {
         let inner = |name: &str| json::member(part, name);
         let mut media = Media {
-            kind: Kind::File,
+            kind: MediaKind::File,
             bytes: Bytes::Kept(Cow::Borrowed("")),
             name: None,
             detail: None,
         };
         match text(part, &["type"]).as_deref() {
             Some("image_url" | "input_image") => {
-                media.kind = Kind::Image;
+                media.kind = MediaKind::Image;
                 let image = inner("image_url");
                 media.detail = image
                     .and_then(|image| json::member(image, "detail"))
@@ -103,7 +103,7 @@ impl<'a> Media<'a> {
                 let audio = inner("input_audio")?;
                 let format = text(audio, &["format"])?;
                 let mime = if format == "mp3" { "mpeg" } else { &format };
-                media.kind = Kind::Audio;
+                media.kind = MediaKind::Audio;
                 media.bytes = Bytes::Here(format!("audio/{mime}").into(), text(audio, &["data"])?);
             }
             Some("file" | "input_file") => {
@@ -125,7 +125,7 @@ impl<'a> Media<'a> {
                     _ => return None,
                 };
                 if kind == "image" {
-                    media.kind = Kind::Image;
+                    media.kind = MediaKind::Image;
                 }
             }
             None => {
@@ -137,7 +137,7 @@ impl<'a> Media<'a> {
                 } else {
                     let file = inner("fileData").or_else(|| inner("file_data"))?;
                     let mime = text(file, &["mimeType", "mime_type"]);
-                    media.kind = mime.as_deref().map_or(Kind::File, kind_of);
+                    media.kind = mime.as_deref().map_or(MediaKind::File, kind_of);
                     media.bytes = Bytes::At(text(file, &["fileUri", "file_uri"])?, mime);
                 }
             }
@@ -159,7 +159,7 @@ impl<'a> Media<'a> {
     pub fn chat(&self) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         match (self.kind, &self.bytes) {
-            (Kind::Image, _) => {
+            (MediaKind::Image, _) => {
                 let mut image = ObjectBuilder::default();
                 image.text("url", &self.url()?);
                 if let Some(detail) = self.detail {
@@ -167,7 +167,7 @@ impl<'a> Media<'a> {
                 }
                 built.text("type", "image_url").raw("image_url", image.finish());
             }
-            (Kind::Audio, Bytes::Here(mime, data)) if audio_format(mime).is_some() => {
+            (MediaKind::Audio, Bytes::Here(mime, data)) if audio_format(mime).is_some() => {
                 let mut audio = ObjectBuilder::default();
                 audio
                     .text("data", data)
@@ -198,7 +198,9 @@ impl<'a> Media<'a> {
         match &self.bytes {
             Bytes::Here(mime, data) => {
                 let taken = match self.kind {
-                    Kind::Image => ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&&**mime),
+                    MediaKind::Image => {
+                        ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&&**mime)
+                    }
                     _ => mime == "application/pdf",
                 };
                 if !taken {
@@ -209,19 +211,19 @@ impl<'a> Media<'a> {
                     .text("media_type", mime)
                     .text("data", data);
             }
-            Bytes::At(url, _) if url.starts_with("http") && self.kind != Kind::Audio => {
+            Bytes::At(url, _) if url.starts_with("http") && self.kind != MediaKind::Audio => {
                 source.text("type", "url").text("url", url);
             }
             _ => return None,
         }
         let mut built = ObjectBuilder::default();
-        let kind = if self.kind == Kind::Image {
+        let kind = if self.kind == MediaKind::Image {
             "image"
         } else {
             "document"
         };
         built.text("type", kind).raw("source", source.finish());
-        if let (Some(name), Kind::File) = (&self.name, self.kind) {
+        if let (Some(name), MediaKind::File) = (&self.name, self.kind) {
             built.text("title", name);
         }
         Some(built.finish())
@@ -255,7 +257,7 @@ impl<'a> Media<'a> {
     pub fn responses(&self) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
         match (self.kind, &self.bytes) {
-            (Kind::Image, bytes) => {
+            (MediaKind::Image, bytes) => {
                 built.text("type", "input_image");
                 match bytes {
                     Bytes::Kept(id) => built.text("file_id", id),
@@ -265,15 +267,15 @@ impl<'a> Media<'a> {
                     built.raw("detail", detail);
                 }
             }
-            (Kind::Audio, Bytes::Here(mime, data)) => {
+            (MediaKind::Audio, Bytes::Here(mime, data)) => {
                 let mut audio = ObjectBuilder::default();
                 audio.text("data", data).text("format", audio_format(mime)?);
                 built
                     .text("type", "input_audio")
                     .raw("input_audio", audio.finish());
             }
-            (Kind::Audio, _) => return None,
-            (Kind::File, bytes) => {
+            (MediaKind::Audio, _) => return None,
+            (MediaKind::File, bytes) => {
                 built.text("type", "input_file");
                 if let Some(name) = &self.name {
                     built.text("filename", name);
@@ -291,18 +293,18 @@ impl<'a> Media<'a> {
 
 /// A content part for inline data of this media type; `None` if there is no such part.
 pub fn attached(mime: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-    let data = base64::encode(bytes, &base64::Style::PLAIN);
+    let data = base64::encode(bytes, &base64::Base64Style::PLAIN);
     let data = String::from_utf8(data).ok()?;
     media(kind_of(mime), Bytes::Here(mime.into(), data.into())).chat()
 }
 
 /// A content part for data at a URL.
 pub fn linked(mime: Option<&str>, url: &str) -> Option<Vec<u8>> {
-    let kind = mime.map_or(Kind::Image, kind_of);
+    let kind = mime.map_or(MediaKind::Image, kind_of);
     media(kind, Bytes::At(url.into(), mime.map(Cow::from))).chat()
 }
 
-fn media(kind: Kind, bytes: Bytes<'_>) -> Media<'_> {
+fn media(kind: MediaKind, bytes: Bytes<'_>) -> Media<'_> {
     Media {
         kind,
         bytes,

@@ -7,53 +7,53 @@
 //! on the first of its messages, and is used as long as it still decodes to the current messages.
 
 pub mod api;
-mod back;
 pub(super) mod contents;
 pub(super) mod draft;
 pub mod element;
-pub mod figures;
 pub(super) mod interface;
 pub(super) mod mcp;
 pub(super) mod media;
 mod order;
-pub(super) mod piece;
 mod print;
+pub(super) mod request_part;
 mod system;
+pub mod token_figures;
 pub(super) mod turns;
+mod write_back;
 
 pub use api::Api;
-pub use back::write_back;
-pub use element::{Element, Request};
+pub use element::{ProviderRequest, RequestElement};
 pub use media::{attached, linked};
 pub use print::write;
 pub use system::system_record;
+pub use write_back::write_back;
 
-use super::form::Purpose;
 use super::report::Report;
+use super::spec::Purpose;
 use super::{native, opaque};
-use crate::error::{Place, Result};
+use crate::error::{Position, Result};
 use crate::model::json::{self, Dialect};
 use crate::model::key::Derive;
 use crate::model::message::{Message, Role};
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
-use draft::Draft;
+use draft::AnnotatedDraft;
 use interface::Decoder;
 pub(super) use order::order;
-use piece::{Piece, Said, Writing};
+use request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// Converts the view to elements of an API. Losses go to the report.
-pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -> Result<Request> {
+pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -> Result<ProviderRequest> {
     Ok(built(api, session, view, Purpose::Context, report))
 }
 
 /// As [`elements`], for a purpose that decides what counts as a loss.
-fn built(api: Api, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
-    built_of(api, came_from(api, session), session, view, purpose, report)
+fn built(api: Api, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> ProviderRequest {
+    built_of(api, was_read_from(api, session), session, view, purpose, report)
 }
 
 /// As [`built`], with `own` order: whether the session keeps its original order.
@@ -64,7 +64,7 @@ pub(super) fn built_of(
     view: &View,
     purpose: Purpose,
     report: &mut Report,
-) -> Request {
+) -> ProviderRequest {
     let interface = api.interface();
     let covered = (interface.has_compactions() && own && purpose == Purpose::Return)
         .then(|| opaque::with_covered(session, view))
@@ -80,16 +80,16 @@ pub(super) fn built_of(
                 Some(text) => {
                     let own = opaque::of_event(view.items[item].body(session));
                     if let Some(own) = own.filter(|_| interface.has_compactions()) {
-                        pieces.push(Piece::Kept(vec![item], vec![own]));
+                        pieces.push(RequestPart::Kept(vec![item], vec![own]));
                         continue;
                     }
                     let role = view.items[item].summary_role(session);
-                    pieces.push(Piece::Summary(item, text, role));
+                    pieces.push(RequestPart::Summary(item, text, role));
                 }
-                None => pieces.push(Piece::Message(item, view.items[item].body(session))),
+                None => pieces.push(RequestPart::Message(item, view.items[item].body(session))),
             }
         }
-        let mut writing = Writing {
+        let mut writing = WriteSettings {
             api,
             purpose,
             own,
@@ -97,7 +97,7 @@ pub(super) fn built_of(
             calls: &order.calls,
             report,
         };
-        let (system, pieces) = kept(api, pieces);
+        let (system, pieces) = preserved_elements(api, pieces);
         let mut request = interface.write(&pieces, &mut writing);
         if let Some((item, raw)) = system {
             request.system = Some(raw.to_vec());
@@ -114,19 +114,22 @@ pub(super) fn built_of(
 
 /// Replaces messages by their preserved elements if these still decode to the same messages; returns preserved
 /// instructions separately.
-fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Piece<'_>>) {
+fn preserved_elements(
+    api: Api,
+    mut pieces: Vec<RequestPart<'_>>,
+) -> (Option<(usize, &[u8])>, Vec<RequestPart<'_>>) {
     let mut system = None;
     // Move pieces within the list; a second list would double the memory.
     let (mut next, mut done) = (0, 0);
     while let Some(piece) = pieces.get(next) {
         let (lead, at) = (next == 0, next);
         next += 1;
-        if let Some(said) = piece.said(api) {
+        if let Some(said) = piece.annotated(api) {
             if let (true, Some(raw)) = (lead, said.noted("system"))
                 && agrees(api, &api.interface().instructions(raw).body(api), &said)
                 && !pieces
                     .get(next)
-                    .and_then(|next| next.said(api))
+                    .and_then(|next| next.annotated(api))
                     .is_some_and(|next| is_system(&next))
             {
                 system = Some((said.item, raw));
@@ -141,15 +144,15 @@ fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Pi
                     .get(at..at + drafts.len())
                     .filter(|group| !group.is_empty());
                 let items = group.and_then(|group| {
-                    let item = |(draft, piece): (&Draft, &Piece<'_>)| {
-                        let said = piece.said(api)?;
+                    let item = |(draft, piece): (&AnnotatedDraft, &RequestPart<'_>)| {
+                        let said = piece.annotated(api)?;
                         agrees(api, &draft.body(api), &said).then_some(said.item)
                     };
                     drafts.iter().zip(group).map(item).collect::<Option<Vec<_>>>()
                 });
                 if let Some(items) = items {
                     next = at + items.len();
-                    pieces[at] = Piece::Kept(items, raws);
+                    pieces[at] = RequestPart::Kept(items, raws);
                 }
             }
         }
@@ -160,27 +163,27 @@ fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Pi
     (system, pieces)
 }
 
-fn is_system(said: &Said<'_>) -> bool {
+fn is_system(said: &AnnotatedMessage<'_>) -> bool {
     matches!(said.message.role(), Role::System | Role::Developer)
 }
 
 /// Whether a message still equals the decoded element, ignoring generated call ids.
-fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
-    let place = Place { line: 0, offset: 1 };
-    let record = Record::parse(made, place);
-    let Some(made) = record.message() else {
+fn agrees(api: Api, built: &[u8], now: &AnnotatedMessage<'_>) -> bool {
+    let place = Position { line: 0, offset: 1 };
+    let record = Record::parse(built, place);
+    let Some(built) = record.message() else {
         return false;
     };
     let message = &now.message;
     let calls = match api.interface().generates_call_ids(now) {
-        true => functions(made) == functions(message),
-        false => made.tool_calls == message.tool_calls && made.tool_call_id == message.tool_call_id,
+        true => functions(built) == functions(message),
+        false => built.tool_calls == message.tool_calls && built.tool_call_id == message.tool_call_id,
     };
     calls
-        && made.role == message.role
-        && made.content == message.content
-        && made.reasoning == message.reasoning
-        && made.name == message.name
+        && built.role == message.role
+        && built.content == message.content
+        && built.reasoning == message.reasoning
+        && built.name == message.name
 }
 
 /// The calls of a message without their ids.
@@ -238,7 +241,8 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
             continue;
         }
         let (mut drafts, exact) = unit(api, &elements[at..at + length], &mut *decoder);
-        let role = |draft: Option<&Draft>| draft.and_then(|draft| interface.joined_role(draft.role()));
+        let role =
+            |draft: Option<&AnnotatedDraft>| draft.and_then(|draft| interface.joined_role(draft.role()));
         if let Some(first) = drafts.first_mut().filter(|_| exact)
             && before.is_some()
             && before == role(Some(first))
@@ -262,18 +266,18 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
 
 /// The native messages of elements that belong together, and whether encoding restores the elements; if not, they are
 /// preserved on the first message.
-pub(super) fn unit(api: Api, elements: &[&[u8]], decoder: &mut dyn Decoder) -> (Vec<Draft>, bool) {
+pub(super) fn unit(api: Api, elements: &[&[u8]], decoder: &mut dyn Decoder) -> (Vec<AnnotatedDraft>, bool) {
     let mut drafts = decoder.drafts(elements);
-    let exact = is_written_back(api, &drafts, elements);
+    let exact = encodes_to_source(api, &drafts, elements);
     if let Some(first) = drafts.first_mut().filter(|_| !exact) {
-        first.note("raw", Some(piece::array(elements)));
+        first.note("raw", Some(request_part::array(elements)));
     }
     (drafts, exact)
 }
 
 /// Whether the messages encode to the elements that they were decoded from.
-fn is_written_back(api: Api, drafts: &[Draft], elements: &[&[u8]]) -> bool {
-    let request = written_back(api, drafts);
+fn encodes_to_source(api: Api, drafts: &[AnnotatedDraft], elements: &[&[u8]]) -> bool {
+    let request = encode_request(api, drafts);
     request.system.is_none()
         && request.elements.len() == elements.len()
         && request
@@ -283,11 +287,11 @@ fn is_written_back(api: Api, drafts: &[Draft], elements: &[&[u8]]) -> bool {
             .all(|(element, raw)| json::same(&element.raw, raw))
 }
 
-fn written_back(api: Api, drafts: &[Draft]) -> Request {
+fn encode_request(api: Api, drafts: &[AnnotatedDraft]) -> ProviderRequest {
     let bodies: Vec<_> = drafts.iter().map(|draft| draft.body(api)).collect();
     let pieces = bodies.iter().enumerate();
-    let pieces = pieces.map(|(item, body)| Piece::Message(item, body));
-    let mut writing = Writing {
+    let pieces = pieces.map(|(item, body)| RequestPart::Message(item, body));
+    let mut writing = WriteSettings {
         api,
         purpose: Purpose::Return,
         own: false,
@@ -306,7 +310,7 @@ pub(in crate::format) fn members(session: &Session) -> Option<Vec<u8>> {
 }
 
 /// Whether a session was read from a request of this API, so that its order is kept.
-pub(super) fn came_from(api: Api, session: &Session) -> bool {
+pub(super) fn was_read_from(api: Api, session: &Session) -> bool {
     native::source_format(session).is_some_and(|format| format == api.name())
 }
 

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The items of a view in request order.
 #[derive(Debug, Default)]
-pub struct Order {
+pub struct RequestOrder {
     /// Indexes of view items.
     pub items: Vec<usize>,
     /// For each result: the item with the call, and the index of the call.
@@ -17,7 +17,7 @@ pub struct Order {
 }
 
 /// The latest message with calls, and its calls that results without an id may still answer.
-struct Last {
+struct LastCalls {
     caller: usize,
     all: VecDeque<usize>,
     by_name: HashMap<String, VecDeque<usize>>,
@@ -26,13 +26,13 @@ struct Last {
 /// Moves results after their calls, unless the history is `kept` in its order. A result belongs to the nearest earlier
 /// call with its id that has no result yet; without an id, to the first unanswered call of the latest message with
 /// calls, with the same name if it has one. Reports calls without results, and the reverse.
-pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) -> Order {
+pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) -> RequestOrder {
     let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
     let mut results: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut calls = HashMap::new();
     let mut answered: HashSet<(usize, usize)> = HashSet::new();
     // The latest message with calls, for results without an id.
-    let mut last: Option<Last> = None;
+    let mut last: Option<LastCalls> = None;
     let mut unanswered = 0;
     for (index, item) in view.items.iter().enumerate() {
         let Some(traits) = item.traits(session) else {
@@ -50,7 +50,7 @@ pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) ->
             for (nth, call) in called.iter().enumerate() {
                 by_name.entry(call.name.to_string()).or_default().push_back(nth);
             }
-            last = Some(Last {
+            last = Some(LastCalls {
                 caller: index,
                 all: (0..called.len()).collect(),
                 by_name,
@@ -92,14 +92,14 @@ pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) ->
                     calls.insert(index, call);
                     unanswered -= 1;
                 }
-                None => report.lose(Loss::Orphan, 1),
+                None => report.count_loss(Loss::Orphan, 1),
             }
         }
     }
-    report.lose(Loss::Orphan, unanswered);
+    report.count_loss(Loss::Orphan, unanswered);
     if kept {
         let items = (0..view.items.len()).collect();
-        return Order { items, calls };
+        return RequestOrder { items, calls };
     }
     let mut items = Vec::with_capacity(view.items.len());
     for index in (0..view.items.len()).filter(|index| !calls.contains_key(index)) {
@@ -109,5 +109,5 @@ pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) ->
         answers.sort_by_key(|answer| calls[answer].1);
         items.extend(answers);
     }
-    Order { items, calls }
+    RequestOrder { items, calls }
 }

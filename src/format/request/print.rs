@@ -1,6 +1,6 @@
 //! Prints a history as a document: a request body, or the original array.
 
-use super::{Api, Request, built, came_from, members};
+use super::{Api, ProviderRequest, built, members, was_read_from};
 use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::{Purpose, written};
@@ -21,7 +21,7 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     if purpose == Purpose::Export {
-        report.lose_lines(session);
+        report.count_line_losses(session);
     }
     let request = built(api, session, view, purpose, report);
     let came_as = input(api, session, purpose);
@@ -53,7 +53,7 @@ pub fn write(
 }
 
 /// A request body whose input is a string and still has no other content.
-fn alone(api: Api, session: &Session, request: &Request) -> Option<Vec<u8>> {
+fn alone(api: Api, session: &Session, request: &ProviderRequest) -> Option<Vec<u8>> {
     let shape = api.interface().shape();
     let [element] = request.elements.as_slice() else {
         return None;
@@ -81,7 +81,7 @@ fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
         true => purpose == Purpose::Return,
         false => purpose != Purpose::Context,
     };
-    if !back || !came_from(api, session) {
+    if !back || !was_read_from(api, session) {
         return None;
     }
     let header = session.header();
@@ -92,8 +92,13 @@ fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
 }
 
 /// The text before and after the elements.
-fn frame(api: Api, session: &Session, purpose: Purpose, request: &Request) -> (Vec<u8>, &'static [u8]) {
-    let own = came_from(api, session) && purpose != Purpose::Context;
+fn frame(
+    api: Api,
+    session: &Session,
+    purpose: Purpose,
+    request: &ProviderRequest,
+) -> (Vec<u8>, &'static [u8]) {
+    let own = was_read_from(api, session) && purpose != Purpose::Context;
     let shape = api.interface().shape();
     let members = members(session).filter(|_| match shape.array {
         true => purpose == Purpose::Return,

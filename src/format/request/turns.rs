@@ -1,10 +1,10 @@
 //! Joins messages of the same role into turns, for APIs that require alternating roles.
 
-use super::Element;
+use super::RequestElement;
 
 /// A turn under construction.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct RequestTurn {
     /// The role in the API.
     pub role: &'static str,
     /// Tool results, which precede all other parts.
@@ -21,16 +21,16 @@ pub struct Turn {
 
 /// A list of turns, the last of which is open.
 #[derive(Debug)]
-pub struct Turns {
-    done: Vec<Element>,
-    open: Option<Turn>,
-    close: fn(&Turn) -> Option<Vec<u8>>,
+pub struct RequestTurns {
+    done: Vec<RequestElement>,
+    open: Option<RequestTurn>,
+    close: fn(&RequestTurn) -> Option<Vec<u8>>,
 }
 
-impl Turns {
+impl RequestTurns {
     /// An empty list; `close` encodes a turn, or returns `None` if it has no content.
-    pub fn new(close: fn(&Turn) -> Option<Vec<u8>>) -> Turns {
-        Turns {
+    pub fn new(close: fn(&RequestTurn) -> Option<Vec<u8>>) -> RequestTurns {
+        RequestTurns {
             done: Vec::new(),
             open: None,
             close,
@@ -38,13 +38,13 @@ impl Turns {
     }
 
     /// The turn for an item: the open one if it has this role and `apart` is not set.
-    pub fn turn(&mut self, role: &'static str, item: usize, apart: bool) -> &mut Turn {
+    pub fn turn(&mut self, role: &'static str, item: usize, apart: bool) -> &mut RequestTurn {
         if apart || self.open.as_ref().is_some_and(|open| open.role != role) {
             self.end();
         }
-        let turn = self.open.get_or_insert_with(|| Turn {
+        let turn = self.open.get_or_insert_with(|| RequestTurn {
             role,
-            ..Turn::default()
+            ..RequestTurn::default()
         });
         turn.items.push(item);
         turn
@@ -53,7 +53,7 @@ impl Turns {
     /// Appends preserved elements, to which nothing is joined.
     pub fn keep(&mut self, items: &[usize], elements: &[&[u8]]) {
         self.end();
-        self.done.extend(elements.iter().map(|element| Element {
+        self.done.extend(elements.iter().map(|element| RequestElement {
             raw: element.to_vec(),
             items: items.to_vec(),
         }));
@@ -63,7 +63,7 @@ impl Turns {
         if let Some(turn) = self.open.take()
             && let Some(raw) = (self.close)(&turn)
         {
-            self.done.push(Element {
+            self.done.push(RequestElement {
                 raw,
                 items: turn.items,
             });
@@ -71,7 +71,7 @@ impl Turns {
     }
 
     /// The encoded elements.
-    pub fn finish(mut self) -> Vec<Element> {
+    pub fn finish(mut self) -> Vec<RequestElement> {
         self.end();
         self.done
     }

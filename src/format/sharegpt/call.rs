@@ -1,30 +1,30 @@
 //! Tool calls as JSON text: `{"name": ..., "arguments": {...}}`, or an array of those.
 
 use crate::format::request::draft;
-use crate::format::request::piece::quoted;
+use crate::format::request::request_part::quoted;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 
 /// The open calls of a record, and the number of its calls.
 #[derive(Default)]
-pub struct Calls {
+pub struct RecordCalls {
     /// Number of the record.
     pub record: usize,
     made: usize,
     open: std::collections::VecDeque<String>,
 }
 
-impl Calls {
+impl RecordCalls {
     /// For the record with this number.
-    pub fn of(record: usize) -> Calls {
-        Calls {
+    pub fn of(record: usize) -> RecordCalls {
+        RecordCalls {
             record,
-            ..Calls::default()
+            ..RecordCalls::default()
         }
     }
 
     /// Converts a call to a native one with a new id.
-    pub fn made(&mut self, (name, arguments): &(Vec<u8>, Vec<u8>)) -> Vec<u8> {
+    pub fn native_call(&mut self, (name, arguments): &(Vec<u8>, Vec<u8>)) -> Vec<u8> {
         self.made += 1;
         let id = format!("call_{}_{}", self.record, self.made);
         let call = draft::call(&quoted(&id), name, arguments);
@@ -44,11 +44,11 @@ impl Calls {
 }
 
 /// The name of a call and its arguments.
-type Call = (Vec<u8>, Vec<u8>);
+type CallParts = (Vec<u8>, Vec<u8>);
 
 /// Names and arguments of the calls in a text, both as JSON strings, and whether it is an array; `None` if the text is
 /// not a call.
-pub fn read(text: &str) -> Option<(Vec<Call>, bool)> {
+pub fn read(text: &str) -> Option<(Vec<CallParts>, bool)> {
     let text = text.trim().as_bytes();
     if !text.starts_with(b"[") {
         return one(text).map(|call| (vec![call], false));

@@ -8,8 +8,8 @@ use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source, losses};
 use crate::format::object::set;
 use crate::format::report::{Loss, Report};
-use crate::format::request::draft::Draft;
-use crate::format::request::piece::{Said, add_rest};
+use crate::format::request::draft::AnnotatedDraft;
+use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};
 use crate::format::workspace::Member;
 use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
@@ -32,14 +32,14 @@ const VARIANTS: [Sharegpt; 2] = [Sharegpt { has_parts: false }, Sharegpt { has_p
 impl Codec for Sharegpt {
     const FORMAT: Format = Format::Sharegpt;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a ShareGPT record";
+    const PHRASE: &'static str = "a ShareGPT record";
     const LIST: &'static str = "conversations";
     const RECORDS: bool = true;
     const IDS: bool = false;
-    const LAYS_OUT: bool = true;
+    const COPIES_LAYOUT: bool = true;
     const ORDERS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
-    const PLACED: &'static [Member] = &[Member::Tools];
+    const REPRESENTED: &'static [Member] = &[Member::Tools];
     const VARIANTS: &'static [Sharegpt] = &VARIANTS;
     type Outline = Outline;
 
@@ -63,9 +63,9 @@ impl Codec for Sharegpt {
         }
     }
 
-    fn instructions(&self, about: &[u8]) -> Option<Draft> {
+    fn instructions(&self, about: &[u8]) -> Option<AnnotatedDraft> {
         let system = json::member(about, "system").filter(|raw| raw.starts_with(b"\""))?;
-        let mut message = Draft::new("system");
+        let mut message = AnnotatedDraft::new("system");
         message.raw("content", system);
         Some(message)
     }
@@ -108,7 +108,7 @@ impl Codec for Sharegpt {
         None
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::turn(messages.first()?, self.has_parts, report)
     }
 }
@@ -160,7 +160,7 @@ impl Editor for Sharegpt {
 
     fn new_elements(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         purpose: Purpose,
         context: &mut Context,
         report: &mut Report,
@@ -174,7 +174,7 @@ impl Editor for Sharegpt {
         let asks = role == Some(Role::User);
         let was_asked = std::mem::replace(&mut context.is_asked, asks);
         let is_lost = asks && was_asked && purpose == Purpose::Export;
-        report.lose(Loss::Order, u64::from(is_lost));
+        report.count_loss(Loss::Order, u64::from(is_lost));
         encode::turns(messages, self.has_parts, &context.names, report)
     }
 
@@ -184,7 +184,7 @@ impl Editor for Sharegpt {
         let mut about = ObjectBuilder::default();
         match json::member(metadata, NAME) {
             // Annotations of older versions.
-            Some(own) => add_rest(&mut about, json::member(own, "members").unwrap_or(b"{}"), &[]),
+            Some(own) => add_extra_members(&mut about, json::member(own, "members").unwrap_or(b"{}"), &[]),
             None => set(&mut about, "id", header::member(&header, "id")),
         }
         set(&mut about, "system", context.system.as_ref());
@@ -192,11 +192,15 @@ impl Editor for Sharegpt {
         about
     }
 
-    fn new_instructions(&self, message: Option<&Said<'_>>, report: &mut Report) -> Option<MemberChange> {
+    fn new_instructions(
+        &self,
+        message: Option<&AnnotatedMessage<'_>>,
+        report: &mut Report,
+    ) -> Option<MemberChange> {
         Some(("system", message.map(|message| encode::text(message, report))))
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [
             Loss::Id,
             Loss::Timestamp,

@@ -1,9 +1,9 @@
 //! Converts the turns of a record to messages.
 
-use super::call::{self, Calls};
+use super::call::{self, RecordCalls};
 use crate::format::object::Object;
-use crate::format::request::draft::{self, Draft, Slot, text_part};
-use crate::format::request::piece::{array, wrapped};
+use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot, text_part};
+use crate::format::request::request_part::{array, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 
 /// The usual sender names and their roles.
@@ -35,7 +35,7 @@ pub fn role_of(from: &str) -> &str {
 /// The messages of a record.
 pub struct Outline {
     /// The message of each turn, if it has one.
-    pub messages: Vec<Option<Draft>>,
+    pub messages: Vec<Option<AnnotatedDraft>>,
     /// Remarks on the turns.
     pub remarks: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub struct Outline {
 impl Outline {
     /// For the turns of the record with this number.
     pub fn of(turns: &[Vec<u8>], has_parts: bool, number: usize) -> Outline {
-        let (mut calls, mut remarks) = (Calls::of(number), Vec::new());
+        let (mut calls, mut remarks) = (RecordCalls::of(number), Vec::new());
         let messages = turns
             .iter()
             .map(|turn| message(turn, has_parts, &mut calls, &mut remarks));
@@ -55,7 +55,12 @@ impl Outline {
 }
 
 /// The message of a turn; `None` if it has no sender.
-fn message(turn: &[u8], has_parts: bool, calls: &mut Calls, remarks: &mut Vec<String>) -> Option<Draft> {
+fn message(
+    turn: &[u8],
+    has_parts: bool,
+    calls: &mut RecordCalls,
+    remarks: &mut Vec<String>,
+) -> Option<AnnotatedDraft> {
     let turn = Object::of(turn)?;
     let [speaker, said] = member_names(has_parts);
     let from = turn.filled(speaker)?;
@@ -66,14 +71,14 @@ fn message(turn: &[u8], has_parts: bool, calls: &mut Calls, remarks: &mut Vec<St
     if role == "user" {
         calls.close();
     }
-    let mut draft = Draft::new(role);
+    let mut draft = AnnotatedDraft::new(role);
     let value = turn.get(said).unwrap_or(b"null");
     let is_call = from == "function_call" && !has_parts;
     let called = is_call.then(|| json::text(value)).flatten();
     match called.and_then(|text| call::read(&text)) {
         _ if has_parts => parts(value, &mut draft, calls),
         Some((called, is_array)) => {
-            let called = called.iter().map(|one| calls.made(one));
+            let called = called.iter().map(|one| calls.native_call(one));
             draft.raw("content", "null").raw("tool_calls", array(called));
             draft.note("array", is_array.then(|| b"true".to_vec()));
         }
@@ -101,7 +106,7 @@ fn content(value: &[u8]) -> Vec<u8> {
 }
 
 /// Converts the parts of a message.
-fn parts(value: &[u8], draft: &mut Draft, calls: &mut Calls) {
+fn parts(value: &[u8], draft: &mut AnnotatedDraft, calls: &mut RecordCalls) {
     let Some(parts) = json::elements(value, Dialect::Strict) else {
         draft.raw("content", content(value));
         return;
@@ -117,12 +122,12 @@ fn parts(value: &[u8], draft: &mut Draft, calls: &mut Calls) {
         match (kind.as_ref(), value, call) {
             ("reasoning", Some(value), _) => {
                 reasoning.push(text_part(value));
-                order.push(Slot::Reasoning);
+                order.push(MemberSlot::Reasoning);
                 continue;
             }
             ("tool_call", _, Some((all, false))) => {
-                called.extend(all.iter().map(|one| calls.made(one)));
-                order.push(Slot::Call);
+                called.extend(all.iter().map(|one| calls.native_call(one)));
+                order.push(MemberSlot::Call);
                 continue;
             }
             ("text", Some(value), _) => {
@@ -137,7 +142,7 @@ fn parts(value: &[u8], draft: &mut Draft, calls: &mut Calls) {
             }
             _ => said.push(raw.to_vec()),
         }
-        order.push(Slot::Content);
+        order.push(MemberSlot::Content);
     }
     match (&said[..], text) {
         ([], _) => draft.raw("content", "null"),

@@ -5,7 +5,7 @@ use super::decode::{SENDERS, member_names};
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, add_rest, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, add_extra_members, array, quoted};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Role, ToolCall};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 pub type Names = HashMap<String, String>;
 
 /// The turn for a message; `None` if it needs several.
-pub fn turn(said: &Said<'_>, has_parts: bool, report: &mut Report) -> Option<Vec<u8>> {
+pub fn turn(said: &AnnotatedMessage<'_>, has_parts: bool, report: &mut Report) -> Option<Vec<u8>> {
     if has_parts {
         return Some(with_parts(said, &Names::new(), report));
     }
@@ -34,12 +34,17 @@ pub fn turn(said: &Said<'_>, has_parts: bool, report: &mut Report) -> Option<Vec
 }
 
 /// The turns for a message and the results of its calls. Each of several calls is followed by its result.
-pub fn turns(messages: &[Said<'_>], has_parts: bool, names: &Names, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn turns(
+    messages: &[AnnotatedMessage<'_>],
+    has_parts: bool,
+    names: &Names,
+    report: &mut Report,
+) -> Vec<Vec<u8>> {
     if has_parts {
         let turns = messages.iter().map(|said| with_parts(said, names, report));
         return turns.collect();
     }
-    let said_turn = |said: &Said<'_>, report: &mut Report| {
+    let said_turn = |said: &AnnotatedMessage<'_>, report: &mut Report| {
         let text = text_only(said, report);
         (text != b"\"\"" || calls(said).is_empty())
             .then(|| built(said, has_parts, &sender(said, has_parts, names), &text))
@@ -47,7 +52,7 @@ pub fn turns(messages: &[Said<'_>], has_parts: bool, names: &Names, report: &mut
     let Some((first, results)) = messages.split_first() else {
         return Vec::new();
     };
-    let mut results: Vec<&Said<'_>> = results.iter().collect();
+    let mut results: Vec<&AnnotatedMessage<'_>> = results.iter().collect();
     let mut turns = Vec::from_iter(said_turn(first, report));
     let called = calls(first);
     if is_array(first) && !called.is_empty() {
@@ -56,7 +61,9 @@ pub fn turns(messages: &[Said<'_>], has_parts: bool, names: &Names, report: &mut
         for (raw, call) in first.calls().into_iter().zip(&called) {
             turns.push(call_turn(first, call));
             let id = ToolCall::read(raw).id;
-            let has_id = |said: &&Said<'_>, id: &str| said.message.tool_call_id().unwrap_or_default() == id;
+            let has_id = |said: &&AnnotatedMessage<'_>, id: &str| {
+                said.message.tool_call_id().unwrap_or_default() == id
+            };
             let named = results.iter().position(|said| has_id(said, &id));
             let answer = named.or_else(|| results.iter().position(|said| has_id(said, "")));
             turns.extend(answer.and_then(|nth| said_turn(results.remove(nth), report)));
@@ -67,7 +74,7 @@ pub fn turns(messages: &[Said<'_>], has_parts: bool, names: &Names, report: &mut
 }
 
 /// The sender name of a message.
-fn sender(said: &Said<'_>, has_parts: bool, names: &Names) -> String {
+fn sender(said: &AnnotatedMessage<'_>, has_parts: bool, names: &Names) -> String {
     // Annotations of older versions have the name.
     if let Some(from) = said.noted("from").and_then(json::text) {
         return from.into_owned();
@@ -82,21 +89,21 @@ fn sender(said: &Said<'_>, has_parts: bool, names: &Names) -> String {
 }
 
 /// A turn with this content.
-fn built(said: &Said<'_>, has_parts: bool, from: &str, value: &[u8]) -> Vec<u8> {
+fn built(said: &AnnotatedMessage<'_>, has_parts: bool, from: &str, value: &[u8]) -> Vec<u8> {
     let [speaker, content] = member_names(has_parts);
     let mut turn = ObjectBuilder::default();
     turn.text(speaker, from).raw(content, value);
     // Annotations of older versions have further members.
-    add_rest(&mut turn, said.noted("members").unwrap_or(b"{}"), &[]);
+    add_extra_members(&mut turn, said.noted("members").unwrap_or(b"{}"), &[]);
     turn.finish()
 }
 
-fn call_turn(said: &Said<'_>, call: &str) -> Vec<u8> {
+fn call_turn(said: &AnnotatedMessage<'_>, call: &str) -> Vec<u8> {
     built(said, false, "function_call", &quoted(call))
 }
 
 /// The calls of a message as text.
-fn calls(said: &Said<'_>) -> Vec<String> {
+fn calls(said: &AnnotatedMessage<'_>) -> Vec<String> {
     let calls = said.calls().into_iter();
     calls.map(|raw| call::encode(&ToolCall::read(raw))).collect()
 }
@@ -106,21 +113,21 @@ fn listed(calls: &[String]) -> String {
 }
 
 /// Whether the calls share a turn as an array.
-fn is_array(said: &Said<'_>) -> bool {
+fn is_array(said: &AnnotatedMessage<'_>) -> bool {
     said.noted("array").is_some()
 }
 
 /// The text of a message; reports its reasoning as lost.
-fn text_only(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+fn text_only(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     for part in said.reasoning() {
-        report.lose(Loss::Reasoning, 1);
-        lose_signature(part, report);
+        report.count_loss(Loss::Reasoning, 1);
+        report_lost_signature(part, report);
     }
     text(said, report)
 }
 
 /// The text of a message as a JSON string; reports other parts as losses.
-pub fn text(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+pub fn text(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     if let Some(text) = said.string() {
         return text.to_vec();
     }
@@ -130,14 +137,14 @@ pub fn text(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
         let kind = part.text("type").unwrap_or_default();
         match (part.text("text").filter(|_| kind == "text"), json::text(raw)) {
             (Some(text), _) | (None, Some(text)) => texts.push(text),
-            (None, None) => report.lose(lost_part(&kind), 1),
+            (None, None) => report.count_loss(lost_part(&kind), 1),
         }
     }
     quoted(&texts.join("\n"))
 }
 
 /// The turn for a message whose content is parts.
-fn with_parts(said: &Said<'_>, names: &Names, report: &mut Report) -> Vec<u8> {
+fn with_parts(said: &AnnotatedMessage<'_>, names: &Names, report: &mut Report) -> Vec<u8> {
     let valued = |kind: &str, value: &[u8]| {
         let mut part = ObjectBuilder::default();
         part.text("type", kind).raw("value", value);
@@ -147,9 +154,9 @@ fn with_parts(said: &Said<'_>, names: &Names, report: &mut Report) -> Vec<u8> {
     for part in said.reasoning() {
         match json::member(part, "text").filter(|raw| raw.starts_with(b"\"")) {
             Some(text) => reasoning.push(valued("reasoning", text)),
-            None => report.lose(Loss::Reasoning, 1),
+            None => report.count_loss(Loss::Reasoning, 1),
         }
-        lose_signature(part, report);
+        report_lost_signature(part, report);
     }
     let mut content = Vec::new();
     content.extend(said.string().map(|text| valued("text", text)));
@@ -162,7 +169,7 @@ fn with_parts(said: &Said<'_>, names: &Names, report: &mut Report) -> Vec<u8> {
                 content.extend(image.string("url").map(|url| valued("image", url)));
             }
             _ if part.get("value").is_some() => content.push(raw.to_vec()),
-            kind => report.lose(lost_part(kind), 1),
+            kind => report.count_loss(lost_part(kind), 1),
         }
     }
     let calls = calls(said);
@@ -181,8 +188,8 @@ fn lost_part(kind: &str) -> Loss {
 }
 
 /// Reports the signature of a reasoning part.
-fn lose_signature(part: &[u8], report: &mut Report) {
+fn report_lost_signature(part: &[u8], report: &mut Report) {
     let signed = ["signature", "encrypted_content", "data"];
     let is_signed = signed.iter().any(|name| json::member(part, name).is_some());
-    report.lose(Loss::Signature, u64::from(is_signed));
+    report.count_loss(Loss::Signature, u64::from(is_signed));
 }

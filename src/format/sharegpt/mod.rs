@@ -18,17 +18,17 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-use super::detect::{Shape, Signature};
+use super::detect::{ObjectShape, Signature};
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds};
+use super::{FormatSpec, SessionCount};
 use codec::TURNS;
 
 /// Training sets, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "ShareGPT training data",
-    holds: Holds::Many,
+    holds: SessionCount::Many,
     joins: true,
     loses: &[
         Loss::Id,
@@ -61,11 +61,11 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "ShareGPT records",
     document: |shape| {
-        let turn = |turn: &Shape<'_>| turn.any(&["from", "role"]) && turn.any(&["value", "content"]);
+        let turn = |turn: &ObjectShape<'_>| turn.any(&["from", "role"]) && turn.any(&["value", "content"]);
         shape.has_element("conversations", turn)
     },
     message: |said| {
-        let valued = |part: &Shape<'_>| part.is_text("type") && part.is_text("value");
+        let valued = |part: &ObjectShape<'_>| part.is_text("type") && part.is_text("value");
         !said.message.has("parts") && said.parts.iter().any(valued)
     },
     ..Signature::BLANK

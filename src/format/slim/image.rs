@@ -4,7 +4,7 @@
 use super::placeholder::Placeholder;
 use crate::error::Result;
 use crate::format::base64;
-use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder};
+use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members, ObjectBuilder};
 
 /// Name in the table of kinds.
 pub const NAME: &str = "image";
@@ -13,10 +13,10 @@ pub const NAME: &str = "image";
 pub const LOSS: &str = "images; files keep them";
 
 /// Minimum size of images to extract, in bytes.
-const LEAST: usize = 4096;
+const MINIMUM: usize = 4096;
 
 /// Members that are not content: arguments of calls, and data for a user interface.
-const PASSED: [&[u8]; 4] = [b"input", b"args", b"arguments", b"toolUseResult"];
+const OTHER_MEMBERS: [&[u8]; 4] = [b"input", b"args", b"arguments", b"toolUseResult"];
 
 /// An image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,15 +28,15 @@ pub struct Image {
 }
 
 /// Stores an image before it is removed.
-pub type Keep<'k> = &'k mut dyn FnMut(&Image) -> Result<()>;
+pub type StoreImage<'k> = &'k mut dyn FnMut(&Image) -> Result<()>;
 
 /// The line without its images, which are passed to `keep`; `None` if it has none.
 ///
 /// # Errors
 /// Those of `keep`.
-pub fn without(line: &[u8], keep: Keep<'_>) -> Result<Option<Vec<u8>>> {
+pub fn without(line: &[u8], keep: StoreImage<'_>) -> Result<Option<Vec<u8>>> {
     // Most lines are too short, or contain no data.
-    if line.len() < LEAST || !has_hint(line) {
+    if line.len() < MINIMUM || !has_hint(line) {
         return Ok(None);
     }
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ pub fn without(line: &[u8], keep: Keep<'_>) -> Result<Option<Vec<u8>>> {
     }
     let mut changed = Vec::with_capacity(line.len());
     let mut done = 0;
-    for Found {
+    for FoundImage {
         start,
         end,
         image,
@@ -68,17 +68,17 @@ fn has_hint(line: &[u8]) -> bool {
 
 /// The encoding of text in an API.
 #[derive(Clone, Copy)]
-enum Shape {
+enum ImageEncoding {
     /// `{"type": NAME, "text": ...}`.
     Typed(&'static str),
     /// `{"text": ...}`.
     Plain,
 }
 
-impl Shape {
+impl ImageEncoding {
     fn part(self, text: &str) -> Vec<u8> {
         let mut part = ObjectBuilder::default();
-        if let Shape::Typed(name) = self {
+        if let ImageEncoding::Typed(name) = self {
             part.text("type", name);
         }
         part.text("text", text);
@@ -87,31 +87,31 @@ impl Shape {
 }
 
 /// An image with its position in the line.
-struct Found {
+struct FoundImage {
     start: usize,
     end: usize,
     image: Image,
-    shape: Shape,
+    shape: ImageEncoding,
 }
 
 /// Finds the images among the array elements in a value.
-fn find(line: &[u8], value: &[u8], found: &mut Vec<Found>) -> std::result::Result<(), Fault> {
+fn find(line: &[u8], value: &[u8], found: &mut Vec<FoundImage>) -> std::result::Result<(), JsonError> {
     match value.first() {
         Some(b'{') => {
             let mut members = Members::new(value, Dialect::Python)?;
             while let Some(member) = members.next()? {
-                if !PASSED.contains(&member.key) {
+                if !OTHER_MEMBERS.contains(&member.key) {
                     find(line, member.value, found)?;
                 }
             }
         }
         Some(b'[') => {
-            let mut elements = Elements::new(value, Dialect::Python)?;
+            let mut elements = ArrayElements::new(value, Dialect::Python)?;
             while let Some((_, element)) = elements.next()? {
                 match image(element) {
                     Some((image, shape)) => {
                         let start = element.as_ptr().addr() - line.as_ptr().addr();
-                        found.push(Found {
+                        found.push(FoundImage {
                             start,
                             end: start + element.len(),
                             image,
@@ -128,14 +128,14 @@ fn find(line: &[u8], value: &[u8], found: &mut Vec<Found>) -> std::result::Resul
 }
 
 /// Decodes an element that is an image: a block of Anthropic or pi, an item of OpenAI, a part of Gemini.
-fn image(element: &[u8]) -> Option<(Image, Shape)> {
-    if element.first() != Some(&b'{') || element.len() < LEAST {
+fn image(element: &[u8]) -> Option<(Image, ImageEncoding)> {
+    if element.first() != Some(&b'{') || element.len() < MINIMUM {
         return None;
     }
     let member = |name| json::member(element, name);
     if let Some(inline) = member("inlineData") {
         let image = decoded(json::member(inline, "mimeType")?, json::member(inline, "data")?)?;
-        return Some((image, Shape::Plain));
+        return Some((image, ImageEncoding::Plain));
     }
     match json::member_text(element, "type")?.as_ref() {
         "image" => {
@@ -143,12 +143,12 @@ fn image(element: &[u8]) -> Option<(Image, Shape)> {
                 Some(source) => decoded(json::member(source, "media_type")?, json::member(source, "data")?)?,
                 None => decoded(member("mimeType")?, member("data")?)?,
             };
-            Some((image, Shape::Typed("text")))
+            Some((image, ImageEncoding::Typed("text")))
         }
         "input_image" => {
             let address = json::text(member("image_url")?)?;
             let (media_type, data) = address.strip_prefix("data:")?.split_once(";base64,")?;
-            Some((Image::of(media_type, data)?, Shape::Typed("input_text")))
+            Some((Image::of(media_type, data)?, ImageEncoding::Typed("input_text")))
         }
         _ => None,
     }
@@ -162,7 +162,7 @@ impl Image {
     /// An image from Base64 data; `None` if it is small or invalid.
     fn of(media_type: &str, data: &str) -> Option<Image> {
         let (_, bytes) = base64::decode(data.as_bytes())?;
-        (media_type.starts_with("image/") && bytes.len() >= LEAST).then(|| Image {
+        (media_type.starts_with("image/") && bytes.len() >= MINIMUM).then(|| Image {
             media_type: media_type.to_string(),
             bytes,
         })
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn images_of_every_interface_become_texts_and_nothing_else_changes() {
+    fn images_of_every_api_become_text_and_nothing_else_changes() {
         let (one, two) = (data(1), data(2));
         let name = |byte: u8| key::sha256(&[byte; 5000]);
         for (line, expected) in [
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_content_is_no_image() {
+    fn images_outside_of_content_are_not_replaced() {
         let one = data(1);
         let block = format!(
             r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{one}"}}}}"#

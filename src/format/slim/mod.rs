@@ -4,29 +4,29 @@ pub mod image;
 pub mod part;
 pub mod placeholder;
 
-pub use part::{Chosen, Part, Slimming};
+pub use part::{PartNames, SlimPart, Slimming};
 
 use super::Format;
-use super::lines::Lines;
-use crate::error::{Error, Kind, Result};
+use super::lines::ByteLines;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::record::body_of;
-use image::Keep;
-use part::{Left, Slimmer};
+use image::StoreImage;
+use part::{LineRemainder, Slimmer};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
 /// The removable parts of a format; `None` if the format is not supported.
-pub fn parts(format: Format) -> Option<&'static [Part]> {
+pub fn parts(format: Format) -> Option<&'static [SlimPart]> {
     format.form().slims.map(|slims| slims.parts)
 }
 
 /// The parts to remove: by default the usual ones, or only those in `only`, always without those in `keep`.
 ///
 /// # Errors
-/// [`Kind::Usage`] for an unsupported format or an unknown part.
-pub fn chosen(format: Format, only: &[String], keep: &[String]) -> Result<Chosen> {
+/// [`ErrorKind::Usage`] for an unsupported format or an unknown part.
+pub fn parts_to_remove(format: Format, only: &[String], keep: &[String]) -> Result<PartNames> {
     let Some(parts) = parts(format) else {
-        let error = Error::new(Kind::Usage, format!("cannot slim {} files", format.name()));
+        let error = Error::new(ErrorKind::Usage, format!("cannot slim {} files", format.name()));
         return Err(error.hint(match format {
             Format::Native => "remove records that are out of view with: convo gc".to_string(),
             _ => format!(
@@ -44,17 +44,17 @@ pub fn chosen(format: Format, only: &[String], keep: &[String]) -> Result<Chosen
         true => Ok(()),
         false => {
             let what = format!("unknown kind '{name}' of {}", format.name());
-            Err(Error::new(Kind::Usage, what)
+            Err(Error::new(ErrorKind::Usage, what)
                 .hint(format!("kinds: {}", names(parts.iter().map(|part| part.name)))))
         }
     };
     only.iter().chain(keep).try_for_each(known)?;
-    let has = |list: &[String], part: &Part| list.iter().any(|name| name == part.name);
-    let is_chosen = |part: &&Part| match only {
+    let has = |list: &[String], part: &SlimPart| list.iter().any(|name| name == part.name);
+    let is_chosen = |part: &&SlimPart| match only {
         [] => part.is_usual && !has(keep, part),
         only => has(only, part) && !has(keep, part),
     };
-    Ok(Chosen(
+    Ok(PartNames(
         parts.iter().filter(is_chosen).map(|part| part.name).collect(),
     ))
 }
@@ -78,9 +78,9 @@ pub struct Share {
 
 /// The size of a file by kind of record; parts of records are counted separately.
 #[derive(Clone, Debug, Default)]
-pub struct Shares(pub BTreeMap<String, Share>);
+pub struct RecordShares(pub BTreeMap<String, Share>);
 
-impl Shares {
+impl RecordShares {
     fn add(&mut self, kind: &str, bytes: usize, left: usize) -> &mut Share {
         if !self.0.contains_key(kind) {
             self.0.insert(kind.to_string(), Share::default());
@@ -93,7 +93,7 @@ impl Shares {
     }
 
     /// Adds the counts of another file.
-    pub fn join(&mut self, other: &Shares) {
+    pub fn join(&mut self, other: &RecordShares) {
         for (kind, share) in &other.0 {
             let own = self.0.entry(kind.clone()).or_default();
             own.lines += share.lines;
@@ -114,7 +114,7 @@ impl Shares {
 
 /// A file to be slimmed: read once for analysis and again for writing.
 pub struct Slim {
-    parts: &'static [Part],
+    parts: &'static [SlimPart],
     slimmer: Box<dyn Slimmer>,
 }
 
@@ -122,19 +122,19 @@ impl Slim {
     /// Reads a file of which these parts are to be removed.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for an unsupported format; read errors.
-    pub fn read(format: Format, chosen: Chosen, input: impl Read) -> Result<Slim> {
+    /// [`ErrorKind::Usage`] for an unsupported format; read errors.
+    pub fn read(format: Format, chosen: PartNames, input: impl Read) -> Result<Slim> {
         let Some(slims) = format.form().slims else {
             return Err(Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 format!("cannot slim {} files", format.name()),
             ));
         };
         let mut slimmer = (slims.open)(chosen);
-        let mut lines = Lines::new(Vec::new(), input);
+        let mut lines = ByteLines::new(Vec::new(), input);
         let failed = |error| Error::io("cannot read", error);
         while let Some((full, place)) = lines.next_line().map_err(failed)? {
-            slimmer.look(place.line, body_of(full, place));
+            slimmer.inspect(place.line, body_of(full, place));
         }
         slimmer.settle();
         Ok(Slim {
@@ -149,30 +149,30 @@ impl Slim {
         &mut self,
         input: impl Read,
         out: &mut dyn Write,
-        mut keep: Option<Keep<'_>>,
-    ) -> Result<Shares> {
-        let mut shares = Shares::default();
-        let mut lines = Lines::new(Vec::new(), input);
+        mut keep: Option<StoreImage<'_>>,
+    ) -> Result<RecordShares> {
+        let mut shares = RecordShares::default();
+        let mut lines = ByteLines::new(Vec::new(), input);
         let failed = |error| Error::io("cannot read", error);
         while let Some((full, place)) = lines.next_line().map_err(failed)? {
             let body = body_of(full, place);
             let mut slimmed = self.slimmer.slim(place.line, body);
             let without = match (&mut keep, &slimmed.left) {
-                (None, _) | (_, Left::Nothing) => None,
-                (Some(keep), Left::Same) => image::without(body, keep)?,
-                (Some(keep), Left::Other(line)) => image::without(line, keep)?,
+                (None, _) | (_, LineRemainder::Nothing) => None,
+                (Some(keep), LineRemainder::Same) => image::without(body, keep)?,
+                (Some(keep), LineRemainder::Other(line)) => image::without(line, keep)?,
             };
             // Count the bytes of images separately from their record.
             let mut bytes = full.len();
             if let Some(line) = without {
                 let before = match &slimmed.left {
-                    Left::Other(line) => line.len(),
+                    LineRemainder::Other(line) => line.len(),
                     _ => body.len(),
                 };
                 let saved = before.saturating_sub(line.len());
                 shares.add(image::NAME, saved, 0).loss = Some(image::LOSS);
                 bytes -= saved;
-                slimmed.left = Left::Other(line);
+                slimmed.left = LineRemainder::Other(line);
             }
             let start = body.as_ptr().addr() - full.as_ptr().addr();
             let mut write = |bytes: &[u8]| {
@@ -180,17 +180,17 @@ impl Slim {
                     .map_err(|error| Error::io("cannot write", error))
             };
             let left = match &slimmed.left {
-                Left::Same => {
+                LineRemainder::Same => {
                     write(full)?;
                     full.len()
                 }
-                Left::Other(line) => {
+                LineRemainder::Other(line) => {
                     write(&full[..start])?;
                     write(line)?;
                     write(&full[start + body.len()..])?;
                     full.len() - body.len() + line.len()
                 }
-                Left::Nothing => 0,
+                LineRemainder::Nothing => 0,
             };
             let Some(part) = slimmed.part else {
                 shares.add(&slimmed.record, bytes, left);

@@ -1,6 +1,6 @@
 //! Records and members that a program does not need to resume a session.
 
-use crate::model::json::Fault;
+use crate::model::json::JsonError;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use std::borrow::Cow;
 #[derive(Clone, Copy)]
 pub struct Slimming {
     /// The removable parts, in the order of the manual.
-    pub parts: &'static [Part],
+    pub parts: &'static [SlimPart],
     /// Starts to read a file of which these parts are to be removed.
-    pub open: fn(Chosen) -> Box<dyn Slimmer>,
+    pub open: fn(PartNames) -> Box<dyn Slimmer>,
 }
 
 /// A kind of record, or a member of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct SlimPart {
     /// Name on the command line and in reports.
     pub name: &'static str,
     /// What is lost without it.
@@ -24,10 +24,10 @@ pub struct Part {
     pub is_usual: bool,
 }
 
-impl Part {
+impl SlimPart {
     /// A part that is removed by default.
-    pub const fn usual(name: &'static str, loss: &'static str) -> Part {
-        Part {
+    pub const fn usual(name: &'static str, loss: &'static str) -> SlimPart {
+        SlimPart {
             name,
             loss,
             is_usual: true,
@@ -35,19 +35,19 @@ impl Part {
     }
 
     /// A part that is removed on request only.
-    pub const fn named(name: &'static str, loss: &'static str) -> Part {
-        Part {
+    pub const fn named(name: &'static str, loss: &'static str) -> SlimPart {
+        SlimPart {
             is_usual: false,
-            ..Part::usual(name, loss)
+            ..SlimPart::usual(name, loss)
         }
     }
 }
 
 /// The names of the parts to remove.
 #[derive(Clone, Debug, Default)]
-pub struct Chosen(pub Vec<&'static str>);
+pub struct PartNames(pub Vec<&'static str>);
 
-impl Chosen {
+impl PartNames {
     /// Whether a part is to be removed.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(&name)
@@ -67,12 +67,12 @@ pub struct Slimmed<'l> {
     /// The removed part.
     pub part: Option<&'static str>,
     /// The remaining line.
-    pub left: Left,
+    pub left: LineRemainder,
 }
 
 /// The remainder of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum LineRemainder {
     /// All of it, unchanged.
     Same,
     /// A changed line.
@@ -87,7 +87,7 @@ impl<'l> Slimmed<'l> {
         Slimmed {
             record: record.into(),
             part: None,
-            left: Left::Same,
+            left: LineRemainder::Same,
         }
     }
 
@@ -95,7 +95,7 @@ impl<'l> Slimmed<'l> {
     pub fn without(record: impl Into<Cow<'l, str>>, part: &'static str) -> Slimmed<'l> {
         Slimmed {
             part: Some(part),
-            left: Left::Nothing,
+            left: LineRemainder::Nothing,
             ..Slimmed::same(record)
         }
     }
@@ -104,12 +104,12 @@ impl<'l> Slimmed<'l> {
     pub fn changed(
         record: impl Into<Cow<'l, str>>,
         part: Option<&'static str>,
-        line: Result<Vec<u8>, Fault>,
+        line: Result<Vec<u8>, JsonError>,
     ) -> Slimmed<'l> {
         match line {
             Ok(line) => Slimmed {
                 part,
-                left: Left::Other(line),
+                left: LineRemainder::Other(line),
                 ..Slimmed::same(record)
             },
             Err(_) => Slimmed::same(record),
@@ -121,7 +121,7 @@ impl<'l> Slimmed<'l> {
 /// byte order mark and no line ending; line numbers are the same both times.
 pub trait Slimmer {
     /// Analyzes a line in the first pass.
-    fn look(&mut self, number: u64, line: &[u8]);
+    fn inspect(&mut self, number: u64, line: &[u8]);
 
     /// Called after the last line of the first pass.
     fn settle(&mut self) {}

@@ -1,6 +1,6 @@
 //! Texts in place of images that are in files, and the way back.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::request::media;
 use crate::model::json::{self, Dialect};
 use crate::model::key;
@@ -59,23 +59,23 @@ impl Placeholder {
     /// The content part of the image, which is in these bytes of its file.
     ///
     /// # Errors
-    /// [`Kind::Data`] if the bytes are not those of the image.
+    /// [`ErrorKind::Data`] if the bytes are not those of the image.
     pub fn part(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.check(bytes)?;
-        let unknown = || Error::new(Kind::Data, format!("not an image: {}", self.media_type));
+        let unknown = || Error::new(ErrorKind::Data, format!("not an image: {}", self.media_type));
         media::attached(&self.media_type, bytes).ok_or_else(unknown)
     }
 
     /// Checks the bytes of the file.
     ///
     /// # Errors
-    /// [`Kind::Data`] if they are not those of the image.
+    /// [`ErrorKind::Data`] if they are not those of the image.
     pub fn check(&self, bytes: &[u8]) -> Result<()> {
         let (sum, _) = self.file_name.split_once('.').unwrap_or_default();
         match key::sha256(bytes) == sum {
             true => Ok(()),
             false => {
-                let error = Error::new(Kind::Data, "changed: its SHA-256 differs from its name");
+                let error = Error::new(ErrorKind::Data, "changed: its SHA-256 differs from its name");
                 Err(error.hint("slim the original session again, or restore the file from a backup"))
             }
         }
@@ -183,8 +183,8 @@ mod tests {
         let part = String::from_utf8(placeholder().part(&BYTES).unwrap()).unwrap();
         assert!(part.starts_with(r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,Bwc"#));
         let restored = |record: &str| {
-            let made = restored(record.as_bytes(), &mut |found| found.part(&BYTES).map(Some));
-            made.unwrap().map(|made| String::from_utf8(made).unwrap())
+            let built = restored(record.as_bytes(), &mut |found| found.part(&BYTES).map(Some));
+            built.unwrap().map(|built| String::from_utf8(built).unwrap())
         };
         let of = |content: &str| format!(r#"{{"role":"user","content":{content},"id":"m","x":1.0}}"#);
         assert_eq!(
@@ -199,6 +199,6 @@ mod tests {
         );
         assert_eq!(restored(&of(&format!(r#""a {text}""#))), None);
         let changed = placeholder().part(&[7; 4999]).unwrap_err();
-        assert_eq!(changed.kind, Kind::Data);
+        assert_eq!(changed.kind, ErrorKind::Data);
     }
 }

@@ -5,7 +5,7 @@ use crate::format::Format;
 use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Source, Visible, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::format::workspace::{Member, Workspace};
 use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
@@ -20,12 +20,12 @@ pub struct Trace;
 impl Codec for Trace {
     const FORMAT: Format = Format::Sts;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "a session trace";
+    const PHRASE: &'static str = "a session trace";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
-    const PLACED: &'static [Member] = &[Member::Directory];
+    const REPRESENTED: &'static [Member] = &[Member::Directory];
     type Outline = ();
 
     fn begins(&self, line: &[u8]) -> bool {
@@ -76,7 +76,7 @@ impl Codec for Trace {
         time_of(json::member(raw, "message")?)
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         messages.first().map(|said| encode::element(said, report))
     }
 }
@@ -113,7 +113,7 @@ impl Editor for Trace {
         about
     }
 
-    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
         losses::members(&said.message, said.body, &lost, &[NAME], report);
     }
@@ -124,7 +124,7 @@ fn is_message(raw: &[u8]) -> bool {
 }
 
 /// The native message of a line; `None` if it is not a message of the format.
-fn message(raw: &[u8]) -> Option<draft::Draft> {
+fn message(raw: &[u8]) -> Option<draft::AnnotatedDraft> {
     let message = json::member(raw, "message").filter(|_| is_message(raw))?;
     let string = |name| json::member(message, name).filter(|raw: &&[u8]| raw.starts_with(b"\""));
     let role = string("role").and_then(json::text)?;
@@ -132,10 +132,10 @@ fn message(raw: &[u8]) -> Option<draft::Draft> {
         None => b"null",
         Some(content) => string("content").filter(|text| *text == content)?,
     };
-    let mut draft = draft::Draft::new(&role);
+    let mut draft = draft::AnnotatedDraft::new(&role);
     draft.raw("content", content);
-    if let Some(thought) = string("reasoningContent").filter(|text| *text != b"\"\"") {
-        draft.raw("reasoning", array([thinking(thought)]));
+    if let Some(reasoning) = string("reasoningContent").filter(|text| *text != b"\"\"") {
+        draft.raw("reasoning", array([thinking(reasoning)]));
     }
     let calls = json::member(message, "toolCalls").and_then(|raw| json::elements(raw, Dialect::Strict));
     let calls: Vec<_> = calls.unwrap_or_default().into_iter().map(call).collect();
@@ -154,9 +154,9 @@ fn message(raw: &[u8]) -> Option<draft::Draft> {
 }
 
 fn thinking(text: &[u8]) -> Vec<u8> {
-    let mut thought = ObjectBuilder::default();
-    thought.text("type", "thinking").raw("text", text);
-    thought.finish()
+    let mut reasoning = ObjectBuilder::default();
+    reasoning.text("type", "thinking").raw("text", text);
+    reasoning.finish()
 }
 
 /// A call. An object as arguments, which the format does not allow, becomes its JSON text.

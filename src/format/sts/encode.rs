@@ -1,16 +1,16 @@
 //! Encodes messages as elements with text content only.
 
 use crate::format::report::{Loss, Report};
-use crate::format::request::contents::{Content, pieces};
-use crate::format::request::media::{Kind, Media};
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::contents::{RequestContent, content_parts};
+use crate::format::request::media::{Media, MediaKind};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::time;
 use std::borrow::Cow;
 
 /// The line for a message.
-pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+pub fn element(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let role = match said.message.role() {
         Role::Developer => Cow::Borrowed("system"),
         _ => said.message.role_name(),
@@ -19,13 +19,13 @@ pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
     message
         .text("role", &role)
         .raw("content", content(said.message.content, report));
-    let thoughts: Vec<_> = said
+    let reasoning_parts: Vec<_> = said
         .reasoning()
         .into_iter()
-        .filter_map(|part| thought(part, report))
+        .filter_map(|part| reasoning_text(part, report))
         .collect();
-    if !thoughts.is_empty() {
-        message.text("reasoningContent", &thoughts.join("\n\n"));
+    if !reasoning_parts.is_empty() {
+        message.text("reasoningContent", &reasoning_parts.join("\n\n"));
     }
     let calls: Vec<_> = said.calls().into_iter().map(|raw| call(raw, report)).collect();
     if !calls.is_empty() {
@@ -38,7 +38,7 @@ pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
         let milliseconds = time::milliseconds(&time);
         let written = milliseconds.and_then(time::from_milliseconds);
         let is_exact = written.is_some_and(|written| time::moment(&written) == time::moment(&time));
-        report.lose(Loss::Timestamp, u64::from(!is_exact));
+        report.count_loss(Loss::Timestamp, u64::from(!is_exact));
         if let Some(milliseconds) = milliseconds {
             message.raw("timestamp", milliseconds.to_string());
         }
@@ -47,7 +47,7 @@ pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
         message.raw("model", model);
     }
     let refusal = json::member(said.body, "refusal").is_some_and(|raw| raw != b"null");
-    report.lose(Loss::Part, u64::from(refusal));
+    report.count_loss(Loss::Part, u64::from(refusal));
     let mut element = ObjectBuilder::default();
     element.text("type", "message").raw("message", message.finish());
     element.finish()
@@ -56,13 +56,13 @@ pub fn element(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
 /// The texts of a content, separated by blank lines.
 fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     let mut texts = Vec::new();
-    for piece in pieces(raw) {
+    for piece in content_parts(raw) {
         match piece {
-            Content::Text(text) if texts.is_empty() && raw == Some(text) => return text.to_vec(),
-            Content::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
-            Content::Other(part) => {
+            RequestContent::Text(text) if texts.is_empty() && raw == Some(text) => return text.to_vec(),
+            RequestContent::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
+            RequestContent::Other(part) => {
                 let media = Media::of(part);
-                report.lose(
+                report.count_loss(
                     if media.is_some() {
                         Loss::Attachment
                     } else {
@@ -79,32 +79,32 @@ fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
 
 fn placeholder(media: &Media<'_>) -> String {
     match (media.kind, &media.name) {
-        (Kind::Image, _) => "[image]".to_string(),
-        (Kind::Audio, _) => "[audio]".to_string(),
-        (Kind::File, Some(name)) => format!("[file {name}]"),
-        (Kind::File, None) => "[file]".to_string(),
+        (MediaKind::Image, _) => "[image]".to_string(),
+        (MediaKind::Audio, _) => "[audio]".to_string(),
+        (MediaKind::File, Some(name)) => format!("[file {name}]"),
+        (MediaKind::File, None) => "[file]".to_string(),
     }
 }
 
 /// The text of reasoning; `None` if it is encrypted.
-fn thought<'t>(part: &'t [u8], report: &mut Report) -> Option<Cow<'t, str>> {
+fn reasoning_text<'t>(part: &'t [u8], report: &mut Report) -> Option<Cow<'t, str>> {
     let member = |name| json::member(part, name);
     let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
     let is_signed = signs.iter().any(|name| member(name).is_some());
-    report.lose(Loss::Signature, u64::from(is_signed));
+    report.count_loss(Loss::Signature, u64::from(is_signed));
     let text = member("text").or(member("thinking")).and_then(json::text);
     let text = text.or_else(|| summary(part)).filter(|text| !text.is_empty());
-    report.lose(Loss::Reasoning, u64::from(text.is_none()));
+    report.count_loss(Loss::Reasoning, u64::from(text.is_none()));
     text
 }
 
 /// The summary of encrypted reasoning.
 fn summary(part: &[u8]) -> Option<Cow<'_, str>> {
-    let texts = pieces(json::member(part, "summary"))
+    let texts = content_parts(json::member(part, "summary"))
         .into_iter()
         .filter_map(|piece| match piece {
-            Content::Text(raw) => json::text(raw),
-            Content::Other(raw) => json::member(raw, "text").and_then(json::text),
+            RequestContent::Text(raw) => json::text(raw),
+            RequestContent::Other(raw) => json::member(raw, "text").and_then(json::text),
         });
     Some(Cow::Owned(texts.collect::<Vec<_>>().join("\n\n")))
 }
@@ -115,7 +115,7 @@ fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
     let function = function.unwrap_or(b"{}");
     let own = json::member(function, "arguments");
     let arguments = own.or_else(|| json::member(function, "input"));
-    report.lose(Loss::Arguments, u64::from(own.is_none()));
+    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
     let mut built = ObjectBuilder::default();
     built
         .raw("name", json::member(function, "name").unwrap_or(b"\"\""))

@@ -10,14 +10,14 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-use super::Form;
-use super::detect::{Content, Signature};
+use super::FormatSpec;
+use super::detect::{LineKind, Signature};
 use super::kit;
 use super::report::Loss;
 use codec::Trace;
 
 /// These traces, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "session trace (STS), for publishing",
     ending: ".jsonl",
@@ -51,16 +51,16 @@ const NAME: &str = "sts";
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a session trace (STS)",
-    header: |shape| shape.says("type", "session") && shape.is_text("harness") && shape.is_text("id"),
+    header: |shape| shape.text_equals("type", "session") && shape.is_text("harness") && shape.is_text("id"),
     // Entries with an id belong to pi, whose header may have a harness, too.
-    content: |shape| match shape.says("type", "message") {
+    content: |shape| match shape.text_equals("type", "message") {
         true => {
             let message = shape.object("message");
             let is_known =
                 message.is_text("role") && message.get("content").is_none_or(|raw| raw.starts_with(b"\""));
-            Content::known(is_known && !shape.any(&["id", "parentId"]))
+            LineKind::known(is_known && !shape.any(&["id", "parentId"]))
         }
-        false => Content::None,
+        false => LineKind::None,
     },
     ..Signature::BLANK
 };

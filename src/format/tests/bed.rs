@@ -1,11 +1,11 @@
 //! Test helpers for sessions of any format.
 
-use crate::error::Place;
-use crate::filter::truncate::{self, Cut};
+use crate::error::Position;
+use crate::filter::truncate::{self, CutPoint};
 use crate::filter::{Plan, Stamp};
-use crate::format::form::{Back, Save};
 use crate::format::report::Report;
-use crate::format::{Purpose, Returned};
+use crate::format::spec::{WriteBackFn, WriteFn};
+use crate::format::{EditedSession, Purpose};
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -16,7 +16,7 @@ pub fn through_lines(session: &Session) -> Session {
     let mut offset = 0;
     for index in 0..session.len() {
         let full = session.full(index);
-        let place = Place {
+        let place = Position {
             line: index as u64 + 1,
             offset,
         };
@@ -34,7 +34,7 @@ pub fn cut(session: &Session, keep: usize) -> Option<Session> {
             at: "2026-01-01T00:00:00Z".to_string(),
         })
     };
-    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
+    match truncate::plan(session, &CutPoint::LastMessages(keep), stamp).unwrap() {
         Plan::Lines(lines, _) => Some(with(session, &lines)),
         Plan::Nothing(_) | Plan::Refused(_) => None,
     }
@@ -48,7 +48,7 @@ pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
 }
 
 /// Writes a session from its records alone; returns the bytes and the report.
-pub fn written(write: Save, session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+pub fn written(write: WriteFn, session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
     write(session, &view, purpose, &mut out, &mut report).unwrap();
@@ -56,11 +56,11 @@ pub fn written(write: Save, session: &Session, purpose: Purpose) -> (Vec<u8>, Re
 }
 
 /// Writes sessions back to their input, one by one.
-pub fn returned(back: Back, sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
+pub fn returned(back: WriteBackFn, sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
     let mut out = Vec::new();
     for session in sessions {
         let view = View::replay(session);
-        let returned = Returned {
+        let returned = EditedSession {
             session,
             view: &view,
             changed,

@@ -1,10 +1,10 @@
 //! Damaged inputs of every format: readers report the damage, do not panic, and keep the undamaged messages.
 
 use super::{RICH, session};
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::format::detect::{self, Hints};
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, Source, convert, write};
+use crate::format::{DocumentSource, Format, Purpose, convert, write};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -96,14 +96,14 @@ fn read(format: Format, bytes: &[u8], lines: bool) -> Result<(Vec<Session>, bool
         let damaged = (0..session.len()).any(unreadable);
         return Ok((vec![session], damaged));
     }
-    let mut source = Source::alone(bytes);
+    let mut source = DocumentSource::alone(bytes);
     source.name = Some(if lines { "talk.jsonl" } else { "talk.json" });
     match convert(format, &source, &mut report) {
         Ok(sessions) => Ok((sessions, report.is_damaged())),
         Err(error) => {
             assert!(!error.message.is_empty());
             assert!(
-                matches!(error.kind, Kind::Data | Kind::Unsafe),
+                matches!(error.kind, ErrorKind::Data | ErrorKind::Unsafe),
                 "{}: {error:?}",
                 format.name()
             );
@@ -124,7 +124,7 @@ fn has_lines(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn every_sample_is_read_as_what_it_is() {
+fn every_sample_is_read_completely() {
     for (format, bytes) in samples() {
         let (sessions, damaged) = read(format, &bytes, has_lines(&bytes)).unwrap();
         let text: String = sessions.iter().map(Session::text).collect();
@@ -141,7 +141,7 @@ fn every_sample_is_read_as_what_it_is() {
 }
 
 #[test]
-fn what_is_cut_off_is_told() {
+fn truncation_is_reported() {
     let mut quiet = Vec::new();
     for (format, bytes) in samples() {
         for tenth in 1..10 {
@@ -163,7 +163,7 @@ fn what_is_cut_off_is_told() {
 }
 
 #[test]
-fn a_damaged_line_takes_no_other_along() {
+fn a_damaged_line_affects_no_other_line() {
     let mut wrong = Vec::new();
     for (format, bytes) in samples() {
         if !has_lines(&bytes) {
@@ -181,19 +181,19 @@ fn a_damaged_line_takes_no_other_along() {
             let start: usize = lines[..nth].iter().map(|line| line.len()).sum();
             damaged[start + lines[nth].len() / 2] = 1;
             let outcome = read(format, &damaged, true);
-            let Ok((sessions, told)) = outcome else {
+            let Ok((sessions, reported)) = outcome else {
                 wrong.push(format!("{} line {}: {:?}", format.name(), nth + 1, outcome.err()));
                 continue;
             };
             let text: String = sessions.iter().map(Session::text).collect();
             let own = String::from_utf8_lossy(lines[nth]);
-            let gone: Vec<_> = WORDS
+            let removed: Vec<_> = WORDS
                 .iter()
                 .filter(|word| whole.contains(**word) && !own.contains(**word) && !text.contains(**word))
                 .collect();
-            if !told || !gone.is_empty() {
+            if !reported || !removed.is_empty() {
                 wrong.push(format!(
-                    "{} line {}: told {told}, gone {gone:?}",
+                    "{} line {}: told {reported}, gone {removed:?}",
                     format.name(),
                     nth + 1
                 ));
@@ -248,7 +248,7 @@ fn every_line_ends_with_a_newline() {
         .filter(|format| !matches!(format, Format::Native | Format::Jsonl));
     for format in documents {
         for half in halves {
-            let sessions = convert(format, &Source::alone(half), &mut Report::default());
+            let sessions = convert(format, &DocumentSource::alone(half), &mut Report::default());
             for session in sessions.unwrap_or_default() {
                 let ends = |line: usize| session.full(line).ends_with(b"\n");
                 assert!(

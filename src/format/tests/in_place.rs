@@ -2,9 +2,9 @@
 
 use super::bed::{cut, through_lines};
 use super::truth;
-use crate::error::{Kind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
-use crate::format::{Format, Input, Purpose, Returned, Source, convert};
+use crate::format::{DocumentSource, EditedSession, Format, Input, Purpose, convert};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -72,7 +72,7 @@ pub fn hold(format: Format, bytes: impl AsRef<[u8]>) {
                     .into_iter()
                     .filter(|what| !what.contains("refused")),
             ),
-            Err(error) => assert_eq!(error.kind, Kind::Data),
+            Err(error) => assert_eq!(error.kind, ErrorKind::Data),
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -94,7 +94,7 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
     let (sessions, tail) = match format.sessions(input)? {
         Ok(mut reader) => (truth::all(reader.as_mut(), &mut report)?, reader.tail().to_vec()),
         Err(_) => {
-            let source = Source {
+            let source = DocumentSource {
                 name: name.as_deref(),
                 bytes: &bytes,
                 neighbour: &|name| Ok(std::fs::read(path.with_file_name(name)).ok()),
@@ -149,22 +149,24 @@ impl Opened {
     /// The file written with these sessions; `changed` selects the changed ones.
     fn written(&self, sessions: &[Session], changed: impl Fn(usize) -> bool) -> Result<Vec<u8>> {
         let views: Vec<View> = sessions.iter().map(View::replay).collect();
-        let returned: Vec<Returned<'_>> = sessions
+        let returned: Vec<EditedSession<'_>> = sessions
             .iter()
             .zip(&views)
             .enumerate()
-            .map(|(nth, (session, view))| Returned {
+            .map(|(nth, (session, view))| EditedSession {
                 session,
                 view,
                 changed: changed(nth),
             })
             .collect();
         let (mut out, mut report) = (Vec::new(), Report::default());
-        let same =
-            |one: &Returned<'_>, other: &Returned<'_>| match (one.session.origin(), other.session.origin()) {
-                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-                _ => false,
-            };
+        let same = |one: &EditedSession<'_>, other: &EditedSession<'_>| match (
+            one.session.origin(),
+            other.session.origin(),
+        ) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
         for group in returned.chunk_by(same) {
             match (self.format.form().back, self.format.form().write) {
                 (Some(back), _) => back(group, &mut out, &mut report)?,
@@ -312,7 +314,7 @@ fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()>
     sessions[0] = changed;
     let after = match file.written(&sessions, |nth| nth == 0) {
         Ok(after) => after,
-        Err(error) if error.kind == Kind::Usage && error.hint.is_some() => return Err(()),
+        Err(error) if error.kind == ErrorKind::Usage && error.hint.is_some() => return Err(()),
         Err(error) => return Ok(Some(format!("{}, last {keep}: {error:?}", file.name()))),
     };
     let again = open(file.format, PathBuf::from("x.json"), after);
@@ -320,7 +322,7 @@ fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()>
         match again.map(|again| again.sessions.first().map(shown).unwrap_or_default()) {
             Ok(view) if view == wanted => None,
             // Nothing readable is left.
-            Err(error) if wanted.is_empty() && error.kind == Kind::Data => None,
+            Err(error) if wanted.is_empty() && error.kind == ErrorKind::Data => None,
             view => Some(format!(
                 "{}, last {keep}: {view:?} and not {wanted:?}",
                 file.name()
@@ -384,7 +386,7 @@ fn the_record_stream_restores_a_file() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_cut_gives_the_view_that_it_planned() {
+fn a_cut_produces_the_planned_view() {
     let (mut wrong, mut cuts) = (Vec::new(), 0);
     for (format, path, bytes) in files() {
         let file = open(format, path, bytes).unwrap();

@@ -3,8 +3,8 @@
 
 use super::truth;
 use crate::format::report::{Loss, Report};
-use crate::format::request::figures::Figures;
-use crate::format::{Format, Input, Purpose, Reading, Source, convert};
+use crate::format::request::token_figures::Figures;
+use crate::format::{DocumentSource, Format, Input, Purpose, ReadFn, convert};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use crate::model::session::Session;
@@ -106,7 +106,7 @@ struct Told {
 }
 
 fn told(session: &Session) -> Told {
-    let mut told = Told::default();
+    let mut reported = Told::default();
     let view = View::replay(session);
     let mut results: HashMap<String, String> = HashMap::new();
     let mut others: Vec<(Loss, String)> = Vec::new();
@@ -124,7 +124,7 @@ fn told(session: &Session) -> Told {
         };
         let text = message.text().into_owned();
         if !text.is_empty() {
-            told.said.entry(who).or_default().push(text.clone());
+            reported.said.entry(who).or_default().push(text.clone());
         }
         if let Some(id) = message.tool_call_id() {
             results.insert(id.into_owned(), text);
@@ -137,7 +137,7 @@ fn told(session: &Session) -> Told {
             {
                 true => {
                     let compact = json::compact(text.as_bytes()).0;
-                    told.objects.push(String::from_utf8(compact).unwrap());
+                    reported.objects.push(String::from_utf8(compact).unwrap());
                 }
                 false => others.push((Loss::Arguments, text)),
             }
@@ -146,15 +146,15 @@ fn told(session: &Session) -> Told {
     }
     for (name, id) in calls {
         let result = results.get(&id).cloned().unwrap_or_default();
-        told.calls.push((name, result));
+        reported.calls.push((name, result));
     }
     for (loss, value) in others {
-        match told.others.iter_mut().find(|(known, _)| *known == loss) {
+        match reported.others.iter_mut().find(|(known, _)| *known == loss) {
             Some((_, values)) => values.push(value),
-            None => told.others.push((loss, vec![value])),
+            None => reported.others.push((loss, vec![value])),
         }
     }
-    told
+    reported
 }
 
 /// Collects the members of a message other than its text.
@@ -215,7 +215,7 @@ fn holds(all: &[String], wanted: &[String]) -> bool {
 fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
     let mut report = Report::default();
     let sessions = match format.form().read {
-        Reading::Sessions(open) => {
+        ReadFn::Sessions(open) => {
             let mut reader = open(Input {
                 name: Some("law".to_string()),
                 head: bytes.to_vec(),
@@ -226,9 +226,9 @@ fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
             truth::all(reader.as_mut().unwrap().as_mut(), &mut report).unwrap()
         }
         _ => {
-            let source = Source {
+            let source = DocumentSource {
                 name: Some("law"),
-                ..Source::alone(bytes)
+                ..DocumentSource::alone(bytes)
             };
             convert(format, &source, &mut report).unwrap()
         }
@@ -260,7 +260,7 @@ fn formats() -> impl Iterator<Item = Format> {
         form.write.is_some()
             && !form.export
             && *format != Format::Penguiflow
-            && matches!(form.read, Reading::Sessions(_) | Reading::Document(_))
+            && matches!(form.read, ReadFn::Sessions(_) | ReadFn::Document(_))
     };
     Format::ALL.into_iter().filter(both)
 }
@@ -330,7 +330,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_not_carried_is_told(turns in prop::collection::vec(turn(), 0..8)) {
+    fn unsupported_data_is_reported(turns in prop::collection::vec(turn(), 0..8)) {
         let session = session(&turns);
         let mut wrong = Vec::new();
         for format in formats() {

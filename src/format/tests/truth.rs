@@ -3,7 +3,7 @@
 
 use crate::format::report::Report;
 use crate::format::sessions::{Input, Neighbor, SessionReader};
-use crate::format::{Format, Reading, Source, convert};
+use crate::format::{DocumentSource, Format, ReadFn, convert};
 use crate::model::event::Action;
 use crate::model::json::{self, Dialect};
 use crate::model::message::Message;
@@ -54,7 +54,7 @@ pub fn files(format: &str) -> Vec<Truth> {
 pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::Result<Vec<Session>> {
     let name = path.file_name().and_then(|name| name.to_str());
     let bytes = std::fs::read(path).unwrap();
-    if let Reading::Sessions(open) = format.form().read {
+    if let ReadFn::Sessions(open) = format.form().read {
         let mut reader = open(Input {
             name: name.map(str::to_string),
             head: Vec::new(),
@@ -65,7 +65,7 @@ pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::R
         return all(reader.as_mut(), report);
     }
     let neighbour = neighbor(path);
-    let source = Source {
+    let source = DocumentSource {
         name,
         bytes: &bytes,
         neighbour: &*neighbour,

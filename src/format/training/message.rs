@@ -1,19 +1,19 @@
 //! Encodes OpenAI Chat messages for training data.
 
-use super::Kind;
-use super::options::{Thinking, TrainingOptions};
-use crate::error::Place;
+use super::TrainingKind;
+use super::options::{TrainingOptions, TrainingThinking};
+use crate::error::Position;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::array;
+use crate::format::request::request_part::array;
+use crate::model::display_role;
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use crate::model::message::{Message, Part, Role, ToolCall};
+use crate::model::message::{Message, MessagePart, Role, ToolCall};
 use crate::model::record::Record;
-use crate::model::speaker;
 use std::collections::HashMap;
 
 /// Encodes the messages of a session, in order.
-pub struct Writer {
-    kind: Kind,
+pub struct TrainingWriter {
+    kind: TrainingKind,
     options: TrainingOptions,
     /// Tool names by call id.
     tools: HashMap<String, String>,
@@ -21,9 +21,9 @@ pub struct Writer {
     pub calls: usize,
 }
 
-impl Writer {
-    pub fn new(kind: Kind, options: TrainingOptions) -> Writer {
-        Writer {
+impl TrainingWriter {
+    pub fn new(kind: TrainingKind, options: TrainingOptions) -> TrainingWriter {
+        TrainingWriter {
             kind,
             options,
             tools: HashMap::new(),
@@ -33,7 +33,7 @@ impl Writer {
 
     /// Encodes a message; `reasoning` is that of the record.
     pub fn message(&mut self, raw: &[u8], reasoning: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
-        let record = Record::parse(raw, Place { line: 1, offset: 1 });
+        let record = Record::parse(raw, Position { line: 1, offset: 1 });
         let Some(message) = record.message() else {
             return raw.to_vec();
         };
@@ -50,18 +50,20 @@ impl Writer {
         if let Some(content) = self.content(message, report) {
             changes.push(("content", Some(content)));
         }
-        if self.kind == Kind::Trl {
+        if self.kind == TrainingKind::Trl {
             self.of_templates(message, &calls, &mut changes, report);
         }
-        let thoughts = reasoning.and_then(thoughts).filter(|text| !text.is_empty());
-        match (self.options.thinking, thoughts) {
-            (Thinking::Field, Some(text)) => changes.push(("reasoning_content", Some(quoted(&text)))),
-            (Thinking::Inline, Some(text)) => {
+        let reasoning_parts = reasoning
+            .and_then(reasoning_texts)
+            .filter(|text| !text.is_empty());
+        match (self.options.thinking, reasoning_parts) {
+            (TrainingThinking::Field, Some(text)) => changes.push(("reasoning_content", Some(quoted(&text)))),
+            (TrainingThinking::Inline, Some(text)) => {
                 let text = format!("<think>\n{text}\n</think>\n\n{}", message.text());
                 changes.retain(|(name, _)| *name != "content");
                 changes.push(("content", Some(quoted(&text))));
             }
-            (Thinking::Drop, Some(_)) => report.lose(Loss::Reasoning, 1),
+            (TrainingThinking::Drop, Some(_)) => report.count_loss(Loss::Reasoning, 1),
             (_, None) => {}
         }
         let borrowed: Vec<_> = changes
@@ -79,12 +81,12 @@ impl Writer {
             raw.starts_with(b"\"") || matches!(kind.as_deref(), Some("text" | "image_url"))
         };
         let texts = message.parts();
-        let is_text = texts.iter().all(|part| matches!(part, Part::Text(_)));
+        let is_text = texts.iter().all(|part| matches!(part, MessagePart::Text(_)));
         if is_text {
-            return (self.kind == Kind::Trl).then(|| quoted(&message.text()));
+            return (self.kind == TrainingKind::Trl).then(|| quoted(&message.text()));
         }
         let remaining: Vec<&[u8]> = parts.iter().copied().filter(kept).collect();
-        report.lose(Loss::Attachment, (parts.len() - remaining.len()) as u64);
+        report.count_loss(Loss::Attachment, (parts.len() - remaining.len()) as u64);
         Some(array(remaining))
     }
 
@@ -122,7 +124,7 @@ fn with_object(call: &ToolCall<'_>, report: &mut Report) -> Vec<u8> {
         Some(_) => function.raw("arguments", json::compact(text.as_bytes()).0),
         None if text.is_empty() => function.raw("arguments", "{}"),
         None => {
-            report.lose(Loss::Arguments, 1);
+            report.count_loss(Loss::Arguments, 1);
             let mut input = ObjectBuilder::default();
             input.text("input", &call.arguments);
             function.raw("arguments", input.finish())
@@ -137,12 +139,15 @@ fn with_object(call: &ToolCall<'_>, report: &mut Report) -> Vec<u8> {
 }
 
 /// The unencrypted texts of reasoning.
-fn thoughts(raw: &[u8]) -> Option<String> {
+fn reasoning_texts(raw: &[u8]) -> Option<String> {
     if let Some(text) = json::text(raw) {
         return Some(text.into_owned());
     }
     let parts = json::elements(raw, Dialect::Strict)?;
-    let texts: Vec<_> = parts.into_iter().filter_map(speaker::thought).collect();
+    let texts: Vec<_> = parts
+        .into_iter()
+        .filter_map(display_role::reasoning_text)
+        .collect();
     Some(texts.join("\n\n"))
 }
 

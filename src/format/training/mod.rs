@@ -6,48 +6,55 @@ mod options;
 mod tests;
 mod tools;
 
-pub use options::{Thinking, TrainingOptions};
+pub use options::{TrainingOptions, TrainingThinking};
 
-use super::form::{Form, Purpose, written};
 use super::report::{Loss, Report};
 use super::request::{self, Api};
-use crate::error::{Place, Result};
+use super::spec::{FormatSpec, Purpose, written};
+use crate::error::{Position, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::message::Role;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
-use message::Writer;
+use message::TrainingWriter;
 use std::io::Write;
 
 /// Fine-tuning data for OpenAI models, as a format.
-pub const FINETUNE: Form = Form {
+pub const FINETUNE: FormatSpec = FormatSpec {
     name: "openai-finetune",
     about: "OpenAI fine-tuning data (write-only)",
     ending: ".jsonl",
     write: Some(|session, view, purpose, out, report| {
         let options = TrainingOptions::default();
-        write(Kind::Finetune, session, view, (purpose, &options), out, report)
+        write(
+            TrainingKind::Finetune,
+            session,
+            view,
+            (purpose, &options),
+            out,
+            report,
+        )
     }),
     joins: true,
     loses: &FINETUNE_LOSSES,
     note: "One session per line: `messages`, `tools`, `parallel_tool_calls`. Read it back with --from openai-chat.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// Training data for TRL, as a format.
-pub const TRL: Form = Form {
+pub const TRL: FormatSpec = FormatSpec {
     name: "trl",
     about: "TRL training data (write-only)",
     ending: ".jsonl",
     write: Some(|session, view, purpose, out, report| {
         let options = TrainingOptions::default();
-        write(Kind::Trl, session, view, (purpose, &options), out, report)
+        write(TrainingKind::Trl, session, view, (purpose, &options), out, report)
     }),
     joins: true,
     loses: &LOSSES,
     note: "One session per line: `messages` and `tools`, or `prompt` and `completion`. Arguments are objects, as chat templates require.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 const FINETUNE_LOSSES: [Loss; 5] = [
@@ -69,7 +76,7 @@ const LOSSES: [Loss; 6] = [
 
 /// The variant of training data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TrainingKind {
     /// For OpenAI.
     Finetune,
     /// For TRL.
@@ -78,7 +85,7 @@ pub enum Kind {
 
 /// Writes one session as a line.
 pub fn write(
-    kind: Kind,
+    kind: TrainingKind,
     session: &Session,
     view: &View,
     (_, options): (Purpose, &TrainingOptions),
@@ -91,9 +98,9 @@ pub fn write(
     losses.losses.remove(&Loss::Reasoning);
     report.findings.append(&mut losses.findings);
     for (loss, times) in losses.losses {
-        report.lose(loss, times);
+        report.count_loss(loss, times);
     }
-    let mut writer = Writer::new(kind, *options);
+    let mut writer = TrainingWriter::new(kind, *options);
     let mut messages = Vec::new();
     for element in &request.elements {
         let item = element.items.first().and_then(|item| view.items.get(*item));
@@ -103,7 +110,7 @@ pub fn write(
         messages.push(writer.message(&element.raw, reasoning, report));
     }
     let roles: Vec<Role> = messages.iter().map(|raw| role(raw)).collect();
-    if let Some(trained) = options.train_last.filter(|_| kind == Kind::Finetune) {
+    if let Some(trained) = options.train_last.filter(|_| kind == TrainingKind::Finetune) {
         let replies = (0..roles.len()).filter(|nth| roles[*nth] == Role::Assistant);
         let replies: Vec<usize> = replies.collect();
         for nth in &replies[..replies.len().saturating_sub(trained)] {
@@ -112,13 +119,13 @@ pub fn write(
     }
     let definitions = tools::definitions(session);
     if definitions.is_empty() && writer.calls > 0 {
-        report.note(Place::default(), "no tool definitions in the session");
+        report.note(Position::default(), "no tool definitions in the session");
     }
     let mut line = ObjectBuilder::default();
-    match kind == Kind::Trl && options.prompt_completion {
+    match kind == TrainingKind::Trl && options.prompt_completion {
         true => {
-            let asked = roles.iter().rposition(|role| *role == Role::User);
-            let (prompt, completion) = messages.split_at(asked.map_or(0, |last| last + 1));
+            let requested = roles.iter().rposition(|role| *role == Role::User);
+            let (prompt, completion) = messages.split_at(requested.map_or(0, |last| last + 1));
             line.raw("prompt", list(prompt))
                 .raw("completion", list(completion));
         }
@@ -126,7 +133,7 @@ pub fn write(
     }
     if !definitions.is_empty() {
         line.raw("tools", list(&definitions));
-        if kind == Kind::Finetune
+        if kind == TrainingKind::Finetune
             && let Some(parallel) = tools::parallel(session).or((writer.calls > 1).then_some(true))
         {
             line.raw("parallel_tool_calls", parallel.to_string());
@@ -137,10 +144,10 @@ pub fn write(
 }
 
 fn role(raw: &[u8]) -> Role {
-    let record = Record::parse(raw, Place { line: 1, offset: 1 });
+    let record = Record::parse(raw, Position { line: 1, offset: 1 });
     record.message().map_or(Role::Other, |message| message.role())
 }
 
 fn list<T: AsRef<[u8]>>(values: &[T]) -> Vec<u8> {
-    request::piece::array(values)
+    request::request_part::array(values)
 }

@@ -8,12 +8,12 @@ pub struct TrainingOptions {
     /// TRL: `prompt` and `completion` instead of `messages`.
     pub prompt_completion: bool,
     /// How reasoning is written.
-    pub thinking: Thinking,
+    pub thinking: TrainingThinking,
 }
 
 /// How reasoning is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Thinking {
+pub enum TrainingThinking {
     /// Not at all.
     #[default]
     Drop,

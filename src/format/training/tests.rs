@@ -11,7 +11,7 @@ const LOG: [&str; 7] = [
     r#"{"role":"assistant","content":"Done.","id":"m7","timestamp":"2026-01-01T00:00:00Z"}"#,
 ];
 
-fn line(kind: Kind, options: TrainingOptions) -> (Value, Report) {
+fn line(kind: TrainingKind, options: TrainingOptions) -> (Value, Report) {
     let mut session = Session::default();
     LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
     let view = View::replay(&session);
@@ -31,7 +31,7 @@ fn line(kind: Kind, options: TrainingOptions) -> (Value, Report) {
 
 #[test]
 fn fine_tuning_has_arguments_as_strings_and_weights() {
-    let (line, report) = line(Kind::Finetune, TrainingOptions::default());
+    let (line, report) = line(TrainingKind::Finetune, TrainingOptions::default());
     let messages = line["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 6);
     assert_eq!(
@@ -49,14 +49,14 @@ fn fine_tuning_has_arguments_as_strings_and_weights() {
         train_last: Some(1),
         ..TrainingOptions::default()
     };
-    let (weighted, _) = self::line(Kind::Finetune, trained);
+    let (weighted, _) = self::line(TrainingKind::Finetune, trained);
     assert_eq!(weighted["messages"][2]["weight"], 0);
     assert_eq!(weighted["messages"][5].get("weight"), None);
 }
 
 #[test]
 fn templates_have_arguments_as_objects_and_content_as_text() {
-    let (line, report) = line(Kind::Trl, TrainingOptions::default());
+    let (line, report) = line(TrainingKind::Trl, TrainingOptions::default());
     let calls = &line["messages"][2]["tool_calls"];
     assert_eq!(calls[0]["function"]["arguments"], json!({"path": "x"}));
     assert_eq!(calls[1]["function"]["arguments"], json!({"input": "oops"}));
@@ -71,7 +71,7 @@ fn templates_have_arguments_as_objects_and_content_as_text() {
         prompt_completion: true,
         ..TrainingOptions::default()
     };
-    let (split, _) = self::line(Kind::Trl, split);
+    let (split, _) = self::line(TrainingKind::Trl, split);
     assert_eq!(split["prompt"].as_array().unwrap().len(), 2);
     assert_eq!(split["completion"].as_array().unwrap().len(), 4);
 }
@@ -83,17 +83,17 @@ fn reasoning_is_dropped_inline_or_a_member() {
             thinking,
             ..TrainingOptions::default()
         };
-        let (line, report) = line(Kind::Trl, options);
+        let (line, report) = line(TrainingKind::Trl, options);
         assert_eq!(
             report.losses.contains_key(&Loss::Reasoning),
-            thinking == Thinking::Drop
+            thinking == TrainingThinking::Drop
         );
         line["messages"][2].clone()
     };
-    assert_eq!(with(Thinking::Drop).get("reasoning_content"), None);
-    assert_eq!(with(Thinking::Field)["reasoning_content"], "I read.");
+    assert_eq!(with(TrainingThinking::Drop).get("reasoning_content"), None);
+    assert_eq!(with(TrainingThinking::Field)["reasoning_content"], "I read.");
     assert_eq!(
-        with(Thinking::Inline)["content"],
+        with(TrainingThinking::Inline)["content"],
         "<think>\nI read.\n</think>\n\n"
     );
 }

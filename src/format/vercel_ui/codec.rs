@@ -3,7 +3,7 @@
 use super::{NAME, encode_new, encode_old, read};
 use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, quoted};
 use crate::format::{Format, Purpose, content};
 use crate::model::json;
 use crate::model::key;
@@ -27,13 +27,13 @@ const VARIANTS: [VercelUi; 2] = [VercelUi { is_old: false }, VercelUi { is_old: 
 impl Codec for VercelUi {
     const FORMAT: Format = Format::VercelUi;
     const NAME: &'static str = NAME;
-    const WHAT: &'static str = "UI messages";
+    const PHRASE: &'static str = "UI messages";
     const LIST: &'static str = "messages";
     const LINES: bool = true;
     const MANY: bool = true;
     const LAYOUT: Layout = Layout::List;
     const IDS: bool = false;
-    const LAYS_OUT: bool = true;
+    const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const VARIANTS: &'static [VercelUi] = &VARIANTS;
     type Outline = ();
@@ -70,7 +70,7 @@ impl Codec for VercelUi {
         Some(id.into_owned()).filter(|id| !id.is_empty())
     }
 
-    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         match self.is_old {
             true => encode_old::element(messages, report),
             false => encode_new::element(messages, report),
@@ -97,23 +97,23 @@ impl Editor for VercelUi {
 
     fn new_element(
         &self,
-        messages: &[Said<'_>],
+        messages: &[AnnotatedMessage<'_>],
         _: Purpose,
-        made: &mut usize,
+        built: &mut usize,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
         let element = self.encode(messages, report)?;
-        *made += 1;
+        *built += 1;
         if json::member(&element, "id").is_some() {
             return Some(element);
         }
         // The id is derived from the message, so it is reproducible.
-        let text = [(*made - 1).to_string().as_bytes(), b"\n", &element].concat();
+        let text = [(*built - 1).to_string().as_bytes(), b"\n", &element].concat();
         let id = quoted(&format!("msg_{}", &key::sha256(&text)[..16]));
         json::with_members(&element, &[("id", Some(&id))]).ok()
     }
 
-    fn losses(&self, said: &Said<'_>, joined: bool, report: &mut Report) {
+    fn losses(&self, said: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
         let mut lost = vec![Loss::Usage, Loss::Model, Loss::Category, Loss::Name];
         // An id that the reader generated is not a loss.
         lost.extend((joined && said.noted("of").is_none()).then_some(Loss::Id));
@@ -123,6 +123,6 @@ impl Editor for VercelUi {
         let is_refused = json::member(said.body, "refusal").is_some_and(|raw| raw != b"null");
         // Messages of other roles become user messages.
         let is_other = said.message.role() == Role::Other;
-        report.lose(Loss::Part, u64::from(is_refused) + u64::from(is_other));
+        report.count_loss(Loss::Part, u64::from(is_refused) + u64::from(is_other));
     }
 }

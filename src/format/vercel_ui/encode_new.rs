@@ -4,13 +4,13 @@ use super::part;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::text_part;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, array, quoted};
+use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::message::{Part, Role};
+use crate::model::message::{MessagePart, Role};
 use std::collections::HashMap;
 
 /// Encodes an exchange, or a single message of any other role, as an element.
-pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+pub fn element(said: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = Vec::new();
     let mut waiting = Waiting::default();
     for said in said {
@@ -21,31 +21,31 @@ pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
             },
             Role::Assistant => {
                 parts.push(br#"{"type":"step-start"}"#.to_vec());
-                parts.extend(spoken(said, report));
+                parts.extend(encode_message_parts(said, report));
                 for raw in said.calls() {
                     waiting.add(raw, parts.len());
                     parts.push(call(raw, report));
                 }
             }
-            _ => parts.extend(spoken(said, report)),
+            _ => parts.extend(encode_message_parts(said, report)),
         }
     }
     let first = first(said)?;
-    let mut made = ObjectBuilder::default();
+    let mut built = ObjectBuilder::default();
     if let Some(id) = json::member(first.body, "id") {
-        made.raw("id", id);
+        built.raw("id", id);
     }
-    made.text("role", role(first)).raw("parts", array(&parts));
-    Some(made.finish())
+    built.text("role", role(first)).raw("parts", array(&parts));
+    Some(built.finish())
 }
 
 /// The message that determines the id of its element.
-pub fn first<'s, 'b>(said: &'s [Said<'b>]) -> Option<&'s Said<'b>> {
+pub fn first<'s, 'b>(said: &'s [AnnotatedMessage<'b>]) -> Option<&'s AnnotatedMessage<'b>> {
     said.iter().find(|said| said.message.role() != Role::Tool)
 }
 
 /// The role of an element; other senders become user.
-pub fn role(said: &Said<'_>) -> &'static str {
+pub fn role(said: &AnnotatedMessage<'_>) -> &'static str {
     match said.message.role() {
         Role::Assistant | Role::Tool => "assistant",
         Role::System | Role::Developer => "system",
@@ -65,47 +65,48 @@ impl Waiting {
     }
 
     /// The part with a result's call; reports a missing one.
-    pub fn take(&mut self, result: &Said<'_>, report: &mut Report) -> Option<usize> {
+    pub fn take(&mut self, result: &AnnotatedMessage<'_>, report: &mut Report) -> Option<usize> {
         let id = result.message.tool_call_id().unwrap_or_default();
         let part = self.0.get_mut(id.as_ref()).and_then(Vec::pop);
-        report.lose(Loss::Orphan, u64::from(part.is_none()));
+        report.count_loss(Loss::Orphan, u64::from(part.is_none()));
         part
     }
 }
 
 /// Reports omitted reasoning.
-pub fn lose_reasoning(part: &[u8], report: &mut Report) {
-    report.lose(Loss::Reasoning, 1);
-    lose_signature(part, report);
+pub fn report_lost_reasoning(part: &[u8], report: &mut Report) {
+    report.count_loss(Loss::Reasoning, 1);
+    report_lost_signature(part, report);
 }
 
 /// Reports an omitted signature.
-pub fn lose_signature(part: &[u8], report: &mut Report) {
+pub fn report_lost_signature(part: &[u8], report: &mut Report) {
     let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
     let is_signed = names.iter().any(|name| json::member(part, name).is_some());
-    report.lose(Loss::Signature, u64::from(is_signed));
+    report.count_loss(Loss::Signature, u64::from(is_signed));
 }
 
 /// Encodes reasoning and content.
-fn spoken(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+fn encode_message_parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     for part in said.reasoning() {
-        let (text, told) = (part::thought_text(part), part::signed(part));
-        if text.is_empty() && told.is_none() {
-            lose_reasoning(part, report);
+        let (text, reported) = (part::reasoning_text(part), part::signed(part));
+        if text.is_empty() && reported.is_none() {
+            report_lost_reasoning(part, report);
             continue;
         }
-        if told.is_none() {
-            lose_signature(part, report);
+        if reported.is_none() {
+            report_lost_signature(part, report);
         }
-        let mut made = ObjectBuilder::default();
-        made.text("type", "reasoning")
+        let mut built = ObjectBuilder::default();
+        built
+            .text("type", "reasoning")
             .text("text", &text)
             .text("state", "done");
-        if let Some(told) = told {
-            made.raw("providerMetadata", told);
+        if let Some(reported) = reported {
+            built.raw("providerMetadata", reported);
         }
-        parts.push(made.finish());
+        parts.push(built.finish());
     }
     if let Some(text) = said.string() {
         if text != b"\"\"" {
@@ -131,20 +132,20 @@ fn content(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         _ => {}
     }
     let Some(media) = Media::of(raw) else {
-        report.lose(Loss::Part, 1);
+        report.count_loss(Loss::Part, 1);
         return None;
     };
     let Some(file) = part::attachment(media) else {
-        report.lose(Loss::Attachment, 1);
+        report.count_loss(Loss::Attachment, 1);
         return None;
     };
-    let mut made = ObjectBuilder::default();
-    made.text("type", "file").text("mediaType", &file.mime);
+    let mut built = ObjectBuilder::default();
+    built.text("type", "file").text("mediaType", &file.mime);
     if let Some(name) = &file.name {
-        made.text("filename", name);
+        built.text("filename", name);
     }
-    made.text("url", &file.url);
-    Some(made.finish())
+    built.text("url", &file.url);
+    Some(built.finish())
 }
 
 /// Name and arguments of a call; reports calls that are not function calls.
@@ -154,39 +155,40 @@ pub fn function<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], Option<&'
         .unwrap_or(b"{}");
     let arguments = json::member(function, "arguments");
     let custom = arguments.is_none() && json::member(function, "input").is_some();
-    report.lose(Loss::Arguments, u64::from(custom));
+    report.count_loss(Loss::Arguments, u64::from(custom));
     let name = json::member(function, "name").unwrap_or(b"\"\"");
     (name, arguments.or_else(|| json::member(function, "input")))
 }
 
 fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
     let (name, arguments) = function(raw, report);
-    let mut made = ObjectBuilder::default();
-    made.text("type", &format!("tool-{}", json::text(name).unwrap_or_default()))
+    let mut built = ObjectBuilder::default();
+    built
+        .text("type", &format!("tool-{}", json::text(name).unwrap_or_default()))
         .raw("toolCallId", json::member(raw, "id").unwrap_or(b"\"\""))
         .text("state", "input-available");
     if let Some(text) = arguments.and_then(json::text).filter(|text| !text.is_empty()) {
         match part::value(&text) {
-            Some(value) => made.raw("input", value),
-            None => made.text("input", &text),
+            Some(value) => built.raw("input", value),
+            None => built.text("input", &text),
         };
     }
-    made.finish()
+    built.finish()
 }
 
 /// The text of a result; reports other parts as losses.
-pub fn result_text(said: &Said<'_>, report: &mut Report) -> String {
+pub fn result_text(said: &AnnotatedMessage<'_>, report: &mut Report) -> String {
     for part in said.message.parts() {
-        if let Part::Other(_, raw) = part {
+        if let MessagePart::Other(_, raw) = part {
             let attached = Media::of(raw).is_some();
-            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+            report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
         }
     }
     said.message.text().into_owned()
 }
 
 /// The part of a call with its result.
-fn answered(part: &[u8], said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+fn answered(part: &[u8], said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let text = result_text(said, report);
     let string = quoted(&text);
     let is = |name: &str| said.metadata(name) == Some(b"true");

@@ -1,35 +1,37 @@
 //! Encodes messages for version 4: text is in `content`, and all data in `parts`.
 
-use super::encode_new::{Waiting, first, function, lose_reasoning, lose_signature, result_text, role};
+use super::encode_new::{
+    Waiting, first, function, report_lost_reasoning, report_lost_signature, result_text, role,
+};
 use super::part;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::text_part;
 use crate::format::request::media::Media;
-use crate::format::request::piece::{Said, array, object_arguments};
+use crate::format::request::request_part::{AnnotatedMessage, array, object_arguments};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// A message under construction.
 #[derive(Default)]
-struct Open {
+struct UiMessageDraft {
     role: &'static str,
     texts: Vec<String>,
     thoughts: Vec<String>,
-    parts: Vec<Made>,
+    parts: Vec<NewPart>,
     attachments: Vec<Vec<u8>>,
 }
 
 /// A part, or a call that may get a result.
-enum Made {
+enum NewPart {
     Part(Vec<u8>),
     Call(Vec<u8>),
 }
 
 /// Encodes an exchange, or a single message of any other role, as an element.
-pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
-    let mut open = Open {
+pub fn element(said: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    let mut open = UiMessageDraft {
         role: first(said).map_or("assistant", role),
-        ..Open::default()
+        ..UiMessageDraft::default()
     };
     let mut waiting = Waiting::default();
     let mut step = 0;
@@ -37,33 +39,34 @@ pub fn element(said: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
         match said.message.role() {
             Role::Tool => {
                 if let Some(at) = waiting.take(said, report)
-                    && let Made::Call(call) = &mut open.parts[at]
+                    && let NewPart::Call(call) = &mut open.parts[at]
                 {
                     *call = answered(call, said, report);
                 }
             }
             Role::Assistant => {
-                open.parts.push(Made::Part(br#"{"type":"step-start"}"#.to_vec()));
-                spoken(said, &mut open, report);
+                open.parts
+                    .push(NewPart::Part(br#"{"type":"step-start"}"#.to_vec()));
+                encode_message_parts(said, &mut open, report);
                 for raw in said.calls() {
                     waiting.add(raw, open.parts.len());
-                    open.parts.push(Made::Call(call(raw, step, report)));
+                    open.parts.push(NewPart::Call(call(raw, step, report)));
                 }
                 step += 1;
             }
-            _ => spoken(said, &mut open, report),
+            _ => encode_message_parts(said, &mut open, report),
         }
     }
     Some(finished(first(said)?, open))
 }
 
-fn finished(first: &Said<'_>, open: Open) -> Vec<u8> {
+fn finished(first: &AnnotatedMessage<'_>, open: UiMessageDraft) -> Vec<u8> {
     let mut invocations = Vec::new();
     let mut parts = Vec::new();
     for part in open.parts {
         match part {
-            Made::Part(raw) => parts.push(raw),
-            Made::Call(raw) => {
+            NewPart::Part(raw) => parts.push(raw),
+            NewPart::Call(raw) => {
                 let mut part = ObjectBuilder::default();
                 part.text("type", "tool-invocation").raw("toolInvocation", &raw);
                 parts.push(part.finish());
@@ -71,50 +74,52 @@ fn finished(first: &Said<'_>, open: Open) -> Vec<u8> {
             }
         }
     }
-    let mut made = ObjectBuilder::default();
+    let mut built = ObjectBuilder::default();
     for (name, own) in [("id", "id"), ("createdAt", "timestamp")] {
         if let Some(value) = json::member(first.body, own) {
-            made.raw(name, value);
+            built.raw(name, value);
         }
     }
-    made.text("role", open.role)
+    built
+        .text("role", open.role)
         .text("content", &open.texts.join("\n"));
     if first.noted("reasoning").is_some() && !open.thoughts.is_empty() {
-        made.text("reasoning", &open.thoughts.join("\n"));
+        built.text("reasoning", &open.thoughts.join("\n"));
     }
     if !open.attachments.is_empty() {
-        made.raw("experimental_attachments", array(&open.attachments));
+        built.raw("experimental_attachments", array(&open.attachments));
     }
     if !invocations.is_empty() {
-        made.raw("toolInvocations", array(invocations));
+        built.raw("toolInvocations", array(invocations));
     }
-    made.raw("parts", array(parts));
-    made.finish()
+    built.raw("parts", array(parts));
+    built.finish()
 }
 
 /// Encodes reasoning and content.
-fn spoken(said: &Said<'_>, open: &mut Open, report: &mut Report) {
+fn encode_message_parts(said: &AnnotatedMessage<'_>, open: &mut UiMessageDraft, report: &mut Report) {
     for part in said.reasoning() {
-        let text = part::thought_text(part);
+        let text = part::reasoning_text(part);
         if text.is_empty() {
-            lose_reasoning(part, report);
+            report_lost_reasoning(part, report);
             continue;
         }
         let claude = json::member(part, "type") == Some(b"\"thinking\"");
         let signature = json::member(part, "signature").filter(|_| claude);
         if signature.is_none() {
-            lose_signature(part, report);
+            report_lost_signature(part, report);
         }
         let mut detail = ObjectBuilder::default();
         detail.text("type", "text").text("text", &text);
         if let Some(signature) = signature {
             detail.raw("signature", signature);
         }
-        let mut made = ObjectBuilder::default();
-        made.text("type", "reasoning")
+        let mut built = ObjectBuilder::default();
+        built
+            .text("type", "reasoning")
             .text("reasoning", &text)
             .raw("details", array([detail.finish()]));
-        open.parts.push(Made::Part(made.finish()));
+        open.parts.push(NewPart::Part(built.finish()));
         open.thoughts.push(text);
     }
     let texts = match said.string() {
@@ -130,9 +135,9 @@ fn spoken(said: &Said<'_>, open: &mut Open, report: &mut Report) {
         match text {
             Some(text) if text.is_empty() => {}
             Some(text) => {
-                let mut made = ObjectBuilder::default();
-                made.text("type", "text").text("text", &text);
-                open.parts.push(Made::Part(made.finish()));
+                let mut built = ObjectBuilder::default();
+                built.text("type", "text").text("text", &text);
+                open.parts.push(NewPart::Part(built.finish()));
                 open.texts.push(text.into_owned());
             }
             None => attach(&raw, open, report),
@@ -141,31 +146,32 @@ fn spoken(said: &Said<'_>, open: &mut Open, report: &mut Report) {
 }
 
 /// Encodes an attachment; for a model message, as a part.
-fn attach(raw: &[u8], open: &mut Open, report: &mut Report) {
+fn attach(raw: &[u8], open: &mut UiMessageDraft, report: &mut Report) {
     let Some(media) = Media::of(raw) else {
-        report.lose(Loss::Part, 1);
+        report.count_loss(Loss::Part, 1);
         return;
     };
     let Some(file) = part::attachment(media) else {
-        report.lose(Loss::Attachment, 1);
+        report.count_loss(Loss::Attachment, 1);
         return;
     };
-    let mut made = ObjectBuilder::default();
+    let mut built = ObjectBuilder::default();
     let data = file.url.split_once(";base64,").map(|(_, data)| data);
     match (open.role, data) {
         ("assistant", Some(data)) => {
-            made.text("type", "file")
+            built
+                .text("type", "file")
                 .text("mimeType", &file.mime)
                 .text("data", data);
-            open.parts.push(Made::Part(made.finish()));
+            open.parts.push(NewPart::Part(built.finish()));
         }
-        ("assistant", None) => report.lose(Loss::Attachment, 1),
+        ("assistant", None) => report.count_loss(Loss::Attachment, 1),
         _ => {
             if let Some(name) = &file.name {
-                made.text("name", name);
+                built.text("name", name);
             }
-            made.text("contentType", &file.mime).text("url", &file.url);
-            open.attachments.push(made.finish());
+            built.text("contentType", &file.mime).text("url", &file.url);
+            open.attachments.push(built.finish());
         }
     }
 }
@@ -182,24 +188,25 @@ fn call(raw: &[u8], step: u64, report: &mut Report) -> Vec<u8> {
         }
         _ => object_arguments(arguments),
     };
-    report.lose(Loss::Arguments, u64::from(wrapped));
-    let mut made = ObjectBuilder::default();
-    made.text("state", "call")
+    report.count_loss(Loss::Arguments, u64::from(wrapped));
+    let mut built = ObjectBuilder::default();
+    built
+        .text("state", "call")
         .raw("step", step.to_string())
         .raw("toolCallId", json::member(raw, "id").unwrap_or(b"\"\""))
         .raw("toolName", name)
         .raw("args", args);
-    made.finish()
+    built.finish()
 }
 
 /// A call with its result; the format cannot represent a failure.
-fn answered(call: &[u8], said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+fn answered(call: &[u8], said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let failed = ["is_error", "denied"]
         .iter()
         .any(|name| said.metadata(name).is_some());
-    report.lose(Loss::Metadata, u64::from(failed));
+    report.count_loss(Loss::Metadata, u64::from(failed));
     let text = result_text(said, report);
-    let string = crate::format::request::piece::quoted(&text);
+    let string = crate::format::request::request_part::quoted(&text);
     let result = part::value(&text).map_or(string, <[u8]>::to_vec);
     json::with_members(call, &[("state", Some(b"\"result\"")), ("result", Some(&result))])
         .unwrap_or_else(|_| call.to_vec())

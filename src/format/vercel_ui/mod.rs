@@ -17,46 +17,46 @@ mod encode_old;
 mod new;
 mod old;
 mod part;
-mod piece;
 mod read;
 #[cfg(test)]
 mod tests;
+mod ui_part;
 
 use super::detect::Signature;
 use super::kit;
 use super::report::Loss;
-use super::{Form, Holds, Reading};
+use super::{FormatSpec, ReadFn, SessionCount};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 use codec::{NEW, OLD};
 
 /// These messages, as a format.
-pub const FORM: Form = Form {
+pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Vercel AI SDK UI messages, version 5 (reads version 4)",
-    read: Reading::Sessions(|input| kit::open(&NEW, input)),
-    holds: Holds::Many,
+    read: ReadFn::Sessions(|input| kit::open(&NEW, input)),
+    holds: SessionCount::Many,
     write: Some(|session, view, purpose, out, report| {
         kit::write_as(&NEW, None, (session, view), purpose, out, report)
     }),
-    back: Some(|sessions, out, report| kit::back(&NEW, sessions, out, report)),
+    back: Some(|sessions, out, report| kit::write_back(&NEW, sessions, out, report)),
     loses: LOSSES,
     note: "An exchange is one message. In place, messages of version 4 keep their version.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// UI messages of version 4, as a format.
-pub const OLD_FORM: Form = Form {
+pub const OLD_FORM: FormatSpec = FormatSpec {
     name: "vercel-ui-v4",
     about: "Vercel AI SDK UI messages, version 4 (write-only)",
-    read: Reading::None,
+    read: ReadFn::None,
     write: Some(|session, view, purpose, out, report| {
         kit::write_as(&OLD, None, (session, view), purpose, out, report)
     }),
     loses: LOSSES,
     note: "Read as vercel-ui. Keeps only the time of the first step of an exchange.",
-    ..Form::BLANK
+    ..FormatSpec::BLANK
 };
 
 /// The name of the format's annotations.
@@ -97,7 +97,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "Vercel AI SDK messages",
     message: |said| {
-        let typed = |part: &super::detect::Shape<'_>| {
+        let typed = |part: &super::detect::ObjectShape<'_>| {
             part.text("type").is_some_and(|kind| {
                 kind == "step-start" || kind == "dynamic-tool" || kind.starts_with("tool-")
             })

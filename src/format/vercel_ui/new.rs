@@ -1,44 +1,44 @@
 //! Splits messages of version 5 into pieces.
 
 use super::part::{self, text};
-use super::piece::{Answer, Call, Piece};
+use super::ui_part::{CallResult, UiCall, UiPart};
 use crate::format::request::draft::text_part;
-use crate::format::request::piece::quoted;
+use crate::format::request::request_part::quoted;
 use crate::model::json::{self, Dialect};
 
 /// The pieces of a message; `None` if it has no parts.
-pub fn pieces(raw: &[u8]) -> Option<Vec<Piece>> {
+pub fn ui_parts(raw: &[u8]) -> Option<Vec<UiPart>> {
     let parts = json::elements(json::member(raw, "parts")?, Dialect::Strict)?;
-    Some(parts.into_iter().filter_map(piece).collect())
+    Some(parts.into_iter().filter_map(ui_part).collect())
 }
 
 /// Converts a part; `None` if it is displayed but not sent.
-fn piece(raw: &[u8]) -> Option<Piece> {
+fn ui_part(raw: &[u8]) -> Option<UiPart> {
     let kind = text(raw, "type").unwrap_or_default();
     let said = json::member(raw, "text").filter(|raw| raw.starts_with(b"\""));
     Some(match (kind.as_ref(), said) {
-        ("step-start", _) => Piece::Border,
-        ("text", Some(said)) => Piece::Part(text_part(said)),
+        ("step-start", _) => UiPart::Border,
+        ("text", Some(said)) => UiPart::Part(text_part(said)),
         ("reasoning", Some(said)) => {
-            Piece::Thought(part::thought(said, json::member(raw, "providerMetadata")))
+            UiPart::Thought(part::reasoning_part(said, json::member(raw, "providerMetadata")))
         }
         ("file", _) => {
             let url = text(raw, "url");
             let part = url.and_then(|url| part::file(text(raw, "mediaType"), url, text(raw, "filename")));
-            Piece::Part(part.unwrap_or_else(|| raw.to_vec()))
+            UiPart::Part(part.unwrap_or_else(|| raw.to_vec()))
         }
         (kind, _) if kind == "dynamic-tool" || kind.starts_with("tool-") => {
             let ran = json::member(raw, "providerExecuted") == Some(b"true");
             match (ran, call(raw, kind)) {
-                (false, Some(call)) => Piece::Call(call),
-                _ => Piece::Part(raw.to_vec()),
+                (false, Some(call)) => UiPart::Call(call),
+                _ => UiPart::Part(raw.to_vec()),
             }
         }
         _ => return None,
     })
 }
 
-fn call(raw: &[u8], kind: &str) -> Option<Call> {
+fn call(raw: &[u8], kind: &str) -> Option<UiCall> {
     let own = |name: &str| json::member(raw, name).filter(|raw| raw.starts_with(b"\""));
     let name = match kind.strip_prefix("tool-") {
         Some(name) => quoted(name),
@@ -59,11 +59,11 @@ fn call(raw: &[u8], kind: &str) -> Option<Call> {
         }
         _ => None,
     };
-    Some(Call {
+    Some(UiCall {
         id: own("toolCallId")?.to_vec(),
         name,
         arguments: json::member(raw, "input").map_or_else(|| b"\"\"".to_vec(), part::text_of),
-        result: content.map(|content| Answer {
+        result: content.map(|content| CallResult {
             content,
             failed: state == "output-error",
             denied: state == "output-denied",

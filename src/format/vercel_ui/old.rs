@@ -2,9 +2,9 @@
 //! `toolInvocations` or in parts.
 
 use super::part::{self, text};
-use super::piece::{Answer, Call, Piece};
+use super::ui_part::{CallResult, UiCall, UiPart};
 use crate::format::request::draft::text_part;
-use crate::format::request::piece::quoted;
+use crate::format::request::request_part::quoted;
 use crate::model::json::{self, Dialect};
 use crate::model::time;
 
@@ -18,22 +18,22 @@ fn string<'a>(raw: &'a [u8], name: &str) -> Option<&'a [u8]> {
 }
 
 /// The pieces of a message.
-pub fn pieces(raw: &[u8], role: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = list(raw, "parts").into_iter().flat_map(piece).collect();
-    let has = |pieces: &[Piece], is: fn(&Piece) -> bool| pieces.iter().any(is);
+pub fn ui_parts(raw: &[u8], role: &str) -> Vec<UiPart> {
+    let mut pieces: Vec<UiPart> = list(raw, "parts").into_iter().flat_map(ui_part).collect();
+    let has = |pieces: &[UiPart], is: fn(&UiPart) -> bool| pieces.iter().any(is);
     if let Some(said) = reasoning(raw)
-        && !has(&pieces, |piece| matches!(piece, Piece::Thought(_)))
+        && !has(&pieces, |piece| matches!(piece, UiPart::Thought(_)))
     {
-        pieces.insert(0, Piece::Thought(part::thought(said, None)));
+        pieces.insert(0, UiPart::Thought(part::reasoning_part(said, None)));
     }
     let known: Vec<Vec<u8>> = pieces
         .iter()
         .filter_map(|piece| match piece {
-            Piece::Call(call) => Some(call.id.clone()),
+            UiPart::Call(call) => Some(call.id.clone()),
             _ => None,
         })
         .collect();
-    let said = string(raw, "content").filter(|_| !has(&pieces, |piece| matches!(piece, Piece::Part(_))));
+    let said = string(raw, "content").filter(|_| !has(&pieces, |piece| matches!(piece, UiPart::Part(_))));
     let mut step = None;
     let mut answered = false;
     for invocation in list(raw, "toolInvocations") {
@@ -45,25 +45,25 @@ pub fn pieces(raw: &[u8], role: &str) -> Vec<Piece> {
         }
         let own = json::member(invocation, "step");
         if step.is_some() && own.is_some() && step != own {
-            pieces.push(Piece::Border);
+            pieces.push(UiPart::Border);
         }
         step = own.or(step);
         answered |= call.result.is_some();
-        pieces.push(Piece::Call(call));
+        pieces.push(UiPart::Call(call));
     }
     if let Some(said) = said {
         // The final text follows the results, as the SDK sends it.
         if answered {
-            pieces.push(Piece::Border);
+            pieces.push(UiPart::Border);
         }
-        pieces.push(Piece::Part(text_part(said)));
+        pieces.push(UiPart::Part(text_part(said)));
     }
     if role != "assistant" {
         for attachment in list(raw, "experimental_attachments") {
             let url = text(attachment, "url");
-            let made = url
+            let built = url
                 .and_then(|url| part::file(text(attachment, "contentType"), url, text(attachment, "name")));
-            pieces.extend(made.map(Piece::Part));
+            pieces.extend(built.map(UiPart::Part));
         }
     }
     pieces
@@ -104,23 +104,23 @@ pub fn differs(raw: &[u8]) -> bool {
             .all(|between| texts.join(between).trim() != said)
 }
 
-fn piece(raw: &[u8]) -> Option<Piece> {
+fn ui_part(raw: &[u8]) -> Option<UiPart> {
     let kind = text(raw, "type").unwrap_or_default();
     Some(match kind.as_ref() {
-        "step-start" => Piece::Border,
-        "text" if string(raw, "text").is_some() => Piece::Part(text_part(string(raw, "text")?)),
+        "step-start" => UiPart::Border,
+        "text" if string(raw, "text").is_some() => UiPart::Part(text_part(string(raw, "text")?)),
         "reasoning" => {
             let details = list(raw, "details");
             let signature = details.iter().find_map(|detail| string(detail, "signature"));
-            let told = signature
+            let reported = signature
                 .map(|signature| [b"{\"anthropic\":{\"signature\":".as_slice(), signature, b"}}"].concat());
-            Piece::Thought(part::thought(
+            UiPart::Thought(part::reasoning_part(
                 string(raw, "reasoning").unwrap_or(b"\"\""),
-                told.as_deref(),
+                reported.as_deref(),
             ))
         }
         "tool-invocation" => match json::member(raw, "toolInvocation").and_then(call) {
-            Some(call) => Piece::Call(call),
+            Some(call) => UiPart::Call(call),
             None => return None,
         },
         "file" => {
@@ -130,16 +130,16 @@ fn piece(raw: &[u8]) -> Option<Piece> {
                 mime.as_deref().unwrap_or_default(),
                 text(raw, "data")?
             );
-            let made = part::file(mime, url.into(), text(raw, "filename"));
-            Piece::Part(made?)
+            let built = part::file(mime, url.into(), text(raw, "filename"));
+            UiPart::Part(built?)
         }
         _ => return None,
     })
 }
 
-fn call(raw: &[u8]) -> Option<Call> {
+fn call(raw: &[u8]) -> Option<UiCall> {
     let done = json::member(raw, "state") == Some(b"\"result\"");
-    Some(Call {
+    Some(UiCall {
         id: json::member(raw, "toolCallId")
             .filter(|raw| raw.starts_with(b"\""))?
             .to_vec(),
@@ -147,7 +147,7 @@ fn call(raw: &[u8]) -> Option<Call> {
             .filter(|raw| raw.starts_with(b"\""))?
             .to_vec(),
         arguments: json::member(raw, "args").map_or_else(|| b"\"\"".to_vec(), part::text_of),
-        result: done.then(|| Answer {
+        result: done.then(|| CallResult {
             content: json::member(raw, "result").map_or_else(|| b"\"\"".to_vec(), part::text_of),
             failed: false,
             denied: false,

@@ -1,15 +1,15 @@
 //! Converts reasoning and attachments between the SDK's form and the native one.
 
-use crate::format::request::media::{Bytes, Kind, Media, address, kind_of};
+use crate::format::request::media::{Bytes, Media, MediaKind, address, kind_of};
 pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
 /// Reasoning with this text (a JSON string) and the provider's metadata.
-pub fn thought(said: &[u8], told: Option<&[u8]>) -> Vec<u8> {
-    let told = told.unwrap_or(b"{}");
+pub fn reasoning_part(said: &[u8], reported: Option<&[u8]>) -> Vec<u8> {
+    let reported = reported.unwrap_or(b"{}");
     let noted = |provider: &str, name: &str| {
-        let value = json::member(json::member(told, provider)?, name)?;
+        let value = json::member(json::member(reported, provider)?, name)?;
         value.starts_with(b"\"").then_some(value)
     };
     let mut part = ObjectBuilder::default();
@@ -58,13 +58,13 @@ pub fn signed(part: &[u8]) -> Option<Vec<u8>> {
     } else {
         return None;
     };
-    let mut told = ObjectBuilder::default();
-    told.raw(provider, inner.finish());
-    Some(told.finish())
+    let mut reported = ObjectBuilder::default();
+    reported.raw(provider, inner.finish());
+    Some(reported.finish())
 }
 
 /// The text of reasoning; for an OpenAI item, that of its summary.
-pub fn thought_text(part: &[u8]) -> String {
+pub fn reasoning_text(part: &[u8]) -> String {
     if let Some(text) = text(part, "text") {
         return text.into_owned();
     }
@@ -78,7 +78,7 @@ pub fn thought_text(part: &[u8]) -> String {
 
 /// The native part for a file with this type and URL, if there is one.
 pub fn file(mime: Option<Cow<'_, str>>, url: Cow<'_, str>, name: Option<Cow<'_, str>>) -> Option<Vec<u8>> {
-    let kind = mime.as_deref().map_or(Kind::File, kind_of);
+    let kind = mime.as_deref().map_or(MediaKind::File, kind_of);
     let bytes = match address(url) {
         Bytes::At(url, _) => Bytes::At(url, mime),
         here => here,
@@ -93,7 +93,7 @@ pub fn file(mime: Option<Cow<'_, str>>, url: Cow<'_, str>, name: Option<Cow<'_, 
 }
 
 /// An attachment in the SDK's form.
-pub struct File<'a> {
+pub struct UiFile<'a> {
     /// The media type, if known.
     pub mime: Cow<'a, str>,
     /// The URL.
@@ -103,15 +103,15 @@ pub struct File<'a> {
 }
 
 /// The file of a part; `None` if only its provider has the data.
-pub fn attachment<'a>(media: Media<'a>) -> Option<File<'a>> {
+pub fn attachment<'a>(media: Media<'a>) -> Option<UiFile<'a>> {
     let url = media.url()?;
     let mime = match (media.bytes, media.kind) {
         (Bytes::Here(mime, _), _) | (Bytes::At(_, Some(mime)), _) => mime,
-        (_, Kind::Image) => Cow::Borrowed("image/*"),
-        (_, Kind::Audio) => Cow::Borrowed("audio/*"),
-        (_, Kind::File) => Cow::Borrowed("application/octet-stream"),
+        (_, MediaKind::Image) => Cow::Borrowed("image/*"),
+        (_, MediaKind::Audio) => Cow::Borrowed("audio/*"),
+        (_, MediaKind::File) => Cow::Borrowed("application/octet-stream"),
     };
-    Some(File {
+    Some(UiFile {
         mime,
         url,
         name: media.name,
@@ -130,6 +130,6 @@ pub fn value(text: &str) -> Option<&[u8]> {
 pub fn text_of(value: &[u8]) -> Vec<u8> {
     match value.starts_with(b"\"") {
         true => value.to_vec(),
-        false => crate::format::request::piece::quoted(&String::from_utf8_lossy(value)),
+        false => crate::format::request::request_part::quoted(&String::from_utf8_lossy(value)),
     }
 }

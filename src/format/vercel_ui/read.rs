@@ -1,21 +1,21 @@
 //! Converts a message to native ones: each step of the model, and the results of its calls.
 
-use super::piece::{Call, Piece};
+use super::ui_part::{UiCall, UiPart};
 use super::{new, old};
-use crate::format::request::draft::{self, Draft};
-use crate::format::request::piece::array;
+use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::request_part::array;
 use crate::model::json;
 use std::borrow::Cow;
 
 /// A step under construction.
 #[derive(Default)]
-struct Step {
+struct StepDraft {
     thoughts: Vec<Vec<u8>>,
     parts: Vec<Vec<u8>>,
-    calls: Vec<Call>,
+    calls: Vec<UiCall>,
 }
 
-impl Step {
+impl StepDraft {
     fn is_silent(&self) -> bool {
         self.thoughts.is_empty() && self.parts.is_empty() && self.calls.is_empty()
     }
@@ -35,16 +35,16 @@ pub fn role(raw: &[u8]) -> Option<Cow<'_, str>> {
 }
 
 /// The native messages; `None` if the value is not a message.
-pub fn messages(raw: &[u8]) -> Option<Vec<Draft>> {
+pub fn messages(raw: &[u8]) -> Option<Vec<AnnotatedDraft>> {
     let role = role(raw)?;
     let is_old = is_old(raw);
     let pieces = match is_old {
-        false => new::pieces(raw)?,
-        true => old::pieces(raw, &role),
+        false => new::ui_parts(raw)?,
+        true => old::ui_parts(raw, &role),
     };
     let mut drafts = Vec::new();
     for step in steps(pieces, role == "assistant") {
-        spoken(&role, step, &mut drafts);
+        step_messages(&role, step, &mut drafts);
     }
     let first = drafts.first_mut()?;
     if is_old {
@@ -60,27 +60,27 @@ pub fn messages(raw: &[u8]) -> Option<Vec<Draft>> {
 }
 
 /// The steps, at least one.
-fn steps(pieces: Vec<Piece>, apart: bool) -> Vec<Step> {
-    let mut steps = vec![Step::default()];
+fn steps(pieces: Vec<UiPart>, apart: bool) -> Vec<StepDraft> {
+    let mut steps = vec![StepDraft::default()];
     for piece in pieces {
         let Some(last) = steps.last_mut() else { break };
         match piece {
-            Piece::Border if apart && !last.is_silent() => steps.push(Step::default()),
-            Piece::Border => {}
-            Piece::Thought(part) => last.thoughts.push(part),
-            Piece::Part(part) => last.parts.push(part),
-            Piece::Call(call) => last.calls.push(call),
+            UiPart::Border if apart && !last.is_silent() => steps.push(StepDraft::default()),
+            UiPart::Border => {}
+            UiPart::Thought(part) => last.thoughts.push(part),
+            UiPart::Part(part) => last.parts.push(part),
+            UiPart::Call(call) => last.calls.push(call),
         }
     }
-    if steps.len() > 1 && steps.last().is_some_and(Step::is_silent) {
+    if steps.len() > 1 && steps.last().is_some_and(StepDraft::is_silent) {
         steps.pop();
     }
     steps
 }
 
 /// The messages of one step.
-fn spoken(role: &str, step: Step, drafts: &mut Vec<Draft>) {
-    let mut draft = Draft::new(role);
+fn step_messages(role: &str, step: StepDraft, drafts: &mut Vec<AnnotatedDraft>) {
+    let mut draft = AnnotatedDraft::new(role);
     let plain = match step.parts.as_slice() {
         [only] if json::member(only, "type") == Some(b"\"text\"") => json::member(only, "text"),
         _ => None,
@@ -105,7 +105,7 @@ fn spoken(role: &str, step: Step, drafts: &mut Vec<Draft>) {
     drafts.push(draft);
     for call in step.calls {
         let Some(answer) = call.result else { continue };
-        let mut draft = Draft::new("tool");
+        let mut draft = AnnotatedDraft::new("tool");
         draft.raw("tool_call_id", call.id).raw("content", answer.content);
         let noted = |is: bool| is.then(|| b"true".to_vec());
         draft

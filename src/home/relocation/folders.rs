@@ -1,7 +1,7 @@
 //! Directories that are named after a project.
 
-use super::{Plan, Problems, exists};
-use crate::error::{Error, Kind, Result};
+use super::{HomePlan, Problems, exists};
+use crate::error::{Error, ErrorKind, Result};
 use crate::home::files::{Transcript, names};
 use crate::home::gemini_cli::sha256;
 use crate::home::places::{Home, is_absent};
@@ -37,14 +37,14 @@ pub struct Slug {
 const LONGEST: usize = 200;
 
 /// A session in a project directory, and its project.
-struct Found<'t> {
+struct FoundProject<'t> {
     transcript: &'t Transcript,
     project: Option<String>,
 }
 
 impl Slug {
     /// Plans the moves of directories below this base.
-    pub fn plan(&self, home: &Home, base: &Path, plan: &mut Plan, problems: &mut Problems) -> Result<()> {
+    pub fn plan(&self, home: &Home, base: &Path, plan: &mut HomePlan, problems: &mut Problems) -> Result<()> {
         let parent = base.join(self.parent);
         // A profile has its own sessions.
         let own = Home {
@@ -53,7 +53,7 @@ impl Slug {
         };
         let files = own.files();
         problems.extend(files.problems);
-        let mut folders: BTreeMap<PathBuf, Vec<Found<'_>>> = BTreeMap::new();
+        let mut folders: BTreeMap<PathBuf, Vec<FoundProject<'_>>> = BTreeMap::new();
         for transcript in &files.transcripts {
             let folder = transcript.path.parent().and_then(|folder| match self.below {
                 "" => Some(folder),
@@ -62,7 +62,7 @@ impl Slug {
             let Some(folder) = folder.filter(|folder| folder.parent() == Some(&parent)) else {
                 continue;
             };
-            let found = Found {
+            let found = FoundProject {
                 transcript,
                 project: project(&transcript.path)?,
             };
@@ -78,14 +78,14 @@ impl Slug {
         &self,
         parent: &Path,
         folder: &Path,
-        found: &[Found<'_>],
-        plan: &mut Plan,
+        found: &[FoundProject<'_>],
+        plan: &mut HomePlan,
         problems: &mut Problems,
     ) -> Result<()> {
         let own = folder.file_name().unwrap_or_default();
         // The new directory of each session; `None` if the session does not move or does not belong to this directory.
         let mut targets: Vec<Option<PathBuf>> = Vec::new();
-        for Found { project, .. } in found {
+        for FoundProject { project, .. } in found {
             let new = project
                 .as_deref()
                 .and_then(|project| Some((project, plan.renames.path(project)?)));
@@ -137,7 +137,7 @@ impl Slug {
             for path in with_sidecars(&found.transcript.path, problems) {
                 let to = place.join(path.file_name().unwrap_or_default());
                 if exists(&to)? {
-                    let error = Error::new(Kind::Exists, format!("{}: already exists", to.display()));
+                    let error = Error::new(ErrorKind::Exists, format!("{}: already exists", to.display()));
                     return Err(error.hint("nothing was changed; move one of the two away first"));
                 }
                 plan.renames.add_part(part(&path), part(&to));
@@ -175,7 +175,7 @@ fn with_sidecars(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
 
 /// Returns the first working directory in a log.
 fn project(path: &Path) -> Result<Option<String>> {
-    let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+    let failed = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
     let mut file = BufReader::with_capacity(64 << 10, File::open(path).map_err(failed)?);
     let mut line = Vec::new();
     while file.read_until(b'\n', &mut line).map_err(failed)? > 0 {
@@ -188,11 +188,11 @@ fn project(path: &Path) -> Result<Option<String>> {
 }
 
 /// Plans the moves of directories named by a hash, and the changes of the hashes.
-pub fn hashed(base: &Path, parents: &[&str], plan: &mut Plan) -> Result<()> {
+pub fn hashed(base: &Path, parents: &[&str], plan: &mut HomePlan) -> Result<()> {
     let mut projects = vec![plan.renames.old().to_string()];
     let registry = match std::fs::read(base.join("projects.json")) {
         Err(error) if !is_absent(&error) => {
-            return Err(Error::io("projects.json", error).kind(Kind::InputOutput));
+            return Err(Error::io("projects.json", error).kind(ErrorKind::InputOutput));
         }
         read => read.unwrap_or_default(),
     };
@@ -213,7 +213,7 @@ pub fn hashed(base: &Path, parents: &[&str], plan: &mut Plan) -> Result<()> {
                 continue;
             }
             if exists(&to)? {
-                let error = Error::new(Kind::Exists, format!("{}: already exists", to.display()));
+                let error = Error::new(ErrorKind::Exists, format!("{}: already exists", to.display()));
                 return Err(error.hint("nothing was changed; move one of the two away first"));
             }
             plan.moves.push((from, to));

@@ -7,11 +7,11 @@ mod rules;
 
 pub use renames::Renames;
 pub use rewrite::{Counts, rewrite};
-pub use rules::Rule;
+pub use rules::FileRule;
 
 use super::files::matching;
 use super::places::{Home, is_absent, reason};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use folders::Folders;
 use std::collections::HashSet;
 use std::fs::File;
@@ -23,20 +23,20 @@ type Problems = Vec<(PathBuf, String)>;
 
 /// A file whose members refer to the project.
 #[derive(Debug)]
-pub struct Change {
+pub struct RelocationChange {
     /// The current path of the file.
     pub path: PathBuf,
     /// The rule that selects the members.
-    pub rule: &'static Rule,
+    pub rule: &'static FileRule,
     /// The number of references per member.
     pub counts: Counts,
 }
 
 /// The changes in a home.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct HomePlan {
     /// Files to rewrite.
-    pub files: Vec<Change>,
+    pub files: Vec<RelocationChange>,
     /// Directories to create.
     pub makes: Vec<PathBuf>,
     /// Files and directories to move.
@@ -51,17 +51,17 @@ pub struct Plan {
     pub renames: Renames,
 }
 
-impl Plan {
+impl HomePlan {
     /// Plans the changes of a home for a move from one directory to another; both are absolute paths.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] for files that cannot be read, [`Kind::Data`] for documents that cannot be parsed,
-    /// [`Kind::Exists`] if a new path already exists.
-    pub fn of(home: &Home, old: &str, new: &str) -> Result<Plan> {
+    /// [`ErrorKind::InputOutput`] for files that cannot be read, [`ErrorKind::Data`] for documents that cannot be parsed,
+    /// [`ErrorKind::Exists`] if a new path already exists.
+    pub fn of(home: &Home, old: &str, new: &str) -> Result<HomePlan> {
         let rules = rules::of(home.program.name);
-        let mut plan = Plan {
+        let mut plan = HomePlan {
             renames: Renames::new(old, new),
-            ..Plan::default()
+            ..HomePlan::default()
         };
         if !rules.left.is_empty() {
             plan.left.push((home.root.clone(), rules.left.to_string()));
@@ -85,7 +85,7 @@ impl Plan {
         let files = files(base, rules.files, &mut problems);
         if let Some((path, why)) = problems.into_iter().next() {
             return Err(Error::new(
-                Kind::InputOutput,
+                ErrorKind::InputOutput,
                 format!("{}: {why}", path.display()),
             ));
         }
@@ -95,7 +95,7 @@ impl Plan {
                 plan.left.push((path.clone(), format!("has {new}, too")));
             }
             if !counts.members.is_empty() {
-                plan.files.push(Change { path, rule, counts });
+                plan.files.push(RelocationChange { path, rule, counts });
             }
         }
         Ok(plan)
@@ -133,7 +133,7 @@ fn databases(home: &Home, problems: &mut Problems) -> Vec<PathBuf> {
 /// Whether a log next to a database contains changes: its program is running or was killed.
 ///
 /// # Errors
-/// [`Kind::InputOutput`] if the log cannot be examined.
+/// [`ErrorKind::InputOutput`] if the log cannot be examined.
 pub fn has_log(database: &Path) -> Result<bool> {
     for ending in ["-wal", "-journal"] {
         let mut log = database.as_os_str().to_os_string();
@@ -141,7 +141,7 @@ pub fn has_log(database: &Path) -> Result<bool> {
         match Path::new(&log).metadata() {
             Ok(about) if about.len() > 0 => return Ok(true),
             Err(error) if !is_absent(&error) => {
-                return Err(Error::io(database.display(), error).kind(Kind::InputOutput));
+                return Err(Error::io(database.display(), error).kind(ErrorKind::InputOutput));
             }
             _ => {}
         }
@@ -150,8 +150,12 @@ pub fn has_log(database: &Path) -> Result<bool> {
 }
 
 /// Returns the files to which rules apply, each once.
-fn files(base: &Path, rules: &'static [Rule], problems: &mut Problems) -> Vec<(PathBuf, &'static Rule)> {
-    let mut found: Vec<(PathBuf, &Rule)> = Vec::new();
+fn files(
+    base: &Path,
+    rules: &'static [FileRule],
+    problems: &mut Problems,
+) -> Vec<(PathBuf, &'static FileRule)> {
+    let mut found: Vec<(PathBuf, &FileRule)> = Vec::new();
     let mut known = HashSet::new();
     for rule in rules {
         for base in bases(base, problems) {
@@ -181,7 +185,7 @@ fn names(path: &Path, old: &str) -> Result<bool> {
         match File::open(path).and_then(|file| has(file, old.as_bytes())) {
             Ok(true) => return Ok(true),
             Err(error) if !is_absent(&error) => {
-                return Err(Error::io(path.display(), error).kind(Kind::InputOutput));
+                return Err(Error::io(path.display(), error).kind(ErrorKind::InputOutput));
             }
             _ => {}
         }
@@ -221,12 +225,12 @@ fn bases(base: &Path, problems: &mut Problems) -> Vec<PathBuf> {
 /// Whether a path exists.
 ///
 /// # Errors
-/// [`Kind::InputOutput`] if the path cannot be examined.
+/// [`ErrorKind::InputOutput`] if the path cannot be examined.
 fn exists(path: &Path) -> Result<bool> {
     match path.symlink_metadata() {
         Ok(_) => Ok(true),
         Err(error) if is_absent(&error) => Ok(false),
-        Err(error) => Err(Error::io(path.display(), error).kind(Kind::InputOutput)),
+        Err(error) => Err(Error::io(path.display(), error).kind(ErrorKind::InputOutput)),
     }
 }
 

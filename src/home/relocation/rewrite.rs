@@ -1,10 +1,10 @@
 //! Rewrites members of files to the new names; every other byte is unchanged.
 
 use super::renames::Renames;
-use super::rules::{Rule, Shape};
-use crate::error::{Error, Kind, Place};
+use super::rules::{FileEncoding, FileRule};
+use crate::error::{Error, ErrorKind, Position};
 use crate::format::zstd;
-use crate::model::json::{self, Dialect, Elements, Fault, Members};
+use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -24,15 +24,15 @@ pub struct Counts {
 /// Writes a file with the new names; returns the number of changes.
 ///
 /// # Errors
-/// Returns the errors of reading and writing; [`Kind::Data`] for a document that names the directory but cannot be
+/// Returns the errors of reading and writing; [`ErrorKind::Data`] for a document that names the directory but cannot be
 /// parsed.
-pub fn rewrite(path: &Path, rule: &Rule, renames: &Renames, out: &mut dyn Write) -> Result<Counts> {
-    let unread = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
-    let unwritten = |error| Error::io("cannot write", error).kind(Kind::InputOutput);
+pub fn rewrite(path: &Path, rule: &FileRule, renames: &Renames, out: &mut dyn Write) -> Result<Counts> {
+    let unread = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
+    let unwritten = |error| Error::io("cannot write", error).kind(ErrorKind::InputOutput);
     let mut counts = Counts::default();
     let is_packed = path.extension().is_some_and(|ending| ending == "zst");
     match rule.shape {
-        Shape::Lines if is_packed => {
+        FileEncoding::Lines if is_packed => {
             let packed = std::fs::read(path).map_err(unread)?;
             let text = zstd::unpack(&packed).map_err(|error| at(error, path, 1))?;
             let mut changed = Vec::with_capacity(text.len());
@@ -46,7 +46,7 @@ pub fn rewrite(path: &Path, rule: &Rule, renames: &Renames, out: &mut dyn Write)
             };
             out.write_all(&bytes).map_err(unwritten)?;
         }
-        Shape::Lines => {
+        FileEncoding::Lines => {
             let mut input = BufReader::with_capacity(256 << 10, File::open(path).map_err(unread)?);
             let mut line = Vec::new();
             while input.read_until(b'\n', &mut line).map_err(unread)? > 0 {
@@ -54,12 +54,12 @@ pub fn rewrite(path: &Path, rule: &Rule, renames: &Renames, out: &mut dyn Write)
                 line.clear();
             }
         }
-        Shape::Document => {
+        FileEncoding::Document => {
             let text = std::fs::read(path).map_err(unread)?;
             let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
             let names = |text: &[u8]| memchr::memmem::find(text, renames.old().as_bytes()).is_some();
             if !is_json && names(&text) {
-                let error = Error::new(Kind::Data, "not a JSON document");
+                let error = Error::new(ErrorKind::Data, "not a JSON document");
                 return Err(at(
                     error.hint("nothing was changed; repair or move it away first"),
                     path,
@@ -68,7 +68,7 @@ pub fn rewrite(path: &Path, rule: &Rule, renames: &Renames, out: &mut dyn Write)
             }
             put(&text, rule, renames, &mut counts, out).map_err(unwritten)?;
         }
-        Shape::Text => {
+        FileEncoding::Text => {
             let text = std::fs::read_to_string(path).map_err(unread)?;
             let own = text.trim_end_matches(['\n', '\r']);
             let new = renames.path(own).inspect(|_| {
@@ -82,14 +82,14 @@ pub fn rewrite(path: &Path, rule: &Rule, renames: &Renames, out: &mut dyn Write)
 }
 
 fn at(mut error: Error, path: &Path, line: u64) -> Error {
-    error.at = Some((path.display().to_string(), Place { line, offset: 0 }));
+    error.at = Some((path.display().to_string(), Position { line, offset: 0 }));
     error
 }
 
 /// Writes a value with the new names.
 fn put(
     value: &[u8],
-    rule: &Rule,
+    rule: &FileRule,
     renames: &Renames,
     counts: &mut Counts,
     out: &mut dyn Write,
@@ -130,13 +130,13 @@ fn put(
 }
 
 /// Finds the values, or the names, at this path of members.
-fn find<'v>(value: &'v [u8], way: &[&str], found: &mut Vec<&'v [u8]>) -> Result<(), Fault> {
+fn find<'v>(value: &'v [u8], way: &[&str], found: &mut Vec<&'v [u8]>) -> Result<(), JsonError> {
     let Some((step, rest)) = way.split_first() else {
         found.push(value);
         return Ok(());
     };
     if *step == "*" {
-        let mut elements = Elements::new(value, Dialect::Python)?;
+        let mut elements = ArrayElements::new(value, Dialect::Python)?;
         while let Some((_, element)) = elements.next()? {
             find(element, rest, found)?;
         }

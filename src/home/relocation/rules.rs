@@ -5,7 +5,7 @@ use crate::home::slot::{claude_slug, pi_slug};
 
 /// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum FileEncoding {
     /// A JSON value per line. Other lines are unchanged.
     Lines,
     /// A JSON document.
@@ -16,11 +16,11 @@ pub enum Shape {
 
 /// A rule for files and their members.
 #[derive(Debug)]
-pub struct Rule {
+pub struct FileRule {
     /// A pattern of their paths, relative to the base of the home.
     pub files: &'static str,
     /// Their encoding; also applies to compressed files.
-    pub shape: Shape,
+    pub shape: FileEncoding,
     /// The record types to which the rule applies; empty for all.
     pub types: &'static [&'static str],
     /// Paths of the members: `*` is each element of a list, `{}` each name in an object.
@@ -28,8 +28,8 @@ pub struct Rule {
 }
 
 /// The references to projects in the home of a program.
-pub struct Rules {
-    pub files: &'static [Rule],
+pub struct HomeRules {
+    pub files: &'static [FileRule],
     pub folders: Folders,
     /// Databases that refer to projects.
     pub databases: &'static [&'static str],
@@ -41,30 +41,30 @@ const fn lines(
     files: &'static str,
     types: &'static [&'static str],
     members: &'static [&'static str],
-) -> Rule {
-    Rule {
+) -> FileRule {
+    FileRule {
         files,
-        shape: Shape::Lines,
+        shape: FileEncoding::Lines,
         types,
         members,
     }
 }
 
-const fn document(files: &'static str, members: &'static [&'static str]) -> Rule {
-    Rule {
-        shape: Shape::Document,
+const fn document(files: &'static str, members: &'static [&'static str]) -> FileRule {
+    FileRule {
+        shape: FileEncoding::Document,
         ..lines(files, &[], members)
     }
 }
 
-const fn text(files: &'static str) -> Rule {
-    Rule {
-        shape: Shape::Text,
+const fn text(files: &'static str) -> FileRule {
+    FileRule {
+        shape: FileEncoding::Text,
         ..lines(files, &[], &["path"])
     }
 }
 
-const NONE: Rules = Rules {
+const NONE: HomeRules = HomeRules {
     files: &[],
     folders: Folders::None,
     databases: &[],
@@ -75,11 +75,11 @@ const CLAUDE: &[&str] = &["cwd", "toolUseResult.persistedOutputPath"];
 const CODEX: &[&str] = &["session_meta", "turn_context"];
 
 /// Returns the rules of a program.
-pub fn of(program: &str) -> Rules {
+pub fn of(program: &str) -> HomeRules {
     match program {
         "claude-code" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[
                         lines("projects/*/*.jsonl", &[], CLAUDE),
                         lines("projects/*/*/subagents/*.jsonl", &[], CLAUDE),
@@ -102,7 +102,7 @@ pub fn of(program: &str) -> Rules {
         }
         "codex" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[
                         lines("sessions/*/*/*/rollout-*.jsonl", CODEX, &["payload.cwd"]),
                         lines("sessions/*/*/*/rollout-*.jsonl.zst", CODEX, &["payload.cwd"]),
@@ -116,7 +116,7 @@ pub fn of(program: &str) -> Rules {
         }
         "gemini-cli" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[
                         document("projects.json", &["projects.{}"]),
                         text("tmp/*/.project_root"),
@@ -132,7 +132,7 @@ pub fn of(program: &str) -> Rules {
         }
         "opencode" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[
                         document("storage/session/*/*.json", &["directory"]),
                         document("storage/project/*.json", &["worktree"]),
@@ -144,7 +144,7 @@ pub fn of(program: &str) -> Rules {
         }
         "goose" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[lines("*.jsonl", &[], &["working_dir"])],
                     databases: &["sessions.db"],
                     ..NONE
@@ -153,7 +153,7 @@ pub fn of(program: &str) -> Rules {
         }
         "pi" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[
                         lines("*/*_*.jsonl", &["session"], &["cwd"]),
                         lines("*_*.jsonl", &["session"], &["cwd"]),
@@ -169,7 +169,7 @@ pub fn of(program: &str) -> Rules {
         }
         "droid" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[lines("*/*.jsonl", &["session_start"], &["cwd"])],
                     folders: Folders::Slug(Slug {
                         parent: "",
@@ -182,7 +182,7 @@ pub fn of(program: &str) -> Rules {
         }
         "qwen-code" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[lines("projects/*/chats/*.jsonl", &[], &["cwd"])],
                     folders: Folders::Slug(Slug {
                         parent: "projects",
@@ -195,7 +195,7 @@ pub fn of(program: &str) -> Rules {
         }
         "cline" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[document("state/taskHistory.json", &["*.cwdOnTaskInitialization"])],
                     ..NONE
                 }
@@ -203,7 +203,7 @@ pub fn of(program: &str) -> Rules {
         }
         "roo-code" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[
                         document("tasks/*/history_item.json", &["workspace"]),
                         document("tasks/_index.json", &["entries.*.workspace"]),
@@ -214,7 +214,7 @@ pub fn of(program: &str) -> Rules {
         }
         "continue" => {
             const {
-                Rules {
+                HomeRules {
                     files: &[
                         document("*-*.json", &["workspaceDirectory"]),
                         document("sessions.json", &["*.workspaceDirectory"]),
@@ -227,7 +227,7 @@ pub fn of(program: &str) -> Rules {
         "aider" | "aichat" | "llm" => NONE,
         _ => {
             const {
-                Rules {
+                HomeRules {
                     left: "not supported",
                     ..NONE
                 }

@@ -12,6 +12,6 @@ fn names_are_different_and_every_program_has_places_and_files() {
         assert!(!names[..nth].contains(name), "{name}");
         assert!(program(name).is_some());
     }
-    let is_found = |program: &Program| !program.places.is_empty() && !program.layout.is_empty();
+    let is_found = |program: &HomeProgram| !program.places.is_empty() && !program.layout.is_empty();
     assert!(PROGRAMS.iter().all(is_found));
 }

@@ -1,7 +1,7 @@
 //! Extracts the file change that a tool call requests from the arguments of well-known tools.
 
 use super::diff;
-use super::line::{Arguments, Line, PATHS};
+use super::line::{CallArguments, DetailLine, PATHS};
 use crate::model::json::{self, Dialect};
 
 /// Argument names of the old and the new text.
@@ -17,7 +17,10 @@ const PAIRS: [(&str, &str); 5] = [
 const CONTENTS: [&str; 5] = ["content", "contents", "file_text", "new_source", "text"];
 
 /// Removes the change from the arguments and returns it.
-pub fn take(arguments: &mut Arguments<'_>, around: usize) -> Option<(Vec<Line>, (usize, usize))> {
+pub fn take_change(
+    arguments: &mut CallArguments<'_>,
+    around: usize,
+) -> Option<(Vec<DetailLine>, (usize, usize))> {
     if let Some(pair) = take_pair(arguments) {
         return Some(diff::of(&pair.0, &pair.1, around));
     }
@@ -29,11 +32,11 @@ pub fn take(arguments: &mut Arguments<'_>, around: usize) -> Option<(Vec<Line>, 
         let mut lines = Vec::new();
         for (nth, (old, new)) in pairs.iter().enumerate() {
             if nth > 0 {
-                lines.push(Line::Note("...".to_string()));
+                lines.push(DetailLine::Note("...".to_string()));
             }
             lines.extend(diff::of(old, new, around).0);
         }
-        return Some(diff::counted(lines));
+        return Some(diff::with_line_counts(lines));
     }
     if !arguments.iter().any(|(name, _)| PATHS.contains(&name.as_ref())) {
         return None;
@@ -42,13 +45,13 @@ pub fn take(arguments: &mut Arguments<'_>, around: usize) -> Option<(Vec<Line>, 
     Some(diff::of("", &text, around))
 }
 
-fn take_pair(arguments: &mut Arguments<'_>) -> Option<(String, String)> {
+fn take_pair(arguments: &mut CallArguments<'_>) -> Option<(String, String)> {
     let has = |name: &str| arguments.iter().any(|(own, _)| own == name);
     let (old, new) = PAIRS.into_iter().find(|(old, new)| has(old) && has(new))?;
     Some((take_text(arguments, old)?, take_text(arguments, new)?))
 }
 
-fn take_text(arguments: &mut Arguments<'_>, name: &str) -> Option<String> {
+fn take_text(arguments: &mut CallArguments<'_>, name: &str) -> Option<String> {
     let place = arguments.iter().position(|(own, _)| own == name)?;
     let text = json::text(arguments[place].1)?.into_owned();
     arguments.remove(place);
@@ -62,7 +65,7 @@ pub fn is_patch(text: &str) -> bool {
 
 /// Removes the patch from the arguments and returns it: an argument of its own, the last word of a command, or part of
 /// its script.
-pub fn take_patch(arguments: &mut Arguments<'_>) -> Option<String> {
+pub fn take_patch(arguments: &mut CallArguments<'_>) -> Option<String> {
     let (place, patch) = arguments.iter().enumerate().find_map(|(place, (name, raw))| {
         let text = match name.as_ref() {
             "input" | "patch" | "patchText" => json::text(raw)?.into_owned(),
@@ -91,7 +94,10 @@ fn script(text: &str) -> String {
 }
 
 /// The files of a patch, its lines, and the numbers of added and removed lines.
-pub fn patch(text: &str, relative: impl Fn(&str) -> String) -> (Vec<String>, Vec<Line>, (usize, usize)) {
+pub fn patch(
+    text: &str,
+    relative: impl Fn(&str) -> String,
+) -> (Vec<String>, Vec<DetailLine>, (usize, usize)) {
     let mut files: Vec<String> = Vec::new();
     let mut lines = Vec::new();
     for line in text.trim().lines() {
@@ -100,24 +106,26 @@ pub fn patch(text: &str, relative: impl Fn(&str) -> String) -> (Vec<String>, Vec
                 continue;
             };
             let path = relative(path);
-            lines.push(Line::Note(format!("{what}: {path}")));
+            lines.push(DetailLine::Note(format!("{what}: {path}")));
             if what != "Move to" {
                 files.push(path);
             }
         } else if let Some(added) = line.strip_prefix('+') {
-            lines.push(Line::Added(added.to_string()));
+            lines.push(DetailLine::Added(added.to_string()));
         } else if let Some(removed) = line.strip_prefix('-') {
-            lines.push(Line::Removed(removed.to_string()));
+            lines.push(DetailLine::Removed(removed.to_string()));
         } else if line.starts_with("@@") {
-            lines.push(Line::Note(line.to_string()));
+            lines.push(DetailLine::Note(line.to_string()));
         } else {
-            lines.push(Line::Same(line.strip_prefix(' ').unwrap_or(line).to_string()));
+            lines.push(DetailLine::Same(
+                line.strip_prefix(' ').unwrap_or(line).to_string(),
+            ));
         }
     }
     // A single file is already the subject of the call.
-    if files.len() == 1 && matches!(lines.first(), Some(Line::Note(_))) {
+    if files.len() == 1 && matches!(lines.first(), Some(DetailLine::Note(_))) {
         lines.remove(0);
     }
-    let (lines, counts) = diff::counted(lines);
+    let (lines, counts) = diff::with_line_counts(lines);
     (files, lines, counts)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// One line of a call's details.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum DetailLine {
     /// Text.
     Text(String),
     /// A line that the call adds to a file.
@@ -18,7 +18,7 @@ pub enum Line {
 }
 
 /// The arguments of a call, in their order.
-pub type Arguments<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+pub type CallArguments<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
 /// Arguments that are paths.
 pub const PATHS: [&str; 7] = [

@@ -10,8 +10,8 @@ mod tests;
 use super::json::{self, Dialect};
 use super::message::ToolCall;
 pub use diff::of as line_diff;
-pub use line::Line;
-use line::{Arguments, PATHS};
+pub use line::DetailLine;
+use line::{CallArguments, PATHS};
 pub use result::{has_failed, output};
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub struct CallSummary {
     /// Path, command or query, on one line; may be empty.
     pub subject: String,
     /// Details below the first line.
-    pub lines: Vec<Line>,
+    pub lines: Vec<DetailLine>,
     /// Numbers of added and removed lines, if the call changes a file.
     pub counts: Option<(usize, usize)>,
     /// Remaining arguments as `name: value`.
@@ -109,7 +109,7 @@ impl CallSummary {
         if let Some(patch) = edits::take_patch(&mut arguments) {
             summary.patch(&patch, directory);
         }
-        let change = edits::take(&mut arguments, if full { AROUND } else { 0 });
+        let change = edits::take_change(&mut arguments, if full { AROUND } else { 0 });
         summary.take_subject(&mut arguments, directory);
         if let Some((lines, counts)) = change {
             summary.lines.extend(lines);
@@ -150,10 +150,11 @@ impl CallSummary {
     fn command(&mut self, text: &str) {
         let mut lines = text.trim_end().lines();
         self.subject = lines.next().unwrap_or_default().to_string();
-        self.lines.extend(lines.map(|line| Line::Text(line.to_string())));
+        self.lines
+            .extend(lines.map(|line| DetailLine::Text(line.to_string())));
     }
 
-    fn take_subject(&mut self, arguments: &mut Arguments<'_>, directory: Option<&str>) {
+    fn take_subject(&mut self, arguments: &mut CallArguments<'_>, directory: Option<&str>) {
         if !self.subject.is_empty() {
             return;
         }
@@ -185,7 +186,7 @@ impl CallSummary {
 }
 
 /// The steps of a plan or a list of tasks.
-fn take_steps(arguments: &mut Arguments<'_>) -> Option<Vec<Line>> {
+fn take_steps(arguments: &mut CallArguments<'_>) -> Option<Vec<DetailLine>> {
     let place = arguments
         .iter()
         .position(|(name, _)| matches!(name.as_ref(), "todos" | "plan"))?;
@@ -198,9 +199,9 @@ fn take_steps(arguments: &mut Arguments<'_>) -> Option<Vec<Line>> {
             _ => "[ ]",
         };
         let what = text("content").or_else(|| text("step"))?;
-        Some(Line::Text(format!("{mark} {what}")))
+        Some(DetailLine::Text(format!("{mark} {what}")))
     };
-    let lines: Option<Vec<Line>> = steps.into_iter().map(step).collect();
+    let lines: Option<Vec<DetailLine>> = steps.into_iter().map(step).collect();
     arguments.remove(place);
     lines
 }

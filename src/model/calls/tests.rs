@@ -9,12 +9,12 @@ fn summary(name: &str, arguments: &str) -> CallSummary {
     CallSummary::of(&call, Some("/home/ann/demo"), false)
 }
 
-fn added(text: &str) -> Line {
-    Line::Added(text.to_string())
+fn added(text: &str) -> DetailLine {
+    DetailLine::Added(text.to_string())
 }
 
-fn removed(text: &str) -> Line {
-    Line::Removed(text.to_string())
+fn removed(text: &str) -> DetailLine {
+    DetailLine::Removed(text.to_string())
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_command_is_its_first_line_and_the_others() {
     let bash = summary("Bash", r#"{"command":"cd x\nmake","description":"Build"}"#);
     assert_eq!(
         (bash.subject.as_str(), &bash.lines[..]),
-        ("cd x", &[Line::Text("make".into())][..])
+        ("cd x", &[DetailLine::Text("make".into())][..])
     );
     assert!(bash.arguments.is_empty());
 }
@@ -109,13 +109,13 @@ fn other_arguments_are_names_and_values() {
     );
     assert_eq!(
         todo.lines,
-        [Line::Text("[x] a".into()), Line::Text("[ ] b".into())]
+        [DetailLine::Text("[x] a".into()), DetailLine::Text("[ ] b".into())]
     );
 }
 
 /// Unknown arguments that resemble those of a known tool are kept.
 #[test]
-fn nothing_but_settings_is_left_out() {
+fn only_settings_are_omitted() {
     let odd = summary(
         "Edit",
         r#"{"file_path":"a","old_string":1,"new_string":null,"todos":3}"#,

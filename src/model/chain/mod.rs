@@ -10,7 +10,7 @@ use super::session::{Class, Session};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-pub use order::{Branched, Order, Step, order};
+pub use order::{Branched, ChainOrder, ChainStep, order};
 
 /// The `type` in the metadata of the message that marks the start of a continuation.
 pub const MARKER: &str = "session_transition";
@@ -20,7 +20,7 @@ pub const COPIED_FROM: &str = "copied_from";
 
 /// A session's links to its neighbors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Links {
+pub struct ChainLinks {
     /// Its id; `None` without a header.
     pub id: Option<String>,
     /// The session that it continues.
@@ -29,20 +29,20 @@ pub struct Links {
     pub continued_to: Vec<String>,
 }
 
-impl Links {
+impl ChainLinks {
     /// Reads the links from the header and from the active `link` events.
-    pub fn of(session: &Session) -> Links {
-        let mut links = Links {
+    pub fn of(session: &Session) -> ChainLinks {
+        let mut links = ChainLinks {
             id: session.header_text("id"),
             continued_from: session.header_text("continued_from"),
             continued_to: Vec::new(),
         };
         let header = (0..session.len()).find(|index| session.class(*index) == Class::Header);
-        let mut told = session.live_events();
+        let mut reported = session.live_events();
         // Links in the header written by other systems have the lowest precedence.
-        told.extend(header);
+        reported.extend(header);
         let mut seen = HashSet::new();
-        for index in told {
+        for index in reported {
             if let Some(to) = session.record(index).event().and_then(child)
                 && seen.insert(to.clone())
             {
@@ -78,7 +78,7 @@ pub fn has_named(session: &Session, id: &str) -> bool {
 
 /// The origin of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum MessageOrigin {
     /// Written in this session.
     Own,
     /// A copy of a message of an earlier session, with that message's id if known.
@@ -112,14 +112,14 @@ pub fn marks(message: &Message<'_>) -> Option<String> {
 
 /// The origin of each message: line index and origin, in order. The copies at the start of a session end with the last
 /// marker of the session that it continues; after it, only messages marked as copies count.
-pub fn origins(session: &Session) -> Vec<(usize, Origin)> {
+pub fn origins(session: &Session) -> Vec<(usize, MessageOrigin)> {
     let previous = session.header_text("continued_from");
     let mut origins = Vec::new();
     let mut copied = 0;
     for (index, _) in session.messages() {
         let record = session.record(index);
         let Some(message) = record.message().filter(|message| message.metadata.is_some()) else {
-            origins.push((index, Origin::Own));
+            origins.push((index, MessageOrigin::Own));
             continue;
         };
         origins.push((
@@ -129,18 +129,18 @@ pub fn origins(session: &Session) -> Vec<(usize, Origin)> {
                     if Some(of) == previous {
                         copied = origins.len() + 1;
                     }
-                    Origin::Marker
+                    MessageOrigin::Marker
                 }
-                (_, Some(of)) => Origin::Copy(Some(of)),
-                _ => Origin::Own,
+                (_, Some(of)) => MessageOrigin::Copy(Some(of)),
+                _ => MessageOrigin::Own,
             },
         ));
     }
     for (nth, (_, origin)) in origins.iter_mut().enumerate() {
         match origin {
-            Origin::Own if nth < copied => *origin = Origin::Copy(None),
+            MessageOrigin::Own if nth < copied => *origin = MessageOrigin::Copy(None),
             // A marker of another session, without copies, was written in this one.
-            Origin::Marker if nth >= copied => *origin = Origin::Own,
+            MessageOrigin::Marker if nth >= copied => *origin = MessageOrigin::Own,
             _ => {}
         }
     }
@@ -165,16 +165,16 @@ mod tests {
         session.push_new(marker("b").as_bytes());
         session.push_new(br#"{"role":"user","content":"carried","metadata":{"copied_from":"m9"}}"#);
         session.push_new(br#"{"role":"user","content":"own"}"#);
-        let origins: Vec<Origin> = origins(&session).into_iter().map(|(_, origin)| origin).collect();
-        let carried = Origin::Copy(Some("m9".into()));
+        let origins: Vec<MessageOrigin> = origins(&session).into_iter().map(|(_, origin)| origin).collect();
+        let preserved = MessageOrigin::Copy(Some("m9".into()));
         assert_eq!(
             origins,
             [
-                Origin::Copy(None),
-                Origin::Marker,
-                Origin::Marker,
-                carried,
-                Origin::Own
+                MessageOrigin::Copy(None),
+                MessageOrigin::Marker,
+                MessageOrigin::Marker,
+                preserved,
+                MessageOrigin::Own
             ]
         );
     }

@@ -1,11 +1,11 @@
 //! Orders sessions into chains by the links between them.
 
-use super::Links;
+use super::ChainLinks;
 use std::collections::{HashMap, HashSet};
 
 /// One position in a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ChainStep {
     /// A session, by its index in the input.
     Session(usize),
     /// The id of a linked session that is not in the input.
@@ -14,9 +14,9 @@ pub enum Step {
 
 /// Sessions in chain order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Order {
+pub struct ChainOrder {
     /// The steps, first session first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChainStep>,
     /// Problems with the links.
     pub faults: Vec<String>,
 }
@@ -32,7 +32,7 @@ pub struct Branched {
 
 /// Sessions and link targets, as a graph.
 struct Graph<'l> {
-    links: &'l [Links],
+    links: &'l [ChainLinks],
     /// For each node: its id, and the index of its session.
     nodes: Vec<(Option<&'l str>, Option<usize>)>,
     parents: Vec<Option<usize>>,
@@ -40,7 +40,7 @@ struct Graph<'l> {
 }
 
 impl<'l> Graph<'l> {
-    fn of(links: &'l [Links]) -> Graph<'l> {
+    fn of(links: &'l [ChainLinks]) -> Graph<'l> {
         let mut graph = Graph {
             links,
             nodes: Vec::new(),
@@ -104,15 +104,15 @@ impl<'l> Graph<'l> {
         self.nodes[node].0.unwrap_or("session without an id").to_string()
     }
 
-    fn step(&self, node: usize) -> Step {
+    fn step(&self, node: usize) -> ChainStep {
         match self.nodes[node] {
-            (_, Some(nth)) => Step::Session(nth),
-            (id, None) => Step::Missing(id.unwrap_or_default().to_string()),
+            (_, Some(nth)) => ChainStep::Session(nth),
+            (id, None) => ChainStep::Missing(id.unwrap_or_default().to_string()),
         }
     }
 
     /// Reports missing sessions, and neighbors that do not link to each other.
-    fn finish(mut self, path: &[usize]) -> Order {
+    fn finish(mut self, path: &[usize]) -> ChainOrder {
         for (place, &node) in path.iter().enumerate() {
             let Some(nth) = self.nodes[node].1 else {
                 self.faults.push(format!("missing session: {}", self.name(node)));
@@ -139,7 +139,7 @@ impl<'l> Graph<'l> {
                 ));
             }
         }
-        Order {
+        ChainOrder {
             steps: path.iter().map(|node| self.step(*node)).collect(),
             faults: self.faults,
         }
@@ -148,7 +148,7 @@ impl<'l> Graph<'l> {
 
 /// Orders sessions by their links; unlinked sessions keep their input order. With `last`, only returns that session and
 /// its predecessors, first one first.
-pub fn order(links: &[Links], last: Option<usize>) -> Result<Order, Branched> {
+pub fn order(links: &[ChainLinks], last: Option<usize>) -> Result<ChainOrder, Branched> {
     let mut graph = Graph::of(links);
     let mut seen = HashSet::new();
     let mut path = Vec::new();
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     /// `b<a>c`: session b, which continues a and is continued by c.
-    fn links(words: &str) -> Vec<Links> {
+    fn links(words: &str) -> Vec<ChainLinks> {
         let one = |word: &str| {
             let (from, rest) = word
                 .split_once('<')
@@ -224,7 +224,7 @@ mod tests {
                 Some(id) => (id, Some(middle)),
                 None => (middle, None),
             };
-            Links {
+            ChainLinks {
                 id: Some(id.to_string()),
                 continued_from: from.map(str::to_string),
                 continued_to: to
@@ -240,16 +240,16 @@ mod tests {
     fn ordered(words: &str, last: Option<usize>) -> (String, Vec<String>) {
         let links = links(words);
         let order = order(&links, last).unwrap();
-        let name = |step: &Step| match step {
-            Step::Session(nth) => links[*nth].id.clone().unwrap(),
-            Step::Missing(id) => format!("({id})"),
+        let name = |step: &ChainStep| match step {
+            ChainStep::Session(nth) => links[*nth].id.clone().unwrap(),
+            ChainStep::Missing(id) => format!("({id})"),
         };
         let steps: Vec<String> = order.steps.iter().map(name).collect();
         (steps.join(" "), order.faults)
     }
 
     #[test]
-    fn links_decide_and_else_the_order_given() {
+    fn links_define_the_order_otherwise_arguments_do() {
         assert_eq!(ordered("c<b b<a>c a>b", None), ("a b c".to_string(), Vec::new()));
         assert_eq!(
             ordered("z c<b b<a>c x a>b", None),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_one_sided_is_told() {
+    fn missing_and_one_sided_links_are_reported() {
         let (steps, faults) = ordered("d<c a>b b<a>c", None);
         assert_eq!(steps, "a b (c) d");
         assert_eq!(faults, ["missing session: c"]);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_cut_and_branches_are_asked_about() {
+    fn cycles_are_cut_and_branches_require_a_choice() {
         for circle in ["a<c>b b<a>c c<b>a", "a<a>a"] {
             for last in [None, Some(0)] {
                 let (steps, faults) = ordered(circle, last);
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!((branched.id.as_str(), branched.children.len()), ("a", 2));
         assert_eq!(
             order(&links, Some(2)).unwrap().steps,
-            [Step::Session(0), Step::Session(2)]
+            [ChainStep::Session(0), ChainStep::Session(2)]
         );
     }
 }

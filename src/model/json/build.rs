@@ -1,7 +1,7 @@
 //! Builds JSON objects and edits their members, leaving all other bytes unchanged.
 
 use super::members::FEW;
-use super::{Dialect, Fault, Members, number_end, push_text, scalar_end, string_end};
+use super::{Dialect, JsonError, Members, number_end, push_text, scalar_end, string_end};
 use std::collections::HashMap;
 
 /// Builds an object member by member from raw values.
@@ -68,7 +68,7 @@ pub fn with_added(object: &[u8], members: &[(&str, Option<&[u8]>)]) -> Option<Ve
 
 /// An object with some members replaced (in place) or added (at the end); everything else as it was. `changes`
 /// with no value take the member out.
-pub fn with_members(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Result<Vec<u8>, Fault> {
+pub fn with_members(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Result<Vec<u8>, JsonError> {
     let mut members = Members::new(object, Dialect::Python)?;
     let mut kept: Vec<(usize, usize, Option<usize>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();

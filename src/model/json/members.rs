@@ -29,11 +29,11 @@ pub struct Members<'a> {
     bytes: &'a [u8],
     at: usize,
     dialect: Dialect,
-    state: State,
+    state: MemberState,
 }
 
 #[derive(PartialEq)]
-enum State {
+enum MemberState {
     First,
     Later,
     Done,
@@ -46,7 +46,7 @@ impl<'a> Members<'a> {
             bytes,
             at: opened(bytes, b'{', "not an object")?,
             dialect,
-            state: State::First,
+            state: MemberState::First,
         })
     }
 
@@ -72,21 +72,21 @@ impl<'a> Members<'a> {
 }
 
 /// Iterates over the elements of an array.
-pub struct Elements<'a> {
+pub struct ArrayElements<'a> {
     bytes: &'a [u8],
     at: usize,
     dialect: Dialect,
-    state: State,
+    state: MemberState,
 }
 
-impl<'a> Elements<'a> {
+impl<'a> ArrayElements<'a> {
     /// From an array's bytes.
     pub fn new(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
-        Ok(Elements {
+        Ok(ArrayElements {
             bytes,
             at: opened(bytes, b'[', "not an array")?,
             dialect,
-            state: State::First,
+            state: MemberState::First,
         })
     }
 
@@ -114,8 +114,8 @@ fn opened(bytes: &[u8], bracket: u8, what: &'static str) -> Scan<usize> {
 }
 
 /// Skips a comma, or the closing bracket and the white space after it.
-fn step(bytes: &[u8], at: &mut usize, state: &mut State, close: u8) -> Scan<Option<usize>> {
-    if *state == State::Done {
+fn step(bytes: &[u8], at: &mut usize, state: &mut MemberState, close: u8) -> Scan<Option<usize>> {
+    if *state == MemberState::Done {
         return Ok(None);
     }
     let mut i = skip_space(bytes, *at);
@@ -124,11 +124,11 @@ fn step(bytes: &[u8], at: &mut usize, state: &mut State, close: u8) -> Scan<Opti
         if i < bytes.len() {
             return fault(i, "unexpected text after the value");
         }
-        *state = State::Done;
+        *state = MemberState::Done;
         return Ok(None);
     }
-    if *state == State::First {
-        *state = State::Later;
+    if *state == MemberState::First {
+        *state = MemberState::Later;
     } else {
         match bytes.get(i) {
             Some(b',') => i = skip_space(bytes, i + 1),
@@ -213,7 +213,7 @@ pub fn members<'a>(object: &'a [u8], dialect: Dialect) -> Option<Vec<(Cow<'a, st
 
 /// The elements of an array; `None` if the bytes are not an array.
 pub fn elements(array: &[u8], dialect: Dialect) -> Option<Vec<&[u8]>> {
-    let mut scan = Elements::new(array, dialect).ok()?;
+    let mut scan = ArrayElements::new(array, dialect).ok()?;
     let mut all = Vec::new();
     while let Some((_, element)) = scan.next().ok()? {
         all.push(element);

@@ -8,13 +8,13 @@ mod same;
 mod text;
 
 pub use build::{ObjectBuilder, compact, with_added, with_members};
-pub use members::{Elements, Member, Members, elements, member, member_text, members, several};
+pub use members::{ArrayElements, Member, Members, elements, member, member_text, members, several};
 pub use same::same;
 pub use text::{array, plain, push_text, text, texts, unescape};
 
 /// The position and reason of a JSON syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct JsonError {
     /// Offset of the offending byte from the start of the scanned bytes.
     pub offset: usize,
     /// The problem at that offset.
@@ -30,10 +30,10 @@ pub enum Dialect {
     Python,
 }
 
-type Scan<T> = Result<T, Fault>;
+type Scan<T> = Result<T, JsonError>;
 
 const fn fault<T>(offset: usize, what: &'static str) -> Scan<T> {
-    Err(Fault { offset, what })
+    Err(JsonError { offset, what })
 }
 
 /// Index of the first byte at or after `at` that is not JSON white space.
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn agrees_with_serde_on_what_is_json() {
+    fn json_validity_agrees_with_serde() {
         let cases = [
             "{}",
             "[]",
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_no_limit() {
+    fn nesting_depth_is_unlimited() {
         let deep = format!(
             "{{\"a\":{}1{}}}",
             "[{\"b\":".repeat(200_000),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_added_behind_unchanged_bytes() {
+    fn members_are_added_after_unchanged_bytes() {
         let added = [("id", Some(&b"\"x\""[..])), ("no", None), ("n", Some(b"1"))];
         let object = b" {\"a\" : [1, 2] ,\"b\":{} } \t";
         assert_eq!(
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_replaced_where_they_stand() {
+    fn members_are_replaced_in_place() {
         let object = br#"{"a":1, "b":12345678901234567890,"a":3}"#;
         let changed = with_members(object, &[("a", Some(b"9")), ("c", Some(b"null"))]).unwrap();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Equality of JSON values regardless of formatting.
 
-use super::{Dialect, Elements, Members, skip_space, unescape};
+use super::{ArrayElements, Dialect, Members, skip_space, unescape};
 use std::borrow::Cow;
 
 /// Deeper values are equal only if their bytes are.
@@ -37,8 +37,8 @@ fn same_at(one: &[u8], other: &[u8], depth: usize) -> bool {
 }
 
 fn same_elements(one: &[u8], other: &[u8], depth: usize) -> Option<bool> {
-    let mut one = Elements::new(one, Dialect::Python).ok()?;
-    let mut other = Elements::new(other, Dialect::Python).ok()?;
+    let mut one = ArrayElements::new(one, Dialect::Python).ok()?;
+    let mut other = ArrayElements::new(other, Dialect::Python).ok()?;
     loop {
         match (one.next().ok()?, other.next().ok()?) {
             (None, None) => return Some(true),
@@ -70,7 +70,7 @@ mod tests {
     use super::same;
 
     #[test]
-    fn order_and_space_do_not_count_and_spelling_does() {
+    fn equality_ignores_order_and_space_but_not_notation() {
         let is = |one: &str, other: &str| same(one.as_bytes(), other.as_bytes());
         assert!(is(
             r#"{"a":1,"b":[{"c":2,"d":3}]}"#,

@@ -1,17 +1,17 @@
 //! Combines several edits of one message, so that the message is encoded once.
 
-use crate::model::event::Edit;
+use crate::model::event::MessageEdit;
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A member and its new value; `None` if it is unset.
-type Change<'a> = (Cow<'a, str>, Option<Cow<'a, [u8]>>);
+type MemberChange<'a> = (Cow<'a, str>, Option<Cow<'a, [u8]>>);
 
 /// Member changes of one message: the last value of each member; `None` if it is removed.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
-    members: Vec<Change<'a>>,
+    members: Vec<MemberChange<'a>>,
     places: HashMap<Cow<'a, str>, usize>,
     /// Whether the message has an id; unknown before the first edit.
     has_id: Option<bool>,
@@ -19,7 +19,7 @@ pub struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     /// Adds an edit of this message.
-    pub fn add(&mut self, edit: Edit<'a>, message: &[u8]) {
+    pub fn add(&mut self, edit: MessageEdit<'a>, message: &[u8]) {
         let has_id = *self
             .has_id
             .get_or_insert_with(|| json::member(message, "id").is_some());

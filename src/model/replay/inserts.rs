@@ -1,8 +1,8 @@
 //! Messages and summaries that compactions insert into a view.
 
 use super::changes::Changes;
-use crate::error::Place;
-use crate::model::event::Edit;
+use crate::error::Position;
+use crate::model::event::MessageEdit;
 use crate::model::json::ObjectBuilder;
 use crate::model::record::Record;
 use crate::model::session::Traits;
@@ -11,17 +11,17 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
 
 /// Inserted content.
-pub enum Content<'s> {
+pub enum InsertedContent<'s> {
     /// A message, and the edits by later compactions.
     Message(&'s [u8], Changes<'s>),
     /// The summary of the event at this line.
     Summary(usize),
 }
 
-struct Insert<'s> {
+struct ActiveInsert<'s> {
     /// Index of the line that it is placed before.
     before: usize,
-    content: Content<'s>,
+    content: InsertedContent<'s>,
     class: Class,
     is_removed: bool,
     /// The neighbors in the order of the list, removed ones included.
@@ -43,8 +43,8 @@ enum Class {
 }
 
 impl Class {
-    fn of(content: &Content<'_>) -> Class {
-        let Content::Message(body, changes) = content else {
+    fn of(content: &InsertedContent<'_>) -> Class {
+        let InsertedContent::Message(body, changes) = content else {
             return Class::Summary;
         };
         let mut short = ObjectBuilder::default();
@@ -52,7 +52,7 @@ impl Class {
             changes.member(body, name).map(|raw| short.raw(name, raw));
         }
         let short = short.finish();
-        let record = Record::parse(&short, Place { line: 0, offset: 1 });
+        let record = Record::parse(&short, Position { line: 0, offset: 1 });
         match record.message().map(Traits::of) {
             Some(traits) if traits.is_system() => Class::System,
             Some(traits) if traits.survives_truncate() => Class::Context,
@@ -66,7 +66,7 @@ impl Class {
 #[derive(Default)]
 pub struct Inserts<'s> {
     /// In chronological order.
-    all: Vec<Insert<'s>>,
+    all: Vec<ActiveInsert<'s>>,
     first: Option<usize>,
     last: Option<usize>,
     by_id: HashMap<String, VecDeque<usize>>,
@@ -88,13 +88,13 @@ impl<'s> Inserts<'s> {
     pub fn summary(&self) -> Option<(usize, usize)> {
         let insert = &self.all[self.summary?];
         match insert.content {
-            Content::Summary(event) => Some((event, insert.before)),
-            Content::Message(..) => None,
+            InsertedContent::Summary(event) => Some((event, insert.before)),
+            InsertedContent::Message(..) => None,
         }
     }
 
     /// Inserts content before a line, after earlier inserts at that position.
-    pub fn push(&mut self, before: usize, id: Option<String>, content: Content<'s>) {
+    pub fn push(&mut self, before: usize, id: Option<String>, content: InsertedContent<'s>) {
         let new = self.add(before, id, content);
         self.all[new].previous = self.last;
         match self.last.replace(new) {
@@ -104,7 +104,7 @@ impl<'s> Inserts<'s> {
     }
 
     /// Inserts content directly before another insert.
-    pub fn push_before(&mut self, other: usize, id: Option<String>, content: Content<'s>) {
+    pub fn push_before(&mut self, other: usize, id: Option<String>, content: InsertedContent<'s>) {
         let new = self.add(self.all[other].before, id, content);
         let previous = self.all[other].previous.replace(new);
         (self.all[new].previous, self.all[new].next) = (previous, Some(other));
@@ -114,7 +114,7 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    fn add(&mut self, before: usize, id: Option<String>, content: Content<'s>) -> usize {
+    fn add(&mut self, before: usize, id: Option<String>, content: InsertedContent<'s>) -> usize {
         let new = self.all.len();
         if let Some(id) = id {
             self.by_id.entry(id).or_default().push_back(new);
@@ -123,7 +123,7 @@ impl<'s> Inserts<'s> {
         if class == Class::Summary {
             self.summary = Some(new);
         }
-        self.all.push(Insert {
+        self.all.push(ActiveInsert {
             before,
             content,
             class,
@@ -180,13 +180,13 @@ impl<'s> Inserts<'s> {
 
     /// Whether an insert is a message.
     pub fn is_message(&self, nth: usize) -> bool {
-        matches!(self.all[nth].content, Content::Message(..))
+        matches!(self.all[nth].content, InsertedContent::Message(..))
     }
 
     /// Edits an inserted message.
-    pub fn edit(&mut self, nth: usize, edit: Edit<'s>) {
+    pub fn edit(&mut self, nth: usize, edit: MessageEdit<'s>) {
         let insert = &mut self.all[nth];
-        let Content::Message(body, changes) = &mut insert.content else {
+        let InsertedContent::Message(body, changes) = &mut insert.content else {
             return;
         };
         changes.add(edit, body);
@@ -246,10 +246,10 @@ impl<'s> Inserts<'s> {
                 continue;
             }
             let item = match &insert.content {
-                Content::Message(body, changes) => {
+                InsertedContent::Message(body, changes) => {
                     Item::Inserted(changes.apply(body).unwrap_or_else(|| body.to_vec()))
                 }
-                Content::Summary(event) => Item::Summary(*event),
+                InsertedContent::Summary(event) => Item::Summary(*event),
             };
             items.push((insert.before, item));
         }

@@ -1,7 +1,7 @@
 //! Identity links: persons with several ids.
 
-use super::fold::folded;
 use super::json::{self, Dialect};
+use super::picoclaw_normalize::folded;
 use super::wrong;
 use crate::error::Result;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct Links {
 
 /// A person found by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<'l> {
+pub struct FoundPerson<'l> {
     /// The name, trimmed.
     pub name: &'l str,
     /// The normalized id under which the person was found.
@@ -80,7 +80,7 @@ impl Links {
     /// The person of this sender: the first name, in byte order, that lists the id, or the channel and the id. With
     /// `any_prefix`, the id may also be the text after its first colon, as in PicoClaw; otherwise only after the prefix
     /// of its own channel.
-    pub fn find(&self, channel: &str, sender: &str, any_prefix: bool) -> Option<Found<'_>> {
+    pub fn find(&self, channel: &str, sender: &str, any_prefix: bool) -> Option<FoundPerson<'_>> {
         if self.is_empty() {
             return None;
         }
@@ -109,7 +109,7 @@ impl Links {
         found.sort();
         let mut found = found.into_iter();
         let (first, id) = found.next()?;
-        Some(Found {
+        Some(FoundPerson {
             name: &self.names[first],
             id,
             others: found.map(|(name, _)| self.names[name].as_str()).collect(),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_name_in_byte_order_is_taken() {
+    fn the_first_name_in_byte_order_is_used() {
         let links = links();
         let found = |channel, sender, any| {
             links
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_another_channel_is_another_id() {
+    fn an_id_of_another_channel_is_different() {
         let links = links();
         assert_eq!(links.find("sms", "slack:555", true).unwrap().name, "Dave");
         assert_eq!(links.find("sms", "slack:555", false), None);

@@ -6,34 +6,34 @@
 //! - `spelled` encodes convo's readable keys, `signature` PicoClaw's, with ids normalized by `fold`;
 //! - `asked` (with `value`, `arrival`) parses requests in JSON and returns keys; `notes` describes ambiguities.
 
-mod arrival;
-mod asked;
-pub mod fold;
 mod identity;
-mod inbound;
-mod notes;
-pub mod owner;
+mod inbound_message;
+mod inbound_scope;
+mod key_codec;
+mod key_request;
+mod key_warnings;
+pub mod picoclaw_normalize;
 pub mod signature;
-mod spelled;
+pub mod tenant_scope;
 #[cfg(test)]
 mod tests;
 mod value;
 
-pub use arrival::{Arrival, Settings};
-pub use asked::{Answer, Asked};
 pub use identity::Links;
-pub use inbound::{Dimension, Inbound};
-pub use spelled::is_hashed;
+pub use inbound_message::{InboundMessage, ScopeSettings};
+pub use inbound_scope::{Dimension, Inbound};
+pub use key_codec::is_hashed;
+pub use key_request::{KeyAnswer, KeyRequest};
 
 use super::json::{self, Dialect, ObjectBuilder};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Default channel.
 const CHANNEL: &str = "unknown";
 
 /// The form of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum KeyForm {
     /// Readable and collision-free.
     #[default]
     Convo,
@@ -43,22 +43,22 @@ pub enum Form {
     Penguiflow,
 }
 
-impl Form {
+impl KeyForm {
     /// All forms.
-    pub const ALL: [Form; 3] = [Form::Convo, Form::Picoclaw, Form::Penguiflow];
+    pub const ALL: [KeyForm; 3] = [KeyForm::Convo, KeyForm::Picoclaw, KeyForm::Penguiflow];
 
     /// Name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Form::Convo => "convo",
-            Form::Picoclaw => "picoclaw",
-            Form::Penguiflow => "penguiflow",
+            KeyForm::Convo => "convo",
+            KeyForm::Picoclaw => "picoclaw",
+            KeyForm::Penguiflow => "penguiflow",
         }
     }
 
     /// The form with this name.
-    pub fn named(name: &str) -> Option<Form> {
-        Form::ALL.into_iter().find(|form| form.name() == name)
+    pub fn named(name: &str) -> Option<KeyForm> {
+        KeyForm::ALL.into_iter().find(|form| form.name() == name)
     }
 }
 
@@ -88,9 +88,9 @@ impl Scope {
             },
         };
         let mut scope = Scope {
-            agent: text("agent_id", fold::AGENT)?,
+            agent: text("agent_id", picoclaw_normalize::AGENT)?,
             channel: text("channel", CHANNEL)?,
-            account: text("account", fold::ACCOUNT)?,
+            account: text("account", picoclaw_normalize::ACCOUNT)?,
             values: Vec::new(),
         };
         let dimensions = match json::member(object, "dimensions") {
@@ -149,27 +149,28 @@ impl Scope {
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The text that the key of this form encodes; an error for [`Form::Penguiflow`], which encodes owners only.
-    pub fn signature(&self, form: Form) -> Result<String> {
+    /// The text that the key of this form encodes; an error for [`KeyForm::Penguiflow`], which encodes owners only.
+    pub fn signature(&self, form: KeyForm) -> Result<String> {
         match form {
-            Form::Convo => {
-                let agent = Some(("agent", self.agent.as_str())).filter(|(_, agent)| *agent != fold::AGENT);
-                let account =
-                    Some(("account", self.account.as_str())).filter(|(_, account)| *account != fold::ACCOUNT);
+            KeyForm::Convo => {
+                let agent = Some(("agent", self.agent.as_str()))
+                    .filter(|(_, agent)| *agent != picoclaw_normalize::AGENT);
+                let account = Some(("account", self.account.as_str()))
+                    .filter(|(_, account)| *account != picoclaw_normalize::ACCOUNT);
                 let head = agent
                     .into_iter()
                     .chain(account)
                     .chain([("channel", self.channel.as_str())]);
-                Ok(spelled::spell(head.chain(self.values())))
+                Ok(key_codec::encode(head.chain(self.values())))
             }
-            Form::Picoclaw => Ok(signature::signature(
+            KeyForm::Picoclaw => Ok(signature::signature(
                 &self.agent,
                 &self.channel,
                 &self.account,
                 self.values(),
             )),
-            Form::Penguiflow => Err(Error::new(
-                Kind::Usage,
+            KeyForm::Penguiflow => Err(Error::new(
+                ErrorKind::Usage,
                 "--form penguiflow requires tenant, user and session",
             )
             .hint("give --tenant, --user and --session, or --tool-context FILE")),
@@ -177,20 +178,20 @@ impl Scope {
     }
 
     /// The key of the scope.
-    pub fn key(&self, form: Form) -> Result<String> {
+    pub fn key(&self, form: KeyForm) -> Result<String> {
         let signature = self.signature(form)?;
         Ok(match form {
-            Form::Picoclaw => signature::opaque(&signature),
-            _ => spelled::key(signature),
+            KeyForm::Picoclaw => signature::opaque(&signature),
+            _ => key_codec::key(signature),
         })
     }
 
     /// Decodes the scope of a readable key; `None` if the key is not one.
     pub fn of_key(key: &str) -> Option<Scope> {
-        let parts = spelled::parts(key)?;
+        let parts = key_codec::parts(key)?;
         let mut scope = Scope {
-            agent: fold::AGENT.to_string(),
-            account: fold::ACCOUNT.to_string(),
+            agent: picoclaw_normalize::AGENT.to_string(),
+            account: picoclaw_normalize::ACCOUNT.to_string(),
             ..Scope::default()
         };
         let mut parts = parts.into_iter().peekable();
@@ -207,21 +208,25 @@ impl Scope {
 }
 
 /// The key of an agent's main session, used for messages without a session of their own.
-pub fn main_key(agent: &str, form: Form) -> Result<String> {
+pub fn main_key(agent: &str, form: KeyForm) -> Result<String> {
     match form {
-        Form::Convo => {
-            let agent = Some(agent.trim()).filter(|agent| !agent.is_empty() && *agent != fold::AGENT);
+        KeyForm::Convo => {
+            let agent =
+                Some(agent.trim()).filter(|agent| !agent.is_empty() && *agent != picoclaw_normalize::AGENT);
             let agent = agent.map(|agent| ("agent", agent));
-            Ok(spelled::key(spelled::spell(
+            Ok(key_codec::key(key_codec::encode(
                 agent.into_iter().chain([("main", "session")]),
             )))
         }
-        Form::Picoclaw => Ok(signature::main_key(&fold::agent(agent))),
-        Form::Penguiflow => Err(Error::new(Kind::Usage, "--main conflicts with --form penguiflow")),
+        KeyForm::Picoclaw => Ok(signature::main_key(&picoclaw_normalize::agent(agent))),
+        KeyForm::Penguiflow => Err(Error::new(
+            ErrorKind::Usage,
+            "--main conflicts with --form penguiflow",
+        )),
     }
 }
 
 /// An error about a member.
 fn wrong(name: &str, what: &str) -> Error {
-    Error::new(Kind::Usage, format!("{name} {what}"))
+    Error::new(ErrorKind::Usage, format!("{name} {what}"))
 }

@@ -1,6 +1,6 @@
 //! PicoClaw's keys: the hash of a lower-case signature, and explicit keys that are used unchanged.
 
-use super::fold::{self, folded};
+use super::picoclaw_normalize::{self, folded};
 use crate::model::key;
 
 /// Prefix of hashed keys.
@@ -84,5 +84,7 @@ pub fn legacy(key: &str) -> Option<(&str, &str)> {
 
 /// The normalized agent of a legacy key; empty if there is none.
 pub fn agent_of(key: &str) -> String {
-    legacy(key).map_or_else(String::new, |(agent, _)| fold::agent(agent).into_owned())
+    legacy(key).map_or_else(String::new, |(agent, _)| {
+        picoclaw_normalize::agent(agent).into_owned()
+    })
 }

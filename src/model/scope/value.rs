@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_spelled_as_in_python() {
+    fn numbers_are_encoded_as_in_python() {
         for (raw, expected) in [
             ("0", "0"),
             ("-0", "0"),

@@ -1,6 +1,6 @@
 //! Lookup of messages by id.
 
-use super::{Class, Line, Session};
+use super::{Class, LineSpan, Session};
 use crate::model::derived::Detail;
 use crate::model::key::{Derive, Short, derived_digest, derived_id, hash};
 use crate::model::message::Message;
@@ -117,7 +117,7 @@ impl Session {
         self.derived.get_or_init(|| {
             let is_known = self.derives_ids();
             let without =
-                |line: &Line| is_known && matches!(line.class, Class::Message(_)) && line.id.is_none();
+                |line: &LineSpan| is_known && matches!(line.class, Class::Message(_)) && line.id.is_none();
             let lines = self.lines.iter().enumerate();
             let lines = lines.filter(|(_, line)| without(line)).map(|(index, _)| index);
             if let Detail::Digests(derived) = &self.detail {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn derived_ids_are_those_of_the_lines_that_there_are() {
+    fn derived_ids_depend_on_the_present_lines() {
         let mut session = Session::default();
         session.push_new(LINE);
         let first = session.derived_id(0);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_several_messages_have_are_repeated() {
+    fn shared_ids_are_reported_as_repeated() {
         let mut session = Session::default();
         let lines = [LINE.to_vec(), named("a"), named("b"), LINE.to_vec(), named("a")];
         lines.iter().for_each(|line| session.push_new(line));

@@ -1,8 +1,8 @@
 //! Applies committed changes, idempotently, and computes their undo.
 
-use super::journal::{Entry, Journal, names};
-use super::{Changes, Content, Sum, parted};
-use crate::error::{Error, Kind, Result};
+use super::journal::{Journal, JournalEntry, names};
+use super::{ChangeHasher, Changes, WriteNewContent, split_path};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::atomic;
 use crate::store::directory::Directory;
 use std::ffi::OsStr;
@@ -16,16 +16,16 @@ pub fn temporary(name: &OsStr, id: &str) -> Result<String> {
     match name.to_str() {
         Some(name) => Ok(format!(".{name}.{id}")),
         None => Err(Error::new(
-            Kind::Unsafe,
+            ErrorKind::Unsafe,
             format!("{}: not a name in UTF-8", name.display()),
         )),
     }
 }
 
 /// The directory and name of a path whose directory may have been moved by these changes.
-fn there(path: &Path) -> Result<Option<(Directory, &OsStr)>> {
-    match parted(path) {
-        Err(error) if error.kind == Kind::NotFound => Ok(None),
+fn existing_path(path: &Path) -> Result<Option<(Directory, &OsStr)>> {
+    match split_path(path) {
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
         parts => parts.map(Some),
     }
 }
@@ -34,8 +34,8 @@ fn there(path: &Path) -> Result<Option<(Directory, &OsStr)>> {
 pub fn apply(journal: &Journal) -> Result<()> {
     let mut touched = Vec::new();
     for entry in &journal.entries {
-        if let Entry::Write { path, .. } = entry
-            && let Some((directory, name)) = there(path)?
+        if let JournalEntry::Write { path, .. } = entry
+            && let Some((directory, name)) = existing_path(path)?
         {
             let new = temporary(name, &journal.id)?;
             if directory.has(&new)? {
@@ -46,8 +46,8 @@ pub fn apply(journal: &Journal) -> Result<()> {
     }
     sync(std::mem::take(&mut touched).iter())?;
     for entry in &journal.entries {
-        if let Entry::Make(path) = entry
-            && let Some((directory, name)) = there(path)?
+        if let JournalEntry::Make(path) = entry
+            && let Some((directory, name)) = existing_path(path)?
         {
             directory.make(name)?;
             touched.push(directory);
@@ -55,30 +55,30 @@ pub fn apply(journal: &Journal) -> Result<()> {
     }
     sync(std::mem::take(&mut touched).iter())?;
     for entry in &journal.entries {
-        if let Entry::Move(from, to, _) = entry
-            && let Some((old, name)) = there(from)?
+        if let JournalEntry::Move(from, to, _) = entry
+            && let Some((old, name)) = existing_path(from)?
             && old.facts(name)?.is_some()
         {
-            let (new, own) = parted(to)?;
+            let (new, own) = split_path(to)?;
             if !atomic::rename_free(&old, name, &new, own)? {
                 let error = format!("{}: already exists", to.display());
-                return Err(Error::new(Kind::Exists, error));
+                return Err(Error::new(ErrorKind::Exists, error));
             }
             touched.extend([old, new]);
         }
     }
     // A killed process may have moved them without syncing.
     for entry in &journal.entries {
-        if let Entry::Move(_, to, _) = entry
-            && let Some((directory, _)) = there(to)?
+        if let JournalEntry::Move(_, to, _) = entry
+            && let Some((directory, _)) = existing_path(to)?
         {
             touched.push(directory);
         }
     }
     sync(std::mem::take(&mut touched).iter())?;
     for entry in &journal.entries {
-        if let Entry::Remove(path) = entry
-            && let Some((directory, name)) = there(path)?
+        if let JournalEntry::Remove(path) = entry
+            && let Some((directory, name)) = existing_path(path)?
         {
             atomic::remove_empty(&directory, name)?;
             touched.push(directory);
@@ -89,7 +89,7 @@ pub fn apply(journal: &Journal) -> Result<()> {
 
 /// Whether a path exists.
 pub fn exists(path: &Path) -> Result<bool> {
-    match there(path)? {
+    match existing_path(path)? {
         Some((directory, name)) => Ok(directory.facts(name)?.is_some()),
         None => Ok(false),
     }
@@ -109,10 +109,10 @@ pub fn sync<'d>(directories: impl Iterator<Item = &'d Directory>) -> Result<()> 
 }
 
 /// Removes the new files of uncommitted changes.
-pub fn sweep(journal: &Journal) -> Result<()> {
+pub fn remove_uncommitted(journal: &Journal) -> Result<()> {
     for entry in &journal.entries {
-        if let Entry::Write { path, .. } = entry
-            && let Some((directory, name)) = there(path)?
+        if let JournalEntry::Write { path, .. } = entry
+            && let Some((directory, name)) = existing_path(path)?
         {
             atomic::unlink(&directory, temporary(name, &journal.id)?)?;
         }
@@ -124,25 +124,25 @@ pub fn sweep(journal: &Journal) -> Result<()> {
 pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Changes<'c>> {
     let mut changes = Changes::default();
     let changed = |path: &Path| {
-        let error = Error::new(Kind::Locked, format!("{}: changed since", path.display()));
+        let error = Error::new(ErrorKind::Locked, format!("{}: changed since", path.display()));
         error.hint("nothing was undone; move new files away first")
     };
     let mut moves: Vec<(&PathBuf, &PathBuf)> = Vec::new();
     for entry in &journal.entries {
         match entry {
-            Entry::Move(from, to, before) => {
+            JournalEntry::Move(from, to, before) => {
                 if !exists(to)? || exists(from)? || names(to)? != *before {
                     return Err(changed(to));
                 }
                 moves.push((from, to));
             }
-            Entry::Make(path) => changes.removes.push(path.clone()),
-            Entry::Remove(path) if !exists(path)? => changes.makes.push(path.clone()),
+            JournalEntry::Make(path) => changes.removes.push(path.clone()),
+            JournalEntry::Remove(path) if !exists(path)? => changes.makes.push(path.clone()),
             _ => {}
         }
     }
     for entry in &journal.entries {
-        let Entry::Write { path, sha256, old } = entry else {
+        let JournalEntry::Write { path, sha256, old } = entry else {
             continue;
         };
         let moved = moves.iter().find_map(|(from, to)| {
@@ -153,11 +153,11 @@ pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Cha
             })
         });
         let path = moved.unwrap_or_else(|| path.clone());
-        let mut sum = Sum::default();
+        let mut sum = ChangeHasher::default();
         let read = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut sum));
         match read {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(path.display(), error).kind(Kind::InputOutput));
+                return Err(Error::io(path.display(), error).kind(ErrorKind::InputOutput));
             }
             _ => {}
         }
@@ -165,8 +165,8 @@ pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Cha
             return Err(changed(&path));
         }
         let (start, length) = *old;
-        let content: Content<'c> = Box::new(move |out: &mut dyn Write| {
-            let failed = |error| Error::io(directory.path().display(), error).kind(Kind::InputOutput);
+        let content: WriteNewContent<'c> = Box::new(move |out: &mut dyn Write| {
+            let failed = |error| Error::io(directory.path().display(), error).kind(ErrorKind::InputOutput);
             super::journal::copy(&journal.file, (start, length), out)
                 .map(drop)
                 .map_err(failed)

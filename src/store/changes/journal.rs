@@ -1,7 +1,7 @@
 //! A journal of changes: one line per change, followed by the old bytes of a changed file.
 
 use super::Changes;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ pub fn id<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
 
 /// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum JournalEntry {
     /// New content of a file: its checksum, and the position of the old bytes in the journal.
     Write {
         /// The file.
@@ -50,18 +50,18 @@ pub struct Journal {
     /// The id of the journal that it undoes.
     pub undoes: Option<String>,
     /// All changes.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<JournalEntry>,
     pub(super) file: File,
 }
 
 impl Journal {
     /// Parses a journal, except for the old bytes.
     pub(super) fn read(file: File, shown: &str, id: &str, base: &Path) -> Result<Journal> {
-        let failed = |error| Error::io(shown, error).kind(Kind::InputOutput);
+        let failed = |error| Error::io(shown, error).kind(ErrorKind::InputOutput);
         let mut input = BufReader::new(file);
         let mut entries = Vec::new();
         let mut line = Vec::new();
-        let damaged = || Error::new(Kind::Data, format!("{shown}: damaged journal"));
+        let damaged = || Error::new(ErrorKind::Data, format!("{shown}: damaged journal"));
         let mut next = |input: &mut BufReader<File>| -> Result<Value> {
             line.clear();
             input.read_until(b'\n', &mut line).map_err(failed)?;
@@ -83,18 +83,18 @@ impl Journal {
                     .filter(|end| *end < length)
                     .ok_or_else(damaged)?;
                 input.seek(SeekFrom::Start(end + 1)).map_err(failed)?;
-                Entry::Write {
+                JournalEntry::Write {
                     path,
                     sha256,
                     old: (start, bytes),
                 }
             } else if let Some(path) = path(&value, "make", base) {
-                Entry::Make(path)
+                JournalEntry::Make(path)
             } else if let Some((from, to)) = path(&value, "move", base).zip(path(&value, "to", base)) {
                 let names = value["names"].as_array().into_iter().flatten();
-                Entry::Move(from, to, names.filter_map(decoded).collect())
+                JournalEntry::Move(from, to, names.filter_map(decoded).collect())
             } else if let Some(path) = path(&value, "remove", base) {
-                Entry::Remove(path)
+                JournalEntry::Remove(path)
             } else if value["end"] == true {
                 break;
             } else {
@@ -151,7 +151,7 @@ fn text(path: &Path, base: &Path) -> Value {
 }
 
 /// Writes the first line.
-pub fn begin(out: &mut dyn Write, id: &str, about: &Value, undoes: Option<&str>) -> io::Result<()> {
+pub fn write_header(out: &mut dyn Write, id: &str, about: &Value, undoes: Option<&str>) -> io::Result<()> {
     let header = json!({"schema": "convo.changes/1", "id": id, "undoes": undoes, "about": about});
     line(out, &header)
 }
@@ -185,7 +185,7 @@ pub fn end(out: &mut dyn Write, changes: &Changes<'_>, base: &Path) -> io::Resul
 
 /// The sorted names in a directory except hidden ones; none for a file.
 pub fn names(path: &Path) -> Result<Vec<OsString>> {
-    let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+    let failed = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
     let mut names: Vec<OsString> = Vec::new();
     if path.symlink_metadata().map_err(failed)?.is_dir() {
         for entry in std::fs::read_dir(path).map_err(failed)? {

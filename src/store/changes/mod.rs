@@ -5,13 +5,13 @@
 mod apply;
 mod journal;
 
-pub use journal::{Entry, Journal};
+pub use journal::{Journal, JournalEntry};
 
 use super::atomic::{self, Temporary};
-use super::directory::{Directory, FILE_MODE, FOLDER_MODE, Facts};
+use super::directory::{Directory, FILE_MODE, FOLDER_MODE, FileStat};
 use super::lock::{Lock, lock};
-use super::rewrite::{dress, refuse_writers};
-use crate::error::{Error, Kind, Result};
+use super::replace_file::{copy_metadata, refuse_writers};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
 use journal::{COMMITTED, DONE, PLANNED};
 use rustix::fs::OFlags;
@@ -27,13 +27,13 @@ use std::time::Duration;
 const SCRATCH: &str = ".copy-";
 
 /// Writes the new content of a file; must write the same on each call.
-pub type Content<'c> = Box<dyn Fn(&mut dyn Write) -> Result<()> + 'c>;
+pub type WriteNewContent<'c> = Box<dyn Fn(&mut dyn Write) -> Result<()> + 'c>;
 
 /// The planned changes, in the order in which they are applied.
 #[derive(Default)]
 pub struct Changes<'c> {
     /// Files by their current paths, with their new content.
-    pub writes: Vec<(PathBuf, Content<'c>)>,
+    pub writes: Vec<(PathBuf, WriteNewContent<'c>)>,
     /// Directories to create.
     pub makes: Vec<PathBuf>,
     /// Files and directories with their new paths, which must not exist.
@@ -77,10 +77,10 @@ impl Journals {
     /// Whether a directory contains journals of unfinished runs. The directory need not exist.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] if it cannot be read.
+    /// [`ErrorKind::InputOutput`] if it cannot be read.
     pub fn is_unfinished(path: &Path) -> Result<bool> {
         match Directory::open(path) {
-            Err(error) if error.kind == Kind::NotFound => Ok(false),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             directory => Ok(directory?
                 .all_names()?
                 .iter()
@@ -94,11 +94,11 @@ impl Journals {
     /// # Errors
     /// Read and write errors.
     pub fn scratch(&self, path: &Path) -> Result<Scratch<'_>> {
-        let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
-        let (directory, name) = parted(path)?;
+        let failed = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
+        let (directory, name) = split_path(path)?;
         let file = directory.file(name, OFlags::RDONLY)?;
         let mut file = file.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
-        let facts = Facts::of(&file).map_err(failed)?;
+        let facts = FileStat::of(&file).map_err(failed)?;
         let names = self.directory.names()?;
         let free = (0..).map(|nth: u32| format!("{SCRATCH}{nth}"));
         let name = free.skip_while(|name| names.contains(name)).take(1).collect();
@@ -109,8 +109,9 @@ impl Journals {
             name,
         };
         let mut copy = self.directory.create(&scratch.name, FILE_MODE)?;
-        std::io::copy(&mut file, &mut copy)
-            .map_err(|error| Error::io(self.directory.shown(&scratch.name), error).kind(Kind::InputOutput))?;
+        std::io::copy(&mut file, &mut copy).map_err(|error| {
+            Error::io(self.directory.shown(&scratch.name), error).kind(ErrorKind::InputOutput)
+        })?;
         Ok(scratch)
     }
 
@@ -133,7 +134,7 @@ impl Journals {
             } else if let Some(id) = journal::id(name, PLANNED) {
                 // If the journal is incomplete, no file was written yet.
                 if let Ok(journal) = self.read(name, id) {
-                    apply::sweep(&journal)?;
+                    apply::remove_uncommitted(&journal)?;
                 }
                 atomic::unlink(&self.directory, name)?;
                 removed += 1;
@@ -148,8 +149,8 @@ impl Journals {
     /// Applies all changes or none; `about` is stored with them. Removes the journal that they undo, if any.
     ///
     /// # Errors
-    /// [`Kind::Locked`] if a file changed meanwhile or a program has it open, [`Kind::Exists`] if a new path exists,
-    /// [`Kind::Unsure`] if the changes are committed but the next run must complete them.
+    /// [`ErrorKind::Locked`] if a file changed meanwhile or a program has it open, [`ErrorKind::Exists`] if a new path exists,
+    /// [`ErrorKind::Unsure`] if the changes are committed but the next run must complete them.
     pub fn change(
         &self,
         at: &str,
@@ -160,13 +161,13 @@ impl Journals {
         let id = self.free(at)?;
         let mut read = Vec::new();
         for (path, content) in &changes.writes {
-            let (directory, name) = parted(path)?;
+            let (directory, name) = split_path(path)?;
             let file = directory.file(name, OFlags::RDONLY)?;
             let missing = || Error::io(path.display(), std::io::ErrorKind::NotFound.into());
             let file = file.ok_or_else(missing)?;
-            let facts = Facts::of(&file).map_err(|error| Error::io(path.display(), error))?;
+            let facts = FileStat::of(&file).map_err(|error| Error::io(path.display(), error))?;
             refuse_writers(&file, &path.display().to_string())?;
-            let mut sum = Sum::default();
+            let mut sum = ChangeHasher::default();
             content(&mut sum)?;
             read.push((directory, name, file, facts, sum.hex()));
         }
@@ -175,14 +176,14 @@ impl Journals {
             .plan(&plan, &id, about, changes, undoes, &mut read)
             .and_then(|()| {
                 for ((path, content), (directory, name, _, facts, _)) in changes.writes.iter().zip(&read) {
-                    let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+                    let failed = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
                     let temporary =
                         Temporary::new(directory, apply::temporary(name, &id)?, FILE_MODE, self.timeout)?;
                     let mut out = BufWriter::with_capacity(256 << 10, &temporary.file);
                     content(&mut out)?;
                     out.flush().map_err(failed)?;
                     drop(out);
-                    dress(&temporary.file, facts, path, false)?;
+                    copy_metadata(&temporary.file, facts, path, false)?;
                     atomic::mark_older(&temporary.file, facts.modified_at()).map_err(failed)?;
                     temporary.into_file().map_err(failed)?;
                 }
@@ -196,14 +197,14 @@ impl Journals {
                 {
                     if directory.facts(name)?.as_ref() != Some(facts) {
                         let error = format!("{}: changed while it was read", path.display());
-                        return Err(Error::new(Kind::Locked, error)
+                        return Err(Error::new(ErrorKind::Locked, error)
                             .hint("nothing was changed; run the command again"));
                     }
                 }
                 for (_, to) in &changes.moves {
                     let taken = format!("{}: already exists", to.display());
                     if to.symlink_metadata().is_ok() {
-                        return Err(Error::new(Kind::Exists, taken).hint("nothing was changed"));
+                        return Err(Error::new(ErrorKind::Exists, taken).hint("nothing was changed"));
                     }
                 }
                 atomic::put(&self.directory, &plan, OsStr::new(&format!(".{id}{COMMITTED}")))
@@ -222,7 +223,7 @@ impl Journals {
             .and_then(|journal| self.carry_out(&journal));
         committed.map_err(|error| {
             let hint = "the next run finishes the changes";
-            error.kind(Kind::Unsure).hint(hint)
+            error.kind(ErrorKind::Unsure).hint(hint)
         })
     }
 
@@ -242,7 +243,7 @@ impl Journals {
     /// The changes that undo these.
     ///
     /// # Errors
-    /// [`Kind::Locked`] if a file changed since.
+    /// [`ErrorKind::Locked`] if a file changed since.
     pub fn undoing<'c>(&'c self, journal: &'c Journal) -> Result<Changes<'c>> {
         apply::undoing(&self.directory, journal)
     }
@@ -264,18 +265,19 @@ impl Journals {
         about: &Value,
         changes: &Changes<'_>,
         undoes: Option<&Journal>,
-        read: &mut [(Directory, &OsStr, File, Facts, String)],
+        read: &mut [(Directory, &OsStr, File, FileStat, String)],
     ) -> Result<()> {
-        let failed = |error| Error::io(self.directory.shown(plan), error).kind(Kind::InputOutput);
+        let failed = |error| Error::io(self.directory.shown(plan), error).kind(ErrorKind::InputOutput);
         let temporary = Temporary::new(&self.directory, plan.to_string(), FILE_MODE, self.timeout)?;
         let mut out = BufWriter::with_capacity(256 << 10, &temporary.file);
-        journal::begin(&mut out, id, about, undoes.map(|journal| journal.id.as_str())).map_err(failed)?;
+        journal::write_header(&mut out, id, about, undoes.map(|journal| journal.id.as_str()))
+            .map_err(failed)?;
         for ((path, _), (_, _, file, facts, sum)) in changes.writes.iter().zip(read) {
             journal::write(&mut out, path, &self.base, facts.size, sum).map_err(failed)?;
             if journal::copy(file, (0, facts.size), &mut out).map_err(failed)? != facts.size {
                 let error = format!("{}: changed while it was read", path.display());
                 return Err(
-                    Error::new(Kind::Locked, error).hint("nothing was changed; run the command again")
+                    Error::new(ErrorKind::Locked, error).hint("nothing was changed; run the command again")
                 );
             }
             out.write_all(b"\n").map_err(failed)?;
@@ -320,7 +322,7 @@ impl Journals {
 pub struct Scratch<'j> {
     journals: &'j Journals,
     path: PathBuf,
-    facts: Facts,
+    facts: FileStat,
     name: String,
 }
 
@@ -333,14 +335,16 @@ impl Scratch<'_> {
     /// Writes the current content of the copy.
     ///
     /// # Errors
-    /// [`Kind::Locked`] if the original was replaced since it was copied.
+    /// [`ErrorKind::Locked`] if the original was replaced since it was copied.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
-        let (directory, name) = parted(&self.path)?;
+        let (directory, name) = split_path(&self.path)?;
         if directory.facts(name)?.as_ref() != Some(&self.facts) {
             let error = format!("{}: changed while it was read", self.path.display());
-            return Err(Error::new(Kind::Locked, error).hint("nothing was changed; run the command again"));
+            return Err(
+                Error::new(ErrorKind::Locked, error).hint("nothing was changed; run the command again")
+            );
         }
-        let failed = |error| Error::io(self.path().display(), error).kind(Kind::InputOutput);
+        let failed = |error| Error::io(self.path().display(), error).kind(ErrorKind::InputOutput);
         let file = File::open(self.path()).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         journal::copy(&file, (0, length), out).map(drop).map_err(failed)
@@ -356,8 +360,8 @@ impl Drop for Scratch<'_> {
 }
 
 /// Splits a path into directory and name.
-fn parted(path: &Path) -> Result<(Directory, &OsStr)> {
-    let unsafe_path = || Error::new(Kind::Unsafe, format!("{}: not a file name", path.display()));
+fn split_path(path: &Path) -> Result<(Directory, &OsStr)> {
+    let unsafe_path = || Error::new(ErrorKind::Unsafe, format!("{}: not a file name", path.display()));
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(unsafe_path());
     };
@@ -366,16 +370,16 @@ fn parted(path: &Path) -> Result<(Directory, &OsStr)> {
 
 /// A writer that computes the SHA-256 of its input.
 #[derive(Default)]
-pub struct Sum(Sha256);
+pub struct ChangeHasher(Sha256);
 
-impl Sum {
+impl ChangeHasher {
     /// The digest in hexadecimal.
     pub fn hex(self) -> String {
         hex(&self.0.finalize())
     }
 }
 
-impl Write for Sum {
+impl Write for ChangeHasher {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.update(bytes);
         Ok(bytes.len())

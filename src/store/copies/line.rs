@@ -1,6 +1,6 @@
 //! Lines of a manifest: each describes and commits a copied file.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The state of a file compared with its copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum CopyOutcome {
     /// The copy is complete.
     Same,
     /// The file was removed from the home; the copy is kept.
@@ -22,30 +22,30 @@ pub enum Outcome {
     Diverged,
 }
 
-impl Outcome {
-    const ALL: [Outcome; 5] = [
-        Outcome::Same,
-        Outcome::Gone,
-        Outcome::Grown,
-        Outcome::New,
-        Outcome::Diverged,
+impl CopyOutcome {
+    const ALL: [CopyOutcome; 5] = [
+        CopyOutcome::Same,
+        CopyOutcome::Gone,
+        CopyOutcome::Grown,
+        CopyOutcome::New,
+        CopyOutcome::Diverged,
     ];
 
     /// The outcome as a word for reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Outcome::Same => "same",
-            Outcome::Gone => "gone",
-            Outcome::Grown => "grown",
-            Outcome::New => "new",
-            Outcome::Diverged => "diverged",
+            CopyOutcome::Same => "same",
+            CopyOutcome::Gone => "gone",
+            CopyOutcome::Grown => "grown",
+            CopyOutcome::New => "new",
+            CopyOutcome::Diverged => "diverged",
         }
     }
 }
 
 /// A copy as described in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ManifestLine {
     /// Time of the copy, RFC 3339.
     pub at: String,
     /// The session; none for files shared by sessions.
@@ -67,7 +67,7 @@ pub struct Line {
     /// Modification time of the file; none if it could change again with the same time.
     pub modified: Option<(i64, i64)>,
     /// The state of the file.
-    pub outcome: Outcome,
+    pub outcome: CopyOutcome,
     /// SHA-256 of the smaller file that replaced the original in the home, if the copy was made for that.
     pub slimmed: Option<String>,
     /// Time and size of the session in a database, of whose records this is a copy.
@@ -76,7 +76,7 @@ pub struct Line {
     pub unread: Option<String>,
 }
 
-impl Line {
+impl ManifestLine {
     /// Whether there is a copy: not if the records could never be read.
     pub fn has_copy(&self) -> bool {
         self.unread.is_none() || self.bytes > 0
@@ -109,7 +109,7 @@ impl Line {
     }
 
     /// Parses a line; none if it is damaged.
-    fn read(line: &[u8]) -> Option<Line> {
+    fn read(line: &[u8]) -> Option<ManifestLine> {
         let object: Value = serde_json::from_slice(line).ok()?;
         let text = |name: &str| object[name].as_str().map(str::to_string);
         let path = |name: &str| match text(name) {
@@ -129,7 +129,7 @@ impl Line {
             }
         };
         let word = text("outcome")?;
-        Some(Line {
+        Some(ManifestLine {
             at: text("at")?,
             session: text("session"),
             home: path("home")?,
@@ -140,7 +140,9 @@ impl Line {
             bytes: object["bytes"].as_u64()?,
             sha256: text("sha256")?,
             modified,
-            outcome: Outcome::ALL.into_iter().find(|outcome| outcome.name() == word)?,
+            outcome: CopyOutcome::ALL
+                .into_iter()
+                .find(|outcome| outcome.name() == word)?,
             slimmed: text("slimmed"),
             row: text("row"),
             unread: text("unread"),
@@ -154,12 +156,12 @@ impl Line {
 }
 
 /// Parses a manifest; returns its lines and their total length. A partial last line was never acknowledged.
-pub(super) fn lines(bytes: &[u8], shown: &str) -> Result<(Vec<Line>, u64)> {
+pub(super) fn lines(bytes: &[u8], shown: &str) -> Result<(Vec<ManifestLine>, u64)> {
     let whole = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
     let mut lines = Vec::new();
     for (nth, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let damaged = || Error::new(Kind::Data, format!("{shown}:{}: damaged line", nth + 1));
-        lines.push(Line::read(line).ok_or_else(damaged)?);
+        let damaged = || Error::new(ErrorKind::Data, format!("{shown}:{}: damaged line", nth + 1));
+        lines.push(ManifestLine::read(line).ok_or_else(damaged)?);
     }
     Ok((lines, whole as u64))
 }
@@ -171,7 +173,7 @@ mod tests {
 
     #[test]
     fn lines_are_read_as_they_were_written() {
-        let line = Line {
+        let line = ManifestLine {
             at: "2026-11-20T18:02:03Z".to_string(),
             session: Some("s #1".to_string()),
             home: "~/a b".into(),
@@ -182,7 +184,7 @@ mod tests {
             bytes: 7,
             sha256: "00".to_string(),
             modified: Some((-3, 120)),
-            outcome: Outcome::Grown,
+            outcome: CopyOutcome::Grown,
             slimmed: Some("11".to_string()),
             row: Some("2026-11-20T10:00:00Z 5".to_string()),
             unread: Some("0.1.0".to_string()),
@@ -193,7 +195,7 @@ mod tests {
         let error = lines(b"{}\n", "m").unwrap_err();
         assert_eq!(
             (error.kind, error.message.as_str()),
-            (Kind::Data, "m:1: damaged line")
+            (ErrorKind::Data, "m:1: damaged line")
         );
     }
 }

@@ -1,21 +1,21 @@
 //! Copies of files of other programs, kept when those programs delete them: `PROGRAM/SESSION/VERSION/PATH`, with a
 //! manifest per session. Nothing is deleted except a document that a longer version replaced.
 
-mod back;
+mod copy_file;
 mod document;
 mod line;
+mod restore;
 mod source;
 mod tree;
 mod verify;
-mod whole;
 
-pub use line::{Line, Outcome};
-pub use verify::Finding;
+pub use line::{CopyOutcome, ManifestLine};
+pub use verify::CopyProblem;
 
 use super::atomic;
 use super::directory::{Directory, FILE_MODE, FOLDER_MODE};
 use super::lock::{Lock, lock};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
 use std::fs::File;
@@ -41,19 +41,19 @@ pub struct Copies {
 
 /// A session of the archive.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct ArchivedSession {
     /// Its directory: program and session.
     place: PathBuf,
     /// The session; none for files shared by sessions.
     pub session: Option<String>,
     /// Its manifest.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ManifestLine>,
     length: u64,
 }
 
 /// A file of another program.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'w> {
+pub struct WantedFile<'w> {
     /// The directory that the path is relative to.
     pub base: &'w Path,
     /// The name of that directory in manifests.
@@ -100,7 +100,7 @@ impl Copies {
     }
 
     /// The copies of a session, by directory name.
-    pub fn kept(&self, program: &str, name: &str) -> Result<Kept> {
+    pub fn archived_session(&self, program: &str, name: &str) -> Result<ArchivedSession> {
         let place = Path::new(program).join(name);
         let path = place.join(MANIFEST);
         let mut bytes = Vec::new();
@@ -113,7 +113,7 @@ impl Copies {
             Some(line) => line.session.clone(),
             None => (name != SHARED).then(|| key::key_for_id(name).unwrap_or_else(|| name.to_string())),
         };
-        Ok(Kept {
+        Ok(ArchivedSession {
             place,
             session,
             lines,
@@ -122,18 +122,23 @@ impl Copies {
     }
 
     /// Copies new content of a file; the returned line commits it. None if the file is gone.
-    pub fn take(&self, kept: &Kept, wanted: Wanted<'_>, at: &str) -> Result<Option<Line>> {
-        whole::take(self, kept, wanted, at)
+    pub fn take(
+        &self,
+        kept: &ArchivedSession,
+        wanted: WantedFile<'_>,
+        at: &str,
+    ) -> Result<Option<ManifestLine>> {
+        copy_file::copy_new_content(self, kept, wanted, at)
     }
 
     /// Commits these lines after syncing the copies. Sessions without lines are unchanged.
-    pub fn commit(&self, sessions: &[(&Kept, &[Line])]) -> Vec<Result<()>> {
+    pub fn commit(&self, sessions: &[(&ArchivedSession, &[ManifestLine])]) -> Vec<Result<()>> {
         let all = |error: &Error| {
             let again = |_| Err(Error::new(error.kind, error.message.clone()));
             sessions.iter().map(again).collect()
         };
         if let Err(error) = atomic::sync_below(&self.directory) {
-            return all(&error.kind(Kind::InputOutput));
+            return all(&error.kind(ErrorKind::InputOutput));
         }
         if let Err(error) = self.directory.create(UNFINISHED, FILE_MODE) {
             return all(&error);
@@ -143,7 +148,7 @@ impl Copies {
             .map(|(kept, lines)| self.write(kept, lines))
             .collect();
         if let Err(error) = atomic::sync_below(&self.directory) {
-            return all(&error.kind(Kind::Unsure));
+            return all(&error.kind(ErrorKind::Unsure));
         }
         let _ = atomic::unlink(&self.directory, UNFINISHED); // on failure the next run syncs again
         let done = sessions
@@ -154,12 +159,12 @@ impl Copies {
         written
     }
 
-    fn write(&self, kept: &Kept, lines: &[Line]) -> Result<()> {
-        let text: String = lines.iter().map(Line::written).collect();
+    fn write(&self, kept: &ArchivedSession, lines: &[ManifestLine]) -> Result<()> {
+        let text: String = lines.iter().map(ManifestLine::written).collect();
         let path = kept.place.join(MANIFEST);
-        let failed = |error| Error::io(self.directory.shown(&path), error).kind(Kind::InputOutput);
+        let failed = |error| Error::io(self.directory.shown(&path), error).kind(ErrorKind::InputOutput);
         if kept.length == 0 {
-            return whole::create(self, &path, |file| {
+            return copy_file::create(self, &path, |file| {
                 file.write_all(text.as_bytes()).map_err(failed)
             })
             .map(drop);
@@ -176,11 +181,11 @@ impl Copies {
     }
 
     /// Removes copies that other versions replaced, in case an earlier run was interrupted.
-    pub fn clean_up(&self, kept: &Kept) {
+    pub fn clean_up(&self, kept: &ArchivedSession) {
         self.clean(kept, &kept.lines);
     }
 
-    fn clean(&self, kept: &Kept, lines: &[Line]) {
+    fn clean(&self, kept: &ArchivedSession, lines: &[ManifestLine]) {
         for line in lines {
             let Some(version) = line.replaces else { continue };
             let path = kept.copy(line, version);
@@ -191,10 +196,10 @@ impl Copies {
     }
 }
 
-impl Kept {
+impl ArchivedSession {
     /// The last line of each file, in order of the first ones.
-    pub fn latest(&self) -> Vec<&Line> {
-        let mut latest: Vec<&Line> = Vec::new();
+    pub fn latest(&self) -> Vec<&ManifestLine> {
+        let mut latest: Vec<&ManifestLine> = Vec::new();
         for line in &self.lines {
             match latest
                 .iter_mut()
@@ -208,17 +213,17 @@ impl Kept {
     }
 
     /// The last line of a file.
-    pub fn of(&self, home: &Path, path: &Path) -> Option<&Line> {
+    pub fn of(&self, home: &Path, path: &Path) -> Option<&ManifestLine> {
         self.lines.iter().rev().find(|line| line.is_of(home, path))
     }
 
     /// The path of a copy below the archive directory.
-    pub fn path(&self, line: &Line) -> PathBuf {
+    pub fn path(&self, line: &ManifestLine) -> PathBuf {
         self.copy(line, line.version)
     }
 
     /// The path of a version of a file.
-    fn copy(&self, line: &Line, version: u64) -> PathBuf {
+    fn copy(&self, line: &ManifestLine, version: u64) -> PathBuf {
         self.place.join(version.to_string()).join(&line.path)
     }
 

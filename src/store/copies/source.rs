@@ -1,9 +1,9 @@
 //! Reads a file that another program may be writing.
 
 use super::tree;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
-use crate::store::directory::{Directory, Facts};
+use crate::store::directory::{Directory, FileStat};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
@@ -15,19 +15,19 @@ use std::path::Path;
 const BLOCK: usize = 256 * 1024;
 
 /// A file that is read up to its length at the time of opening.
-pub struct Source<'p> {
+pub struct SnapshotFile<'p> {
     directory: Directory,
     name: &'p OsStr,
     file: File,
     /// Its metadata at the time of opening.
-    pub facts: Facts,
+    pub facts: FileStat,
 }
 
-impl<'p> Source<'p> {
+impl<'p> SnapshotFile<'p> {
     /// Opens the file; none if it is gone.
-    pub fn open(base: &Path, path: &'p Path) -> Result<Option<Source<'p>>> {
+    pub fn open(base: &Path, path: &'p Path) -> Result<Option<SnapshotFile<'p>>> {
         let root = match Directory::open(base) {
-            Err(error) if error.kind == Kind::NotFound => return Ok(None),
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
             root => root?,
         };
         let Some((directory, name)) = tree::find(&root, path)? else {
@@ -36,8 +36,8 @@ impl<'p> Source<'p> {
         let Some(file) = directory.file(name, OFlags::RDONLY)? else {
             return Ok(None);
         };
-        let facts = Facts::of(&file).map_err(|error| Error::io(directory.shown(name), error))?;
-        Ok(Some(Source {
+        let facts = FileStat::of(&file).map_err(|error| Error::io(directory.shown(name), error))?;
+        Ok(Some(SnapshotFile {
             directory,
             name,
             file,
@@ -57,7 +57,7 @@ impl<'p> Source<'p> {
         hash: &mut Sha256,
         mut each: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<bool> {
-        let failed = |error| Error::io(self.shown(), error).kind(Kind::InputOutput);
+        let failed = |error| Error::io(self.shown(), error).kind(ErrorKind::InputOutput);
         let mut file = &self.file;
         file.seek(SeekFrom::Start(from)).map_err(failed)?;
         let mut left = to.saturating_sub(from);
@@ -87,9 +87,9 @@ impl<'p> Source<'p> {
 
     /// Whether the bytes read form a consistent state: the file may have grown or been deleted, but not rewritten or
     /// replaced.
-    pub fn is_settled(&self) -> Result<bool> {
-        let failed = |error| Error::io(self.shown(), error).kind(Kind::InputOutput);
-        let now = Facts::of(&self.file).map_err(failed)?;
+    pub fn is_consistent(&self) -> Result<bool> {
+        let failed = |error| Error::io(self.shown(), error).kind(ErrorKind::InputOutput);
+        let now = FileStat::of(&self.file).map_err(failed)?;
         let is_same_name = match self.directory.facts(self.name)? {
             Some(there) => there.is_same_file(&self.facts),
             None => true,

@@ -1,6 +1,6 @@
 //! Accesses files below a directory by untrusted paths: follows no link and never leaves the directory.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::directory::Directory;
 use std::ffi::OsStr;
 use std::path::{Component, Path};
@@ -13,14 +13,14 @@ fn steps(path: &Path) -> Result<(Vec<&OsStr>, &OsStr)> {
             Component::Normal(name) => names.push(name),
             _ => {
                 return Err(Error::new(
-                    Kind::Unsafe,
+                    ErrorKind::Unsafe,
                     format!("{}: unsafe path", path.display()),
                 ));
             }
         }
     }
     let last = names.pop();
-    let last = last.ok_or_else(|| Error::new(Kind::Unsafe, "empty path"))?;
+    let last = last.ok_or_else(|| Error::new(ErrorKind::Unsafe, "empty path"))?;
     Ok((names, last))
 }
 

@@ -1,7 +1,7 @@
 //! Compares copies with their checksums, and with the original files.
 
-use super::source::Source;
-use super::{Copies, Kept, Line, whole};
+use super::source::SnapshotFile;
+use super::{ArchivedSession, Copies, ManifestLine, copy_file};
 use crate::error::{Error, Result};
 use crate::model::key::hex;
 use rustix::fs::OFlags;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// A problem of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum CopyProblem {
     /// The bytes do not match the checksum.
     Damaged,
     /// The original file has other bytes now.
@@ -20,17 +20,22 @@ pub enum Finding {
 
 impl Copies {
     /// Lists the copies with problems; `homes` maps names to directories with original files.
-    pub fn verify(&self, kept: &Kept, homes: &[(&Path, &Path)]) -> Result<Vec<(Line, Finding)>> {
+    pub fn verify(
+        &self,
+        kept: &ArchivedSession,
+        homes: &[(&Path, &Path)],
+    ) -> Result<Vec<(ManifestLine, CopyProblem)>> {
         let mut found = Vec::new();
         let latest = kept.latest();
         for (nth, line) in kept.lines.iter().enumerate() {
-            let is_same = |other: &Line| other.path == line.path && other.version == line.version;
-            let is_replaced = |other: &Line| other.path == line.path && other.replaces == Some(line.version);
+            let is_same = |other: &ManifestLine| other.path == line.path && other.version == line.version;
+            let is_replaced =
+                |other: &ManifestLine| other.path == line.path && other.replaces == Some(line.version);
             if kept.lines[nth + 1..].iter().any(is_same) || kept.lines.iter().any(is_replaced) {
                 continue;
             }
             if self.sum(kept, line)?.as_deref() != Some(&line.sha256) {
-                found.push((line.clone(), Finding::Damaged));
+                found.push((line.clone(), CopyProblem::Damaged));
                 continue;
             }
             let home = homes.iter().find(|(name, _)| *name == line.home);
@@ -38,10 +43,10 @@ impl Copies {
             let Some((_, base)) = home.filter(|_| latest.contains(&line) && line.row.is_none()) else {
                 continue;
             };
-            if let Some(source) = Source::open(base, &line.path)? {
+            if let Some(source) = SnapshotFile::open(base, &line.path)? {
                 let sum = source.prefix(line.bytes)?.map(|(sum, _)| sum);
                 if source.facts.size != line.bytes || sum.as_deref() != Some(&line.sha256) {
-                    found.push((line.clone(), Finding::Differs));
+                    found.push((line.clone(), CopyProblem::Differs));
                 }
             }
         }
@@ -49,9 +54,9 @@ impl Copies {
     }
 
     /// The checksum of a copy; none if it is missing or too short.
-    fn sum(&self, kept: &Kept, line: &Line) -> Result<Option<String>> {
+    fn sum(&self, kept: &ArchivedSession, line: &ManifestLine) -> Result<Option<String>> {
         let path = kept.copy(line, line.version);
-        let Some(file) = whole::open(self, &path, OFlags::RDONLY)? else {
+        let Some(file) = copy_file::open(self, &path, OFlags::RDONLY)? else {
             return Ok(None);
         };
         let mut hash = Sha256::new();

@@ -1,8 +1,8 @@
 //! Files in a directory of another system, and the quarantine next to them.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::atomic;
-use crate::store::directory::{Directory, Facts};
+use crate::store::directory::{Directory, FileStat};
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -35,12 +35,12 @@ fn numbered(name: &str, nth: u32) -> String {
 }
 
 /// Moves a file to the quarantine, durably.
-pub fn put_aside(directory: &Directory, name: &str) -> Result<()> {
+pub fn move_to_quarantine(directory: &Directory, name: &str) -> Result<()> {
     let folder = quarantine(directory)?;
     let free = free_name(&folder, name)?;
     if !atomic::rename_new(directory, name, &folder, &free)? {
         return Err(Error::new(
-            Kind::Locked,
+            ErrorKind::Locked,
             format!("{}: created by another program", folder.shown(&free)),
         ));
     }
@@ -49,7 +49,7 @@ pub fn put_aside(directory: &Directory, name: &str) -> Result<()> {
 }
 
 /// Copies bytes to the quarantine, durably. A copy by a run that died before the repair is reused.
-pub fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
+pub fn copy_to_quarantine(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
     let folder = quarantine(directory)?;
     let free = free_name(&folder, name)?;
     for nth in 0u32.. {
@@ -65,7 +65,7 @@ pub fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()>
         return Ok(());
     }
     Err(Error::new(
-        Kind::Locked,
+        ErrorKind::Locked,
         format!("{}: created by another program", folder.shown(&free)),
     ))
 }
@@ -77,7 +77,7 @@ pub fn bytes_of(directory: &Directory, name: &str) -> Result<Option<Vec<u8>>> {
     };
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
-        .map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+        .map_err(|error| Error::io(directory.shown(name), error).kind(ErrorKind::InputOutput))?;
     Ok(Some(bytes))
 }
 
@@ -85,7 +85,7 @@ pub fn bytes_of(directory: &Directory, name: &str) -> Result<Option<Vec<u8>>> {
 pub fn files(directory: &Directory) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for name in directory.names()? {
-        let regular = |facts: &Facts| facts.regular;
+        let regular = |facts: &FileStat| facts.regular;
         if directory.facts(&name)?.as_ref().is_some_and(regular) {
             names.insert(name);
         }
@@ -103,7 +103,7 @@ pub fn folders(directory: &Directory) -> Result<Vec<String>> {
         match directory.inner(&name) {
             Ok(Some(_)) => found.push(name),
             Ok(None) => {}
-            Err(error) if error.kind == Kind::Unsafe => {} // a file, or a link
+            Err(error) if error.kind == ErrorKind::Unsafe => {} // a file, or a link
             Err(error) => return Err(error),
         }
     }

@@ -1,11 +1,11 @@
 //! Problems that a check of another system's directory finds, and their repairs.
 
-use crate::error::Place;
+use crate::error::Position;
 use std::time::Duration;
 
 /// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Trouble {
+pub enum DirectoryProblemKind {
     /// The last line has no newline.
     TornTail,
     /// A line or document that its system cannot read.
@@ -42,40 +42,40 @@ pub enum Trouble {
     Temporary,
 }
 
-impl Trouble {
+impl DirectoryProblemKind {
     /// The word in a report.
     pub const fn name(self) -> &'static str {
         match self {
-            Trouble::TornTail => "torn-tail",
-            Trouble::Unreadable => "unreadable",
-            Trouble::Glued => "glued",
-            Trouble::ByteOrderMark => "byte-order-mark",
-            Trouble::TooLong => "too-long",
-            Trouble::ThoughtOnly => "thought-only",
-            Trouble::Skip => "skip",
-            Trouble::Count => "count",
-            Trouble::Sidecar => "sidecar",
-            Trouble::NoSession => "no-session",
-            Trouble::Key => "key",
-            Trouble::Alias => "alias",
-            Trouble::Orphan => "orphan",
-            Trouble::Ghost => "ghost",
-            Trouble::Index => "index",
-            Trouble::BrokenLink => "broken-link",
-            Trouble::Temporary => "temporary",
+            DirectoryProblemKind::TornTail => "torn-tail",
+            DirectoryProblemKind::Unreadable => "unreadable",
+            DirectoryProblemKind::Glued => "glued",
+            DirectoryProblemKind::ByteOrderMark => "byte-order-mark",
+            DirectoryProblemKind::TooLong => "too-long",
+            DirectoryProblemKind::ThoughtOnly => "thought-only",
+            DirectoryProblemKind::Skip => "skip",
+            DirectoryProblemKind::Count => "count",
+            DirectoryProblemKind::Sidecar => "sidecar",
+            DirectoryProblemKind::NoSession => "no-session",
+            DirectoryProblemKind::Key => "key",
+            DirectoryProblemKind::Alias => "alias",
+            DirectoryProblemKind::Orphan => "orphan",
+            DirectoryProblemKind::Ghost => "ghost",
+            DirectoryProblemKind::Index => "index",
+            DirectoryProblemKind::BrokenLink => "broken-link",
+            DirectoryProblemKind::Temporary => "temporary",
         }
     }
 }
 
 /// A problem found by a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct DirectoryProblem {
     /// The file, relative to the checked directory.
     pub file: String,
     /// The position; line 0 means the whole file.
-    pub place: Place,
+    pub place: Position,
     /// What kind.
-    pub trouble: Trouble,
+    pub trouble: DirectoryProblemKind,
     /// Description.
     pub what: String,
     /// The repair, planned or done; none if the problem is only reported.
@@ -84,7 +84,7 @@ pub struct Finding {
 
 /// Options of a check.
 #[derive(Clone, Debug)]
-pub struct Check {
+pub struct DirectoryCheckOptions {
     /// Repair what can be repaired; contains the modification time for changed files, RFC 3339.
     pub repair: Option<String>,
     /// How long to wait for a lock.
@@ -95,7 +95,7 @@ pub struct Check {
 
 /// Statistics of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct DirectoryCheckStats {
     /// Sessions.
     pub sessions: u64,
     /// Their size in bytes.
@@ -104,21 +104,21 @@ pub struct Checked {
 
 /// Collects the findings of a check.
 pub struct Findings<'f> {
-    pub check: &'f Check,
-    pub checked: Checked,
-    pub each: &'f mut dyn FnMut(Finding),
+    pub check: &'f DirectoryCheckOptions,
+    pub checked: DirectoryCheckStats,
+    pub each: &'f mut dyn FnMut(DirectoryProblem),
 }
 
 impl Findings<'_> {
-    pub fn tell(
+    pub fn report(
         &mut self,
         file: &str,
-        place: Place,
-        trouble: Trouble,
+        place: Position,
+        trouble: DirectoryProblemKind,
         what: impl Into<String>,
         remedy: Option<&'static str>,
     ) {
-        (self.each)(Finding {
+        (self.each)(DirectoryProblem {
             file: file.to_string(),
             place,
             trouble,

@@ -8,13 +8,13 @@ mod picoclaw;
 mod session_file;
 mod system;
 
-pub use finding::{Check, Checked, Finding, Trouble};
-pub use picoclaw::{Asked, Names, Promoted, promote};
+pub use finding::{DirectoryCheckOptions, DirectoryCheckStats, DirectoryProblem, DirectoryProblemKind};
+pub use picoclaw::{Promoted, PromotionRequest, SidecarNames, promote};
 pub use session_file::{FileChange, FileChanged, FileOptions, SessionFile};
-pub use system::{Compacted, Compaction, System};
+pub use system::{Compacted, Compaction, ForeignSystem};
 
 use super::directory::Directory;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::detect::{self, Detection, HEAD, Hints};
 use crate::model::message::Message;
@@ -24,31 +24,34 @@ use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
-use system::Claim;
+use system::DirectoryMatch;
 
 /// The supported systems.
-pub static SYSTEMS: [&dyn System; 2] = [&picoclaw::Picoclaw, &penguin::Penguin];
+pub static SYSTEMS: [&dyn ForeignSystem; 2] = [&picoclaw::Picoclaw, &penguin::Penguin];
 
 /// Maximum number of files examined to recognize a directory.
 const EXAMINED: usize = 32;
 
 /// The system whose session files have this format.
-pub fn system_of_format(format: Format) -> Option<&'static dyn System> {
+pub fn system_of_format(format: Format) -> Option<&'static dyn ForeignSystem> {
     SYSTEMS.into_iter().find(|system| system.format() == format)
 }
 
 /// The system whose files are in a directory. Names alone do not suffice: the system is unknown if a file certainly
 /// belongs to another system and none to the suggested one.
-pub fn system_of(path: &Path) -> Result<Option<&'static dyn System>> {
+pub fn system_of(path: &Path) -> Result<Option<&'static dyn ForeignSystem>> {
     let directory = Directory::open(path)?;
     let names: BTreeSet<String> = directory.names()?.into_iter().collect();
     let mut claims = SYSTEMS.map(|system| (system, system.recognize(&names)));
     claims.reverse(); // PicoClaw, the first, has the least specific names
-    if let Some((system, _)) = claims.iter().find(|(_, claim)| matches!(claim, Claim::Certain)) {
+    if let Some((system, _)) = claims
+        .iter()
+        .find(|(_, claim)| matches!(claim, DirectoryMatch::Certain))
+    {
         return Ok(Some(*system));
     }
     for (system, claim) in claims {
-        if let Claim::Possible(names) = claim
+        if let DirectoryMatch::Possible(names) = claim
             && !names.is_empty()
             && supports(&directory, &names, system.format())?
         {
@@ -86,28 +89,28 @@ fn supports(directory: &Directory, names: &[&str], format: Format) -> Result<boo
     Ok(!other)
 }
 
-/// Checks every session of a directory, and repairs with [`Check::repair`]; each problem is reported when it is found.
+/// Checks every session of a directory, and repairs with [`DirectoryCheckOptions::repair`]; each problem is reported when it is found.
 pub fn check(
     path: &Path,
-    system: &dyn System,
-    check: &Check,
-    each: &mut dyn FnMut(Finding),
-) -> Result<Checked> {
+    system: &dyn ForeignSystem,
+    check: &DirectoryCheckOptions,
+    each: &mut dyn FnMut(DirectoryProblem),
+) -> Result<DirectoryCheckStats> {
     let mut changed = false;
-    let mut report = |finding: Finding| {
+    let mut report = |finding: DirectoryProblem| {
         changed |= check.repair.is_some() && finding.remedy.is_some();
         each(finding);
     };
     let mut findings = Findings {
         check,
-        checked: Checked::default(),
+        checked: DirectoryCheckStats::default(),
         each: &mut report,
     };
     let done = system.check(path, &mut findings);
     let checked = findings.checked;
     done.map(|()| checked).map_err(|error| match changed {
         true => error
-            .kind(Kind::Unsure)
+            .kind(ErrorKind::Unsure)
             .hint("some problems may be repaired already; run the command again"),
         false => error,
     })
@@ -157,7 +160,7 @@ pub fn is_lost(bytes: &[u8]) -> bool {
 
 /// The format of a damaged file, by its name or by the index next to it.
 pub fn format_of_damaged(path: &Path, verdict: &Detection, head: &[u8]) -> Option<Format> {
-    let claims = |system: &&&dyn System| system.claims_damaged(path, verdict, head);
+    let claims = |system: &&&dyn ForeignSystem| system.claims_damaged(path, verdict, head);
     SYSTEMS.iter().find(claims).map(|system| system.format())
 }
 

@@ -4,7 +4,7 @@ use super::finding::Findings;
 use super::session_file::{FileOptions, SessionFile};
 use crate::error::Result;
 use crate::format::detect::Detection;
-use crate::format::{Format, Source};
+use crate::format::{DocumentSource, Format};
 use crate::model::message::Message;
 use crate::model::session::Session;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Whether a directory may belong to a system, judged by its file names.
-pub enum Claim<'n> {
+pub enum DirectoryMatch<'n> {
     /// Certainly.
     Certain,
     /// Possibly, unless these files have another format.
@@ -42,12 +42,12 @@ pub struct Compacted {
 }
 
 /// A system whose directories convo checks, and whose session files it changes in place.
-pub trait System: Sync {
+pub trait ForeignSystem: Sync {
     /// The format of its session files.
     fn format(&self) -> Format;
 
     /// Recognizes a directory by the names in it.
-    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> Claim<'n>;
+    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> DirectoryMatch<'n>;
 
     /// Checks the sessions of a directory, and repairs what can be repaired.
     fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()>;
@@ -116,7 +116,12 @@ pub trait System: Sync {
 
     /// The notice that replaces a session of which nothing is recoverable, with the content of its backups; none for
     /// an intact file.
-    fn notice(&self, _source: &Source<'_>, _copies: &[(String, Vec<u8>)], _why: &str) -> Option<Session> {
+    fn notice(
+        &self,
+        _source: &DocumentSource<'_>,
+        _copies: &[(String, Vec<u8>)],
+        _why: &str,
+    ) -> Option<Session> {
         None
     }
 }

@@ -1,11 +1,11 @@
 //! Checks the checksums of a log, and plans how a repair handles lines with wrong ones.
 
-use super::mend::mend;
-use super::{Found, Trouble};
-use crate::error::{Error, Place, Result};
-use crate::format::lines::Lines;
-use crate::model::record::{Kind as Line, Record};
-use crate::store::log::{Chain, Verdict};
+use super::bit_repair::correct_range;
+use super::{FoundProblem, Problem};
+use crate::error::{Error, Position, Result};
+use crate::format::lines::ByteLines;
+use crate::model::record::{Record, RecordKind as Line};
+use crate::store::log::{LogChain, Verdict};
 use crate::store::patched::{Edit, Patched, Reader};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(super) struct Corrected {
     pub at: u64,
     /// The number of newlines that it adds.
     pub newlines: i64,
-    pub place: Place,
+    pub place: Position,
     pub lines: Range<u64>,
     pub why: String,
 }
@@ -44,7 +44,7 @@ pub(super) struct Log<'a, 'f> {
 /// Lines with wrong checksums.
 #[derive(Debug, Default)]
 pub(super) struct Damage {
-    pub found: Vec<Found>,
+    pub found: Vec<FoundProblem>,
     pub corrections: Vec<Corrected>,
     /// By the offsets of the lines.
     pub fates: BTreeMap<u64, Fate>,
@@ -57,11 +57,11 @@ pub(super) struct Damage {
 }
 
 /// The position of the first line.
-pub(super) const FIRST: Place = Place { line: 1, offset: 0 };
+pub(super) const FIRST: Position = Position { line: 1, offset: 0 };
 
 /// The position after a line.
-fn behind(place: Place, line: &[u8]) -> Place {
-    Place {
+fn behind(place: Position, line: &[u8]) -> Position {
+    Position {
         line: place.line + 1,
         offset: place.offset + line.len() as u64,
     }
@@ -70,21 +70,21 @@ fn behind(place: Place, line: &[u8]) -> Place {
 /// A line with a wrong checksum.
 struct Broken<'l> {
     line: &'l [u8],
-    place: Place,
+    place: Position,
     /// The position after it.
-    next: Place,
+    next: Position,
     /// The line before it.
     previous: Range<u64>,
     /// The first line after the last valid one, and the chain state there.
-    from: Place,
-    base: Chain,
+    from: Position,
+    base: LogChain,
     /// The chain state before the line.
-    before: Chain,
+    before: LogChain,
 }
 
 /// The lines from the beginning of one on.
-pub(super) fn lines_from<'p>(log: &'p Patched<'_>, place: Place) -> Lines<Reader<'p>> {
-    log.lines(Place {
+pub(super) fn lines_from<'p>(log: &'p Patched<'_>, place: Position) -> ByteLines<Reader<'p>> {
+    log.lines(Position {
         line: place.line - 1,
         ..place
     })
@@ -97,12 +97,12 @@ impl Log<'_, '_> {
 
     pub fn found(
         &self,
-        place: Place,
-        trouble: Trouble,
+        place: Position,
+        trouble: Problem,
         what: impl Into<String>,
         remedy: Option<&str>,
-    ) -> Found {
-        Found {
+    ) -> FoundProblem {
+        FoundProblem {
             session: Some(self.id.to_string()),
             file: self.shown.to_string(),
             place,
@@ -122,7 +122,7 @@ impl Damage {
     /// Checks the checksums of the lines.
     pub fn of(log: &Log<'_, '_>) -> Result<Damage> {
         let mut damage = Damage::default();
-        let (mut chain, mut base) = (Chain::default(), Chain::default());
+        let (mut chain, mut base) = (LogChain::default(), LogChain::default());
         // The first line after the last valid one, where the chain state is `base`.
         let mut from = FIRST;
         let (mut last, mut is_ended) = (0..0, true);
@@ -148,8 +148,8 @@ impl Damage {
                             base,
                             before,
                         };
-                        let behind = damage.broken(log, &broken)?;
-                        (from, chain) = behind.unwrap_or((next, chain));
+                        let after = damage.broken(log, &broken)?;
+                        (from, chain) = after.unwrap_or((next, chain));
                         base = chain;
                     }
                 }
@@ -167,11 +167,11 @@ impl Damage {
 
     /// Handles a line with a wrong checksum. Returns where and with which state the chain continues, unless it
     /// continues after this line with its stored checksum.
-    fn broken(&mut self, log: &Log<'_, '_>, broken: &Broken<'_>) -> Result<Option<(Place, Chain)>> {
+    fn broken(&mut self, log: &Log<'_, '_>, broken: &Broken<'_>) -> Result<Option<(Position, LogChain)>> {
         let (line, place, next) = (broken.line, broken.place, broken.next);
         let (from, base) = (broken.from, broken.base);
         let mut tell = |place, what: String, remedy| {
-            let found = log.found(place, Trouble::Checksum, what, Some(remedy));
+            let found = log.found(place, Problem::Checksum, what, Some(remedy));
             self.found.push(found);
         };
         if from == place {
@@ -193,7 +193,7 @@ impl Damage {
             }
         }
         if let Some(corrected) = correct(log, from, next.offset, base)? {
-            let place = Place {
+            let place = Position {
                 offset: corrected.at,
                 ..corrected.place
             };
@@ -212,10 +212,10 @@ impl Damage {
     fn tail(
         &mut self,
         log: &Log<'_, '_>,
-        place: Place,
+        place: Position,
         last: Range<u64>,
-        from: Place,
-        base: Chain,
+        from: Position,
+        base: LogChain,
     ) -> Result<()> {
         let corrected = self.corrections.last();
         let is_corrected = corrected.is_some_and(|corrected| corrected.lines.end > last.start);
@@ -234,14 +234,19 @@ impl Damage {
                 why: why.clone(),
                 ..corrected
             });
-            (Place { offset, ..place }, Trouble::Checksum, why, "newline added")
+            (
+                Position { offset, ..place },
+                Problem::Checksum,
+                why,
+                "newline added",
+            )
         } else if let Line::Unreadable(_) = Record::parse(&log.range(last.clone())?, place).kind {
             self.fates
                 .insert(last.start, Fate::Leaves("a fragment at the end"));
             let what = format!("{what}; not a record");
-            (place, Trouble::TornTail, what, "quarantined")
+            (place, Problem::TornTail, what, "quarantined")
         } else {
-            (place, Trouble::TornTail, what.to_string(), "newline added")
+            (place, Problem::TornTail, what.to_string(), "newline added")
         };
         self.found.push(log.found(place, trouble, what, Some(remedy)));
         Ok(())
@@ -249,8 +254,8 @@ impl Damage {
 }
 
 /// Corrects lines from `from` to `end`, if possible.
-fn correct(log: &Log<'_, '_>, from: Place, end: u64, base: Chain) -> Result<Option<Corrected>> {
-    let Some((edit, at)) = mend(base, log.bytes, from.offset..end, log.shown)? else {
+fn correct(log: &Log<'_, '_>, from: Position, end: u64, base: LogChain) -> Result<Option<Corrected>> {
+    let Some((edit, at)) = correct_range(base, log.bytes, from.offset..end, log.shown)? else {
         return Ok(None);
     };
     let (was, is) = (log.range(at..at + 1)? == b"\n", edit.bytes == b"\n");
@@ -263,7 +268,7 @@ fn correct(log: &Log<'_, '_>, from: Place, end: u64, base: Chain) -> Result<Opti
         why: format!("byte {at} was modified"),
     };
     let mut lines = lines_from(log.bytes, from);
-    let mut next_line = |place: &mut Place, end: &mut u64| -> Result<bool> {
+    let mut next_line = |place: &mut Position, end: &mut u64| -> Result<bool> {
         let next = lines.next_line().map_err(|error| log.failed(error))?;
         Ok(next.is_some_and(|(line, own)| {
             (*place, *end) = (own, behind(own, line).offset);
@@ -274,7 +279,7 @@ fn correct(log: &Log<'_, '_>, from: Place, end: u64, base: Chain) -> Result<Opti
         if at < corrected.lines.end {
             corrected.lines.start = corrected.place.offset;
             if was {
-                next_line(&mut Place::default(), &mut corrected.lines.end)?; // the line that it joins
+                next_line(&mut Position::default(), &mut corrected.lines.end)?; // the line that it joins
             }
             break;
         }
@@ -284,7 +289,7 @@ fn correct(log: &Log<'_, '_>, from: Place, end: u64, base: Chain) -> Result<Opti
 
 impl Corrected {
     /// The chain state after the corrected lines from `from` to `end`.
-    fn chain(&self, log: &Log<'_, '_>, from: Place, end: u64, base: Chain) -> Result<Chain> {
+    fn chain(&self, log: &Log<'_, '_>, from: Position, end: u64, base: LogChain) -> Result<LogChain> {
         let edit = Edit {
             at: self.edit.at.start - from.offset..self.edit.at.end - from.offset,
             bytes: self.edit.bytes.clone(),

@@ -1,13 +1,13 @@
 //! Checks the directories of a store: leftovers, unexpected files, and permissions.
 
-use super::{Found, Trouble, links};
-use crate::error::{Error, Kind, Place, Result};
+use super::{FoundProblem, Problem, links};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::key;
 use crate::store::alias::ALIASES;
 use crate::store::directory::Directory;
 use crate::store::gc::ARCHIVE;
 use crate::store::network::CACHE;
-use crate::store::{SESSIONS, Store, atomic, pending, stage, trash};
+use crate::store::{SESSIONS, Store, atomic, batch, pending, trash};
 use rustix::fs::OFlags;
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use super::repair::QUARANTINE;
 const OTHERS: u32 = 0o077;
 
 /// Checks every directory; `repair` removes leftovers and restricts permissions.
-pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) -> Result<()> {
+pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(FoundProblem)) -> Result<()> {
     let root = store.directory();
     let removed = links::removed(store)?;
-    let mut look = Look {
+    let mut look = DirectoryScan {
         store,
         removed,
         repair,
@@ -36,14 +36,14 @@ pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) ->
             }
             Ok(_) if known => {}
             Ok(None) => {}
-            Ok(Some(_)) => look.stranger(root, &name, "unexpected directory"),
-            Err(error) if error.kind == Kind::Unsafe => {
+            Ok(Some(_)) => look.report_unexpected(root, &name, "unexpected directory"),
+            Err(error) if error.kind == ErrorKind::Unsafe => {
                 let what = if known {
                     format!("not an accessible directory: {}", error.message)
                 } else {
                     "unexpected file".to_string()
                 };
-                look.stranger(root, &name, &what);
+                look.report_unexpected(root, &name, &what);
             }
             Err(error) => return Err(error),
         }
@@ -51,27 +51,27 @@ pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) ->
     Ok(())
 }
 
-struct Look<'t> {
+struct DirectoryScan<'t> {
     store: &'t Store,
     removed: links::Removed,
     repair: bool,
-    tell: &'t mut dyn FnMut(Found),
+    tell: &'t mut dyn FnMut(FoundProblem),
 }
 
-impl Look<'_> {
-    fn tell(&mut self, file: String, trouble: Trouble, what: String, remedy: Option<&str>) {
-        (self.tell)(Found {
+impl DirectoryScan<'_> {
+    fn report(&mut self, file: String, trouble: Problem, what: String, remedy: Option<&str>) {
+        (self.tell)(FoundProblem {
             session: None,
             file,
-            place: Place::default(),
+            place: Position::default(),
             trouble,
             what,
             remedy: remedy.map(str::to_string),
         });
     }
 
-    fn stranger(&mut self, folder: &Directory, name: &str, what: &str) {
-        self.tell(folder.shown(name), Trouble::Stranger, what.to_string(), None);
+    fn report_unexpected(&mut self, folder: &Directory, name: &str, what: &str) {
+        self.report(folder.shown(name), Problem::Stranger, what.to_string(), None);
     }
 
     fn folder(&mut self, folder: &Directory) -> Result<()> {
@@ -83,9 +83,9 @@ impl Look<'_> {
             folder.set_mode(mode & !OTHERS)?;
         }
         let shown = folder.path().display().to_string();
-        self.tell(
+        self.report(
             shown,
-            Trouble::Permissions,
+            Problem::Permissions,
             format!("accessible to other users (mode {mode:o})"),
             Some("restricted to the owner"),
         );
@@ -96,14 +96,14 @@ impl Look<'_> {
         let mut names = folder.names()?;
         names.sort();
         if place == SESSIONS && self.repair {
-            stage::sweep(folder)?;
+            batch::remove_dead_files(folder)?;
         }
         for name in names {
             let Some(facts) = folder.facts(&name)? else {
                 continue;
             };
             if !facts.regular {
-                self.stranger(folder, &name, "not a regular file; ignored");
+                self.report_unexpected(folder, &name, "not a regular file; ignored");
                 continue;
             }
             // Markers are checked with the links.
@@ -121,30 +121,30 @@ impl Look<'_> {
                 _ => name.strip_suffix(".jsonl").is_some_and(key::is_id),
             };
             if !fits {
-                self.stranger(folder, &name, "unexpected file name");
+                self.report_unexpected(folder, &name, "unexpected file name");
             }
             let owner = name
                 .strip_suffix(".jsonl")
                 .filter(|id| matches!(place, ARCHIVE | QUARANTINE) && key::is_id(id));
             if let Some(id) = owner
-                && !links::is_there(self.store, id, &self.removed)?
+                && !links::session_exists(self.store, id, &self.removed)?
             {
                 let what = format!(
                     "{place} of missing session {id}; delete permanently with: convo remove --purge {id}"
                 );
-                self.tell(folder.shown(&name), Trouble::Piece, what, None);
+                self.report(folder.shown(&name), Problem::Piece, what, None);
             }
             if folder.has_outer_name(&name, &facts) {
                 let what = "has another hard link: convo does not write to it";
-                self.stranger(folder, &name, what);
+                self.report_unexpected(folder, &name, what);
             } else if facts.mode & OTHERS != 0 {
                 if self.repair {
-                    narrow(folder, &name, facts.mode & !OTHERS)?;
+                    restrict_permissions(folder, &name, facts.mode & !OTHERS)?;
                 }
                 let what = format!("accessible to other users (mode {:o})", facts.mode);
-                self.tell(
+                self.report(
                     folder.shown(&name),
-                    Trouble::Permissions,
+                    Problem::Permissions,
                     what,
                     Some("restricted to the owner"),
                 );
@@ -155,16 +155,16 @@ impl Look<'_> {
 
     /// Handles a temporary file: a leftover, unless its lock is held.
     fn temporary(&mut self, folder: &Directory, name: &str) -> Result<()> {
-        let ours = name.starts_with(stage::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
+        let ours = name.starts_with(batch::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
         if !ours {
-            self.stranger(folder, name, "unexpected hidden file");
+            self.report_unexpected(folder, name, "unexpected hidden file");
             return Ok(());
         }
-        if name.starts_with(stage::PREFIX) && stage::is_in_use(folder, name)? {
+        if name.starts_with(batch::PREFIX) && batch::is_in_use(folder, name)? {
             return Ok(());
         }
         match atomic::open_locked(folder, name, None, OFlags::RDWR, Duration::ZERO) {
-            Err(error) if error.kind == Kind::Locked => return Ok(()),
+            Err(error) if error.kind == ErrorKind::Locked => return Ok(()),
             Err(error) => return Err(error),
             Ok(None) => {} // removed meanwhile, perhaps by our own cleanup
             Ok(Some(_lock)) if self.repair => {
@@ -173,13 +173,13 @@ impl Look<'_> {
             Ok(Some(_)) => {}
         }
         let what = "leftover of an interrupted change".to_string();
-        self.tell(folder.shown(name), Trouble::Temporary, what, Some("removed"));
+        self.report(folder.shown(name), Problem::Temporary, what, Some("removed"));
         Ok(())
     }
 }
 
 /// Changes the permission bits of a file without following links.
-fn narrow(folder: &Directory, name: &str, mode: u32) -> Result<()> {
+fn restrict_permissions(folder: &Directory, name: &str, mode: u32) -> Result<()> {
     match folder.file(name, OFlags::RDONLY)? {
         Some(file) => rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode))
             .map_err(|errno| Error::io(folder.shown(name), errno.into())),

@@ -1,11 +1,11 @@
 //! Checks links between sessions, and aliases.
 
 use super::marks::Marks;
-use super::{Check, Found, Links, Stamp, Trouble, quarantined};
-use crate::error::{Kind, Place, Result};
+use super::{FoundProblem, FsckOptions, Problem, SessionLinks, Stamp, quarantined};
+use crate::error::{ErrorKind, Position, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use crate::store::{Store, atomic, pieces};
+use crate::store::{Store, atomic, run_file};
 use std::collections::{BTreeMap, HashSet};
 
 use super::repair::QUARANTINE;
@@ -16,13 +16,14 @@ pub(super) const KEPT_ALIASES: &str = "@aliases.jsonl";
 /// Checks that both sides of every link exist. Sessions that were not examined are only tested for existence.
 pub(super) fn check(
     store: &Store,
-    check: &Check<'_>,
-    links: &BTreeMap<String, Links>,
+    check: &FsckOptions<'_>,
+    links: &BTreeMap<String, SessionLinks>,
     marks: &Marks,
-    tell: &mut dyn FnMut(Found),
+    tell: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
-    let found =
-        |id: &str, trouble, what: String, remedy: Option<&str>| Found::of(store, id, trouble, what, remedy);
+    let found = |id: &str, trouble, what: String, remedy: Option<&str>| {
+        FoundProblem::of(store, id, trouble, what, remedy)
+    };
     let removed = removed(store)?;
     let agrees = |parent: &str, child: &str| {
         let known = links.get(child);
@@ -40,13 +41,13 @@ pub(super) fn check(
     };
     for (id, own) in links {
         if let Some(parent) = &own.continued_from {
-            if !key::is_id(parent) || !is_there(store, parent, &removed)? {
+            if !key::is_id(parent) || !session_exists(store, parent, &removed)? {
                 let what = format!("continues {parent}, which is missing");
-                tell(found(id, Trouble::BrokenLink, what, None));
+                tell(found(id, Problem::BrokenLink, what, None));
             } else if let Some(other) = links.get(parent)
                 && !continued.contains(parent.as_str())
             {
-                let is_ours = marks.vouch_for(parent, id);
+                let is_ours = marks.was_created_for(parent, id);
                 let is_asked = check.link.contains(id);
                 // A link that was undone is not missing.
                 if !is_ours && !is_asked && other.unlinked.contains(id) {
@@ -55,10 +56,10 @@ pub(super) fn check(
                 let is_free = is_ours || !aliased.contains(parent);
                 let (trouble, mut what) = match is_ours {
                     true => (
-                        Trouble::MissingLink,
+                        Problem::MissingLink,
                         format!("continued by {id}, which is not recorded"),
                     ),
-                    false => (Trouble::Claim, format!("{id} claims to continue this session")),
+                    false => (Problem::Claim, format!("{id} claims to continue this session")),
                 };
                 if is_asked && !is_free {
                     what.push_str("; not linked, since an alias has the name of the continued session");
@@ -75,26 +76,26 @@ pub(super) fn check(
             } else if check.link.contains(id) && links.get(parent).is_some_and(|other| !other.names(id)) {
                 let what =
                     format!("{id} claims to continue this session; not linked, since another session does");
-                tell(found(parent, Trouble::Claim, what, None));
+                tell(found(parent, Problem::Claim, what, None));
             }
         }
         for (child, event) in &own.continued_to {
-            let what = match key::is_id(child) && is_there(store, child, &removed)? {
+            let what = match key::is_id(child) && session_exists(store, child, &removed)? {
                 true if agrees(id, child) || event.is_none() => continue,
                 true => format!("names the continuation {child}, which does not link back"),
                 false => format!("continued by {child}, which is missing"),
             };
             let remedy = event.as_ref().map(|_| "link undone");
             if let (Some(stamp), Some(event)) = (check.repair, event) {
-                take_back(store, id, event, stamp, &format!("unlink {id} {child}"))?;
+                undo_event(store, id, event, stamp, &format!("unlink {id} {child}"))?;
             }
-            tell(found(id, Trouble::BrokenLink, what, remedy));
+            tell(found(id, Problem::BrokenLink, what, remedy));
         }
     }
     Ok(())
 }
 
-impl Links {
+impl SessionLinks {
     /// Whether the session names another as its continuation.
     fn names(&self, child: &str) -> bool {
         self.continued_to.iter().any(|(known, _)| known == child)
@@ -102,7 +103,7 @@ impl Links {
 }
 
 /// Undoes an event of a session; `what` distinguishes the new line from others.
-pub(super) fn take_back(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, what: &str) -> Result<()> {
+pub(super) fn undo_event(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, what: &str) -> Result<()> {
     let (own, at) = stamp(what)?;
     let mut line = ObjectBuilder::default();
     line.text("type", "restore")
@@ -114,7 +115,7 @@ pub(super) fn take_back(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, 
 
 /// Whether a session exists in the store or the trash, or cannot be looked up: entries of another kind are reported
 /// with the directories, and references to them are kept.
-pub(super) fn is_there(store: &Store, id: &str, removed: &Removed) -> Result<bool> {
+pub(super) fn session_exists(store: &Store, id: &str, removed: &Removed) -> Result<bool> {
     match store.has(id) {
         Ok(false) if removed.as_ref().is_none_or(|removed| removed.contains(id)) => Ok(true),
         // It may have been moved to or from the trash between the two lookups.
@@ -122,7 +123,7 @@ pub(super) fn is_there(store: &Store, id: &str, removed: &Removed) -> Result<boo
             let again = self::removed(store)?;
             Ok(again.is_none_or(|removed| removed.contains(id)) || store.has(id)?)
         }
-        Err(error) if error.kind == Kind::Unsafe => Ok(true),
+        Err(error) if error.kind == ErrorKind::Unsafe => Ok(true),
         there => there,
     }
 }
@@ -133,18 +134,22 @@ pub(super) type Removed = Option<HashSet<String>>;
 pub(super) fn removed(store: &Store) -> Result<Removed> {
     match store.trash() {
         Ok(trash) => Ok(Some(trash.into_iter().map(|(id, _)| id).collect())),
-        Err(error) if error.kind == Kind::Unsafe => Ok(None),
+        Err(error) if error.kind == ErrorKind::Unsafe => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 impl Store {
     /// Checks that every alias names exactly one session in the store or the trash.
-    pub(super) fn check_aliases(&self, repair: Option<Stamp<'_>>, tell: &mut dyn FnMut(Found)) -> Result<()> {
+    pub(super) fn check_aliases(
+        &self,
+        repair: Option<Stamp<'_>>,
+        tell: &mut dyn FnMut(FoundProblem),
+    ) -> Result<()> {
         let aliases = match self.aliases_folder() {
             Ok(Some(aliases)) => aliases,
             Ok(None) => return Ok(()),
-            Err(error) if error.kind == Kind::Unsafe => return Ok(()), // reported with the directories
+            Err(error) if error.kind == ErrorKind::Unsafe => return Ok(()), // reported with the directories
             Err(error) => return Err(error),
         };
         let removed = removed(self)?;
@@ -159,18 +164,18 @@ impl Store {
             if !aliases.facts(&file)?.is_some_and(|facts| facts.regular) {
                 continue;
             }
-            let found = |what: String, remedy: Option<String>| Found {
+            let found = |what: String, remedy: Option<String>| FoundProblem {
                 session: None,
                 file: aliases.shown(&file),
-                place: Place::default(),
-                trouble: Trouble::Alias,
+                place: Position::default(),
+                trouble: Problem::Alias,
                 what,
                 remedy,
             };
             let ids = match self.alias_ids(&name) {
                 Ok(None) => continue,
                 Ok(Some(ids)) => ids,
-                Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => {
+                Err(error) if matches!(error.kind, ErrorKind::Data | ErrorKind::Unsafe) => {
                     tell(found(format!("unreadable alias {name}"), None));
                     continue;
                 }
@@ -178,7 +183,7 @@ impl Store {
             };
             let mut gone = Vec::new();
             for id in &ids {
-                if !is_there(self, id, &removed)? {
+                if !session_exists(self, id, &removed)? {
                     gone.push(id.clone());
                 }
             }
@@ -200,9 +205,9 @@ impl Store {
         members.text("alias", name).text("why", "it named no session");
         let content: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
-        let run = pieces::run(members, content.as_bytes());
+        let run = run_file::run(members, content.as_bytes());
         let shown = quarantine.shown(KEPT_ALIASES);
-        pieces::append_of(&quarantine, KEPT_ALIASES, &mut |out| {
+        run_file::append_of(&quarantine, KEPT_ALIASES, &mut |out| {
             atomic::put_bytes(out, &shown, &run)
         })?;
         self.alias_remove(name)

@@ -1,14 +1,14 @@
 //! Checks the lines of one log, and plans its repaired form.
 
 use super::chain::{Damage, FIRST, Fate, Log, lines_from};
-use super::{Found, Links, Trouble, records};
-use crate::error::{Error, Kind, Place, Result};
+use super::{FoundProblem, Problem, SessionLinks, records};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::native::HeaderBuilder;
 use crate::model::event::VERSION;
-use crate::model::json::{self, Fault};
-use crate::model::record::{Kind as Line, Record};
+use crate::model::json::{self, JsonError};
+use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::{Class, Session};
-use crate::store::log::{Chain, Verdict, strip_into};
+use crate::store::log::{LogChain, Verdict, strip_into};
 use crate::store::patched::{Edit, Patched};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,9 +22,9 @@ pub(super) struct Seen {
     /// Number of lines without a checksum.
     pub unchecked: u64,
     /// Why the log could not be read.
-    pub unread: Option<Kind>,
-    pub found: Vec<Found>,
-    pub links: Links,
+    pub unread: Option<ErrorKind>,
+    pub found: Vec<FoundProblem>,
+    pub links: SessionLinks,
     /// The path of a copy of the log before its repair.
     pub copy: Option<String>,
     /// Whether a repair would change nothing.
@@ -33,7 +33,7 @@ pub(super) struct Seen {
 
 /// A repaired log.
 #[derive(Debug)]
-pub(super) struct Mended<'f> {
+pub(super) struct RepairedLog<'f> {
     pub log: Patched<'f>,
     /// Removed or changed lines in their original form, with their positions.
     pub moved: Vec<Moved<'f>>,
@@ -42,7 +42,7 @@ pub(super) struct Mended<'f> {
 /// Bytes that a repair removes.
 #[derive(Debug)]
 pub(super) struct Moved<'f> {
-    pub place: Place,
+    pub place: Position,
     pub why: String,
     pub bytes: Patched<'f>,
 }
@@ -50,11 +50,11 @@ pub(super) struct Moved<'f> {
 impl Seen {
     /// The result for a log that could not be read.
     pub fn unread(id: &str, shown: String, error: Error) -> Seen {
-        let found = Found {
+        let found = FoundProblem {
             session: Some(id.to_string()),
             file: shown,
-            place: Place::default(),
-            trouble: Trouble::Unreadable,
+            place: Position::default(),
+            trouble: Problem::Unreadable,
             what: error.message,
             remedy: None,
         };
@@ -69,13 +69,17 @@ impl Seen {
 
 /// Checks a log; also returns its repaired form if it needs a repair. Keeps no line in memory, only what the events
 /// refer to.
-pub(super) fn check<'f>(bytes: &Patched<'f>, id: &str, shown: &str) -> Result<(Seen, Option<Mended<'f>>)> {
+pub(super) fn check<'f>(
+    bytes: &Patched<'f>,
+    id: &str,
+    shown: &str,
+) -> Result<(Seen, Option<RepairedLog<'f>>)> {
     let log = Log { bytes, id, shown };
     if let Some(version) = later_version(&log)? {
         let what = format!("unknown format version {version}");
         let seen = Seen {
             bytes: bytes.len(),
-            found: vec![log.found(FIRST, Trouble::Header, what, None)],
+            found: vec![log.found(FIRST, Problem::Header, what, None)],
             is_clean: true,
             ..Seen::default()
         };
@@ -87,7 +91,7 @@ pub(super) fn check<'f>(bytes: &Patched<'f>, id: &str, shown: &str) -> Result<(S
     // An event that refers to no message by its own id may use a derived id.
     if troubles
         .iter()
-        .any(|(_, trouble, _)| *trouble == Trouble::DanglingEvent)
+        .any(|(_, trouble, _)| *trouble == Problem::DanglingEvent)
     {
         drop(lines);
         lines = Lines::of(&log, &damage, Session::of_digests())?;
@@ -99,13 +103,17 @@ pub(super) fn check<'f>(bytes: &Patched<'f>, id: &str, shown: &str) -> Result<(S
         !is_headless && damage.fates.is_empty() && damage.corrections.is_empty() && lines.edits.is_empty();
     let mut found = [&damage.found[..], &lines.found].concat();
     if is_headless {
-        let place = if bytes.len() > 0 { FIRST } else { Place::default() };
+        let place = if bytes.len() > 0 {
+            FIRST
+        } else {
+            Position::default()
+        };
         let remedy = Some("header with the id created");
-        found.push(log.found(place, Trouble::Header, "missing header", remedy));
+        found.push(log.found(place, Problem::Header, "missing header", remedy));
     }
     let of_line = |(index, trouble, what)| log.found(session.place(index), trouble, what, None);
     found.extend(troubles.into_iter().map(of_line));
-    found.retain(|found| found.trouble != Trouble::Checksum || !lines.told.contains(&found.place.offset));
+    found.retain(|found| found.trouble != Problem::Checksum || !lines.told.contains(&found.place.offset));
     found.sort_by_key(|found| found.place.offset);
     let seen = Seen {
         bytes: bytes.len(),
@@ -117,12 +125,12 @@ pub(super) fn check<'f>(bytes: &Patched<'f>, id: &str, shown: &str) -> Result<(S
         copy: None,
         is_clean,
     };
-    let mended = (!is_clean).then(|| mended(&log, damage, lines, is_headless));
-    Ok((seen, mended))
+    let repaired = (!is_clean).then(|| mended(&log, damage, lines, is_headless));
+    Ok((seen, repaired))
 }
 
 /// The repaired log.
-fn mended<'f>(log: &Log<'_, 'f>, damage: Damage, lines: Lines<'f>, is_headless: bool) -> Mended<'f> {
+fn mended<'f>(log: &Log<'_, 'f>, damage: Damage, lines: Lines<'f>, is_headless: bool) -> RepairedLog<'f> {
     let mut edits = lines.edits;
     if is_headless {
         let mut header = HeaderBuilder::default().finish(log.id);
@@ -140,7 +148,7 @@ fn mended<'f>(log: &Log<'_, 'f>, damage: Damage, lines: Lines<'f>, is_headless: 
         })
         .collect();
     moved.sort_by_key(|moved| moved.place.offset);
-    Mended {
+    RepairedLog {
         log: lines.corrected.edited(&edits),
         moved,
     }
@@ -153,8 +161,8 @@ struct Lines<'f> {
     /// Changes of the corrected log.
     edits: Vec<Edit>,
     /// Lines that these changes move to the quarantine.
-    leaving: Vec<(Place, Range<u64>, String)>,
-    found: Vec<Found>,
+    leaving: Vec<(Position, Range<u64>, String)>,
+    found: Vec<FoundProblem>,
     /// Offsets of lines whose checksum is not reported, because another problem is.
     told: HashSet<u64>,
 }
@@ -182,17 +190,17 @@ impl<'f> Lines<'f> {
                 newlines += past.newlines;
             }
             // Problems are reported with the line numbers of the log as it is.
-            let place = Place {
+            let place = Position {
                 line: place.line.saturating_add_signed(-newlines),
                 ..place
             };
-            let fate = damage.fates.get(&range.start);
+            let change = damage.fates.get(&range.start);
             let text = match strip_into(line, &mut bare) {
                 true => &bare[..],
                 false => line,
             };
             let record = Record::parse(text, place);
-            match fate {
+            match change {
                 Some(Fate::Leaves(why)) => all.leave(place, range.clone(), why.to_string()),
                 Some(Fate::Waits) => {
                     all.session.push_reduced(&record);
@@ -216,7 +224,7 @@ impl<'f> Lines<'f> {
         Ok(all)
     }
 
-    fn leave(&mut self, place: Place, range: Range<u64>, why: String) {
+    fn leave(&mut self, place: Position, range: Range<u64>, why: String) {
         self.edits.push(Edit::removal(range.clone()));
         self.leaving.push((place, range, why));
     }
@@ -226,8 +234,8 @@ impl<'f> Lines<'f> {
         &mut self,
         log: &Log<'_, '_>,
         damage: &Damage,
-        fault: &Fault,
-        (place, range): (Place, Range<u64>),
+        fault: &JsonError,
+        (place, range): (Position, Range<u64>),
     ) {
         let what = fault.what.to_string();
         let mut also = "";
@@ -236,13 +244,13 @@ impl<'f> Lines<'f> {
             self.told.insert(range.start);
             also = "; the checksum does not match";
         }
-        let at = Place {
+        let at = Position {
             offset: place.offset + fault.offset as u64,
             ..place
         };
         let found = log.found(
             at,
-            Trouble::Unreadable,
+            Problem::Unreadable,
             format!("{what}{also}"),
             Some("quarantined"),
         );
@@ -261,9 +269,9 @@ impl<'f> Lines<'f> {
 }
 
 /// Why a line is not a record. A byte order mark is accepted in front of any line.
-fn fault(record: &Record<'_>) -> Option<Fault> {
+fn fault(record: &Record<'_>) -> Option<JsonError> {
     match &record.kind {
-        Line::Unreadable(_) => match Record::parse(record.full, Place::default()).kind {
+        Line::Unreadable(_) => match Record::parse(record.full, Position::default()).kind {
             Line::Unreadable(fault) => Some(fault),
             _ => None,
         },
@@ -277,7 +285,7 @@ fn later_version(log: &Log<'_, '_>) -> Result<Option<u64>> {
     let Some((line, _)) = lines.next_line().map_err(|error| log.failed(error))? else {
         return Ok(None);
     };
-    if Chain::default().verify(line) == Verdict::Broken {
+    if LogChain::default().verify(line) == Verdict::Broken {
         return Ok(None); // the version itself may be damaged
     }
     let record = Record::parse(line, FIRST);

@@ -1,7 +1,7 @@
 //! Checks markers of unfinished continuations and splits, which confirm missing links.
 
-use super::{Found, Links, Trouble};
-use crate::error::{Place, Result};
+use super::{FoundProblem, Problem, SessionLinks};
+use crate::error::{Position, Result};
 use crate::store::{Store, atomic};
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,7 +16,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Reads the markers of a store for these sessions.
-    pub fn of(store: &Store, links: &BTreeMap<String, Links>) -> Result<Marks> {
+    pub fn of(store: &Store, links: &BTreeMap<String, SessionLinks>) -> Result<Marks> {
         let mut marks = Marks::default();
         for mark in store.marks()? {
             let (mut is_needed, mut is_known) = (false, true);
@@ -47,24 +47,24 @@ impl Marks {
     }
 
     /// Whether the store itself created this session for that parent.
-    pub fn vouch_for(&self, parent: &str, child: &str) -> bool {
+    pub fn was_created_for(&self, parent: &str, child: &str) -> bool {
         self.vouched.contains(&(parent.to_string(), child.to_string()))
     }
 
     /// Reports leftover markers, and removes them if requested.
-    pub fn sweep(&self, store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) -> Result<()> {
+    pub fn sweep(&self, store: &Store, repair: bool, tell: &mut dyn FnMut(FoundProblem)) -> Result<()> {
         let Some(sessions) = store.sessions()? else {
             return Ok(());
         };
         for name in &self.stale {
             if repair {
-                atomic::sweep(sessions, name);
+                atomic::remove_dead_file(sessions, name);
             }
-            tell(Found {
+            tell(FoundProblem {
                 session: None,
                 file: sessions.shown(name),
-                place: Place::default(),
-                trouble: Trouble::Temporary,
+                place: Position::default(),
+                trouble: Problem::Temporary,
                 what: "leftover of an interrupted change".to_string(),
                 remedy: Some("removed".to_string()),
             });

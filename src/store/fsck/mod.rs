@@ -1,21 +1,21 @@
 //! Checks a store for damage and repairs it: keeps a copy of the log, moves damaged lines to the quarantine, and
 //! changes no undamaged line.
 
+mod archives;
+mod bit_repair;
 mod chain;
-mod circles;
 mod folders;
-mod kept;
+mod link_cycles;
 mod links;
 mod log;
 mod marks;
-mod mend;
 mod records;
 mod repair;
 mod splits;
 
 use super::patched::Patched;
-use super::{Facts, SESSIONS, Store, atomic, log_name};
-use crate::error::{Error, Kind, Place, Result};
+use super::{FileStat, SESSIONS, Store, atomic, log_name};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
 use marks::Marks;
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Trouble {
+pub enum Problem {
     /// The last line has no newline.
     TornTail,
     /// A line that is not a record.
@@ -54,113 +54,113 @@ pub enum Trouble {
     Stranger,
 }
 
-impl Trouble {
+impl Problem {
     /// All kinds, in the order of the manual.
-    pub const ALL: [Trouble; 14] = [
-        Trouble::TornTail,
-        Trouble::Unreadable,
-        Trouble::Checksum,
-        Trouble::DuplicateId,
-        Trouble::DanglingEvent,
-        Trouble::Header,
-        Trouble::BrokenLink,
-        Trouble::MissingLink,
-        Trouble::Claim,
-        Trouble::Alias,
-        Trouble::Piece,
-        Trouble::Temporary,
-        Trouble::Permissions,
-        Trouble::Stranger,
+    pub const ALL: [Problem; 14] = [
+        Problem::TornTail,
+        Problem::Unreadable,
+        Problem::Checksum,
+        Problem::DuplicateId,
+        Problem::DanglingEvent,
+        Problem::Header,
+        Problem::BrokenLink,
+        Problem::MissingLink,
+        Problem::Claim,
+        Problem::Alias,
+        Problem::Piece,
+        Problem::Temporary,
+        Problem::Permissions,
+        Problem::Stranger,
     ];
 
     /// The word in a report.
     pub const fn name(self) -> &'static str {
         match self {
-            Trouble::TornTail => "torn-tail",
-            Trouble::Unreadable => "unreadable",
-            Trouble::Checksum => "checksum",
-            Trouble::DuplicateId => "duplicate-id",
-            Trouble::DanglingEvent => "dangling-event",
-            Trouble::Header => "header",
-            Trouble::BrokenLink => "broken-link",
-            Trouble::MissingLink => "missing-link",
-            Trouble::Claim => "claim",
-            Trouble::Alias => "alias",
-            Trouble::Piece => "piece",
-            Trouble::Temporary => "temporary",
-            Trouble::Permissions => "permissions",
-            Trouble::Stranger => "stranger",
+            Problem::TornTail => "torn-tail",
+            Problem::Unreadable => "unreadable",
+            Problem::Checksum => "checksum",
+            Problem::DuplicateId => "duplicate-id",
+            Problem::DanglingEvent => "dangling-event",
+            Problem::Header => "header",
+            Problem::BrokenLink => "broken-link",
+            Problem::MissingLink => "missing-link",
+            Problem::Claim => "claim",
+            Problem::Alias => "alias",
+            Problem::Piece => "piece",
+            Problem::Temporary => "temporary",
+            Problem::Permissions => "permissions",
+            Problem::Stranger => "stranger",
         }
     }
 
     /// Its meaning, as in the manual.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Trouble::TornTail => "last line is truncated",
-            Trouble::Unreadable => "line is not a record",
-            Trouble::Checksum => "line modified or misplaced",
-            Trouble::DuplicateId => "id used twice",
-            Trouble::DanglingEvent => "event refers to a missing record",
-            Trouble::Header => "missing, misplaced or newer header",
-            Trouble::BrokenLink => "link to a missing session or one that does not confirm it, or link cycle",
-            Trouble::MissingLink => "continuation or parts not recorded in the original",
-            Trouble::Claim => {
+            Problem::TornTail => "last line is truncated",
+            Problem::Unreadable => "line is not a record",
+            Problem::Checksum => "line modified or misplaced",
+            Problem::DuplicateId => "id used twice",
+            Problem::DanglingEvent => "event refers to a missing record",
+            Problem::Header => "missing, misplaced or newer header",
+            Problem::BrokenLink => "link to a missing session or one that does not confirm it, or link cycle",
+            Problem::MissingLink => "continuation or parts not recorded in the original",
+            Problem::Claim => {
                 "session claims to continue or to be a part of another one, which does not name it; not counted as damage"
             }
-            Trouble::Alias => "alias of a missing session",
-            Trouble::Piece => "damaged, missing or orphaned data in archive or quarantine",
-            Trouble::Temporary => "leftover of an interrupted change",
-            Trouble::Permissions => "accessible to other users",
-            Trouble::Stranger => "unexpected file",
+            Problem::Alias => "alias of a missing session",
+            Problem::Piece => "damaged, missing or orphaned data in archive or quarantine",
+            Problem::Temporary => "leftover of an interrupted change",
+            Problem::Permissions => "accessible to other users",
+            Problem::Stranger => "unexpected file",
         }
     }
 
     /// The repair by `--repair`; none if it is only reported.
     pub const fn remedy(self) -> Option<&'static str> {
         match self {
-            Trouble::TornTail => Some("newline added, or fragment quarantined"),
-            Trouble::Unreadable => Some("quarantined"),
-            Trouble::Checksum => Some(
+            Problem::TornTail => Some("newline added, or fragment quarantined"),
+            Problem::Unreadable => Some("quarantined"),
+            Problem::Checksum => Some(
                 "single-bit errors, duplicates and swaps corrected, other lines covered by a repair event",
             ),
-            Trouble::MissingLink => Some("link event added"),
-            Trouble::Claim => Some("link event added if `--link` names the session"),
-            Trouble::Alias => Some("quarantined"),
-            Trouble::Temporary => Some("removed unless in use"),
-            Trouble::Permissions => Some("restricted to the owner"),
-            Trouble::BrokenLink => Some("link undone"),
-            Trouble::Piece => Some("damaged data quarantined"),
-            Trouble::Header => Some("missing header created"),
-            Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Stranger => None,
+            Problem::MissingLink => Some("link event added"),
+            Problem::Claim => Some("link event added if `--link` names the session"),
+            Problem::Alias => Some("quarantined"),
+            Problem::Temporary => Some("removed unless in use"),
+            Problem::Permissions => Some("restricted to the owner"),
+            Problem::BrokenLink => Some("link undone"),
+            Problem::Piece => Some("damaged data quarantined"),
+            Problem::Header => Some("missing header created"),
+            Problem::DuplicateId | Problem::DanglingEvent | Problem::Stranger => None,
         }
     }
 }
 
 /// A problem found by a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundProblem {
     /// The session, if any.
     pub session: Option<String>,
     /// The path of the file.
     pub file: String,
     /// The position; line 0 means the whole file.
-    pub place: Place,
+    pub place: Position,
     /// What kind.
-    pub trouble: Trouble,
+    pub trouble: Problem,
     /// Description.
     pub what: String,
     /// The repair, done or planned; none if there is none.
     pub remedy: Option<String>,
 }
 
-impl Found {
+impl FoundProblem {
     /// A problem of a session's log as a whole.
-    fn of(store: &Store, id: &str, trouble: Trouble, what: String, remedy: Option<&str>) -> Found {
+    fn of(store: &Store, id: &str, trouble: Problem, what: String, remedy: Option<&str>) -> FoundProblem {
         let file = store.path().join(SESSIONS).join(log_name(id));
-        Found {
+        FoundProblem {
             session: Some(id.to_string()),
             file: file.display().to_string(),
-            place: Place::default(),
+            place: Position::default(),
             trouble,
             what,
             remedy: remedy.map(str::to_string),
@@ -181,7 +181,7 @@ fn quarantined(stamp: Stamp<'_>, what: &str) -> Result<ObjectBuilder> {
 
 /// Options of a check.
 #[derive(Clone, Copy)]
-pub struct Check<'a> {
+pub struct FsckOptions<'a> {
     /// Check only these sessions; otherwise the whole store.
     pub ids: Option<&'a [String]>,
     /// Repair, with these stamps.
@@ -194,21 +194,21 @@ pub struct Check<'a> {
 
 /// The links of a session to others.
 #[derive(Debug, Default)]
-struct Links {
+struct SessionLinks {
     continued_from: Option<String>,
     /// Sessions that continue it, with the event that says so; none if the header does.
     continued_to: Vec<(String, Option<String>)>,
     /// Former continuations whose events were undone.
     unlinked: HashSet<String>,
     /// The session of which it is a part.
-    split_from: Option<Part>,
+    split_from: Option<PartReference>,
     /// Split events, with the parts.
     split_into: Vec<(String, Vec<String>)>,
     /// Gc events whose lines the archive must have.
     packed: Vec<String>,
 }
 
-impl Links {
+impl SessionLinks {
     /// Whether it claims to belong to another session.
     fn claims(&self) -> bool {
         self.continued_from.is_some() || self.split_from.is_some()
@@ -217,7 +217,7 @@ impl Links {
 
 /// A reference to the session that was split.
 #[derive(Debug)]
-struct Part {
+struct PartReference {
     parent: String,
     part: usize,
     parts: usize,
@@ -225,7 +225,7 @@ struct Part {
 
 /// Statistics of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct FsckStats {
     /// Sessions.
     pub sessions: u64,
     /// Size of their logs in bytes.
@@ -235,32 +235,33 @@ pub struct Checked {
     /// Repaired logs: the session, and the path of a copy of the original.
     pub copies: Vec<(String, String)>,
     /// The worst error of logs that could not be read.
-    pub unread: Option<Kind>,
+    pub unread: Option<ErrorKind>,
 }
 
 impl Store {
     /// Checks sessions, or the whole store, and reports each problem. Changes nothing without `repair`.
-    pub fn check(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
+    pub fn check(&self, check: &FsckOptions<'_>, tell: &mut dyn FnMut(FoundProblem)) -> Result<FsckStats> {
         let mut changed = false;
-        let mut telling = |found: Found| {
+        let mut telling = |found: FoundProblem| {
             changed |= found.remedy.is_some() && check.repair.is_some();
             tell(found);
         };
-        self.look(check, &mut telling).map_err(|error| match changed {
-            true => error
-                .kind(Kind::Unsure)
-                .hint("some problems are repaired already; run the command again"),
-            false => error,
-        })
+        self.run_check(check, &mut telling)
+            .map_err(|error| match changed {
+                true => error
+                    .kind(ErrorKind::Unsure)
+                    .hint("some problems are repaired already; run the command again"),
+                false => error,
+            })
     }
 
-    fn look(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
-        let mut checked = Checked::default();
+    fn run_check(&self, check: &FsckOptions<'_>, tell: &mut dyn FnMut(FoundProblem)) -> Result<FsckStats> {
+        let mut checked = FsckStats::default();
         let mut links = BTreeMap::new();
         for id in check.link {
             if !self.examine(id, false)?.is_some_and(|seen| seen.links.claims()) {
                 let what = format!("{id} does not claim to continue or to be a part of a session");
-                return Err(Error::new(Kind::Usage, what));
+                return Err(Error::new(ErrorKind::Usage, what));
             }
         }
         let mut ids = match check.ids {
@@ -279,7 +280,7 @@ impl Store {
                     Some(seen) if seen.is_clean => Some(seen),
                     Some(_) => match self.repair_log(id, stamp, check.force) {
                         // The other logs can still be repaired.
-                        Err(error) if error.kind != Kind::Unsure => {
+                        Err(error) if error.kind != ErrorKind::Unsure => {
                             let shown = self
                                 .path()
                                 .join(SESSIONS)
@@ -315,7 +316,7 @@ impl Store {
         }
         let marks = Marks::of(self, &links)?;
         links::check(self, check, &links, &marks, tell)?;
-        circles::check(self, &links, tell)?;
+        link_cycles::check(self, &links, tell)?;
         splits::check(self, check, &links, &marks, tell)?;
         if check.ids.is_none() {
             marks.sweep(self, check.repair.is_some(), tell)?;
@@ -343,8 +344,8 @@ impl Store {
             };
             if repair {
                 // Sync the name first: a valid result must not depend on a name that a power failure could remove.
-                let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error))?;
-                self.settle_name(sessions, &facts)?;
+                let facts = FileStat::of(&file).map_err(|error| Error::io(&shown, error))?;
+                self.sync_name(sessions, &facts)?;
             }
             let (seen, _) = log::check(&Patched::new(Some(&file), length), id, &shown)?;
             Ok(Some(seen))
@@ -352,7 +353,12 @@ impl Store {
         let seen = match read {
             Ok(Some(seen)) => seen,
             Ok(None) => return Ok(None),
-            Err(error) if matches!(error.kind, Kind::InputOutput | Kind::Unsafe | Kind::Locked) => {
+            Err(error)
+                if matches!(
+                    error.kind,
+                    ErrorKind::InputOutput | ErrorKind::Unsafe | ErrorKind::Locked
+                ) =>
+            {
                 return Ok(Some(log::Seen::unread(id, shown, error)));
             }
             Err(error) => return Err(error),

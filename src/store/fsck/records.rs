@@ -1,30 +1,30 @@
 //! Checks the consistency of the records of a log.
 
-use super::{Links, Part, Trouble};
+use super::{PartReference, Problem, SessionLinks};
 use crate::model::chain;
-use crate::model::event::{Action, Event, Meta, Span};
+use crate::model::event::{Action, Event, MessageRange, Meta};
 use crate::model::json::{self, Dialect};
 use crate::model::lineage::Lineage;
-use crate::model::record::Kind as Line;
+use crate::model::record::RecordKind as Line;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 use crate::store::split;
 use std::collections::HashSet;
 
 /// Inconsistencies: index of the line, kind, and description.
-pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, String)> {
+pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Problem, String)> {
     let mut troubles = Vec::new();
     if let Some(id) = session.header_text("id").filter(|id| id != name) {
         let first = (0..session.len()).find(|index| session.class(*index) == Class::Header);
         let what = format!("the header has the id '{id}', but the log is named {name}");
-        troubles.push((first.unwrap_or(0), Trouble::Header, what));
+        troubles.push((first.unwrap_or(0), Problem::Header, what));
     }
     let mut headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
     if let (Some(_), Some(second)) = (headers.next(), headers.next()) {
-        troubles.push((second, Trouble::Header, "duplicate header".to_string()));
+        troubles.push((second, Problem::Header, "duplicate header".to_string()));
     }
     for (index, what) in View::dangling(session) {
-        troubles.push((index, Trouble::DanglingEvent, what));
+        troubles.push((index, Problem::DanglingEvent, what));
     }
     let mut events: HashSet<String> = HashSet::new();
     let mut ids: HashSet<(bool, String)> = HashSet::new();
@@ -43,7 +43,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
             && !events.contains(restore.of.as_ref())
         {
             let what = format!("undoes the event {}, which is missing", restore.of);
-            troubles.push((index, Trouble::DanglingEvent, what));
+            troubles.push((index, Problem::DanglingEvent, what));
         }
         if let Some(Action::Meta(meta)) = record.event().map(Event::action) {
             let set = meta.set.and_then(|raw| json::members(raw, Dialect::Strict));
@@ -53,7 +53,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
                 .filter(|name| Meta::FIXED.contains(&name.as_ref()))
             {
                 let what = format!("a meta event changes the member {name}; ignored");
-                troubles.push((index, Trouble::Header, what));
+                troubles.push((index, Problem::Header, what));
             }
         }
         // The replacement of an updated record may reuse its id.
@@ -61,7 +61,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
             match event.action() {
                 Action::Restore(restore) => drop(ids.remove(&(false, restore.of.into_owned()))),
                 Action::Compact(compact) => compact.drop.iter().for_each(|span| {
-                    if let Span::One(target) = span {
+                    if let MessageRange::One(target) = span {
                         ids.remove(&(true, target.id.to_string()));
                     }
                 }),
@@ -74,18 +74,18 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
         }
         let what = format!("duplicate id {id}");
         if !ids.insert((is_message, id)) {
-            troubles.push((index, Trouble::DuplicateId, what));
+            troubles.push((index, Problem::DuplicateId, what));
         }
     }
     troubles
 }
 
 /// The links of the session to others.
-pub(super) fn links(session: &Session) -> Links {
-    let mut links = Links {
+pub(super) fn links(session: &Session) -> SessionLinks {
+    let mut links = SessionLinks {
         continued_from: session.header_text("continued_from"),
         split_from: part(session),
-        ..Links::default()
+        ..SessionLinks::default()
     };
     let live = session.live_events();
     let events = (0..session.len()).filter(|index| session.class(*index) == Class::Event);
@@ -103,7 +103,7 @@ pub(super) fn links(session: &Session) -> Links {
                 links.continued_to.extend(to.map(|to| (to.into_owned(), id)));
             }
             "split" => {
-                let pieces = split::pieces_of(event.raw);
+                let pieces = split::parts_of_event(event.raw);
                 links.split_into.extend(id.zip(pieces));
             }
             "gc" => {
@@ -127,10 +127,10 @@ pub(super) fn links(session: &Session) -> Links {
 }
 
 /// The session of which this is a part, according to its header.
-fn part(session: &Session) -> Option<Part> {
+fn part(session: &Session) -> Option<PartReference> {
     let lineage = Lineage::of(session).filter(|lineage| lineage.kind == "split")?;
     let (part, parts) = lineage.part?;
-    Some(Part {
+    Some(PartReference {
         parent: lineage.parent?,
         part,
         parts,

@@ -1,18 +1,18 @@
 //! Repairs one log: makes a copy, moves damaged lines to the quarantine, then replaces the log atomically.
 
+use super::bit_repair::unwind;
 use super::chain::{FIRST, lines_from};
-use super::log::{Mended, Moved, Seen, check};
-use super::mend::unwind;
+use super::log::{Moved, RepairedLog, Seen, check};
 use super::{Stamp, quarantined};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::json::ObjectBuilder;
-use crate::model::key::{self, Sum};
+use crate::model::key::{self, HashWriter};
 use crate::store::directory::Directory;
-use crate::store::held::Held;
-use crate::store::log::{Chain, Digits, SEAL, digits_of, hex, seal};
+use crate::store::locked_log::LockedLog;
+use crate::store::log::{Digits, LogChain, SEAL, digits_of, hex, seal};
 use crate::store::patched::{Edit, Patched};
-use crate::store::pieces::{NewRun, Pieces};
-use crate::store::{Store, atomic, pieces, rewrite, trash};
+use crate::store::run_file::{NewRun, Pieces};
+use crate::store::{Store, atomic, replace_file, run_file, trash};
 use rustix::fs::OFlags;
 
 /// The beginning of a header written by convo.
@@ -27,25 +27,25 @@ impl Store {
     /// Repairs a log, which is checked again under its lock; returns the result of that check. None when the log is
     /// gone.
     pub(super) fn repair_log(&self, id: &str, stamp: Stamp<'_>, force: bool) -> Result<Option<Seen>> {
-        let held = match Held::open(self, key::checked_id(id)?) {
-            Err(error) if error.kind == Kind::NotFound => return Ok(None),
+        let held = match LockedLog::open(self, key::checked_id(id)?) {
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
             held => held?,
         };
         let shown = held.shown();
-        let (mut seen, mended) = check(&held.bytes(), id, &shown)?;
-        let Some(mended) = mended else {
+        let (mut seen, repaired) = check(&held.bytes(), id, &shown)?;
+        let Some(repaired) = repaired else {
             return Ok(Some(seen));
         };
         if !force {
-            rewrite::refuse_writers(&held.file, &shown)?;
+            replace_file::refuse_writers(&held.file, &shown)?;
         }
         let (_, now) = stamp("copy")?;
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         let before = quarantine.facts(&held.name)?.map_or(0, |facts| facts.size);
         let (copy, is_new) = copy_of(&held, &quarantine, id, &now)?;
-        let exchanged = mend(id, mended, &copy, stamp, &shown).and_then(|(log, sum, runs)| {
-            if !runs.is_empty() && !is_kept(&quarantine, &held.name, &copy, runs.len())? {
-                pieces::append_runs(&quarantine, &held.name, &runs)?;
+        let exchanged = repair_records(id, repaired, &copy, stamp, &shown).and_then(|(log, sum, runs)| {
+            if !runs.is_empty() && !is_quarantined(&quarantine, &held.name, &copy, runs.len())? {
+                run_file::append_runs(&quarantine, &held.name, &runs)?;
             }
             held.replace(self, &mut |out| match log.write(out, &shown)? {
                 written if sum.is_none_or(|sum| sum == written) => Ok(()),
@@ -53,8 +53,8 @@ impl Store {
             })
         });
         exchanged.inspect_err(|error| {
-            if error.kind != Kind::Unsure {
-                let _ = pieces::cut(&quarantine, &held.name, before); // on failure the next repair continues from there
+            if error.kind != ErrorKind::Unsure {
+                let _ = run_file::cut(&quarantine, &held.name, before); // on failure the next repair continues from there
                 if is_new {
                     let _ = atomic::unlink(&quarantine, &copy); // a second name of the log
                 }
@@ -70,9 +70,9 @@ impl Store {
 
 /// The repaired log with a checksum of its bytes, and the runs for the quarantine. A correction can reveal further
 /// problems, so the log is checked until there are none.
-fn mend<'f>(
+fn repair_records<'f>(
     id: &str,
-    first: Mended<'f>,
+    first: RepairedLog<'f>,
     copy: &str,
     stamp: Stamp<'_>,
     shown: &str,
@@ -92,7 +92,7 @@ fn mend<'f>(
 
 /// Creates the copy of the log as a second name of the same file; returns whether it is new, because an interrupted
 /// repair may have left one.
-fn copy_of(held: &Held<'_>, quarantine: &Directory, id: &str, now: &str) -> Result<(String, bool)> {
+fn copy_of(held: &LockedLog<'_>, quarantine: &Directory, id: &str, now: &str) -> Result<(String, bool)> {
     for name in quarantine
         .names()?
         .into_iter()
@@ -120,18 +120,18 @@ fn copy_of(held: &Held<'_>, quarantine: &Directory, id: &str, now: &str) -> Resu
 }
 
 /// Whether a file of the same size has the bytes of the log.
-fn is_equal(held: &Held<'_>, folder: &Directory, name: &str) -> Result<bool> {
+fn is_equal(held: &LockedLog<'_>, folder: &Directory, name: &str) -> Result<bool> {
     let Some(file) = folder.file(name, OFlags::RDONLY)? else {
         return Ok(false);
     };
-    let (mut own, mut other) = (Sum::default(), Sum::default());
+    let (mut own, mut other) = (HashWriter::default(), HashWriter::default());
     held.bytes().write(&mut own, &held.shown())?;
     Patched::new(Some(&file), held.facts.size).write(&mut other, &folder.shown(name))?;
     Ok(own.hex() == other.hex())
 }
 
 /// Whether an interrupted repair has put all moved lines into the quarantine.
-fn is_kept(quarantine: &Directory, name: &str, copy: &str, runs: usize) -> Result<bool> {
+fn is_quarantined(quarantine: &Directory, name: &str, copy: &str, runs: usize) -> Result<bool> {
     let kept = Pieces::open(quarantine, name)?.runs;
     let kept = kept
         .iter()
@@ -139,7 +139,12 @@ fn is_kept(quarantine: &Directory, name: &str, copy: &str, runs: usize) -> Resul
     Ok(kept.count() == runs)
 }
 
-fn runs<'f>(mended: &Mended<'f>, copy: &str, stamp: Stamp<'_>, shown: &str) -> Result<Vec<NewRun<'f>>> {
+fn runs<'f>(
+    repaired: &RepairedLog<'f>,
+    copy: &str,
+    stamp: Stamp<'_>,
+    shown: &str,
+) -> Result<Vec<NewRun<'f>>> {
     let run = |piece: &Moved<'f>| {
         let mut members = quarantined(stamp, &format!("quarantine {}", piece.place.offset))?;
         members
@@ -149,7 +154,7 @@ fn runs<'f>(mended: &Mended<'f>, copy: &str, stamp: Stamp<'_>, shown: &str) -> R
             .text("why", &piece.why);
         NewRun::new(members, piece.bytes.clone(), shown)
     };
-    mended.moved.iter().map(run).collect()
+    repaired.moved.iter().map(run).collect()
 }
 
 /// The lines, with a `repair` event wherever a checksum does not follow from the line before; the checksum chain
@@ -157,7 +162,7 @@ fn runs<'f>(mended: &Mended<'f>, copy: &str, stamp: Stamp<'_>, shown: &str) -> R
 fn chained<'f>(log: &Patched<'f>, stamp: Stamp<'_>, shown: &str) -> Result<Patched<'f>> {
     let mut edits: Vec<Edit> = Vec::new();
     // The state after the last line with a checksum, and after the lines since.
-    let (mut chain, mut behind) = (Chain::default(), Chain::default());
+    let (mut chain, mut after) = (LogChain::default(), LogChain::default());
     // The start of the bytes that the next checksum covers, and the number of bytes added before.
     let (mut from, mut added) = (0, 0);
     let mut lines = lines_from(log, FIRST);
@@ -172,27 +177,27 @@ fn chained<'f>(log: &Patched<'f>, stamp: Stamp<'_>, shown: &str) -> Result<Patch
                     let digits = chain.close(covered);
                     edits.push(sealed(covered.len(), end, digits));
                     added += SEAL as u64 - 1;
-                    (behind, from) = (chain, end);
+                    (after, from) = (chain, end);
                 }
-                None => behind.pass(line),
+                None => after.pass(line),
             }
             continue;
         };
         let covered = &ended[..ended.len() - SEAL];
-        behind.pass(covered);
-        let right = hex(behind.state());
+        after.pass(covered);
+        let right = hex(after.state());
         if right != digits && is_header {
             // Nothing precedes the header, so its checksum is computed from its content.
             edits.push(sealed(covered.len(), end, right));
-            chain = Chain::behind(covered, right);
-            (behind, from) = (chain, end);
+            chain = LogChain::behind(covered, right);
+            (after, from) = (chain, end);
             continue;
         }
         if right != digits {
             let stored = std::str::from_utf8(&digits)
                 .ok()
                 .and_then(|text| u32::from_str_radix(text, 16).ok());
-            let difference = stored.unwrap_or_default() ^ behind.state();
+            let difference = stored.unwrap_or_default() ^ after.state();
             let comma = place.offset + covered.len() as u64;
             let state = chain.state() ^ unwind(difference, comma - from);
             let (id, at) = stamp(&format!("repair {}", from + added))?;
@@ -210,8 +215,8 @@ fn chained<'f>(log: &Patched<'f>, stamp: Stamp<'_>, shown: &str) -> Result<Patch
             added += marker.len() as u64;
             edits.push(Edit::insertion(from, marker));
         }
-        chain = Chain::behind(covered, digits);
-        (behind, from) = (chain, end);
+        chain = LogChain::behind(covered, digits);
+        (after, from) = (chain, end);
     }
     Ok(log.edited(&edits))
 }

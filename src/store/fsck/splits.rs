@@ -1,12 +1,12 @@
 //! Checks the links between split sessions and their parts.
 
-use super::links::{is_there, removed};
+use super::links::{removed, session_exists};
 use super::marks::Marks;
-use super::{Check, Found, Links, Trouble};
+use super::{FoundProblem, FsckOptions, Problem, SessionLinks};
 use crate::error::Result;
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use crate::store::pending::Change;
+use crate::store::pending::MarkerKind;
 use crate::store::{Store, split};
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,38 +14,39 @@ use std::collections::{BTreeMap, HashSet};
 /// problem.
 pub(super) fn check(
     store: &Store,
-    check: &Check<'_>,
-    links: &BTreeMap<String, Links>,
+    check: &FsckOptions<'_>,
+    links: &BTreeMap<String, SessionLinks>,
     marks: &Marks,
-    tell: &mut dyn FnMut(Found),
+    tell: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
-    let found =
-        |id: &str, trouble, what: String, remedy: Option<&str>| Found::of(store, id, trouble, what, remedy);
+    let found = |id: &str, trouble, what: String, remedy: Option<&str>| {
+        FoundProblem::of(store, id, trouble, what, remedy)
+    };
     let removed = removed(store)?;
-    for (parent, pieces) in untold(links) {
+    for (parent, pieces) in unconfirmed_splits(links) {
         let id = format!("{parent} {}", pieces.ids.join(" "));
-        let is_ours = pieces.ids.iter().all(|id| marks.vouch_for(parent, id));
+        let is_ours = pieces.ids.iter().all(|id| marks.was_created_for(parent, id));
         let is_asked = pieces.ids.iter().any(|id| check.link.contains(id));
         if !is_ours && !is_asked {
             let what = format!("{} claims to be a part of this session", pieces.ids.join(", "));
-            tell(found(parent, Trouble::Claim, what, None));
+            tell(found(parent, Problem::Claim, what, None));
             continue;
         }
         if pieces.ids.len() < pieces.parts {
             let (there, all) = (pieces.ids.len(), pieces.parts);
             let what = format!("unfinished split: {there} of {all} parts exist");
-            tell(found(parent, Trouble::MissingLink, what, None));
+            tell(found(parent, Problem::MissingLink, what, None));
             continue;
         }
         let what = format!("split into {}, which is not recorded", pieces.ids.join(", "));
         if let Some(stamp) = check.repair {
             let (event, at) = stamp(&format!("split {id}"))?;
             store.append(parent, &[&split::event(&event, &at, &pieces.ids)])?;
-            store.unmark(Change::Split, parent);
+            store.unmark(MarkerKind::Split, parent);
         }
         tell(found(
             parent,
-            Trouble::MissingLink,
+            Problem::MissingLink,
             what,
             Some("split event added"),
         ));
@@ -54,7 +55,7 @@ pub(super) fn check(
         for (event, pieces) in &own.split_into {
             let (mut there, mut gone) = (Vec::new(), Vec::new());
             for piece in pieces {
-                let found = key::is_id(piece) && is_there(store, piece, &removed)?;
+                let found = key::is_id(piece) && session_exists(store, piece, &removed)?;
                 if found { &mut there } else { &mut gone }.push(piece.clone());
             }
             if gone.is_empty() {
@@ -78,7 +79,7 @@ pub(super) fn check(
             let what = format!("split into {}, which is missing", gone.join(", "));
             tell(found(
                 id,
-                Trouble::BrokenLink,
+                Problem::BrokenLink,
                 what,
                 Some("split event with the other parts added"),
             ));
@@ -88,26 +89,27 @@ pub(super) fn check(
 }
 
 /// A split: its session, the common prefix of the part ids, and the number of parts.
-type Which<'l> = (&'l str, &'l str, usize);
+type SplitKey<'l> = (&'l str, &'l str, usize);
 
 /// Parts of one split.
-struct Pieces {
+struct SplitParts {
     ids: Vec<String>,
     parts: usize,
 }
 
 /// The splits with existing parts that the session does not name.
-fn untold(links: &BTreeMap<String, Links>) -> Vec<(&str, Pieces)> {
+fn unconfirmed_splits(links: &BTreeMap<String, SessionLinks>) -> Vec<(&str, SplitParts)> {
     let pairs = links.iter().flat_map(|(parent, own)| {
         let pieces = own.split_into.iter().flat_map(|(_, pieces)| pieces);
         pieces.map(move |piece| (parent.as_str(), piece.as_str()))
     });
-    let told: HashSet<(&str, &str)> = pairs.collect();
-    let mut splits: BTreeMap<Which<'_>, Vec<(usize, &str)>> = BTreeMap::new();
+    let reported: HashSet<(&str, &str)> = pairs.collect();
+    let mut splits: BTreeMap<SplitKey<'_>, Vec<(usize, &str)>> = BTreeMap::new();
     for (id, own) in links {
         let Some(part) = &own.split_from else { continue };
         let stem = id.rsplit_once('.').map_or(id.as_str(), |(stem, _)| stem);
-        let known = !links.contains_key(&part.parent) || told.contains(&(part.parent.as_str(), id.as_str()));
+        let known =
+            !links.contains_key(&part.parent) || reported.contains(&(part.parent.as_str(), id.as_str()));
         if !known {
             let split = (part.parent.as_str(), stem, part.parts);
             splits.entry(split).or_default().push((part.part, id));
@@ -116,7 +118,7 @@ fn untold(links: &BTreeMap<String, Links>) -> Vec<(&str, Pieces)> {
     let pieces = |(parent, _, parts): (_, _, usize), mut ids: Vec<(usize, &str)>| {
         ids.sort_unstable();
         let ids = ids.into_iter().map(|(_, id)| id.to_string()).collect();
-        (parent, Pieces { ids, parts })
+        (parent, SplitParts { ids, parts })
     };
     splits
         .into_iter()

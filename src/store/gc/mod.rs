@@ -1,21 +1,21 @@
 //! Moves lines that no view needs from the log to the archive, and restores them.
 
-mod lines;
+mod selection;
 
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
 use crate::model::key;
 use crate::model::record::Record;
 use crate::model::reduced;
-use crate::model::session::{Piece, Session};
+use crate::model::session::{DerivedLine, Session};
 use crate::model::time::seconds;
 use crate::model::view::View;
 use crate::store::directory::Directory;
-use crate::store::held::Held;
+use crate::store::locked_log::LockedLog;
 use crate::store::log;
-use crate::store::pieces::{self, Pieces, Run};
-use crate::store::{Store, atomic, log_name, rewrite};
-use lines::{Merged, NewLog, Old, Rejoined, Thinned};
+use crate::store::run_file::{self, FileRun, Pieces};
+use crate::store::{Store, atomic, log_name, replace_file};
+use selection::{Merged, NewLog, ReducedLog, Rejoined, SourceLog};
 use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(super) const ARCHIVE: &str = "archive";
 
 /// Options of a gc.
 #[derive(Clone, Copy, Debug)]
-pub struct Thin<'a> {
+pub struct GcOptions<'a> {
     /// The id of the `gc` event.
     pub event: &'a str,
     /// RFC 3339.
@@ -72,7 +72,7 @@ pub struct Archived {
 }
 
 impl Archived {
-    fn of(file: &Pieces<'_>, run: &Run) -> Result<Archived> {
+    fn of(file: &Pieces<'_>, run: &FileRun) -> Result<Archived> {
         let mut lines = 0;
         file.each_line(run, &mut |line| {
             lines += u64::from(line.ends_with(b"\n"));
@@ -87,9 +87,9 @@ impl Archived {
 }
 
 /// Converts an error that occurred after the log was replaced.
-fn unsure(error: Error) -> Error {
+fn replaced_log_error(error: Error) -> Error {
     error
-        .kind(Kind::Unsure)
+        .kind(ErrorKind::Unsure)
         .hint("the log was changed, but not its archive; find leftovers with: convo gc or convo fsck")
 }
 
@@ -105,14 +105,14 @@ pub(super) fn known_by(session: &Session) -> String {
 }
 
 /// The runs of this log.
-fn own_runs<'r>(file: &'r Pieces<'_>, session: &Session) -> impl DoubleEndedIterator<Item = &'r Run> {
+fn log_runs<'r>(file: &'r Pieces<'_>, session: &Session) -> impl DoubleEndedIterator<Item = &'r FileRun> {
     let own = known_by(session);
-    let is_own = move |run: &&Run| run.text("log").is_none_or(|log| log == own);
+    let is_own = move |run: &&FileRun| run.text("log").is_none_or(|log| log == own);
     file.runs.iter().filter(is_own)
 }
 
 /// Whether the content of a run was hidden up to a time.
-fn is_old(run: &Run, until: Option<i64>) -> bool {
+fn is_old(run: &FileRun, until: Option<i64>) -> bool {
     let left = run.text("left").or(run.text("at"));
     until.is_none_or(|until| {
         left.as_deref()
@@ -124,13 +124,13 @@ fn is_old(run: &Run, until: Option<i64>) -> bool {
 impl Store {
     /// Removes from a log the lines that `plan` omits and archives them, atomically. The plan is made from the locked
     /// log; none changes nothing.
-    pub fn thin(
+    pub fn gc(
         &self,
         id: &str,
-        options: &Thin<'_>,
-        plan: impl FnOnce(&Session) -> Result<Option<Vec<Piece>>>,
+        options: &GcOptions<'_>,
+        plan: impl FnOnce(&Session) -> Result<Option<Vec<DerivedLine>>>,
     ) -> Result<Receipt> {
-        let held = Held::open(self, key::checked_id(id)?)?;
+        let held = LockedLog::open(self, key::checked_id(id)?)?;
         let lines = held.lines(Session::of_digests())?;
         let session = &lines.session;
         let archive = self.directory().inner(ARCHIVE)?;
@@ -138,19 +138,19 @@ impl Store {
             held.sweep(archive.as_ref());
         }
         if let Some(folder) = archive.as_ref().filter(|_| options.discard && !options.dry_run) {
-            self.settle_archive(&held, session, folder)?;
+            self.trim_archive(&held, session, folder)?;
         }
         let file = archive
             .as_ref()
             .map(|folder| Pieces::open(folder, &held.name))
             .transpose()?;
-        let is_discarded = |run: &&Run| options.discard && is_old(run, options.until);
-        let old = file.iter().flat_map(|file| own_runs(file, session));
-        let old: Vec<&Run> = old.filter(is_discarded).collect();
+        let is_discarded = |run: &&FileRun| options.discard && is_old(run, options.until);
+        let old = file.iter().flat_map(|file| log_runs(file, session));
+        let old: Vec<&FileRun> = old.filter(is_discarded).collect();
         // After a kill, the archive may still have lines that the log reports as deleted.
-        let told = session.destroyed();
-        let gone = old.iter().filter_map(|run| run.text("id")).map(Cow::into_owned);
-        let gone: Vec<String> = gone.filter(|id| !told.contains(id)).collect();
+        let reported = session.destroyed();
+        let removed = old.iter().filter_map(|run| run.text("id")).map(Cow::into_owned);
+        let removed: Vec<String> = removed.filter(|id| !reported.contains(id)).collect();
         let old: Vec<Range<u64>> = old.into_iter().map(|run| run.start..run.end).collect();
         let destroyed: u64 = old.iter().map(|range| range.end - range.start).sum();
         let archived = file.as_ref().map_or(0, |file| file.length);
@@ -161,14 +161,14 @@ impl Store {
             taken: 0,
         };
         // The log records deletions from the archive even if nothing else happens.
-        let all = || (0..session.len()).map(Piece::Line).collect();
-        if let Some(planned) = plan(session)?.or_else(|| (!gone.is_empty()).then(all)) {
-            let new = Thinned::new(session, planned);
-            let old = Old {
+        let all = || (0..session.len()).map(DerivedLine::Line).collect();
+        if let Some(planned) = plan(session)?.or_else(|| (!removed.is_empty()).then(all)) {
+            let new = ReducedLog::new(session, planned);
+            let old = SourceLog {
                 held: &held,
                 lines: &lines,
             };
-            let event = new.event(options, new.bytes(&old), &gone);
+            let event = new.event(options, new.bytes(&old), &removed);
             let run = match options.discard || new.taken.is_empty() {
                 true => None,
                 false => Some(new.run(&old, options)?),
@@ -180,7 +180,7 @@ impl Store {
                 receipt.bytes.1 = new.write_log(&old, &event, &mut std::io::sink())?;
             } else {
                 if !options.force {
-                    rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))?;
+                    replace_file::refuse_writers(&held.file, &held.sessions.shown(&held.name))?;
                 }
                 receipt.bytes.1 = self.exchange(&old, &new, &event, run.as_deref())?;
             }
@@ -196,14 +196,20 @@ impl Store {
                 false => file.take(&old, self.lock_timeout),
             };
             let changed = receipt.bytes.0 != receipt.bytes.1;
-            done.map_err(|error| if changed { unsure(error) } else { error })?;
+            done.map_err(|error| if changed { replaced_log_error(error) } else { error })?;
         }
         Ok(receipt)
     }
 
     /// Writes the archive before the log, so a crash in between leaves the lines in both. Returns the size of the new
     /// log in bytes.
-    fn exchange(&self, old: &Old<'_>, new: &Thinned, event: &[u8], run: Option<&[u8]>) -> Result<u64> {
+    fn exchange(
+        &self,
+        old: &SourceLog<'_>,
+        new: &ReducedLog,
+        event: &[u8],
+        run: Option<&[u8]>,
+    ) -> Result<u64> {
         let (held, mut written) = (old.held, 0);
         let mut log = |out: &mut dyn Write| {
             written = new.write_log(old, event, out)?;
@@ -214,15 +220,15 @@ impl Store {
             return Ok(written);
         };
         let archive = atomic::folder(self.directory(), ARCHIVE)?;
-        self.settle_archive(held, old.session(), &archive)?;
+        self.trim_archive(held, old.session(), &archive)?;
         let shown = archive.shown(&held.name);
-        let before = pieces::append_of(&archive, &held.name, &mut |out| {
+        let before = run_file::append_of(&archive, &held.name, &mut |out| {
             atomic::put_bytes(out, &shown, run)?;
             new.write_taken(old, out)
         })?;
         held.replace(self, &mut log).inspect_err(|error| {
-            if error.kind != Kind::Unsure {
-                let _ = pieces::cut(&archive, &held.name, before); // on failure the next gc removes it
+            if error.kind != ErrorKind::Unsure {
+                let _ = run_file::cut(&archive, &held.name, before); // on failure the next gc removes it
             }
         })?;
         Ok(written)
@@ -230,37 +236,37 @@ impl Store {
 
     /// Removes runs at the end of the archive that the log does not know or has restored: those of an interrupted gc
     /// or restore, whose lines are in the log. The last run may be incomplete.
-    pub(super) fn settle_archive(
+    pub(super) fn trim_archive(
         &self,
-        held: &Held<'_>,
+        held: &LockedLog<'_>,
         session: &Session,
         archive: &Directory,
     ) -> Result<()> {
         let file = Pieces::open(archive, &held.name)?;
         let mut length = file.length;
         let whole = file.runs.last().map_or(0, |run| run.end);
-        while let Some(run) = file.unfinished(whole..length, lines::BEGIN)? {
+        while let Some(run) = file.unfinished(whole..length, selection::BEGIN)? {
             let (is_needed, rest) = Self::needs(session, &file, &run)?;
             if is_needed || !held.has_beginning(&rest)? {
                 break;
             }
             length = run.start;
         }
-        for run in own_runs(&file, session).rev() {
+        for run in log_runs(&file, session).rev() {
             if !run.sound || run.end != length || Self::needs(session, &file, run)?.0 {
                 break;
             }
             length = run.start;
         }
         if length < file.length {
-            pieces::cut(archive, &held.name, length)?;
+            run_file::cut(archive, &held.name, length)?;
         }
         Ok(())
     }
 
     /// Whether the archive is the only place of the lines of a run: the log knows this gc, or lacks one of them. Also
     /// returns a last line without newline, which may be part of one.
-    fn needs(session: &Session, file: &Pieces<'_>, run: &Run) -> Result<(bool, Vec<u8>)> {
+    fn needs(session: &Session, file: &Pieces<'_>, run: &FileRun) -> Result<(bool, Vec<u8>)> {
         let event = run.text("id").unwrap_or_default();
         let is_known = session.live_events().into_iter().any(|index| {
             let record = session.record(index);
@@ -299,7 +305,7 @@ impl Store {
         };
         let name = log_name(id);
         let file = Pieces::open(&archive, &name)?;
-        let runs: Vec<&Run> = own_runs(&file, &session).collect();
+        let runs: Vec<&FileRun> = log_runs(&file, &session).collect();
         for run in runs.into_iter().rev().filter(|run| run.sound) {
             let Some(rejoined) = Rejoined::new(&session, &file, run) else {
                 continue;
@@ -337,7 +343,7 @@ impl Store {
         let name = log_name(key::checked_id(id)?);
         let file = Pieces::open(&archive, &name)?;
         let session = self.load_events(id, &mut Report::default())?;
-        own_runs(&file, &session)
+        log_runs(&file, &session)
             .map(|run| Archived::of(&file, run))
             .collect()
     }
@@ -345,27 +351,27 @@ impl Store {
     /// Restores the lines that the gc with this event id removed, and appends `line`, which records that; `dry_run`
     /// only checks whether that is possible. Only the newest active gc can be restored, because earlier ones refer to
     /// its result, and only if the view does not change.
-    pub fn thicken(&self, id: &str, event: &str, line: &[u8], dry_run: bool) -> Result<Archived> {
-        let held = Held::open(self, key::checked_id(id)?)?;
+    pub fn ungc(&self, id: &str, event: &str, line: &[u8], dry_run: bool) -> Result<Archived> {
+        let held = LockedLog::open(self, key::checked_id(id)?)?;
         let lines = held.lines(Session::of_digests())?;
         let session = &lines.session;
         let none = || {
-            Error::new(Kind::No, format!("the archive has no data of gc {event}"))
+            Error::new(ErrorKind::No, format!("the archive has no data of gc {event}"))
                 .hint("gc --discard deletes messages permanently")
         };
         let archive = self.directory().inner(ARCHIVE)?.ok_or_else(none)?;
         if !dry_run {
             held.sweep(Some(&archive));
-            self.settle_archive(&held, session, &archive)?;
+            self.trim_archive(&held, session, &archive)?;
         }
         let file = Pieces::open(&archive, &held.name)?;
-        let is_it = |run: &&Run| run.text("id").is_some_and(|id| id == event);
-        let run = own_runs(&file, session).find(is_it);
+        let is_it = |run: &&FileRun| run.text("id").is_some_and(|id| id == event);
+        let run = log_runs(&file, session).find(is_it);
         let run = run.ok_or_else(none)?;
-        let newest = own_runs(&file, session).last();
+        let newest = log_runs(&file, session).last();
         if let Some(newest) = newest.filter(|newest| !is_it(newest)) {
             return Err(Error::new(
-                Kind::No,
+                ErrorKind::No,
                 format!(
                     "the later gc {} depends on this one",
                     newest.text("id").unwrap_or_default()
@@ -375,18 +381,18 @@ impl Store {
         }
         if !run.sound {
             return Err(
-                Error::new(Kind::Data, "the archive was modified; nothing was changed")
-                    .at(archive.shown(&held.name), Place::default()),
+                Error::new(ErrorKind::Data, "the archive was modified; nothing was changed")
+                    .at(archive.shown(&held.name), Position::default()),
             );
         }
         let rejoined = Rejoined::new(session, &file, run).ok_or_else(|| {
             Error::new(
-                Kind::Data,
+                ErrorKind::Data,
                 "the log was modified since that gc; nothing was changed",
             )
             .hint(format!("find the lines in {}", archive.shown(&held.name)))
         })?;
-        let old = Old {
+        let old = SourceLog {
             held: &held,
             lines: &lines,
         };
@@ -395,21 +401,21 @@ impl Store {
         rejoined.each_line(&old, line, &mut |line| {
             sum = crc32c::crc32c_append(sum, line);
             // Not at offset 0: a byte order mark would be content here.
-            back.push_reduced(&Record::parse(line, Place { line: 0, offset: 1 }));
+            back.push_reduced(&Record::parse(line, Position { line: 0, offset: 1 }));
             Ok(())
         })?;
         if !shows_the_same(&back, session) {
             return Err(
-                Error::new(Kind::No, "later changes conflict with the archived lines")
+                Error::new(ErrorKind::No, "later changes conflict with the archived lines")
                     .hint("undo the later changes first; list them with: convo restore --list"),
             );
         }
         drop(back);
-        let told = Archived::of(&file, run)?;
+        let reported = Archived::of(&file, run)?;
         if dry_run {
-            return Ok(told);
+            return Ok(reported);
         }
-        rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))
+        replace_file::refuse_writers(&held.file, &held.sessions.shown(&held.name))
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
         held.replace(self, &mut |out| {
             let (mut new, mut written) = (NewLog::new(&held, out), 0);
@@ -423,8 +429,8 @@ impl Store {
             }
         })?;
         file.take(slice::from_ref(&(run.start..run.end)), self.lock_timeout)
-            .map_err(unsure)?;
-        Ok(told)
+            .map_err(replaced_log_error)?;
+        Ok(reported)
     }
 }
 

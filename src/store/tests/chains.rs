@@ -1,6 +1,6 @@
 //! Tests continued sessions, and full sessions.
 
-use super::pending::{Change, Planned};
+use super::pending::{MarkerKind, Planned};
 use super::*;
 use std::collections::HashSet;
 
@@ -23,18 +23,18 @@ fn go_on(store: &Store, parent: &str, next: &Successor) -> Result<Continued> {
 }
 
 #[test]
-fn a_continued_session_is_there_before_anything_points_to_it() {
+fn a_continuation_exists_before_anything_links_to_it() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     store.alias_add("chat", "one").unwrap();
     assert_eq!(
         kind(go_on(&store, "gone", &successor("gone", "two", &[]))),
-        Kind::NotFound
+        ErrorKind::NotFound
     );
     // A crash in between: the new session exists, but nothing links to it.
     let next = successor("one", "two", &["b"]);
     let planned = Planned::of("two", &next.lines);
-    store.mark(Change::Continue, "one", &[planned]).unwrap();
+    store.mark(MarkerKind::Continue, "one", &[planned]).unwrap();
     store.create_session("two", &next.lines).unwrap();
     let more = successor("one", "two", &["b", "c"]);
     let aliases = vec!["chat".to_string()];
@@ -59,7 +59,7 @@ fn a_continued_session_is_there_before_anything_points_to_it() {
     begin(&store, "four", &["x"]);
     assert_eq!(
         kind(go_on(&store, "four", &successor("four", "three", &[]))),
-        Kind::Exists
+        ErrorKind::Exists
     );
     assert_eq!(read(&store, "four").0.len(), 2);
     assert_eq!(
@@ -71,7 +71,7 @@ fn a_continued_session_is_there_before_anything_points_to_it() {
 }
 
 #[test]
-fn aliases_that_a_dead_run_left_behind_follow() {
+fn aliases_left_by_an_interrupted_run_are_moved() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     store.alias_add("chat", "one").unwrap();
@@ -81,7 +81,7 @@ fn aliases_that_a_dead_run_left_behind_follow() {
         store.alias_add("chat", "one").unwrap();
         store.alias_add(&format!("old{again}"), "one").unwrap();
         match again {
-            0 => store.settle_alias("chat", "one").unwrap(),
+            0 => store.move_alias("chat", "one").unwrap(),
             _ => drop(go_on(&store, "one", &successor("one", "two", &[])).unwrap()),
         }
         assert_eq!(store.resolve("chat").unwrap(), "two");
@@ -95,21 +95,27 @@ fn entries(texts: &[&str]) -> Vec<BoundedLine> {
 }
 
 #[test]
-fn a_session_takes_messages_up_to_its_limit() {
+fn a_session_accepts_messages_up_to_its_limit() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let mut bounded = store.bounded("one", 4).unwrap();
-    assert_eq!(bounded.append(&entries(&["b"]), false).unwrap(), Placed::All);
+    assert_eq!(
+        bounded.append(&entries(&["b"]), false).unwrap(),
+        AppendOutcome::All
+    );
     let mut more = entries(&["c", "d", "e"]);
     more.insert(0, (br#"{"type":"note","id":"e"}"#.to_vec(), false));
-    assert_eq!(bounded.append(&more, false).unwrap(), Placed::Until(3));
-    assert_eq!(bounded.append(&more[3..], false).unwrap(), Placed::Until(0));
-    assert_eq!(bounded.append(&more[3..], true).unwrap(), Placed::All);
+    assert_eq!(bounded.append(&more, false).unwrap(), AppendOutcome::Until(3));
+    assert_eq!(
+        bounded.append(&more[3..], false).unwrap(),
+        AppendOutcome::Until(0)
+    );
+    assert_eq!(bounded.append(&more[3..], true).unwrap(), AppendOutcome::All);
     assert_eq!(read(&store, "one").0.len(), 1 + 5 + 1);
     go_on(&store, "one", &successor("one", "two", &[])).unwrap();
     assert_eq!(
         bounded.append(&entries(&["f"]), true).unwrap(),
-        Placed::ContinuedIn("two".into())
+        AppendOutcome::ContinuedIn("two".into())
     );
 }
 
@@ -140,12 +146,12 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
             .unwrap()
             .append(&entries(&["x"]), false)
             .unwrap(),
-        Placed::All
+        AppendOutcome::All
     );
     take_back("evt_again", "evt_back");
     assert_eq!(store.end_of_chain("s0").unwrap(), "s5");
     let more = store.bounded("s2", 9).unwrap().append(&entries(&["y"]), false);
-    assert_eq!(more.unwrap(), Placed::ContinuedIn("s3".into()));
+    assert_eq!(more.unwrap(), AppendOutcome::ContinuedIn("s3".into()));
     // The first of several links counts.
     store
         .append("s2", &[&link::link("evt_other", NOW, "s0", &[])])
@@ -155,7 +161,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
     assert_eq!(again, Continued::Before("s3".into()));
     // It is cached, but not used after the session is gone.
     store.remove("s5", NOW).unwrap();
-    assert_eq!(kind(store.end_of_chain("s0")), Kind::NotFound);
+    assert_eq!(kind(store.end_of_chain("s0")), ErrorKind::NotFound);
     store.restore_removed("s5").unwrap();
     store.forget_counts();
     assert_eq!(store.end_of_chain("s0").unwrap(), "s5");
@@ -171,11 +177,11 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
             .append(id, &[&link::link("evt_r", NOW, other, &[])])
             .unwrap();
     }
-    assert_eq!(kind(store.end_of_chain("r1")), Kind::Data);
+    assert_eq!(kind(store.end_of_chain("r1")), ErrorKind::Data);
 }
 
 #[test]
-fn a_claim_makes_no_session_the_continuation_of_another() {
+fn a_one_sided_link_makes_no_continuation() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     // The ids that a continuation would get, and one that an event names.
@@ -188,19 +194,22 @@ fn a_claim_makes_no_session_the_continuation_of_another() {
     store.append("one", &[&named]).unwrap();
     assert_eq!(store.end_of_chain("one").unwrap(), "one");
     let mut bounded = store.bounded("one", 9).unwrap();
-    assert_eq!(bounded.append(&entries(&["b"]), false).unwrap(), Placed::All);
+    assert_eq!(
+        bounded.append(&entries(&["b"]), false).unwrap(),
+        AppendOutcome::All
+    );
     let session = store.load("one", &mut Report::default()).unwrap();
     let ids = ["two", "three", "four", "five"].map(String::from);
     assert_eq!(store.successor_id("one", &session, ids).unwrap(), "five");
     assert_eq!(
         kind(go_on(&store, "one", &successor("one", "two", &["b"]))),
-        Kind::Exists
+        ErrorKind::Exists
     );
     assert!(store.marks().unwrap().is_empty());
     // A marker confirms only the session that the store was about to create, not another one with that id.
     let planned = Planned::of("two", successor("one", "two", &["b"]).lines);
-    drop(store.mark(Change::Continue, "one", &[planned]).unwrap());
-    assert!(!store.is_marked(Change::Continue, "one", "two").unwrap());
+    drop(store.mark(MarkerKind::Continue, "one", &[planned]).unwrap());
+    assert!(!store.is_marked(MarkerKind::Continue, "one", "two").unwrap());
     assert_eq!(
         go_on(&store, "one", &successor("one", "five", &[])).unwrap(),
         Continued::Now("five".into(), Vec::new())
@@ -209,12 +218,12 @@ fn a_claim_makes_no_session_the_continuation_of_another() {
     let mut bounded = store.bounded("one", 9).unwrap();
     assert_eq!(
         bounded.append(&entries(&["b"]), false).unwrap(),
-        Placed::ContinuedIn("five".into())
+        AppendOutcome::ContinuedIn("five".into())
     );
 }
 
 #[test]
-fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
+fn cached_counts_are_used_while_the_log_is_unchanged() {
     let (_folder, store) = store();
     begin(&store, "one", &[]);
     let long = "x".repeat(2000);
@@ -229,8 +238,8 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
                 .unwrap()
         };
         let there = read(store, "one").0.len() as u64 - 1;
-        assert_eq!(counted(there), Placed::Until(0), "{there}");
-        assert_eq!(counted(there + 1), Placed::All, "{there}");
+        assert_eq!(counted(there), AppendOutcome::Until(0), "{there}");
+        assert_eq!(counted(there + 1), AppendOutcome::All, "{there}");
     };
     let cache = store.path().join("cache/one.count");
     for _ in 0..20 {
@@ -265,8 +274,8 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
             .append(&entries(&["y"]), false)
             .unwrap()
     };
-    assert_eq!(counted(there), Placed::Until(0));
-    assert_eq!(counted(there + 1), Placed::All);
+    assert_eq!(counted(there), AppendOutcome::Until(0));
+    assert_eq!(counted(there + 1), AppendOutcome::All);
     // Lines appended by another program have no checksum, and count.
     let mut log = OpenOptions::new()
         .append(true)
@@ -274,7 +283,7 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
         .unwrap();
     log.write_all(b"{\"role\":\"user\",\"content\":\"by hand\"}\n{\"role\":\"us")
         .unwrap();
-    assert_eq!(counted(there + 2), Placed::Until(0));
-    assert_eq!(counted(there + 3), Placed::All);
-    assert_eq!(counted(there + 3), Placed::Until(0));
+    assert_eq!(counted(there + 2), AppendOutcome::Until(0));
+    assert_eq!(counted(there + 3), AppendOutcome::All);
+    assert_eq!(counted(there + 3), AppendOutcome::Until(0));
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_batch_is_named_together() {
+fn a_batch_is_renamed_together() {
     let (folder, store) = store();
     begin(&store, "id3", &["old"]);
     begin(&store, "other", &[]);
@@ -26,7 +26,7 @@ fn a_batch_is_named_together() {
             let taken = matches!(old, 3 | 4) || (count == 20 && old < 5);
             assert_eq!(
                 result.map_err(|error| error.kind),
-                if taken { Err(Kind::Exists) } else { Ok(()) },
+                if taken { Err(ErrorKind::Exists) } else { Ok(()) },
                 "{id}"
             );
         }
@@ -57,7 +57,7 @@ fn a_batch_is_named_together() {
 }
 
 #[test]
-fn leftovers_of_the_dead_are_swept_and_those_of_the_living_not() {
+fn leftovers_of_ended_processes_are_removed_only() {
     let (_folder, store) = store();
     let living = store.batch().unwrap();
     let staged = living.stage("one", [header("one")]).unwrap();
@@ -79,7 +79,7 @@ fn hard_links_are_refused_for_writing() {
     let (folder, store) = store();
     let stamp = |what: &str| Ok((format!("evt_{}", key::sha256(what.as_bytes())), NOW.to_string()));
     let repair = |store: &Store| {
-        let check = crate::store::fsck::Check {
+        let check = crate::store::fsck::FsckOptions {
             ids: None,
             repair: Some(&stamp),
             link: &[],
@@ -101,23 +101,23 @@ fn hard_links_are_refused_for_writing() {
         let before = fs::read(&outside).unwrap();
         match place {
             "sessions" => {
-                assert_eq!(kind(store.append("one", &[b"{}"])), Kind::Unsafe);
-                assert_eq!(kind(store.remove("one", NOW)), Kind::Unsafe);
+                assert_eq!(kind(store.append("one", &[b"{}"])), ErrorKind::Unsafe);
+                assert_eq!(kind(store.remove("one", NOW)), ErrorKind::Unsafe);
             }
             _ => {
-                assert_eq!(kind(store.alias_move("chat", "one")), Kind::Unsafe);
-                assert_eq!(kind(store.alias_remove("chat")), Kind::Unsafe);
+                assert_eq!(kind(store.alias_move("chat", "one")), ErrorKind::Unsafe);
+                assert_eq!(kind(store.alias_remove("chat")), ErrorKind::Unsafe);
             }
         }
         assert!(
-            repair(&store).contains(&crate::store::fsck::Trouble::Stranger),
+            repair(&store).contains(&crate::store::fsck::Problem::Stranger),
             "{place}"
         );
         assert_eq!(fs::metadata(&outside).unwrap().mode() & 0o777, 0o644, "{place}");
         assert_eq!(fs::read(&outside).unwrap(), before, "{place}");
         fs::remove_file(&outside).unwrap();
         assert!(
-            !repair(&store).contains(&crate::store::fsck::Trouble::Stranger),
+            !repair(&store).contains(&crate::store::fsck::Problem::Stranger),
             "{place}"
         );
     }
@@ -154,20 +154,20 @@ fn links_and_pipes_are_refused() {
     #[cfg(not(target_os = "linux"))]
     let pipe = false;
     for id in ["link", "pipe"].into_iter().take(1 + usize::from(pipe)) {
-        assert_eq!(kind(store.append(id, &[b"{}"])), Kind::Unsafe, "{id}");
-        assert_eq!(kind(store.reader(id).map(|_| ())), Kind::Unsafe, "{id}");
-        assert_eq!(kind(store.resolve(id)), Kind::Unsafe, "{id}");
-        assert_eq!(kind(store.remove(id, NOW)), Kind::Unsafe, "{id}");
-        assert_eq!(kind(store.create_session(id, &[])), Kind::Exists, "{id}");
+        assert_eq!(kind(store.append(id, &[b"{}"])), ErrorKind::Unsafe, "{id}");
+        assert_eq!(kind(store.reader(id).map(|_| ())), ErrorKind::Unsafe, "{id}");
+        assert_eq!(kind(store.resolve(id)), ErrorKind::Unsafe, "{id}");
+        assert_eq!(kind(store.remove(id, NOW)), ErrorKind::Unsafe, "{id}");
+        assert_eq!(kind(store.create_session(id, &[])), ErrorKind::Exists, "{id}");
     }
     assert_eq!(fs::read(&outside).unwrap(), before);
     symlink(folder.path(), store.path().join("trash")).unwrap();
-    assert_eq!(kind(store.remove("one", NOW)), Kind::Unsafe);
+    assert_eq!(kind(store.remove("one", NOW)), ErrorKind::Unsafe);
     assert!(store.has("one").unwrap());
 }
 
 #[test]
-fn a_store_is_its_owners_alone() {
+fn a_store_is_private_to_its_owner() {
     let (folder, store) = store();
     begin(&store, "one", &[]);
     store.alias_add("a", "one").unwrap();
@@ -197,7 +197,7 @@ fn a_store_is_its_owners_alone() {
     }
     assert_eq!(files, 4, "two logs, an alias, the marker of the batch");
     let nothing = Store::open(&folder.path().join("nothing")).unwrap_err();
-    assert_eq!(nothing.kind, Kind::NotFound);
+    assert_eq!(nothing.kind, ErrorKind::NotFound);
     assert!(nothing.hint.is_some());
 }
 
@@ -231,12 +231,15 @@ fn a_file_is_replaced_whole_or_not() {
     );
     assert_eq!(
         kind(write_atomically(&path, put("three"), &backed_up)),
-        Kind::Exists
+        ErrorKind::Exists
     );
-    let failing = |_: &mut dyn Write| Err(Error::new(Kind::Data, "no"));
-    assert_eq!(kind(write_atomically(&path, failing, &options)), Kind::Data);
+    let failing = |_: &mut dyn Write| Err(Error::new(ErrorKind::Data, "no"));
+    assert_eq!(kind(write_atomically(&path, failing, &options)), ErrorKind::Data);
     let meddling = |_: &mut dyn Write| fs::write(&path, "foreign").map_err(|e| Error::io("", e));
-    assert_eq!(kind(write_atomically(&path, meddling, &options)), Kind::Locked);
+    assert_eq!(
+        kind(write_atomically(&path, meddling, &options)),
+        ErrorKind::Locked
+    );
     assert_eq!(now(), "foreign");
     let other_backup = Rewrite {
         backup: Some(".bak".into()),
@@ -245,20 +248,26 @@ fn a_file_is_replaced_whole_or_not() {
     let meddling = |_: &mut dyn Write| fs::write(&path, "more").map_err(|e| Error::io("", e));
     assert_eq!(
         kind(write_atomically(&path, meddling, &other_backup)),
-        Kind::Locked
+        ErrorKind::Locked
     );
-    let read = Facts::of(&File::open(folder.path().join("file.json~")).unwrap()).unwrap();
+    let read = FileStat::of(&File::open(folder.path().join("file.json~")).unwrap()).unwrap();
     let stale = Rewrite {
         read: Some(read),
         ..options.clone()
     };
-    assert_eq!(kind(write_atomically(&path, put("x"), &stale)), Kind::Locked);
+    assert_eq!(kind(write_atomically(&path, put("x"), &stale)), ErrorKind::Locked);
     let holder = File::open(&path).unwrap();
     holder.lock().unwrap();
-    assert_eq!(kind(write_atomically(&path, put("x"), &options)), Kind::Locked);
+    assert_eq!(
+        kind(write_atomically(&path, put("x"), &options)),
+        ErrorKind::Locked
+    );
     drop(holder);
     fs::hard_link(&path, folder.path().join("second")).unwrap();
-    assert_eq!(kind(write_atomically(&path, put("x"), &options)), Kind::Unsafe);
+    assert_eq!(
+        kind(write_atomically(&path, put("x"), &options)),
+        ErrorKind::Unsafe
+    );
     assert_eq!(now(), "more");
     write_atomically(
         &path,
@@ -273,11 +282,11 @@ fn a_file_is_replaced_whole_or_not() {
     symlink(&path, folder.path().join("link")).unwrap();
     assert_eq!(
         kind(write_atomically(&folder.path().join("link"), put("x"), &options)),
-        Kind::Unsafe
+        ErrorKind::Unsafe
     );
     assert_eq!(
         kind(write_atomically(folder.path(), put("x"), &options)),
-        Kind::Unsafe
+        ErrorKind::Unsafe
     );
     let mut names: Vec<_> = fs::read_dir(folder.path())
         .unwrap()

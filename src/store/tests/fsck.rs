@@ -1,18 +1,18 @@
 //! Tests that damage is found with its line and repaired without changing valid lines.
 
-use super::pending::{Change, Planned};
+use super::pending::{MarkerKind, Planned};
 use super::*;
-use crate::store::fsck::{Check, Found, Trouble};
+use crate::store::fsck::{FoundProblem, FsckOptions, Problem};
 use proptest::prelude::*;
 use std::cell::Cell;
 
-pub(super) fn look(store: &Store, repair: bool) -> Vec<Found> {
-    let made = Cell::new(0);
+pub(super) fn look(store: &Store, repair: bool) -> Vec<FoundProblem> {
+    let built = Cell::new(0);
     let stamp = |_: &str| {
-        made.set(made.get() + 1);
-        Ok((format!("evt_{}", made.get()), NOW.to_string()))
+        built.set(built.get() + 1);
+        Ok((format!("evt_{}", built.get()), NOW.to_string()))
     };
-    let check = Check {
+    let check = FsckOptions {
         ids: None,
         repair: if repair { Some(&stamp) } else { None },
         link: &[],
@@ -23,7 +23,7 @@ pub(super) fn look(store: &Store, repair: bool) -> Vec<Found> {
     found
 }
 
-fn troubles(found: &[Found]) -> Vec<(Trouble, u64)> {
+fn troubles(found: &[FoundProblem]) -> Vec<(Problem, u64)> {
     found
         .iter()
         .map(|found| (found.trouble, found.place.line))
@@ -58,7 +58,7 @@ fn every_flipped_bit_is_found_on_its_line_and_flipped_back() {
         assert_eq!(log(&store), bad, "looking changes nothing");
         let line = 1 + lines(&good[..bit / 8 + 1]).len() as u64 - 1;
         // A version that became a later one can only be judged by a later program.
-        if found[0].trouble == Trouble::Header {
+        if found[0].trouble == Problem::Header {
             continue;
         }
         // If a new newline splits a line, either part may be reported.
@@ -78,7 +78,7 @@ fn every_flipped_bit_is_found_on_its_line_and_flipped_back() {
 }
 
 #[test]
-fn a_line_that_stands_twice_or_elsewhere_is_put_right() {
+fn duplicated_and_misplaced_lines_are_repaired() {
     let (_folder, store) = store();
     begin(&store, "one", &["a", "b", "c", "d"]);
     let good = log(&store);
@@ -104,7 +104,7 @@ fn a_line_that_stands_twice_or_elsewhere_is_put_right() {
             damage(&store, &missing.concat());
             assert_eq!(
                 troubles(&look(&store, false)),
-                [(Trouble::Checksum, at as u64 + 1)]
+                [(Problem::Checksum, at as u64 + 1)]
             );
             look(&store, true);
             assert!(missing.iter().all(|line| lines(&log(&store)).contains(line)));
@@ -114,7 +114,7 @@ fn a_line_that_stands_twice_or_elsewhere_is_put_right() {
 }
 
 #[test]
-fn a_torn_tail_of_any_length_goes_to_the_quarantine() {
+fn a_truncated_line_of_any_length_is_quarantined() {
     let (_folder, store) = store();
     begin(&store, "one", &["a", "b"]);
     let good = log(&store);
@@ -122,7 +122,7 @@ fn a_torn_tail_of_any_length_goes_to_the_quarantine() {
     for end in start + 1..good.len() {
         let _ = fs::remove_dir_all(store.path().join("quarantine"));
         damage(&store, &good[..end]);
-        assert_eq!(troubles(&look(&store, false)), [(Trouble::TornTail, 3)], "{end}");
+        assert_eq!(troubles(&look(&store, false)), [(Problem::TornTail, 3)], "{end}");
         look(&store, true);
         let kept = fs::read(store.path().join("quarantine/one.jsonl")).unwrap_or_default();
         if end == good.len() - 1 {
@@ -136,7 +136,7 @@ fn a_torn_tail_of_any_length_goes_to_the_quarantine() {
 }
 
 #[test]
-fn what_cannot_be_mended_is_told_and_left() {
+fn unrepairable_problems_are_reported_and_unchanged() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let event = br#"{"type":"restore","id":"r1","at":"2026-11-20T18:02:03Z","of":"gone"}"#;
@@ -149,11 +149,11 @@ fn what_cannot_be_mended_is_told_and_left() {
     store.create_session("two", &orphan).unwrap();
     let before = log(&store);
     let expected = [
-        (Trouble::DanglingEvent, 3),
-        (Trouble::DanglingEvent, 4),
-        (Trouble::DuplicateId, 6),
-        (Trouble::Header, 7),
-        (Trouble::BrokenLink, 0),
+        (Problem::DanglingEvent, 3),
+        (Problem::DanglingEvent, 4),
+        (Problem::DuplicateId, 6),
+        (Problem::Header, 7),
+        (Problem::BrokenLink, 0),
     ];
     for repair in [false, true, false] {
         assert_eq!(troubles(&look(&store, repair)), expected);
@@ -162,13 +162,13 @@ fn what_cannot_be_mended_is_told_and_left() {
 }
 
 #[test]
-fn a_missing_session_line_is_made() {
+fn a_missing_header_is_created() {
     let (_folder, store) = store();
     store
         .create_session("one", &[super::message("a"), super::message("b")])
         .unwrap();
     let before = log(&store);
-    assert_eq!(troubles(&look(&store, false)), [(Trouble::Header, 1)]);
+    assert_eq!(troubles(&look(&store, false)), [(Problem::Header, 1)]);
     look(&store, true);
     assert_eq!(look(&store, false), []);
     let after = log(&store);
@@ -190,7 +190,7 @@ fn links_and_aliases() {
     let child = [br#"{"type":"session","version":1,"id":"two","continued_from":"one"}"#.to_vec()];
     // A run that was interrupted after it created the session.
     store
-        .mark(Change::Continue, "one", &[Planned::of("two", &child)])
+        .mark(MarkerKind::Continue, "one", &[Planned::of("two", &child)])
         .unwrap();
     store.create_session("two", &child).unwrap();
     begin(&store, "gone", &["b"]);
@@ -200,8 +200,8 @@ fn links_and_aliases() {
     }
     fs::remove_file(log_path(&store, "gone")).unwrap();
     store.remove("binned", NOW).unwrap();
-    let kinds: Vec<Trouble> = look(&store, false).iter().map(|found| found.trouble).collect();
-    assert_eq!(kinds, [Trouble::MissingLink, Trouble::Alias]);
+    let kinds: Vec<Problem> = look(&store, false).iter().map(|found| found.trouble).collect();
+    assert_eq!(kinds, [Problem::MissingLink, Problem::Alias]);
     look(&store, true);
     assert_eq!(look(&store, false), []);
     assert!(read(&store, "one").0[2].contains(r#""type":"link""#));
@@ -221,7 +221,7 @@ fn links_and_aliases() {
 }
 
 #[test]
-fn what_lies_in_the_folders() {
+fn permissions_and_unexpected_files_are_reported() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let root = store.path().to_path_buf();
@@ -235,12 +235,12 @@ fn what_lies_in_the_folders() {
     fs::write(inside("not an id.jsonl"), "mine").unwrap();
     let in_use = store.batch().unwrap();
     let _staged = in_use.stage("new", [header("new")]).unwrap();
-    let kinds = |found: &[Found]| {
-        let mut kinds: Vec<Trouble> = found.iter().map(|found| found.trouble).collect();
+    let kinds = |found: &[FoundProblem]| {
+        let mut kinds: Vec<Problem> = found.iter().map(|found| found.trouble).collect();
         kinds.sort();
         kinds
     };
-    use Trouble::{Permissions, Stranger, Temporary};
+    use Problem::{Permissions, Stranger, Temporary};
     // Files of an active batch are not leftovers; a new batch removes those of dead ones.
     fs::write(inside(".stage-99999999-0-0"), "half").unwrap();
     let expected = [
@@ -292,7 +292,7 @@ fn blow() -> impl Strategy<Value = Blow> {
 
 proptest! {
     #[test]
-    fn whatever_happened_a_repair_is_clean_and_keeps_every_good_line(blows in proptest::collection::vec(blow(), 1..4)) {
+    fn a_repair_removes_every_problem_and_keeps_good_lines(blows in proptest::collection::vec(blow(), 1..4)) {
         let (_folder, store) = store();
         begin(&store, "one", &["a", "b", "c"]);
         store.append("one", &[b"by hand", br#"{"type":"note","id":"n1","at":"x"}"#]).unwrap();
@@ -325,26 +325,26 @@ proptest! {
         damage(&store, &bad);
         let found = look(&store, true);
         prop_assume!(found.iter().all(|found| !found.what.contains("version")));
-        let mended = log(&store);
+        let repaired = log(&store);
         let left: Vec<_> = look(&store, false).into_iter().filter(|found| !matches!(
-            found.trouble, Trouble::Header | Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::BrokenLink
+            found.trouble, Problem::Header | Problem::DuplicateId | Problem::DanglingEvent | Problem::BrokenLink
         )).collect();
-        prop_assert_eq!(&left, &[], "{}", String::from_utf8_lossy(&mended));
+        prop_assert_eq!(&left, &[], "{}", String::from_utf8_lossy(&repaired));
         // Every unmodified line still exists.
-        let new = lines(&mended);
+        let new = lines(&repaired);
         for line in lines(&bad).into_iter().filter(|line| line.ends_with(b"}\n") && lines(&good).contains(line)) {
             prop_assert!(new.contains(&line), "{}", String::from_utf8_lossy(line));
         }
         // All bytes are preserved somewhere.
-        if mended != bad {
+        if repaired != bad {
             let copies = fs::read_dir(store.path().join("quarantine")).unwrap();
             let same = copies.filter(|copy| fs::read(copy.as_ref().unwrap().path()).unwrap() == bad).count();
             prop_assert_eq!(same, 1);
         }
         look(&store, true);
-        prop_assert_eq!(&log(&store), &mended);
+        prop_assert_eq!(&log(&store), &repaired);
         // The next append has a valid checksum.
         store.append("one", &[&message("next")]).unwrap();
-        prop_assert!(!look(&store, false).iter().any(|found| found.trouble == Trouble::Checksum));
+        prop_assert!(!look(&store, false).iter().any(|found| found.trouble == Problem::Checksum));
     }
 }

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::filter::gc;
-use crate::model::session::Piece;
+use crate::model::session::DerivedLine;
 use crate::model::view::View;
 
-fn thin<'a>(event: &'a str) -> Thin<'a> {
-    Thin {
+fn thin<'a>(event: &'a str) -> GcOptions<'a> {
+    GcOptions {
         event,
         at: NOW,
         discard: false,
@@ -29,11 +29,11 @@ fn begin_notes(store: &Store, id: &str, texts: &[&str]) {
 }
 
 /// A plan that omits these lines, counted from 0, and inserts a line before the third.
-fn without(lines: &'static [usize]) -> impl FnOnce(&Session) -> Result<Option<Vec<Piece>>> {
+fn without(lines: &'static [usize]) -> impl FnOnce(&Session) -> Result<Option<Vec<DerivedLine>>> {
     move |session| {
         let stay = (0..session.len()).filter(|index| !lines.contains(index));
-        let mut pieces: Vec<Piece> = stay.map(Piece::Line).collect();
-        pieces.insert(2, Piece::Made(br#"{"type":"note","id":"put in"}"#.to_vec()));
+        let mut pieces: Vec<DerivedLine> = stay.map(DerivedLine::Line).collect();
+        pieces.insert(2, DerivedLine::Made(br#"{"type":"note","id":"put in"}"#.to_vec()));
         Ok(Some(pieces))
     }
 }
@@ -51,12 +51,12 @@ fn restore(of: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_taken_out_comes_back_in_its_place() {
+fn removed_lines_are_restored_in_place() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d", "e"]);
     store.append("one", &[b"by hand"]).unwrap();
     let before = read(&store, "one").0;
-    let receipt = store.thin("one", &thin("g1"), without(&[1, 2, 4])).unwrap();
+    let receipt = store.gc("one", &thin("g1"), without(&[1, 2, 4])).unwrap();
     assert_eq!((receipt.lines, receipt.taken), ((7, 6), 3));
     assert_eq!(receipt.bytes.1, store.size("one").unwrap());
     assert_eq!(receipt.archive, (0, archive(&store, "one").len() as u64));
@@ -73,9 +73,15 @@ fn what_is_taken_out_comes_back_in_its_place() {
     );
     store.append("one", &[&message("f")]).unwrap();
     // Another gc, which must be undone first.
-    store.thin("one", &thin("g2"), without(&[1, 3])).unwrap();
-    assert_eq!(kind(store.thicken("one", "g1", &restore("g1"), false)), Kind::No);
-    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"), false)), Kind::No);
+    store.gc("one", &thin("g2"), without(&[1, 3])).unwrap();
+    assert_eq!(
+        kind(store.ungc("one", "g1", &restore("g1"), false)),
+        ErrorKind::No
+    );
+    assert_eq!(
+        kind(store.ungc("one", "g3", &restore("g3"), false)),
+        ErrorKind::No
+    );
     let names: Vec<String> = store
         .archived("one")
         .unwrap()
@@ -83,14 +89,8 @@ fn what_is_taken_out_comes_back_in_its_place() {
         .map(|run| run.event)
         .collect();
     assert_eq!(names, ["g1", "g2"]);
-    assert_eq!(
-        store.thicken("one", "g2", &restore("g2"), false).unwrap().lines,
-        2
-    );
-    assert_eq!(
-        store.thicken("one", "g1", &restore("g1"), false).unwrap().lines,
-        3
-    );
+    assert_eq!(store.ungc("one", "g2", &restore("g2"), false).unwrap().lines, 2);
+    assert_eq!(store.ungc("one", "g1", &restore("g1"), false).unwrap().lines, 3);
     let back = read(&store, "one").0;
     let own =
         |line: &&String| !line.contains("\"gc\"") && !line.contains("\"restore\"") && !line.contains("\"f\"");
@@ -103,43 +103,43 @@ fn what_is_taken_out_comes_back_in_its_place() {
 }
 
 #[test]
-fn a_gc_that_was_cut_off_leaves_nothing_twice_and_loses_nothing() {
+fn an_interrupted_gc_duplicates_and_loses_nothing() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     let before = fs::read(log_path(&store, "one")).unwrap();
-    store.thin("one", &thin("g1"), without(&[1])).unwrap();
+    store.gc("one", &thin("g1"), without(&[1])).unwrap();
     let once = archive(&store, "one").len();
     // The archive and the log both have the lines, as if the gc had died in between.
     fs::write(log_path(&store, "one"), &before).unwrap();
-    store.thin("one", &thin("g2"), without(&[1])).unwrap();
+    store.gc("one", &thin("g2"), without(&[1])).unwrap();
     assert_eq!(archive(&store, "one").len(), once);
     assert_eq!(store.archived("one").unwrap()[0].event, "g2");
     // The log does not know the gc but lacks the lines, so they are kept.
     let log = String::from_utf8(fs::read(log_path(&store, "one")).unwrap()).unwrap();
     let lines: Vec<&str> = log.lines().filter(|line| !line.contains("\"gc\"")).collect();
     fs::write(log_path(&store, "one"), lines.join("\n") + "\n").unwrap();
-    store.thin("one", &thin("g3"), without(&[2])).unwrap();
+    store.gc("one", &thin("g3"), without(&[2])).unwrap();
     assert_eq!(store.archived("one").unwrap().len(), 2);
 }
 
 #[test]
-fn a_run_that_was_cut_off_keeps_no_later_gc_from_being_undone() {
+fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
-    store.thin("one", &thin("g1"), without(&[1])).unwrap();
+    store.gc("one", &thin("g1"), without(&[1])).unwrap();
     let first = archive(&store, "one");
     let before = fs::read(log_path(&store, "one")).unwrap();
     let lines = read(&store, "one").0;
-    store.thin("one", &thin("g2"), without(&[1, 3])).unwrap();
+    store.gc("one", &thin("g2"), without(&[1, 3])).unwrap();
     let second = archive(&store, "one");
     fs::write(log_path(&store, "one"), &before).unwrap();
     fs::write(archive_path(&store), &first).unwrap();
-    store.thin("one", &thin("g3"), without(&[1, 3])).unwrap();
+    store.gc("one", &thin("g3"), without(&[1, 3])).unwrap();
     let after = fs::read(log_path(&store, "one")).unwrap();
     let third = archive(&store, "one")[first.len()..].to_vec();
     let troubles = |repair: bool| {
         let mut found = super::fsck::look(&store, repair);
-        found.retain(|found| found.trouble == crate::store::fsck::Trouble::Piece);
+        found.retain(|found| found.trouble == crate::store::fsck::Problem::Piece);
         found
     };
     let comes_back = |what: &str| {
@@ -148,7 +148,7 @@ fn a_run_that_was_cut_off_keeps_no_later_gc_from_being_undone() {
             "g3",
             "{what}"
         );
-        store.thicken("one", "g3", &restore("g3"), false).unwrap();
+        store.ungc("one", "g3", &restore("g3"), false).unwrap();
         let back = read(&store, "one").0;
         assert_eq!(back[..lines.len()], lines, "{what}");
     };
@@ -157,7 +157,7 @@ fn a_run_that_was_cut_off_keeps_no_later_gc_from_being_undone() {
         // The state after a kill.
         fs::write(log_path(&store, "one"), &before).unwrap();
         fs::write(archive_path(&store), &second[..length]).unwrap();
-        store.thin("one", &thin("g3"), without(&[1, 3])).unwrap();
+        store.gc("one", &thin("g3"), without(&[1, 3])).unwrap();
         assert_eq!(archive(&store, "one"), [&first[..], &third].concat(), "{length}");
         assert_eq!(troubles(false), [], "{length}");
         comes_back(&format!("cut at {length}"));
@@ -186,15 +186,15 @@ fn a_run_that_was_cut_off_keeps_no_later_gc_from_being_undone() {
 }
 
 #[test]
-fn what_only_the_archive_has_is_kept_when_its_end_is_cut_off() {
+fn archived_lines_survive_a_truncated_archive() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
-    store.thin("one", &thin("g1"), without(&[1, 3])).unwrap();
+    store.gc("one", &thin("g1"), without(&[1, 3])).unwrap();
     let whole = archive(&store, "one");
     for length in [whole.len() - 30, whole.len() - 90] {
         fs::write(archive_path(&store), &whole[..length]).unwrap();
         store
-            .thin("one", &thin(&format!("g{length}")), without(&[1]))
+            .gc("one", &thin(&format!("g{length}")), without(&[1]))
             .unwrap();
         assert!(archive(&store, "one").starts_with(&whole[..length]));
         fs::write(archive_path(&store), &whole).unwrap();
@@ -202,10 +202,10 @@ fn what_only_the_archive_has_is_kept_when_its_end_is_cut_off() {
 }
 
 #[test]
-fn new_files_of_the_dead_go_with_the_next_change() {
+fn temporary_files_of_ended_runs_are_removed_by_a_change() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
-    store.thin("one", &thin("g1"), without(&[1])).unwrap();
+    store.gc("one", &thin("g1"), without(&[1])).unwrap();
     let left = ["sessions", "archive"].map(|folder| store.path().join(folder).join(".one.jsonl.new"));
     let leave = || left.iter().for_each(|path| fs::write(path, "half").unwrap());
     let there = || [left[0].exists(), left[1].exists()];
@@ -213,17 +213,17 @@ fn new_files_of_the_dead_go_with_the_next_change() {
     store.append("one", &[&message("d")]).unwrap();
     assert_eq!(there(), [false, true]);
     let nothing = |_: &Session| Ok(None);
-    let dry = Thin {
+    let dry = GcOptions {
         dry_run: true,
         ..thin("g2")
     };
     leave();
-    store.thin("one", &dry, nothing).unwrap();
+    store.gc("one", &dry, nothing).unwrap();
     assert_eq!(there(), [true, true]);
-    store.thin("one", &thin("g2"), nothing).unwrap();
+    store.gc("one", &thin("g2"), nothing).unwrap();
     assert_eq!(there(), [false, false]);
     leave();
-    store.thicken("one", "g1", &restore("g1"), false).unwrap();
+    store.ungc("one", "g1", &restore("g1"), false).unwrap();
     assert_eq!(there(), [false, false]);
     leave();
     store.purge("one").unwrap();
@@ -238,25 +238,25 @@ fn new_files_of_the_dead_go_with_the_next_change() {
 }
 
 #[test]
-fn discard_destroys_what_is_old_enough() {
+fn discard_deletes_lines_that_are_old_enough() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
-    let old = Thin {
+    let old = GcOptions {
         at: "2026-01-01T00:00:00Z",
         ..thin("g1")
     };
-    store.thin("one", &old, without(&[1])).unwrap();
-    store.thin("one", &thin("g2"), without(&[1])).unwrap();
-    let discard = Thin {
+    store.gc("one", &old, without(&[1])).unwrap();
+    store.gc("one", &thin("g2"), without(&[1])).unwrap();
+    let discard = GcOptions {
         discard: true,
         until: crate::model::time::seconds("2026-06-01T00:00:00Z"),
         ..thin("g3")
     };
     let none = |_: &Session| Ok(None);
     let dry = store
-        .thin(
+        .gc(
             "one",
-            &Thin {
+            &GcOptions {
                 dry_run: true,
                 ..discard
             },
@@ -264,17 +264,20 @@ fn discard_destroys_what_is_old_enough() {
         )
         .unwrap();
     assert_eq!(store.archived("one").unwrap().len(), 2);
-    assert_eq!(store.thin("one", &discard, none).unwrap(), dry);
+    assert_eq!(store.gc("one", &discard, none).unwrap(), dry);
     assert_eq!(store.archived("one").unwrap().len(), 1);
-    let gone = read(&store, "one").0[3].clone();
-    let all = Thin {
+    let removed = read(&store, "one").0[3].clone();
+    let all = GcOptions {
         until: None,
         ..discard
     };
-    assert!(store.thin("one", &all, without(&[3])).unwrap().is_change());
+    assert!(store.gc("one", &all, without(&[3])).unwrap().is_change());
     assert_eq!(store.archived("one").unwrap(), []);
-    assert!(!read(&store, "one").0.contains(&gone));
-    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"), false)), Kind::No);
+    assert!(!read(&store, "one").0.contains(&removed));
+    assert_eq!(
+        kind(store.ungc("one", "g3", &restore("g3"), false)),
+        ErrorKind::No
+    );
 }
 
 /// A log with long values: some messages have no id, two of them are equal.
@@ -315,7 +318,7 @@ fn long_values_that_are_not_in_memory_are_in_the_new_log() {
     assert_eq!(super::fsck::look(&store, false), []);
     assert!(view.len() == 3 && view[1].len() > 500 && view[2].len() > 800);
     let receipt = store
-        .thin("one", &thin("g1"), |session| gc::plan(session, None))
+        .gc("one", &thin("g1"), |session| gc::plan(session, None))
         .unwrap();
     assert_eq!((receipt.lines, receipt.taken), ((6, 5), 4));
     assert_eq!(receipt.archive.1, archive(&store, "one").len() as u64);
@@ -325,17 +328,17 @@ fn long_values_that_are_not_in_memory_are_in_the_new_log() {
     let (after, run) = (fs::read(log_path(&store, "one")).unwrap(), archive(&store, "one"));
     fs::write(log_path(&store, "one"), &before).unwrap();
     store
-        .thin("one", &thin("g1"), |session| gc::plan(session, None))
+        .gc("one", &thin("g1"), |session| gc::plan(session, None))
         .unwrap();
     assert_eq!(fs::read(log_path(&store, "one")).unwrap(), after);
     assert_eq!(archive(&store, "one"), run);
-    store.thicken("one", "g1", &restore("g1"), false).unwrap();
+    store.ungc("one", "g1", &restore("g1"), false).unwrap();
     assert!(fs::read(log_path(&store, "one")).unwrap().starts_with(&before));
     assert_eq!(shown(&store), view);
 }
 
 #[test]
-fn damage_is_not_made_to_look_right() {
+fn a_gc_refuses_a_damaged_log() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
@@ -344,14 +347,14 @@ fn damage_is_not_made_to_look_right() {
     let torn = [&good[..], b"{\"role\":"].concat();
     for bad in [flipped, torn] {
         fs::write(log_path(&store, "one"), &bad).unwrap();
-        assert_eq!(kind(store.thin("one", &thin("g1"), without(&[1]))), Kind::Data);
+        assert_eq!(kind(store.gc("one", &thin("g1"), without(&[1]))), ErrorKind::Data);
         assert_eq!(fs::read(log_path(&store, "one")).unwrap(), bad);
     }
     assert!(!store.path().join("archive").exists());
 }
 
 #[test]
-fn a_program_that_has_the_log_open_would_lose_what_it_writes() {
+fn a_log_open_in_another_program_is_not_rewritten() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     let path = log_path(&store, "one");
@@ -362,26 +365,26 @@ fn a_program_that_has_the_log_open_would_lose_what_it_writes() {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = [0; 5];
-    std::io::Read::read_exact(foreign.stdout.as_mut().unwrap(), &mut told).unwrap();
-    let error = store.thin("one", &thin("g1"), without(&[1])).unwrap_err();
-    assert_eq!(error.kind, Kind::Locked);
+    let mut reported = [0; 5];
+    std::io::Read::read_exact(foreign.stdout.as_mut().unwrap(), &mut reported).unwrap();
+    let error = store.gc("one", &thin("g1"), without(&[1])).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Locked);
     assert!(
         error.message.contains(&format!("process {}", foreign.id())),
         "{error}"
     );
-    let options = Thin {
+    let options = GcOptions {
         force: true,
         ..thin("g1")
     };
-    store.thin("one", &options, without(&[1])).unwrap();
+    store.gc("one", &options, without(&[1])).unwrap();
     drop(foreign.stdin.take());
     foreign.wait().unwrap();
     // This program itself may have the log open, and checks again under its lock.
     let mut appender = store.appender("one").unwrap();
     appender.push(&message("d")).unwrap();
     appender.flush().unwrap();
-    store.thin("one", &thin("g2"), without(&[1])).unwrap();
+    store.gc("one", &thin("g2"), without(&[1])).unwrap();
     appender.push(&message("e")).unwrap();
     appender.flush().unwrap();
     assert!(read(&store, "one").0.last().unwrap().contains("\"e\""));

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_goes_in_comes_out() {
+fn appended_lines_read_back_equal() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     store
@@ -34,8 +34,8 @@ fn what_goes_in_comes_out() {
     assert_eq!(session_lines(&store, "long"), [long]);
     store.create_session("empty", &[]).unwrap();
     assert!(session_lines(&store, "empty").is_empty());
-    assert_eq!(kind(store.append("two", &[b"{}"])), Kind::NotFound);
-    assert_eq!(kind(store.append("../one", &[b"{}"])), Kind::Unsafe);
+    assert_eq!(kind(store.append("two", &[b"{}"])), ErrorKind::NotFound);
+    assert_eq!(kind(store.append("../one", &[b"{}"])), ErrorKind::Unsafe);
 }
 
 #[test]
@@ -44,11 +44,11 @@ fn a_newer_session_is_refused() {
     store
         .create_session("new", &[br#"{"type":"session","version":2,"id":"new"}"#.to_vec()])
         .unwrap();
-    assert_eq!(kind(store.load("new", &mut Report::default())), Kind::Data);
+    assert_eq!(kind(store.load("new", &mut Report::default())), ErrorKind::Data);
 }
 
 #[test]
-fn every_flipped_bit_is_told() {
+fn every_flipped_bit_is_reported() {
     let (_folder, store) = store();
     begin(&store, "one", &["a", "b", "c", "d"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
@@ -73,7 +73,7 @@ fn every_flipped_bit_is_told() {
 }
 
 #[test]
-fn every_line_removed_swapped_or_doubled_is_told() {
+fn every_removed_swapped_or_duplicated_line_is_reported() {
     let (_folder, store) = store();
     begin(&store, "one", &["a", "b", "c", "d"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
@@ -102,7 +102,7 @@ fn every_line_removed_swapped_or_doubled_is_told() {
 }
 
 #[test]
-fn a_torn_tail_hides_nothing_that_comes_after() {
+fn a_truncated_line_hides_no_later_line() {
     let (_folder, store) = store();
     begin(&store, "one", &["a", "b"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
@@ -133,7 +133,7 @@ fn a_torn_tail_hides_nothing_that_comes_after() {
 }
 
 #[test]
-fn lines_of_others_are_unchecked_until_sealed() {
+fn lines_of_other_programs_are_unchecked_until_sealed() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let mut foreign = OpenOptions::new()
@@ -154,7 +154,7 @@ fn lines_of_others_are_unchecked_until_sealed() {
 }
 
 #[test]
-fn threads_lose_nothing_beside_a_writer_without_locks() {
+fn threads_lose_nothing_with_a_concurrent_unlocked_writer() {
     let (_folder, mut store) = store();
     store.lock_timeout = Duration::from_secs(60);
     begin(&store, "one", &[]);
@@ -199,7 +199,7 @@ fn threads_lose_nothing_beside_a_writer_without_locks() {
 }
 
 #[test]
-fn a_held_lock_is_told_and_changes_nothing() {
+fn a_locked_log_is_reported_and_unchanged() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let holder = File::open(log_path(&store, "one")).unwrap();
@@ -208,7 +208,7 @@ fn a_held_lock_is_told_and_changes_nothing() {
     let mut appender = store.appender("one").unwrap();
     appender.push(&message("b")).unwrap();
     let error = appender.flush().unwrap_err();
-    assert_eq!(error.kind, Kind::Locked);
+    assert_eq!(error.kind, ErrorKind::Locked);
     // The list is not a snapshot: an entry may be missed while other tests lock and unlock.
     let place = format!(":{} ", fs::metadata(log_path(&store, "one")).unwrap().ino());
     if fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.contains(&place)) {
@@ -216,7 +216,7 @@ fn a_held_lock_is_told_and_changes_nothing() {
         let named = (0..50).any(|_| appender.flush().unwrap_err().message.ends_with(&process));
         assert!(named, "{}", error.message);
     }
-    assert_eq!(kind(store.remove("one", NOW)), Kind::Locked);
+    assert_eq!(kind(store.remove("one", NOW)), ErrorKind::Locked);
     assert_eq!(fs::read(log_path(&store, "one")).unwrap(), before);
     drop(holder);
     assert_eq!(appender.flush().unwrap(), 1);
@@ -224,7 +224,7 @@ fn a_held_lock_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn a_replaced_log_is_opened_anew() {
+fn a_replaced_log_is_reopened() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let mut appender = store.appender("one").unwrap();
@@ -238,7 +238,7 @@ fn a_replaced_log_is_opened_anew() {
     assert_eq!(read(&store, "one").0.len(), 4);
     fs::remove_file(log_path(&store, "one")).unwrap();
     appender.push(&message("d")).unwrap();
-    assert_eq!(kind(appender.flush()), Kind::NotFound);
+    assert_eq!(kind(appender.flush()), ErrorKind::NotFound);
 }
 
 fn session_lines(store: &Store, id: &str) -> Vec<Vec<u8>> {

@@ -11,7 +11,7 @@ mod readers;
 mod views;
 
 use super::*;
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -54,6 +54,6 @@ fn read(store: &Store, id: &str) -> (Vec<String>, Report) {
     ((0..session.len()).map(line).collect(), report)
 }
 
-fn kind<T: std::fmt::Debug>(result: Result<T>) -> Kind {
+fn kind<T: std::fmt::Debug>(result: Result<T>) -> ErrorKind {
     result.unwrap_err().kind
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_name_is_found_in_order() {
     let (_folder, store) = store();
-    assert_eq!(kind(store.resolve("@last")), Kind::NotFound);
+    assert_eq!(kind(store.resolve("@last")), ErrorKind::NotFound);
     for id in ["abc1", "abc2", "abd", "key_a_3ab"] {
         begin(&store, id, &[]);
     }
@@ -23,16 +23,16 @@ fn a_name_is_found_in_order() {
     assert_eq!(store.resolve("abd").unwrap(), "abd");
     assert_eq!(store.resolve("key").unwrap(), "key_a_3ab");
     let ambiguous = store.resolve("abc").unwrap_err();
-    assert_eq!(ambiguous.kind, Kind::NotFound);
+    assert_eq!(ambiguous.kind, ErrorKind::NotFound);
     assert!(ambiguous.message.contains("abc1, abc2"), "{}", ambiguous.message);
     let claimed = store.resolve("both").unwrap_err();
-    assert_eq!(claimed.kind, Kind::Exists);
+    assert_eq!(claimed.kind, ErrorKind::Exists);
     assert!(claimed.message.contains("abc1, abd"), "{}", claimed.message);
     let wrong = store.resolve("mian").unwrap_err();
-    assert_eq!(wrong.kind, Kind::NotFound);
+    assert_eq!(wrong.kind, ErrorKind::NotFound);
     assert!(wrong.hint.unwrap().contains("main"));
     for nothing in ["", "x", "@first", "../abd", "a/b\n"] {
-        assert_eq!(kind(store.resolve(nothing)), Kind::NotFound, "{nothing:?}");
+        assert_eq!(kind(store.resolve(nothing)), ErrorKind::NotFound, "{nothing:?}");
     }
     store.remove("abc1", NOW).unwrap();
     assert!(
@@ -68,19 +68,19 @@ fn ids_are_those_of_logs() {
 }
 
 #[test]
-fn names_are_taken_once() {
+fn a_name_is_assigned_once() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     begin(&store, "two", &[]);
     let before = fs::read(log_path(&store, "one")).unwrap();
-    assert_eq!(kind(store.create_session("one", &[])), Kind::Exists);
+    assert_eq!(kind(store.create_session("one", &[])), ErrorKind::Exists);
     assert_eq!(fs::read(log_path(&store, "one")).unwrap(), before);
     store.alias_add("name", "one").unwrap();
     store.alias_add("name", "one").unwrap();
-    assert_eq!(kind(store.alias_add("name", "two")), Kind::Exists);
-    assert_eq!(kind(store.alias_add("two", "one")), Kind::Exists);
-    assert_eq!(kind(store.alias_add("other", "three")), Kind::NotFound);
-    assert_eq!(kind(store.create_session("name", &[])), Kind::Exists);
+    assert_eq!(kind(store.alias_add("name", "two")), ErrorKind::Exists);
+    assert_eq!(kind(store.alias_add("two", "one")), ErrorKind::Exists);
+    assert_eq!(kind(store.alias_add("other", "three")), ErrorKind::NotFound);
+    assert_eq!(kind(store.create_session("name", &[])), ErrorKind::Exists);
     store.alias_remove("name").unwrap();
     store.alias_add("name", "two").unwrap();
     store.alias_add("agent:main/ü", "one").unwrap();
@@ -90,10 +90,10 @@ fn names_are_taken_once() {
     ];
     assert_eq!(store.aliases().unwrap(), all);
     for bad in ["", "@x", "a\nb", &"é".repeat(60)] {
-        assert_eq!(kind(store.alias_add(bad, "one")), Kind::Unsafe, "{bad:?}");
+        assert_eq!(kind(store.alias_add(bad, "one")), ErrorKind::Unsafe, "{bad:?}");
     }
     store.alias_remove("name").unwrap();
-    assert_eq!(kind(store.alias_remove("name")), Kind::NotFound);
+    assert_eq!(kind(store.alias_remove("name")), ErrorKind::NotFound);
     assert_eq!(store.alias_ids("name").unwrap(), None);
     assert_eq!(
         fs::read_dir(store.path().join("aliases")).unwrap().count(),
@@ -103,9 +103,9 @@ fn names_are_taken_once() {
 }
 
 #[test]
-fn what_is_removed_comes_back() {
+fn a_removed_session_can_be_restored() {
     let (_folder, store) = store();
-    assert_eq!(kind(store.remove("a.b", NOW)), Kind::NotFound);
+    assert_eq!(kind(store.remove("a.b", NOW)), ErrorKind::NotFound);
     for text in ["first", "second"] {
         begin(&store, "a.b", &[text]);
         store.remove("a.b", NOW).unwrap();
@@ -117,11 +117,11 @@ fn what_is_removed_comes_back() {
     assert!(store.path().join("trash/a.b.20261120T180203Z.2.jsonl").exists());
     store.restore_removed("a.b").unwrap();
     assert!(read(&store, "a.b").0[1].contains("second"));
-    assert_eq!(kind(store.restore_removed("a.b")), Kind::Exists);
-    assert_eq!(kind(store.restore_removed("other")), Kind::NotFound);
-    assert_eq!(kind(store.remove("a.b", "today")), Kind::Usage);
+    assert_eq!(kind(store.restore_removed("a.b")), ErrorKind::Exists);
+    assert_eq!(kind(store.restore_removed("other")), ErrorKind::NotFound);
+    assert_eq!(kind(store.remove("a.b", "today")), ErrorKind::Usage);
     store.purge("a.b").unwrap();
     assert_eq!(store.trash().unwrap(), []);
-    assert_eq!(kind(store.resolve("a.b")), Kind::NotFound);
-    assert_eq!(kind(store.purge("a.b")), Kind::NotFound);
+    assert_eq!(kind(store.resolve("a.b")), ErrorKind::NotFound);
+    assert_eq!(kind(store.purge("a.b")), ErrorKind::NotFound);
 }

@@ -8,7 +8,7 @@ fn each(test: impl Fn(&(dyn Sessions + Sync))) {
     let (_folder, mut store) = store();
     store.lock_timeout = LOCK_TIMEOUT; // threads wait for each other here
     test(&store);
-    test(&Memory::new());
+    test(&MemoryStore::new());
 }
 
 fn begin(place: &dyn Sessions, id: &str, messages: &[&str]) {
@@ -25,17 +25,23 @@ fn texts(place: &dyn Sessions, id: &str) -> Vec<String> {
 }
 
 #[test]
-fn sessions_are_made_once_and_grow() {
+fn sessions_are_created_once_and_appended() {
     each(|place| {
         assert!(!place.has("one").unwrap());
-        assert_eq!(kind(place.load("one", &mut Report::default())), Kind::NotFound);
-        assert_eq!(kind(place.append("one", &[b"{}"])), Kind::NotFound);
+        assert_eq!(
+            kind(place.load("one", &mut Report::default())),
+            ErrorKind::NotFound
+        );
+        assert_eq!(kind(place.append("one", &[b"{}"])), ErrorKind::NotFound);
         begin(place, "one", &["a"]);
-        assert_eq!(kind(place.create_session("one", &[])), Kind::Exists);
-        assert_eq!(kind(place.create_session("../x", &[])), Kind::Unsafe);
-        assert_eq!(kind(place.has("a b")), Kind::Unsafe);
+        assert_eq!(kind(place.create_session("one", &[])), ErrorKind::Exists);
+        assert_eq!(kind(place.create_session("../x", &[])), ErrorKind::Unsafe);
+        assert_eq!(kind(place.has("a b")), ErrorKind::Unsafe);
         place.append("one", &[&message("b"), b"by hand"]).unwrap();
-        assert_eq!(kind(place.append("one", &[&message("c"), b"{\n}"])), Kind::Data);
+        assert_eq!(
+            kind(place.append("one", &[&message("c"), b"{\n}"])),
+            ErrorKind::Data
+        );
         let mut report = Report::default();
         let (session, length) = place.load_with_length("one", &mut report).unwrap();
         assert_eq!((session.len(), report.findings.len()), (4, 1));
@@ -50,19 +56,22 @@ fn sessions_are_made_once_and_grow() {
         assert_eq!(texts(place, "one")[4], r#"{"role":"user","content":"x"}"#);
         let newer = br#"{"type":"session","version":99,"id":"new"}"#.to_vec();
         place.create_session("new", &[newer]).unwrap();
-        assert_eq!(kind(place.load("new", &mut Report::default())), Kind::Data);
+        assert_eq!(kind(place.load("new", &mut Report::default())), ErrorKind::Data);
     });
 }
 
 #[test]
-fn what_was_read_is_what_is_appended_to() {
+fn an_append_requires_the_length_that_was_read() {
     each(|place| {
         begin(place, "one", &[]);
         let (_, length) = place.load_with_length("one", &mut Report::default()).unwrap();
         assert!(place.append_to("one", &[&message("a")], length).unwrap());
         assert!(!place.append_to("one", &[&message("b")], length).unwrap());
         assert_eq!(texts(place, "one").len(), 2);
-        assert_eq!(kind(place.append_to("two", &[&message("a")], 0)), Kind::NotFound);
+        assert_eq!(
+            kind(place.append_to("two", &[&message("a")], 0)),
+            ErrorKind::NotFound
+        );
         // Concurrent calls: each reported line exists, and nothing else.
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -73,7 +82,7 @@ fn what_was_read_is_what_is_appended_to() {
                         match place.append_to("one", &[&message("x")], length) {
                             Ok(true) => drop(done.fetch_add(1, Ordering::Relaxed)),
                             Ok(false) => {}
-                            Err(error) => assert_eq!(error.kind, Kind::Locked),
+                            Err(error) => assert_eq!(error.kind, ErrorKind::Locked),
                         }
                     }
                 });
@@ -84,9 +93,9 @@ fn what_was_read_is_what_is_appended_to() {
 }
 
 #[test]
-fn names_mean_the_same() {
+fn names_resolve_equally_in_every_backend() {
     each(|place| {
-        assert_eq!(kind(place.resolve("@last")), Kind::NotFound);
+        assert_eq!(kind(place.resolve("@last")), ErrorKind::NotFound);
         for id in ["abc1", "abc2", "abd", "key_a_3ab"] {
             begin(place, id, &[]);
         }
@@ -104,22 +113,25 @@ fn names_mean_the_same() {
             assert_eq!(place.resolve(name).unwrap(), id);
         }
         assert_eq!(place.exactly("key").unwrap(), None);
-        assert_eq!(place.own_session("a:b").unwrap().as_deref(), Some("key_a_3ab"));
+        assert_eq!(
+            place.session_by_id_or_key("a:b").unwrap().as_deref(),
+            Some("key_a_3ab")
+        );
         let ambiguous = place.resolve("abc").unwrap_err();
         assert!(ambiguous.message.contains("abc1, abc2"), "{}", ambiguous.message);
         assert!(place.resolve("mian").unwrap_err().hint.unwrap().contains("main"));
-        assert_eq!(kind(place.alias_add("main", "abd")), Kind::Exists);
-        assert_eq!(kind(place.alias_add("abd", "abc1")), Kind::Exists);
-        assert_eq!(kind(place.alias_add("a:b", "abc1")), Kind::Exists);
-        assert_eq!(kind(place.alias_add("x", "nobody")), Kind::NotFound);
-        assert_eq!(kind(place.alias_add("@x", "abd")), Kind::Unsafe);
-        assert_eq!(kind(place.create_session("main", &[])), Kind::Exists);
+        assert_eq!(kind(place.alias_add("main", "abd")), ErrorKind::Exists);
+        assert_eq!(kind(place.alias_add("abd", "abc1")), ErrorKind::Exists);
+        assert_eq!(kind(place.alias_add("a:b", "abc1")), ErrorKind::Exists);
+        assert_eq!(kind(place.alias_add("x", "nobody")), ErrorKind::NotFound);
+        assert_eq!(kind(place.alias_add("@x", "abd")), ErrorKind::Unsafe);
+        assert_eq!(kind(place.create_session("main", &[])), ErrorKind::Exists);
         place.alias_move("main", "abd").unwrap();
         assert_eq!(place.resolve("main").unwrap(), "abd");
         place.alias_move("new", "abd").unwrap();
-        assert_eq!(kind(place.alias_move("abc2", "abd")), Kind::Exists);
+        assert_eq!(kind(place.alias_move("abc2", "abd")), ErrorKind::Exists);
         place.alias_remove("new").unwrap();
-        assert_eq!(kind(place.alias_remove("new")), Kind::NotFound);
+        assert_eq!(kind(place.alias_remove("new")), ErrorKind::NotFound);
         let all = [("ab", "abc2"), ("main", "abd")];
         let all: Vec<_> = all
             .iter()
@@ -133,27 +145,27 @@ fn names_mean_the_same() {
 }
 
 #[test]
-fn a_name_that_is_shared_means_nobody() {
+fn a_shared_alias_resolves_to_no_session() {
     each(|place| {
         for id in ["one", "two", "key_a_3ab"] {
             begin(place, id, &[]);
         }
-        let made = |ids: &[&str]| Claim::Made(ids.iter().map(ToString::to_string).collect());
-        assert_eq!(place.alias_share("x", "two").unwrap(), made(&["two"]));
+        let built = |ids: &[&str]| AliasClaim::Made(ids.iter().map(ToString::to_string).collect());
+        assert_eq!(place.alias_share("x", "two").unwrap(), built(&["two"]));
         assert_eq!(place.resolve("x").unwrap(), "two");
-        assert_eq!(place.alias_share("x", "two").unwrap(), Claim::There);
-        assert_eq!(place.alias_share("x", "one").unwrap(), made(&["one", "two"]));
+        assert_eq!(place.alias_share("x", "two").unwrap(), AliasClaim::There);
+        assert_eq!(place.alias_share("x", "one").unwrap(), built(&["one", "two"]));
         let claimed = place.resolve("x").unwrap_err();
         assert_eq!(
             (claimed.kind, claimed.message.contains("one, two")),
-            (Kind::Exists, true)
+            (ErrorKind::Exists, true)
         );
         assert_eq!(
             place.alias_share("a:b", "one").unwrap(),
-            Claim::Own("key_a_3ab".into())
+            AliasClaim::Own("key_a_3ab".into())
         );
         assert_eq!(place.alias_ids("a:b").unwrap(), None);
-        assert_eq!(kind(place.alias_add("x", "one")), Kind::Exists);
+        assert_eq!(kind(place.alias_add("x", "one")), ErrorKind::Exists);
         place.alias_move("x", "one").unwrap();
         assert_eq!(place.resolve("x").unwrap(), "one");
         for nth in 0..70 {
@@ -167,7 +179,7 @@ fn a_name_that_is_shared_means_nobody() {
                 scope.spawn(move || {
                     loop {
                         match place.alias_share("crowd", &format!("s{nth}")) {
-                            Err(error) if error.kind == Kind::Locked => std::thread::yield_now(),
+                            Err(error) if error.kind == ErrorKind::Locked => std::thread::yield_now(),
                             done => break drop(done.unwrap()),
                         }
                     }
@@ -179,9 +191,9 @@ fn a_name_that_is_shared_means_nobody() {
 }
 
 #[test]
-fn what_is_removed_comes_back() {
+fn a_removed_session_can_be_restored() {
     each(|place| {
-        assert_eq!(kind(place.remove("one", NOW)), Kind::NotFound);
+        assert_eq!(kind(place.remove("one", NOW)), ErrorKind::NotFound);
         for text in ["first", "second"] {
             begin(place, "one", &[text]);
             place.remove("one", NOW).unwrap();
@@ -192,9 +204,9 @@ fn what_is_removed_comes_back() {
         );
         place.restore_removed("one").unwrap();
         assert!(texts(place, "one")[1].contains("second"));
-        assert_eq!(kind(place.restore_removed("one")), Kind::Exists);
-        assert_eq!(kind(place.restore_removed("two")), Kind::NotFound);
-        assert_eq!(kind(place.remove("one", "today")), Kind::Usage);
+        assert_eq!(kind(place.restore_removed("one")), ErrorKind::Exists);
+        assert_eq!(kind(place.restore_removed("two")), ErrorKind::NotFound);
+        assert_eq!(kind(place.remove("one", "today")), ErrorKind::Usage);
         place.alias_add("name", "one").unwrap();
         place.remove("one", "2026-11-20T18:02:04Z").unwrap();
         assert!(
@@ -210,7 +222,7 @@ fn what_is_removed_comes_back() {
 }
 
 #[test]
-fn a_session_goes_on_in_another() {
+fn a_session_continues_in_another() {
     each(|place| {
         begin(place, "one", &["a"]);
         begin(place, "three", &[]);
@@ -234,9 +246,12 @@ fn a_session_goes_on_in_another() {
                 Ok(successor.clone())
             })
         };
-        assert_eq!(kind(go_on("gone", Some(next("two", "gone")))), Kind::NotFound);
+        assert_eq!(
+            kind(go_on("gone", Some(next("two", "gone")))),
+            ErrorKind::NotFound
+        );
         assert_eq!(go_on("one", None).unwrap(), Continued::Not);
-        assert_eq!(kind(go_on("one", Some(next("three", "one")))), Kind::Exists);
+        assert_eq!(kind(go_on("one", Some(next("three", "one")))), ErrorKind::Exists);
         assert_eq!(texts(place, "one").len(), 2);
         let done = go_on("one", Some(next("two", "one"))).unwrap();
         assert_eq!(done, Continued::Now("two".into(), vec!["chat".into()]));
@@ -245,14 +260,14 @@ fn a_session_goes_on_in_another() {
             Continued::Before("two".into())
         );
         assert_eq!(place.resolve("chat").unwrap(), "two");
-        assert_eq!(kind(place.resolve("both")), Kind::Exists);
+        assert_eq!(kind(place.resolve("both")), ErrorKind::Exists);
         assert_eq!((texts(place, "one").len(), texts(place, "two").len()), (3, 2));
     });
 }
 
 #[test]
-fn the_newest_in_memory_is_the_one_that_was_changed_last() {
-    let memory = Memory::new();
+fn the_last_session_in_memory_is_the_last_changed() {
+    let memory = MemoryStore::new();
     begin(&memory, "one", &["a"]);
     begin(&memory, "two", &[]);
     assert_eq!(memory.resolve("@last").unwrap(), "two");

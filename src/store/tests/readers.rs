@@ -1,7 +1,7 @@
 //! Tests readers next to writers: they do not wait, and never see half of a change.
 
 use super::*;
-use crate::store::mark::Mark;
+use crate::store::mark::RangeMark;
 use std::sync::atomic::AtomicBool;
 
 /// Holds the lock of its log.
@@ -27,14 +27,14 @@ fn a_locked_log_is_read_at_once() {
     // A change is planned from the result of a change in progress.
     assert_eq!(
         kind(store.load_with_length("one", &mut Report::default())),
-        Kind::Locked
+        ErrorKind::Locked
     );
     drop(log);
     assert_eq!(read(&store, "one").0.len(), 3);
 }
 
 #[test]
-fn a_write_that_is_under_way_is_not_seen_wherever_it_stops() {
+fn an_unfinished_write_is_invisible_at_any_length() {
     let (_folder, store) = store();
     begin(&store, "one", &["a", "b"]);
     let before = read(&store, "one").0;
@@ -46,7 +46,7 @@ fn a_write_that_is_under_way_is_not_seen_wherever_it_stops() {
     for length in old.len()..=new.len() {
         fs::write(log_path(&store, "one"), &old).unwrap();
         let log = locked(&store);
-        let mark = Mark::set(&log, old.len() as u64);
+        let mark = RangeMark::set(&log, old.len() as u64);
         (&log).write_all(&new[old.len()..length]).unwrap();
         let (lines, report) = read(&store, "one");
         assert_eq!((lines, report.findings.len()), (before.clone(), 0), "{length}");
@@ -58,7 +58,7 @@ fn a_write_that_is_under_way_is_not_seen_wherever_it_stops() {
 }
 
 #[test]
-fn half_a_line_of_a_program_that_marks_nothing_is_damage_only_without_its_lock() {
+fn a_partial_line_without_a_lock_is_damage() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let long = message(&"x".repeat(600_000));
@@ -85,7 +85,7 @@ fn half_a_line_of_a_program_that_marks_nothing_is_damage_only_without_its_lock()
 }
 
 #[test]
-fn readers_beside_a_writer_see_whole_groups() {
+fn readers_see_complete_groups_during_writes() {
     let (_folder, store) = store();
     begin(&store, "one", &[]);
     let (store, writes) = (&store, &AtomicBool::new(true));

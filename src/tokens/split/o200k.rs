@@ -6,7 +6,7 @@ use super::{blanks, class_at, contraction, run};
 /// Character classes before the lower-case part of a word.
 const BEFORE: u8 = UPPER | CASELESS | MARK;
 /// Character classes of the lower-case part.
-const BEHIND: u8 = LOWER | CASELESS | MARK;
+const LOWER_CLASSES: u8 = LOWER | CASELESS | MARK;
 
 /// The end of the piece that starts at `at`.
 #[inline(always)]
@@ -16,21 +16,21 @@ pub fn end(text: &[u8], at: usize) -> usize {
     if first & (LETTER | NUMBER | BREAK) == 0 {
         // `[^\r\n\p{L}\p{N}]?` matches if a word follows.
         match word(text, behind) {
-            Word::Lower(end) => return end + contraction(text, end),
+            WordEnd::Lower(end) => return end + contraction(text, end),
             found => {
                 // A mark may also be the word itself, which the pattern tries before words of capitals.
                 if first == MARK
-                    && let Word::Lower(end) = word(text, at)
+                    && let WordEnd::Lower(end) = word(text, at)
                 {
                     return end + contraction(text, end);
                 }
-                if let Word::Upper(end) = found {
+                if let WordEnd::Upper(end) = found {
                     return end + contraction(text, end);
                 }
             }
         }
     } else if first & LETTER != 0 {
-        let (Word::Lower(end) | Word::Upper(end)) = word(text, at) else {
+        let (WordEnd::Lower(end) | WordEnd::Upper(end)) = word(text, at) else {
             return behind;
         };
         return end + contraction(text, end);
@@ -60,7 +60,7 @@ pub fn end(text: &[u8], at: usize) -> usize {
 }
 
 /// The end of a word.
-enum Word {
+enum WordEnd {
     /// A word with a lower-case part.
     Lower(usize),
     /// A word of capitals only.
@@ -68,15 +68,15 @@ enum Word {
     None,
 }
 
-/// `BEFORE*BEHIND+`, else `BEFORE+`. The first part is greedy and backtracks until the second part matches at least the
+/// `BEFORE*LOWER_CLASSES+`, else `BEFORE+`. The first part is greedy and backtracks until the second part matches at least the
 /// last character that is in both classes.
 #[inline(always)]
-fn word(text: &[u8], from: usize) -> Word {
+fn word(text: &[u8], from: usize) -> WordEnd {
     let (mut at, mut both) = (from, None);
     loop {
         let (class, length) = class_at(text, at);
         if class == LOWER {
-            return Word::Lower(run(text, at + length, BEHIND));
+            return WordEnd::Lower(run(text, at + length, LOWER_CLASSES));
         }
         if class & BEFORE == 0 {
             break;
@@ -87,8 +87,8 @@ fn word(text: &[u8], from: usize) -> Word {
         }
     }
     match both {
-        Some(end) => Word::Lower(end),
-        None if at > from => Word::Upper(at),
-        None => Word::None,
+        Some(end) => WordEnd::Lower(end),
+        None if at > from => WordEnd::Upper(at),
+        None => WordEnd::None,
     }
 }

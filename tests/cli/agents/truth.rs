@@ -142,7 +142,7 @@ fn is_known(sample: &Sample, difference: &str) -> bool {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn homes_and_sessions_are_those_that_are_known() {
+fn homes_and_sessions_match_the_expected_lists() {
     homes_and_sessions(&Sample::new());
 }
 
@@ -193,7 +193,7 @@ pub fn homes_and_sessions(sample: &Sample) {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn searches_find_what_is_known() {
+fn searches_find_the_expected_matches() {
     searches(&Sample::new());
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const GOOD: &str = r#"{"role":"assistant","content":"Yes."}"#;
 
 #[test]
-fn whatever_fails_leaves_the_session_to_the_byte() {
+fn a_failure_leaves_the_session_unchanged() {
     let env = Env::with_chat();
     let before = std::fs::read(env.log("trip")).unwrap();
     let echo = |text: &str| format!("cat > /dev/null; echo '{text}'");
@@ -79,7 +79,7 @@ fn whatever_fails_leaves_the_session_to_the_byte() {
 }
 
 #[test]
-fn a_file_stays_to_the_byte_and_a_stream_is_none() {
+fn a_failure_leaves_a_file_unchanged_and_prints_no_stream() {
     let env = Env::new();
     let path = env.write("a.jsonl", CHAT);
     let before = std::fs::metadata(&path).unwrap().modified().unwrap();
@@ -98,7 +98,7 @@ fn a_file_stays_to_the_byte_and_a_stream_is_none() {
 }
 
 #[test]
-fn what_it_says_besides_is_told() {
+fn standard_error_of_the_program_is_reported() {
     let env = Env::with_chat();
     ask(&env, "echo cut off >&2; echo Yes.", &["hi"])
         .status(0)
@@ -110,7 +110,7 @@ fn what_it_says_besides_is_told() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told() {
+fn output_that_cannot_be_written_is_reported() {
     let env = Env::with_chat();
     let line = "convo ask trip hi --with 'cmd:echo Yes.' > /dev/full";
     env.shell(line).status(76).says("standard output");
@@ -123,7 +123,7 @@ fn what_cannot_be_written_is_told() {
 
 /// On signals of a terminal, a supervisor or a lost connection, nothing is stored and no process keeps running.
 #[test]
-fn an_interrupted_question_was_never_asked() {
+fn an_interrupted_question_is_not_stored() {
     for (signal, number) in [
         (rustix::process::Signal::INT, 2),
         (rustix::process::Signal::TERM, 15),
@@ -152,7 +152,7 @@ fn an_interrupted_question_was_never_asked() {
 }
 
 #[test]
-fn a_signal_that_is_ignored_stays_so() {
+fn an_ignored_signal_remains_ignored() {
     let env = Env::with_chat();
     let line = "trap '' HUP; convo ask trip hi --with 'cmd:touch begun; while ! test -e go; do sleep 0.01; done; echo Yes.'";
     let mut command = env.program("/bin/sh");

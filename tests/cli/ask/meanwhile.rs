@@ -19,7 +19,7 @@ fn while_it_thinks(env: &Env, arguments: &[&str], meanwhile: impl FnOnce()) -> R
 }
 
 #[test]
-fn what_is_added_stands_before_the_question() {
+fn concurrently_added_lines_come_before_the_question() {
     let env = Env::with_chat();
     let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
         // No lock is held.
@@ -41,7 +41,7 @@ fn what_is_added_stands_before_the_question() {
 }
 
 #[test]
-fn with_strict_nothing_may_come_meanwhile() {
+fn strict_refuses_concurrent_appends() {
     let env = Env::with_chat();
     let run = while_it_thinks(&env, &["ask", "trip", "Sunday?", "--strict"], || {
         env.run(&["append", "trip", "By the way."]).fine();
@@ -56,7 +56,7 @@ fn with_strict_nothing_may_come_meanwhile() {
 }
 
 #[test]
-fn an_exchange_that_no_longer_fits_is_none() {
+fn an_exchange_after_a_conflicting_append_is_not_stored() {
     let env = Env::with_chat();
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c9","type":"function","function":{"name":"weather","arguments":"{}"}}],"id":"m9"}"#;
     let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
@@ -73,7 +73,7 @@ fn an_exchange_that_no_longer_fits_is_none() {
 }
 
 #[test]
-fn cuts_gcs_and_restores_stay() {
+fn concurrent_cuts_gcs_and_restores_are_kept() {
     let env = Env::with_chat();
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
@@ -101,18 +101,18 @@ fn cuts_gcs_and_restores_stay() {
 }
 
 #[test]
-fn many_at_once_lose_nothing() {
+fn concurrent_questions_and_appends_lose_nothing() {
     let env = Env::with_chat();
-    let asked = 6;
-    let lines = (0..asked).map(|nth| {
+    let requested = 6;
+    let lines = (0..requested).map(|nth| {
         format!("convo ask -q trip 'question {nth}' --with 'cmd:cat > /dev/null; echo answer {nth}' & ")
     });
     let appends = "for nth in 1 2 3 4 5 6 7 8 9; do convo append trip \"$nth\"; done";
     env.shell(&format!("{}{appends}; wait", lines.collect::<String>()))
         .status(0);
     let all = said(&env);
-    assert_eq!(all.len(), 7 + 2 * asked + 9);
-    for nth in 0..asked {
+    assert_eq!(all.len(), 7 + 2 * requested + 9);
+    for nth in 0..requested {
         let at = all
             .iter()
             .position(|text| *text == format!("user: question {nth}"))
@@ -127,7 +127,7 @@ fn many_at_once_lose_nothing() {
 }
 
 #[test]
-fn a_file_that_grew_is_told_too() {
+fn an_append_to_a_file_is_also_reported() {
     let env = Env::new();
     env.write("a.jsonl", CHAT);
     let run = while_it_thinks(&env, &["ask", "-i", "a.jsonl", "Sunday?"], || {
@@ -139,7 +139,7 @@ fn a_file_that_grew_is_told_too() {
 }
 
 #[test]
-fn another_program_that_has_the_log_open_loses_nothing() {
+fn writes_of_another_program_are_not_lost() {
     let env = Env::with_chat();
     let mut foreign = std::fs::OpenOptions::new()
         .append(true)

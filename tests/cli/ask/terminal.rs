@@ -19,7 +19,7 @@ fn on_a_terminal(env: &Env, line: &str) -> Option<Run> {
 }
 
 #[test]
-fn parts_are_shown_as_they_come_and_the_reply_not_again() {
+fn parts_are_shown_on_arrival_and_the_reply_once() {
     let env = Env::with_chat();
     let line = r#"cat > /dev/null; test "$CONVO_PARTIAL" = 1 || exit 9; printf '{"type":"partial","text":"Su"}\n{"type":"par'; touch half; printf 'tial","text":"n\\u001b[2Jny."}\n{"role":"assistant","content":"Sunny."}\n'"#;
     env.write("line", line);
@@ -43,7 +43,7 @@ fn parts_are_shown_as_they_come_and_the_reply_not_again() {
 }
 
 #[test]
-fn what_was_shown_and_failed_is_not_stored() {
+fn a_failed_reply_is_not_stored_after_display() {
     let env = Env::with_chat();
     let line = r#"convo ask trip hi --with 'cmd:printf "Su"; exit 3'"#;
     let Some(run) = on_a_terminal(&env, line) else {

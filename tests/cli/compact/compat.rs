@@ -102,7 +102,7 @@ fn each_system_in_the_store_and_back() {
 }
 
 #[test]
-fn what_leaves_is_summed_up() {
+fn dropped_messages_are_summarized() {
     let session = work(100);
     let run = compat(
         &["langchain", "--keep-messages", "4", "--with", "extract"],
@@ -187,8 +187,8 @@ fn options_change_what_is_kept() {
     // Uses PicoClaw's counter unless another tokenizer is requested.
     let counted = |more: &[&str]| {
         let call = [&["picoclaw", "--budget", "3000", "-n", "--json"], more].concat();
-        let told = compat(&call, &session).status(0).objects().pop().unwrap();
-        told["tokenizer"].as_str().unwrap().to_string()
+        let reported = compat(&call, &session).status(0).objects().pop().unwrap();
+        reported["tokenizer"].as_str().unwrap().to_string()
     };
     assert_eq!(counted(&[]), "picoclaw");
     assert_eq!(counted(&["--tokenizer", "o200k_base"]), "o200k_base");
@@ -201,7 +201,7 @@ fn options_change_what_is_kept() {
 
 /// Penguin checks images only if a limit is exceeded, or with `always`.
 #[test]
-fn images_beyond_a_number_go() {
+fn images_above_a_number_are_removed() {
     let image = "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,aGVsbG8=\"}}";
     let message =
         format!("{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"look\"}},{image}]}}\n");
@@ -219,7 +219,7 @@ fn images_beyond_a_number_go() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_met_is_told() {
+fn an_unreachable_limit_is_reported() {
     let session = work(100);
     let run = compat(&["picoclaw", "--budget", "9"], &session)
         .status(1)
@@ -236,7 +236,7 @@ fn a_limit_that_cannot_be_met_is_told() {
 }
 
 #[test]
-fn their_own_result_is_to_be_had() {
+fn compat_exact_gives_the_original_result() {
     let session = work(100);
     let options = ["langchain", "--budget", "250", "--include-system"];
     let run = compat(
@@ -261,7 +261,7 @@ fn their_own_result_is_to_be_had() {
 }
 
 #[test]
-fn what_becomes_of_each_piece_is_told() {
+fn the_outcome_of_each_message_is_reported() {
     let session = work(100);
     let run = compat(&["goaitools", "--message-limit", "9", "-n"], &session).status(0);
     assert!(run.out().starts_with("s\tdropped\t"), "{run}");
@@ -278,7 +278,7 @@ fn what_becomes_of_each_piece_is_told() {
 }
 
 #[test]
-fn what_cannot_be_meant_names_what_is_taken() {
+fn refused_options_list_the_accepted_ones() {
     let refused = |options: &[&str], says: &[&str]| {
         let run = compact(options, CHAT).status(2);
         for says in says {
@@ -393,7 +393,7 @@ fn what_cannot_be_meant_names_what_is_taken() {
 fn the_table_of_the_documents_names_every_system() {
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/compaction.md");
     let docs = std::fs::read_to_string(docs).unwrap();
-    for system in convo::filter::compat::System::ALL {
+    for system in convo::filter::compat::CompatSystem::ALL {
         let row = format!("| {} | ", system.name());
         assert!(docs.contains(&row), "docs/compaction.md has no row {row:?}");
     }
@@ -418,7 +418,7 @@ fn the_table_of_the_documents_names_every_system() {
 }
 
 #[test]
-fn the_short_help_stays_short() {
+fn the_short_help_is_at_most_40_lines() {
     let env = Env::new();
     let mut command = env.command(&["compact", "-h"]);
     command.env("COLUMNS", "80");

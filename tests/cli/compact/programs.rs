@@ -56,13 +56,13 @@ fn log(env: &Env) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn what_leaves_is_what_the_program_is_given() {
+fn the_program_receives_the_dropped_messages() {
     let env = stored();
     let before = env.run(&["context", "talk"]).fine();
     let line = "cat > asked.json; echo The beans stand well.";
     compact(&env, line, &["--budget", "700"]).status(0);
     assert!(tokens(&env) <= 700, "{}", tokens(&env));
-    let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
+    let requested: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
     let event = log(&env).pop().unwrap();
     assert_eq!(event["type"], "compact");
     let by = event["summary"]["by"].as_str().unwrap();
@@ -70,7 +70,7 @@ fn what_leaves_is_what_the_program_is_given() {
         by.starts_with("cmd:cat#") && by.len() == "cmd:cat#".len() + 8,
         "{by}"
     );
-    assert_eq!(event["summary"]["sha256"], asked["sha256"]);
+    assert_eq!(event["summary"]["sha256"], requested["sha256"]);
     let text = event["summary"]["content"].as_str().unwrap();
     assert_eq!(
         text,
@@ -88,7 +88,7 @@ fn what_leaves_is_what_the_program_is_given() {
         .filter(|record| record["role"] != "system")
     {
         let id = record["id"].to_string();
-        let given = asked["messages"].as_array().unwrap();
+        let given = requested["messages"].as_array().unwrap();
         let is_given = given.iter().any(|message| {
             message["id"] == record["id"]
                 && message["content"].as_str() == record["content"].as_str().or(Some(""))
@@ -105,8 +105,8 @@ fn what_leaves_is_what_the_program_is_given() {
         &["--budget", "450"],
     )
     .status(0);
-    let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
-    assert_eq!(asked["previous_summary"], "The beans stand well.");
+    let requested: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
+    assert_eq!(requested["previous_summary"], "The beans stand well.");
     let shown = env.run(&["context", "talk"]).fine();
     assert!(shown.out().contains("never call me") && !shown.out().contains("stand well."));
     env.run(&["restore", "-q", "talk"]).fine();
@@ -115,7 +115,7 @@ fn what_leaves_is_what_the_program_is_given() {
 }
 
 #[test]
-fn nothing_leaves_when_it_fails() {
+fn a_failing_program_drops_nothing() {
     let env = stored();
     let before = env.run(&["context", "talk"]).fine();
     for (nth, (line, why)) in [
@@ -199,7 +199,7 @@ fn streams_and_files_are_compacted_too() {
 }
 
 #[test]
-fn a_budget_without_room_for_a_summary_lets_nothing_go() {
+fn a_budget_without_room_for_a_summary_drops_nothing() {
     let env = stored();
     let before = env.run(&["context", "talk"]).fine();
     let newest = ["--keep-last", "1", "--budget"];
@@ -224,7 +224,7 @@ fn a_budget_without_room_for_a_summary_lets_nothing_go() {
 }
 
 #[test]
-fn what_is_said_while_it_thinks_stays_and_what_changes_is_left_alone() {
+fn concurrent_appends_are_kept_and_conflicts_refused() {
     let env = stored();
     let line = "echo asked >> asked.txt; while ! test -e go; do sleep 0.01; done; echo Beans, all well.";
     let mut command = env.command(&[
@@ -268,7 +268,7 @@ fn what_is_said_while_it_thinks_stays_and_what_changes_is_left_alone() {
 }
 
 #[test]
-fn a_dry_run_asks_nobody() {
+fn a_dry_run_runs_no_program() {
     let env = stored();
     let run = compact(&env, "echo asked > asked.txt", &["--budget", "700", "-n"])
         .status(0)
@@ -278,7 +278,7 @@ fn a_dry_run_asks_nobody() {
 }
 
 #[test]
-fn what_is_longer_than_its_window_comes_in_pieces() {
+fn text_beyond_the_window_is_sent_in_chunks() {
     let env = stored();
     let line = r#"cat > piece; cat piece >> asked.txt; echo "piece $(wc -l < asked.txt)""#;
     let options = [

@@ -28,7 +28,7 @@ fn notes() -> String {
 }
 
 #[test]
-fn the_question_chooses_what_the_summary_keeps() {
+fn the_question_selects_the_content_of_the_summary() {
     let env = Env::new();
     let compact = |question: &str| {
         let mut arguments = vec!["compact", "-q", "--budget", "400", "--with", "extract"];

@@ -67,7 +67,7 @@ fn a_further_compaction_appends_to_the_summary() {
 }
 
 #[test]
-fn a_session_that_changes_nowhere_keeps_all_of_it() {
+fn an_unchanged_session_keeps_its_whole_prefix() {
     let env = Env::new();
     let run = env
         .pipe(

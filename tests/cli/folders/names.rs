@@ -28,7 +28,7 @@ fn shared(agent: &str, target: &str, more: &str) -> (Env, String) {
 
 /// A hashed key does not reveal its agent; the scope and other sessions do.
 #[test]
-fn no_history_is_taken_from_the_main_session_of_any_agent() {
+fn no_history_is_moved_from_a_main_session_of_an_agent() {
     let scope = r#","scope":{"version":1,"agent_id":"ops","channel":"slack","account":"default","dimensions":null,"values":null}"#;
     let (env, main) = shared("ops", "target", scope);
     let promote = ["alias", "--picoclaw", "d", "promote", "target"];
@@ -52,7 +52,7 @@ fn no_history_is_taken_from_the_main_session_of_any_agent() {
 }
 
 #[test]
-fn a_sidecar_that_cannot_be_read_is_reported_and_repaired_without_a_log() {
+fn an_unreadable_sidecar_without_a_log_is_repaired() {
     let env = Env::new();
     std::fs::create_dir(env.work().join("d")).unwrap();
     env.write("d/a.jsonl", line("user", "hi"));
@@ -79,7 +79,7 @@ fn a_sidecar_that_cannot_be_read_is_reported_and_repaired_without_a_log() {
 
 /// PicoClaw reads `null` and `{}` as empty messages and counts them.
 #[test]
-fn an_empty_message_counts_among_the_kept_lines() {
+fn an_empty_message_counts_as_a_kept_line() {
     let lines = [
         line("user", "m1"),
         line("assistant", "m2"),

@@ -21,7 +21,7 @@ messages:
 ";
 
 #[test]
-fn a_file_is_known_and_counted() {
+fn a_file_is_detected_and_counted() {
     let env = Env::new();
     env.write("talk.yaml", FILE);
     env.run(&["detect", "talk.yaml"]).fine().gives("aichat\n");
@@ -40,7 +40,7 @@ fn a_file_is_known_and_counted() {
 }
 
 #[test]
-fn it_is_changed_where_it_lies() {
+fn a_file_is_changed_in_place() {
     let env = Env::new();
     env.write("talk.yaml", FILE);
     env.run(&["append", "-i", "talk.yaml", "And: now?"]).fine();
@@ -82,10 +82,10 @@ fn it_is_changed_where_it_lies() {
 #[test]
 fn any_session_is_a_file() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "aichat"], CHAT).status(0);
-    env.write("made.yaml", made.out());
+    let built = env.pipe(&["cat", "-q", "--to", "aichat"], CHAT).status(0);
+    env.write("made.yaml", built.out());
     let again = env.run(&["cat", "-q", "--to", "aichat", "made.yaml"]).status(0);
-    assert_eq!(again.out(), made.out());
+    assert_eq!(again.out(), built.out());
     let lines = env
         .run(&["cat", "-q", "--to", "jsonl", "made.yaml"])
         .fine()
@@ -102,7 +102,7 @@ fn any_session_is_a_file() {
 }
 
 #[test]
-fn damage_is_told_with_its_line() {
+fn damage_is_reported_with_its_line() {
     let env = Env::new();
     env.write("talk.yaml", FILE.replace("content: three", "content: *three"));
     env.run(&["count", "talk.yaml"])
@@ -122,20 +122,20 @@ fn damage_is_told_with_its_line() {
 }
 
 #[test]
-fn a_model_is_written_that_aichat_accepts_or_none() {
+fn a_model_is_written_only_if_aichat_accepts_it() {
     let env = Env::new();
     let said = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\",\"model\":\"gpt-4o\"}\n";
-    let made = env.pipe(&["cat", "--to", "aichat"], said).status(0);
-    assert!(made.out().starts_with("messages:\n"), "{made}");
-    let made = made.says("--model CLIENT:MODEL");
-    env.write("bare.yaml", made.out());
+    let built = env.pipe(&["cat", "--to", "aichat"], said).status(0);
+    assert!(built.out().starts_with("messages:\n"), "{built}");
+    let built = built.says("--model CLIENT:MODEL");
+    env.write("bare.yaml", built.out());
     env.run(&["detect", "bare.yaml"]).fine().gives("aichat\n");
     env.run(&["count", "bare.yaml"]).fine();
     let model = ["cat", "-q", "--to", "aichat", "--model", "openai:gpt-4o"];
-    let made = env.pipe(&model, said).status(0);
+    let built = env.pipe(&model, said).status(0);
     assert!(
-        made.out().starts_with("model: openai:gpt-4o\nmessages:\n"),
-        "{made}"
+        built.out().starts_with("model: openai:gpt-4o\nmessages:\n"),
+        "{built}"
     );
     // It replaces the file's own summary.
     env.write("talk.yaml", FILE);

@@ -22,7 +22,7 @@ yes
 ";
 
 #[test]
-fn a_history_is_known_and_counted() {
+fn a_history_is_detected_and_counted() {
     let env = Env::new();
     env.write("history.md", HISTORY);
     env.run(&["detect", "history.md"]).fine().gives("aider\n");
@@ -53,7 +53,7 @@ fn a_history_is_known_and_counted() {
 }
 
 #[test]
-fn it_is_not_changed_where_it_lies() {
+fn changing_a_history_in_place_is_refused() {
     let env = Env::new();
     env.write("history.md", HISTORY);
     env.run(&["truncate", "--keep-last", "0", "-i", "history.md"])
@@ -77,7 +77,7 @@ fn it_is_not_changed_where_it_lies() {
 }
 
 #[test]
-fn any_session_is_written_to_be_read_and_several_are() {
+fn any_session_and_several_sessions_are_written() {
     let env = Env::new();
     let run = env
         .pipe(&["cat", "--to", "aider"], CHAT)
@@ -102,7 +102,7 @@ fn any_session_is_written_to_be_read_and_several_are() {
 }
 
 #[test]
-fn damage_is_told_with_its_line() {
+fn damage_is_reported_with_its_line() {
     let env = Env::new();
     env.write("history.md", [HISTORY.as_bytes(), b"a\xffb\n"].concat());
     env.run(&["count", "history.md"])

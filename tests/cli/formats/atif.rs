@@ -16,14 +16,14 @@ const FILE: &str = r#"{
 "#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("trajectory.json", FILE);
     super::every_verb_takes(&env, "trajectory.json", "atif", FILE, r#"{\"pier\": \"north\"}"#);
 }
 
 #[test]
-fn in_place_steps_are_numbered_again() {
+fn in_place_steps_are_renumbered() {
     let env = Env::new();
     env.write("trajectory.json", FILE);
     env.run(&["truncate", "--keep-last", "1", "-i", "trajectory.json"])
@@ -37,12 +37,12 @@ fn in_place_steps_are_numbered_again() {
 }
 
 #[test]
-fn any_session_is_written_and_read_again() {
+fn any_session_is_written_and_reread() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "atif"], CHAT).fine();
-    env.write("made.json", made.out());
+    let built = env.pipe(&["cat", "-q", "--to", "atif"], CHAT).fine();
+    env.write("made.json", built.out());
     assert_eq!(env.run(&["detect", "made.json"]).fine().out(), "atif\n");
-    let document: serde_json::Value = serde_json::from_str(made.out()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(built.out()).unwrap();
     let steps = document["steps"].as_array().unwrap();
     let numbers: Vec<_> = steps
         .iter()
@@ -52,13 +52,13 @@ fn any_session_is_written_and_read_again() {
     let results = steps
         .iter()
         .find_map(|step| step["observation"]["results"].as_array());
-    assert!(results.unwrap()[0]["source_call_id"].is_string(), "{made}");
+    assert!(results.unwrap()[0]["source_call_id"].is_string(), "{built}");
     let texts = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
     assert!(texts.out().contains("22 C, sunny"));
 }
 
 #[test]
-fn many_trajectories_are_one_a_line() {
+fn many_trajectories_are_one_per_line() {
     let env = Env::new();
     let line = FILE.split_whitespace().collect::<Vec<_>>().join(" ");
     env.write(

@@ -25,7 +25,7 @@ fn export() -> String {
 }
 
 #[test]
-fn conversations_are_sessions_and_what_was_left_are_branches() {
+fn conversations_are_sessions_with_branches() {
     let env = Env::new();
     env.write("conversations.json", export());
     env.run(&["detect", "conversations.json"])
@@ -81,7 +81,7 @@ fn an_export_becomes_sessions_of_the_store() {
 }
 
 #[test]
-fn nothing_is_written_in_its_form() {
+fn writing_the_format_is_refused() {
     let env = Env::new();
     env.write("conversations.json", export());
     env.run(&["cat", "--to", "chatgpt-export", "conversations.json"])
@@ -131,7 +131,7 @@ fn a_zip_is_refused_with_the_line_that_feeds_it() {
 }
 
 #[test]
-fn damage_is_told_with_its_place_and_the_rest_is_read() {
+fn damage_is_reported_with_position_and_the_rest_read() {
     let env = Env::new();
     let damaged = export().replacen("\"left\"", "left\"", 1);
     env.write("conversations.json", &damaged);

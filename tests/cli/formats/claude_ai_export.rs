@@ -8,7 +8,7 @@ const EXPORT: &str = r#"[{"uuid":"one","name":"One","created_at":"2026-06-02T21:
 {"uuid":"two","name":"","chat_messages":[{"uuid":"c","sender":"human","text":"other"}]}]"#;
 
 #[test]
-fn tools_come_out_of_the_messages_that_they_stand_in() {
+fn tool_calls_are_extracted_from_their_messages() {
     let env = Env::new();
     env.write("conversations.json", EXPORT);
     env.run(&["detect", "conversations.json"])
@@ -29,11 +29,11 @@ fn tools_come_out_of_the_messages_that_they_stand_in() {
     assert_eq!(messages["messages"][1]["content"][0]["input"]["q"], 1);
     env.pipe(&["check", "--for", "anthropic", "--session", "one"], EXPORT)
         .status(0);
-    let told = env
+    let reported = env
         .run(&["count", "conversations.json"])
         .status(0)
         .says("header (1)");
-    assert!(told.out().contains("two"), "{told}");
+    assert!(reported.out().contains("two"), "{reported}");
     env.run(&["truncate", "--keep-last", "1", "conversations.json"])
         .status(0);
     env.run(&["compact", "--budget", "4000", "conversations.json"])
@@ -44,7 +44,7 @@ fn tools_come_out_of_the_messages_that_they_stand_in() {
 }
 
 #[test]
-fn nothing_is_written_in_its_form_and_damage_is_told() {
+fn writing_is_refused_and_damage_reported() {
     let env = Env::new();
     env.write("conversations.json", EXPORT);
     env.run(&["cat", "--to", "claude-ai-export", "conversations.json"])

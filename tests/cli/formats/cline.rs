@@ -18,7 +18,7 @@ const FILE: &str = r#"{
 "#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("17_kites.messages.json", FILE);
     super::every_verb_reads(

@@ -23,7 +23,7 @@ fn history() -> String {
 }
 
 #[test]
-fn what_a_summary_stands_for_is_not_in_view() {
+fn summarized_messages_are_hidden() {
     let env = Env::new();
     env.write("api_conversation_history.json", history());
     let file = "api_conversation_history.json";
@@ -47,7 +47,7 @@ fn what_a_summary_stands_for_is_not_in_view() {
 }
 
 #[test]
-fn a_cut_tags_what_leaves_and_touches_nothing_else() {
+fn a_cut_tags_dropped_messages_and_changes_nothing_else() {
     let env = Env::new();
     env.write("task.json", history());
     env.run(&["truncate", "--keep-last", "1", "-i", "task.json"])
@@ -69,7 +69,7 @@ fn a_cut_tags_what_leaves_and_touches_nothing_else() {
 }
 
 #[test]
-fn what_cline_leaves_out_is_said_in_another_file() {
+fn messages_hidden_by_cline_are_read_from_another_file() {
     let env = Env::new();
     let elements = [
         said("user", "1", ""),
@@ -100,8 +100,8 @@ fn what_cline_leaves_out_is_said_in_another_file() {
 #[test]
 fn any_session_is_a_history() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "cline-roo"], CHAT).fine();
-    env.write("made.json", made.out());
+    let built = env.pipe(&["cat", "-q", "--to", "cline-roo"], CHAT).fine();
+    env.write("made.json", built.out());
     let texts = env
         .run(&[
             "cat",
@@ -117,7 +117,7 @@ fn any_session_is_a_history() {
 }
 
 #[test]
-fn damage_is_told_with_its_line() {
+fn damage_is_reported_with_its_line() {
     let env = Env::new();
     let laid = history().replace(", {", ",\n{").replacen("\"ask\"", "ask\"", 1);
     env.write("task.json", laid);

@@ -29,7 +29,7 @@ fn log() -> String {
 }
 
 #[test]
-fn a_log_is_known_and_counted() {
+fn a_log_is_detected_and_counted() {
     let env = Env::new();
     env.write("rollout.jsonl", log());
     let counted = env.run(&["count", "--json", "rollout.jsonl"]).fine().objects();
@@ -45,7 +45,7 @@ fn a_log_is_known_and_counted() {
 }
 
 #[test]
-fn a_cut_takes_whole_lines_and_leaves_the_others() {
+fn a_cut_removes_whole_lines_and_keeps_the_others() {
     let env = Env::new();
     let before = log();
     env.write("rollout.jsonl", &before);
@@ -67,7 +67,7 @@ fn a_cut_takes_whole_lines_and_leaves_the_others() {
 }
 
 #[test]
-fn a_compaction_edits_lines_and_a_summary_is_one_more() {
+fn a_compaction_edits_lines_and_a_summary_adds_one() {
     let env = Env::new();
     let before = log();
     env.write("rollout.jsonl", &before);
@@ -98,10 +98,10 @@ fn a_compaction_edits_lines_and_a_summary_is_one_more() {
 }
 
 #[test]
-fn any_session_is_a_log_and_the_log_is_that_session() {
+fn any_session_is_written_as_a_log_and_restored() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "codex"], CHAT).fine();
-    env.write("made.jsonl", made.out());
+    let built = env.pipe(&["cat", "-q", "--to", "codex"], CHAT).fine();
+    env.write("made.jsonl", built.out());
     let back = env.run(&["cat", "-q", "--to", "jsonl", "made.jsonl"]).fine();
     let texts: Vec<String> = back
         .objects()
@@ -125,11 +125,11 @@ fn any_session_is_a_log_and_the_log_is_that_session() {
     );
     // The same bytes every time.
     let again = env.pipe(&["cat", "-q", "--to", "codex"], CHAT).fine();
-    assert_eq!(again.out(), made.out());
+    assert_eq!(again.out(), built.out());
 }
 
 #[test]
-fn a_log_that_goes_through_is_the_bytes_it_was() {
+fn an_unchanged_log_keeps_its_bytes() {
     let env = Env::new();
     let before = log();
     env.write("rollout.jsonl", &before);
@@ -141,7 +141,7 @@ fn a_log_that_goes_through_is_the_bytes_it_was() {
 }
 
 #[test]
-fn damage_is_told_with_its_line_and_kept() {
+fn damage_is_reported_with_its_line_and_preserved() {
     let env = Env::new();
     let damaged = log().replacen("\"call_id\":\"one\"}}", "\"call_id\":\"one", 1);
     env.write("rollout.jsonl", &damaged);

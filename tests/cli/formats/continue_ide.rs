@@ -27,7 +27,7 @@ fn items() -> Vec<String> {
 }
 
 #[test]
-fn what_a_summary_stands_for_is_not_in_view() {
+fn summarized_messages_are_hidden() {
     let env = Env::new();
     let whole = document(&items());
     env.write("s-1.json", &whole);
@@ -51,7 +51,7 @@ fn what_a_summary_stands_for_is_not_in_view() {
 }
 
 #[test]
-fn a_cut_takes_items_out_and_touches_no_other() {
+fn a_cut_removes_items_and_changes_no_other() {
     let env = Env::new();
     env.write("s-1.json", document(&items()));
     env.run(&["truncate", "--keep-last", "1", "-i", "s-1.json"])
@@ -67,15 +67,15 @@ fn a_cut_takes_items_out_and_touches_no_other() {
 #[test]
 fn any_session_is_a_document() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "continue"], CHAT).fine();
-    env.write("made.json", made.out());
+    let built = env.pipe(&["cat", "-q", "--to", "continue"], CHAT).fine();
+    env.write("made.json", built.out());
     let texts = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
     assert!(texts.out().contains("22 C, sunny"));
     env.run(&["check", "--for", "openai-chat", "made.json"]).status(0);
 }
 
 #[test]
-fn damage_is_told_with_its_line() {
+fn damage_is_reported_with_its_line() {
     let env = Env::new();
     env.write("s-1.json", document(&items()).replacen("\"ask\"", "ask\"", 1));
     env.run(&["count", "--from", "continue", "s-1.json"])
@@ -103,21 +103,21 @@ fn damage_is_told_with_its_line() {
 }
 
 #[test]
-fn a_result_is_written_once_and_read_from_either_place() {
+fn a_result_is_written_once_and_read_from_both_members() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "continue"], CHAT).fine();
-    assert_eq!(made.out().matches("22 C, sunny").count(), 1, "{made}");
-    let document: serde_json::Value = serde_json::from_str(made.out()).unwrap();
+    let built = env.pipe(&["cat", "-q", "--to", "continue"], CHAT).fine();
+    assert_eq!(built.out().matches("22 C, sunny").count(), 1, "{built}");
+    let document: serde_json::Value = serde_json::from_str(built.out()).unwrap();
     let items = document["history"].as_array().unwrap();
     assert!(
         items.iter().all(|item| item["message"]["role"] != "tool"),
-        "{made}"
+        "{built}"
     );
     let output = items
         .iter()
         .find_map(|item| item["toolCallStates"][0]["output"][0]["content"].as_str());
     assert!(output.unwrap().contains("22 C, sunny"));
-    env.write("made.json", made.out());
+    env.write("made.json", built.out());
     let back = env.run(&["cat", "made.json"]).fine().objects();
     let results: Vec<_> = back.iter().filter(|line| line["role"] == "tool").collect();
     assert_eq!(results.len(), 1);

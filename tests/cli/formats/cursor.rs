@@ -10,7 +10,7 @@ const FILE: &str = r#"{"role":"user","message":{"content":[{"type":"text","text"
 "#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat.jsonl", FILE);
     super::every_verb_reads(

@@ -33,7 +33,7 @@ fn log() -> String {
 }
 
 #[test]
-fn what_was_taken_back_is_not_there() {
+fn rewound_messages_are_removed() {
     let env = Env::new();
     env.write("log.jsonl", log());
     assert!(
@@ -61,7 +61,7 @@ fn what_was_taken_back_is_not_there() {
 }
 
 #[test]
-fn a_cut_adds_a_line_and_touches_none() {
+fn a_cut_adds_a_line_and_changes_none() {
     let env = Env::new();
     env.write("log.jsonl", log());
     let cut = ["truncate", "--keep-last", "1", "-i", "log.jsonl"];
@@ -84,9 +84,9 @@ fn a_cut_adds_a_line_and_touches_none() {
 #[test]
 fn any_session_is_a_log() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "gemini-cli"], CHAT).fine();
-    assert_eq!(made.objects()[0]["kind"], "main");
-    env.write("made.jsonl", made.out());
+    let built = env.pipe(&["cat", "-q", "--to", "gemini-cli"], CHAT).fine();
+    assert_eq!(built.objects()[0]["kind"], "main");
+    env.write("made.jsonl", built.out());
     let texts = env
         .run(&["cat", "-q", "--to", "openai-chat", "made.jsonl"])
         .fine();
@@ -96,7 +96,7 @@ fn any_session_is_a_log() {
 }
 
 #[test]
-fn damage_is_told_with_its_line_and_kept() {
+fn damage_is_reported_with_its_line_and_preserved() {
     let env = Env::new();
     env.write("log.jsonl", log().replacen("\"more\"", "more\"", 1));
     env.run(&["count", "log.jsonl"])
@@ -126,7 +126,7 @@ fn repeated(id: &str, call: &str) -> String {
 }
 
 #[test]
-fn a_result_that_is_written_twice_is_one() {
+fn a_duplicate_result_is_read_once() {
     let env = Env::new();
     let lines = [
         FIRST.to_string(),

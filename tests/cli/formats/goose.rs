@@ -5,7 +5,7 @@ use crate::env::{CHAT, Env};
 const LINES: &str = include_str!("../../../src/format/goose/tests/session.jsonl");
 
 #[test]
-fn lines_are_read_and_written_as_they_were() {
+fn unchanged_lines_keep_their_bytes() {
     let env = Env::new();
     env.write("tray.jsonl", LINES);
     env.run(&["detect", "tray.jsonl"]).fine().gives("goose\n");
@@ -18,18 +18,18 @@ fn lines_are_read_and_written_as_they_were() {
         .fine()
         .gives(LINES);
     let stream = env.run(&["cat", "tray.jsonl"]).fine();
-    let made = env
+    let built = env
         .pipe(&["cat", "--to", "goose", "--strict"], stream.out())
         .fine();
     let objects = |text: &str| -> Vec<serde_json::Value> {
         let lines = text.lines().filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    assert_eq!(objects(made.out()), objects(LINES));
+    assert_eq!(objects(built.out()), objects(LINES));
 }
 
 #[test]
-fn a_cut_hides_and_an_appended_message_is_a_line_more() {
+fn a_cut_hides_messages_and_an_append_adds_a_line() {
     let env = Env::new();
     env.write("tray.jsonl", LINES);
     env.run(&["truncate", "--keep-last", "1", "-i", "tray.jsonl"])
@@ -81,10 +81,10 @@ fn a_summary_is_for_the_model_alone() {
 #[test]
 fn any_session_is_an_export_or_lines() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "goose"], CHAT).fine();
-    let document: serde_json::Value = serde_json::from_str(made.out()).unwrap();
+    let built = env.pipe(&["cat", "-q", "--to", "goose"], CHAT).fine();
+    let document: serde_json::Value = serde_json::from_str(built.out()).unwrap();
     assert_eq!(document["conversation"][2]["content"][0]["type"], "toolResponse");
-    env.write("made.json", made.out());
+    env.write("made.json", built.out());
     env.run(&["detect", "made.json"]).fine().gives("goose\n");
     let chat = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
     assert!(chat.out().contains("22 C, sunny"));
@@ -102,7 +102,7 @@ fn any_session_is_an_export_or_lines() {
 }
 
 #[test]
-fn damage_is_told_with_its_line_and_kept() {
+fn damage_is_reported_with_its_line_and_preserved() {
     let env = Env::new();
     env.write(
         "tray.jsonl",

@@ -19,7 +19,7 @@ const UPDATES: &str = r#"{"timestamp":1785740400,"method":"session/update","para
 "#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat_history.jsonl", FILE);
     super::every_verb_reads(&env, "chat_history.jsonl", "grok", r#"{\"pier\": \"north\"}"#);

@@ -27,7 +27,7 @@ const CONTEXT: &str = r#"{"role":"_system_prompt","content":"You know the sea."}
 const STATE: &str = r#"{"createdAt":"2026-08-03T07:00:00Z","title":"Wind","workDir":"/kites"}"#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("wire.jsonl", LOG);
     super::every_verb_reads(&env, "wire.jsonl", "kimi", r#"{\"pier\": \"north\"}"#);

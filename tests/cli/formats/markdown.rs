@@ -22,7 +22,7 @@ fn sessions_follow_one_another() {
 }
 
 #[test]
-fn what_is_not_on_the_page_is_told() {
+fn losses_of_a_page_are_reported() {
     let env = Env::new();
     let run = env.pipe(&["cat", "--to", "markdown"], CHAT).status(0);
     run.says("markdown cannot represent: ids (");
@@ -32,7 +32,7 @@ fn what_is_not_on_the_page_is_told() {
 }
 
 #[test]
-fn each_session_is_a_file_of_its_own() {
+fn each_session_is_a_separate_file() {
     let env = Env::new();
     env.write("chat.jsonl", CHAT);
     env.run(&["migrate", "--to", "markdown", "--out", "pages", "chat.jsonl"])

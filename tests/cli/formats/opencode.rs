@@ -19,18 +19,18 @@ fn steps_results_and_a_compaction_are_read() {
         .fine()
         .gives(EXPORT);
     let stream = env.run(&["cat", "tray.json"]).fine();
-    let made = env
+    let built = env
         .pipe(&["cat", "--to", "opencode", "--strict"], stream.out())
         .fine();
-    let (made, was): (serde_json::Value, serde_json::Value) = (
-        serde_json::from_str(made.out()).unwrap(),
+    let (built, was): (serde_json::Value, serde_json::Value) = (
+        serde_json::from_str(built.out()).unwrap(),
         serde_json::from_str(EXPORT).unwrap(),
     );
-    assert_eq!(made, was);
+    assert_eq!(built, was);
 }
 
 #[test]
-fn a_cut_is_added_and_touches_nothing() {
+fn a_cut_adds_an_element_and_changes_none() {
     let env = Env::new();
     env.write("tray.json", EXPORT);
     env.run(&["truncate", "--keep-last", "1", "-i", "tray.json"])
@@ -48,7 +48,7 @@ fn a_cut_is_added_and_touches_nothing() {
 }
 
 #[test]
-fn an_edit_touches_its_message_alone() {
+fn an_edit_changes_only_its_message() {
     let env = Env::new();
     env.write("tray.json", EXPORT);
     let before = env.run(&["check", "--for", "anthropic", "tray.json"]);
@@ -69,8 +69,8 @@ fn an_edit_touches_its_message_alone() {
 #[test]
 fn any_session_is_an_export() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "opencode"], CHAT).fine();
-    let document: serde_json::Value = serde_json::from_str(made.out()).unwrap();
+    let built = env.pipe(&["cat", "-q", "--to", "opencode"], CHAT).fine();
+    let document: serde_json::Value = serde_json::from_str(built.out()).unwrap();
     assert!(document["info"]["id"].as_str().unwrap().starts_with("ses_"));
     for message in document["messages"].as_array().unwrap() {
         assert!(message["info"]["id"].as_str().unwrap().starts_with("msg_"));
@@ -82,7 +82,7 @@ fn any_session_is_an_export() {
         );
         assert!(message["info"]["role"] == "user" || message["info"]["finish"].is_string());
     }
-    env.write("made.json", made.out());
+    env.write("made.json", built.out());
     env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
     // The format has no place for instructions.
     env.pipe(&["cat", "--to", "opencode", "--strict"], CHAT)
@@ -91,7 +91,7 @@ fn any_session_is_an_export() {
 }
 
 #[test]
-fn damage_is_told_with_its_place_and_nothing_is_changed() {
+fn damage_is_reported_with_position_and_blocks_changes() {
     let env = Env::new();
     let damaged = EXPORT.replace("\"And that\"", "And that");
     env.write("tray.json", &damaged);
@@ -122,7 +122,7 @@ fn damage_is_told_with_its_place_and_nothing_is_changed() {
 }
 
 #[test]
-fn a_session_of_the_older_folder_is_read_with_what_belongs_to_it() {
+fn a_session_of_the_older_storage_is_assembled() {
     let env = Env::new();
     let storage = env.work().join("storage");
     let export: serde_json::Value = serde_json::from_str(EXPORT).unwrap();
@@ -141,9 +141,9 @@ fn a_session_of_the_older_folder_is_read_with_what_belongs_to_it() {
     }
     let file = "storage/session/p/ses_1.json";
     env.run(&["detect", file]).fine().gives("opencode\n");
-    let made = env.run(&["cat", "--to", "opencode", file]).fine();
+    let built = env.run(&["cat", "--to", "opencode", file]).fine();
     assert_eq!(
-        serde_json::from_str::<serde_json::Value>(made.out()).unwrap(),
+        serde_json::from_str::<serde_json::Value>(built.out()).unwrap(),
         export
     );
     env.run(&["count", file]).fine();
@@ -202,16 +202,16 @@ fn is_sorted(document: &serde_json::Value) -> bool {
 
 /// Documents converted from other sessions, and the same after changes in place.
 fn documents(env: &Env) -> Vec<String> {
-    let made = env.pipe(&["cat", "-q", "--to", "opencode"], long()).status(0);
+    let built = env.pipe(&["cat", "-q", "--to", "opencode"], long()).status(0);
     let mut documents = vec![
         env.pipe(&["cat", "-q", "--to", "opencode"], CHAT)
             .fine()
             .out()
             .to_string(),
-        made.out().to_string(),
+        built.out().to_string(),
     ];
     for budget in ["1500", "3000", "5000"] {
-        env.write("long.json", made.out());
+        env.write("long.json", built.out());
         env.run(&["compact", "-q", "--budget", budget, "-i", "long.json"])
             .status(0);
         documents.push(env.read("long.json"));
@@ -232,7 +232,7 @@ fn documents(env: &Env) -> Vec<String> {
 }
 
 #[test]
-fn what_is_put_in_sorts_where_the_view_has_it() {
+fn ids_of_inserted_messages_sort_in_view_order() {
     let env = Env::new();
     for document in documents(&env) {
         let value: serde_json::Value = serde_json::from_str(&document).unwrap();
@@ -312,7 +312,7 @@ fn program(env: &Env) -> Option<std::path::PathBuf> {
 }
 
 #[test]
-fn the_program_imports_what_is_written() {
+fn opencode_imports_written_documents() {
     let env = Env::new();
     let Some(program) = program(&env) else { return };
     let run = |arguments: &[&str]| {

@@ -22,7 +22,7 @@ fn file() -> String {
 }
 
 #[test]
-fn branches_are_sessions_of_their_own() {
+fn branches_are_separate_sessions() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     let lines = env.run(&["cat", "tree.jsonl"]).fine().objects();
@@ -35,7 +35,7 @@ fn branches_are_sessions_of_their_own() {
 }
 
 #[test]
-fn a_cut_adds_an_entry_and_touches_none() {
+fn a_cut_adds_an_entry_and_changes_none() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     let cut = [
@@ -63,11 +63,11 @@ fn a_cut_adds_an_entry_and_touches_none() {
 #[test]
 fn any_session_is_a_file_of_the_third_version() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "pi"], CHAT).fine();
-    let entries = made.objects();
+    let built = env.pipe(&["cat", "-q", "--to", "pi"], CHAT).fine();
+    let entries = built.objects();
     assert_eq!(entries[0]["version"], 3);
     assert_eq!(entries.last().unwrap()["message"]["content"][0]["text"], "Rain.");
-    env.write("made.jsonl", made.out());
+    env.write("made.jsonl", built.out());
     let texts = env
         .run(&["cat", "-q", "--to", "openai-chat", "made.jsonl"])
         .fine();
@@ -77,7 +77,7 @@ fn any_session_is_a_file_of_the_third_version() {
 }
 
 #[test]
-fn damage_is_told_with_its_line_and_kept() {
+fn damage_is_reported_with_its_line_and_preserved() {
     let env = Env::new();
     let damaged = file().replacen("\"left\"", "left\"", 1);
     env.write("tree.jsonl", &damaged);
@@ -93,7 +93,7 @@ fn damage_is_told_with_its_line_and_kept() {
 }
 
 #[test]
-fn a_version_that_is_not_known_is_told() {
+fn an_unknown_version_is_reported() {
     let env = Env::new();
     env.write("newer.jsonl", file().replace("\"version\":3", "\"version\":9"));
     let run = env.run(&["cat", "newer.jsonl"]).status(65);
@@ -109,7 +109,7 @@ fn a_version_that_is_not_known_is_told() {
 
 /// Entries that the file itself hides are not compactions by convo and do not affect a budget.
 #[test]
-fn hidden_entries_do_not_stand_in_the_way_of_a_compaction() {
+fn hidden_entries_do_not_block_a_compaction() {
     let env = Env::new();
     let run = |id: &str, parent: &str| {
         format!(
@@ -123,7 +123,7 @@ fn hidden_entries_do_not_stand_in_the_way_of_a_compaction() {
 }
 
 #[test]
-fn a_damaged_line_parts_no_session() {
+fn a_damaged_line_does_not_split_a_session() {
     let env = Env::new();
     let whole = file();
     let third = whole.lines().nth(2).unwrap();

@@ -11,14 +11,14 @@ const FILE: &str = r#"{"uuid":"a1","parentUuid":null,"sessionId":"s1","timestamp
 "#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("s1.jsonl", FILE);
     super::every_verb_takes(&env, "s1.jsonl", "qwen-code", FILE, r#"{\"pier\": \"north\"}"#);
 }
 
 #[test]
-fn in_place_the_first_line_that_is_left_names_none() {
+fn in_place_the_first_kept_line_has_no_parent() {
     let env = Env::new();
     env.write("s1.jsonl", FILE);
     env.run(&["truncate", "--keep-last", "1", "-i", "s1.jsonl"])
@@ -55,10 +55,10 @@ fn a_branch_is_a_session_after_the_main_one() {
 }
 
 #[test]
-fn any_session_is_written_and_read_again() {
+fn any_session_is_written_and_reread() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "qwen-code"], CHAT).fine();
-    env.write("made.jsonl", made.out());
+    let built = env.pipe(&["cat", "-q", "--to", "qwen-code"], CHAT).fine();
+    env.write("made.jsonl", built.out());
     assert_eq!(env.run(&["detect", "made.jsonl"]).fine().out(), "qwen-code\n");
     let texts = env
         .run(&["cat", "-q", "--to", "openai-chat", "made.jsonl"])

@@ -51,7 +51,7 @@ fn every_record_is_a_session() {
 }
 
 #[test]
-fn a_cut_takes_turns_out_and_touches_nothing_else() {
+fn a_cut_removes_turns_and_changes_nothing_else() {
     let env = Env::new();
     env.write("set.json", SET);
     env.run(&["truncate", "--keep-last", "1", "-i", "set.json"])
@@ -98,7 +98,7 @@ fn any_sessions_are_a_set_of_lines() {
 }
 
 #[test]
-fn damage_is_told_and_the_next_record_is_read() {
+fn damage_is_reported_and_the_next_record_is_read() {
     let env = Env::new();
     let records = env.pipe(&["cat", "-q", "--to", "sharegpt"], CHAT).fine();
     let record = records.out();

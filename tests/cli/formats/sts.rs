@@ -11,7 +11,7 @@ const FILE: &str = r#"{"type":"session","harness":"llama.app","id":"sess-7f21","
 "#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat.jsonl", FILE);
     super::every_verb_takes(&env, "chat.jsonl", "sts", FILE, r#"{\"pier\": \"north\""#);
@@ -23,14 +23,14 @@ fn in_place_other_lines_keep_their_bytes() {
 }
 
 #[test]
-fn any_session_is_written_and_read_again() {
+fn any_session_is_written_and_reread() {
     let env = Env::new();
-    let made = env.pipe(&["cat", "-q", "--to", "sts"], CHAT).fine();
+    let built = env.pipe(&["cat", "-q", "--to", "sts"], CHAT).fine();
     assert!(
-        made.out().starts_with(r#"{"type":"session","harness":"#),
-        "{made}"
+        built.out().starts_with(r#"{"type":"session","harness":"#),
+        "{built}"
     );
-    env.write("made.jsonl", made.out());
+    env.write("made.jsonl", built.out());
     assert_eq!(env.run(&["detect", "made.jsonl"]).fine().out(), "sts\n");
     let texts = env
         .run(&["cat", "-q", "--to", "openai-chat", "made.jsonl"])

@@ -10,7 +10,7 @@ const FILE: &str = r#"[
 "#;
 
 #[test]
-fn every_verb_takes_it() {
+fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat.json", FILE);
     super::every_verb_takes(&env, "chat.json", "vercel-ui", FILE, r#"{\"city\":"#);
@@ -18,16 +18,16 @@ fn every_verb_takes_it() {
 }
 
 #[test]
-fn in_place_messages_stay_the_bytes_they_were() {
+fn in_place_unchanged_messages_keep_their_bytes() {
     super::the_last_exchange_stays_as_it_was(FILE, 3);
 }
 
 #[test]
-fn any_session_is_written_and_read_again() {
+fn any_session_is_written_and_reread() {
     let env = Env::new();
     for to in ["vercel-ui", "vercel-ui-v4"] {
-        let made = env.pipe(&["cat", "-q", "--to", to], CHAT).fine();
-        env.write("made.json", made.out());
+        let built = env.pipe(&["cat", "-q", "--to", to], CHAT).fine();
+        env.write("made.json", built.out());
         let texts = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
         assert!(texts.out().contains("22 C, sunny"), "{to}");
         env.run(&["check", "--for", "openai-chat", "made.json"]).status(0);
@@ -36,12 +36,12 @@ fn any_session_is_written_and_read_again() {
 }
 
 #[test]
-fn damage_is_told_with_its_place_and_kept() {
+fn damage_is_reported_with_its_position_and_preserved() {
     let env = Env::new();
     let damaged = FILE.replacen("\"assistant\"", "assistant\"", 1);
     env.write("chat.json", &damaged);
-    let told = env.run(&["count", "--from", "vercel-ui", "chat.json"]);
-    told.status(65).says("chat.json:");
+    let reported = env.run(&["count", "--from", "vercel-ui", "chat.json"]);
+    reported.status(65).says("chat.json:");
     for tenth in 0..10 {
         env.write("cut.json", &FILE[..FILE.len() * tenth / 10]);
         let run = env.run(&["count", "--from", "vercel-ui", "cut.json"]);

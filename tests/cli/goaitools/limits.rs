@@ -5,7 +5,7 @@ use crate::env::Env;
 
 /// A finished call marks every message as seen, so that message limits can be met afterwards.
 #[test]
-fn ask_raises_what_the_model_has_seen() {
+fn ask_raises_the_seen_count() {
     let env = Env::new();
     let answer = ["--with", "cmd:cat > /dev/null; echo answer"];
     let mut state = STATE.to_string();

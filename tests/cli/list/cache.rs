@@ -47,7 +47,7 @@ fn titles(env: &Env) -> String {
 }
 
 #[test]
-fn a_session_is_read_again_when_its_log_is_another() {
+fn a_session_is_reread_after_a_change_of_its_log() {
     let env = settled();
     assert_eq!(titles(&env), "Trap Trip");
     // Cached data is shown without reading unchanged logs.
@@ -117,7 +117,7 @@ fn several_lists_at_once_agree() {
 }
 
 #[test]
-fn a_purged_session_leaves_nothing_in_the_cache() {
+fn a_purged_session_is_removed_from_the_cache() {
     let env = settled();
     env.run(&["remove", "-q", "--purge", "trip"]).fine();
     let left = std::fs::read(cache(&env)).unwrap_or_default();

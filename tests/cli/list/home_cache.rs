@@ -70,7 +70,7 @@ fn change(env: &Env, from: &[u8], to: &[u8]) {
 }
 
 #[test]
-fn a_file_is_read_again_when_it_has_changed() {
+fn a_changed_file_is_reread() {
     let env = settled();
     change(&env, b"Trip", b"Trek");
     assert_eq!(titles(&env, &[]), "Trap -;Trek -;Trop -;");
@@ -92,7 +92,7 @@ fn a_file_is_read_again_when_it_has_changed() {
 }
 
 #[test]
-fn tokens_are_counted_once_and_a_redaction_forgets_what_is_known() {
+fn tokens_are_counted_once_and_redaction_clears_the_cache() {
     let env = settled();
     let counted = titles(&env, &["--tokens"]);
     assert_eq!(counted, "Trap 350006;Trip 350006;Trop 350007;");

@@ -59,7 +59,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn short_ids_on_the_screen_are_names() {
+fn displayed_short_ids_are_accepted_as_names() {
     let env = filled();
     let Some(run) = env.terminal(80, "convo --color never list --no-header") else {
         return;
@@ -127,7 +127,7 @@ fn times_are_local_unless_utc_is_requested() {
 }
 
 #[test]
-fn a_terminal_that_does_not_know_its_size_has_80_columns() {
+fn a_terminal_of_unknown_size_has_80_columns() {
     let env = filled();
     if let Some(run) = env.terminal(0, "convo --color never list") {
         let widest = run.out().lines().map(display_width).max();

@@ -269,7 +269,7 @@ fn run(env: &Env, server: &Server, case: &Case) -> Run {
 }
 
 #[test]
-fn every_failure_is_told_and_prints_no_record() {
+fn every_failure_is_reported_and_prints_no_record() {
     let env = Env::new();
     for case in cases() {
         let answer = case.answer;
@@ -321,7 +321,7 @@ fn no_failure_changes_a_session() {
 }
 
 #[test]
-fn nobody_there() {
+fn an_unreachable_server_is_retried() {
     let env = Env::new();
     let mut command = env.command(&["llm", "-m", "m", "--backoff", "1ms", "--retries", "2"]);
     command.env(
@@ -343,7 +343,7 @@ fn a_host_that_does_not_exist() {
 }
 
 #[test]
-fn it_goes_well_in_the_end() {
+fn a_request_succeeds_after_retries() {
     let env = Env::new();
     let server = Server::new(|nth, _| match nth {
         0 => whole("500 Broken", "", ""),
@@ -358,7 +358,7 @@ fn it_goes_well_in_the_end() {
 }
 
 #[test]
-fn it_waits_as_it_is_told_to_but_not_for_ever() {
+fn retry_after_is_obeyed_up_to_a_limit() {
     let env = Env::new();
     for (header, wanted) in [
         ("retry-after: 3600\r\n", "3600 s"),
@@ -409,7 +409,7 @@ fn a_malformed_redirect_is_not_retried() {
 }
 
 #[test]
-fn a_reply_without_end_is_ended() {
+fn an_endless_reply_is_aborted() {
     let env = Env::new();
     let piece = format!(": {}\n", "x".repeat(1 << 20));
     let pieces: Vec<&[u8]> = vec![piece.as_bytes(); 80];
@@ -422,7 +422,7 @@ fn a_reply_without_end_is_ended() {
 
 /// A reply cut at the token limit is stored and marked.
 #[test]
-fn a_reply_that_is_cut_at_its_longest_is_marked() {
+fn a_truncated_reply_is_marked() {
     let env = Env::new();
     let server = Server::always(json(&HELLO.replace("\"stop\"", "\"length\"")));
     let run = llm(&env, &server, &[], ASKED).status(0).says("--max-tokens");
@@ -430,7 +430,7 @@ fn a_reply_that_is_cut_at_its_longest_is_marked() {
 }
 
 #[test]
-fn a_session_that_cannot_be_answered_asks_nobody() {
+fn a_session_that_cannot_be_answered_sends_no_request() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;

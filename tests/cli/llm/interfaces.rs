@@ -214,7 +214,7 @@ fn a_reply_with_thinking_and_calls_is_stored_and_sent_back() {
 }
 
 #[test]
-fn what_anthropic_is_sent() {
+fn a_request_to_anthropic() {
     let env = Env::new();
     let server = Server::always(json(CLAUDE));
     fine(llm(&env, &server, &["--api", "anthropic"], ASKED));
@@ -238,7 +238,7 @@ fn what_anthropic_is_sent() {
 
 /// A model without reasoning rejects the request for encrypted reasoning.
 #[test]
-fn what_responses_is_sent() {
+fn a_request_to_openai_responses() {
     let env = Env::new();
     let server = Server::new(|_, request| match request.json().get("include") {
         Some(_) => super::server::whole(
@@ -272,7 +272,7 @@ fn what_responses_is_sent() {
 }
 
 #[test]
-fn parameters_take_the_place_of_what_is_sent() {
+fn parameters_replace_members_of_the_request() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     let options = [
@@ -309,7 +309,7 @@ fn parameters_take_the_place_of_what_is_sent() {
 }
 
 #[test]
-fn instructions_of_a_run_are_ahead_and_not_stored() {
+fn instructions_of_a_run_come_first_and_are_not_stored() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     env.write("system.txt", "In rhymes.\n");
@@ -347,7 +347,7 @@ fn any_format_is_answered() {
 
 /// Calls as some servers send them: without ids, or with arguments that are not a string.
 #[test]
-fn calls_are_made_whole() {
+fn incomplete_calls_are_completed() {
     let env = Env::new();
     let body = r#"{"choices":[{"message":{"content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}},{"id":"","function":{"name":"f","arguments":{"a":1}}}]},"finish_reason":"stop"}]}"#;
     let records = fine(llm(&env, &Server::always(json(body)), &["-q"], ASKED));

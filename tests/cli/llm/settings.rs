@@ -17,7 +17,7 @@ fn run(env: &Env, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn options_go_before_environment_before_file() {
+fn options_precede_environment_and_file() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     let file = format!(
@@ -54,7 +54,7 @@ fn options_go_before_environment_before_file() {
 }
 
 #[test]
-fn what_is_wrong_is_78() {
+fn invalid_settings_are_78() {
     let env = Env::new();
     env.write("empty.key", "\n");
     env.write("two.key", "sk-a\nsk-b\n");
@@ -150,7 +150,7 @@ fn what_is_wrong_is_78() {
 
 /// A service's usual key is sent only to that service, or to a URL configured for it.
 #[test]
-fn a_key_goes_where_it_belongs() {
+fn a_key_is_sent_only_to_its_service() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     let url = server.url();
@@ -195,7 +195,7 @@ fn a_key_goes_where_it_belongs() {
 
 /// Plain HTTP can be read by everyone on the way.
 #[test]
-fn a_key_never_leaves_this_machine_in_clear_text() {
+fn a_key_is_never_sent_in_clear_text() {
     let env = Env::new();
     let key = [("CONVO_LLM_KEY", KEY)];
     let elsewhere = ["-m", "m", "-b", "http://elsewhere.invalid/v1", "--retries", "0"];
@@ -244,7 +244,7 @@ fn an_address_is_completed() {
 
 /// This machine is reached without the proxy, everything else through it, except as configured.
 #[test]
-fn proxies_are_heeded() {
+fn proxies_are_used() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     let url = server.url();
@@ -270,7 +270,7 @@ fn proxies_are_heeded() {
 }
 
 #[test]
-fn help_is_whole() {
+fn help_is_complete() {
     let env = Env::new();
     let long = env.run(&["llm", "--help"]).fine();
     assert!(

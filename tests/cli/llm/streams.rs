@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 #[test]
-fn borders_do_not_matter() {
+fn chunk_boundaries_do_not_matter() {
     let env = Env::new();
     let expected = llm(
         &env,
@@ -34,7 +34,7 @@ fn borders_do_not_matter() {
 }
 
 #[test]
-fn ends_that_servers_leave_out() {
+fn missing_stream_ends_are_accepted() {
     let env = Env::new();
     for end in ["data: [DONE]\n\n", "\n\ndata: [DONE]\n\n", "\n"] {
         let text = STREAM.strip_suffix(end).unwrap_or(STREAM);
@@ -48,7 +48,7 @@ fn ends_that_servers_leave_out() {
 
 /// The text is printed while the server is still sending.
 #[test]
-fn text_is_printed_as_it_comes() {
+fn text_is_printed_on_arrival() {
     let env = Env::new();
     let (go, wait) = channel::<()>();
     let at = STREAM
@@ -81,7 +81,7 @@ fn text_is_printed_as_it_comes() {
 }
 
 #[test]
-fn partial_may_be_asked_for_by_the_environment() {
+fn the_environment_can_request_partial_output() {
     let env = Env::new();
     let server = Server::always(chunks(&[STREAM.as_bytes()], true));
     let url = server.url();
@@ -114,7 +114,7 @@ fn a_character_in_two_escapes_is_one() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let env = Env::new();
     let server = Server::always(chunks(&[STREAM.as_bytes()], true));
     env.write("asked.jsonl", ASKED);

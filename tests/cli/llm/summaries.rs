@@ -69,12 +69,12 @@ fn a_model_writes_a_summary() {
 }
 
 #[test]
-fn pieces_are_asked_one_after_the_other() {
+fn chunks_are_requested_one_after_another() {
     let env = talk();
     let server = Server::new(|nth, _| json(&HELLO.replace("Hello.", &format!("Beans {nth}."))));
     summarize(&env, &server, &["--chunk", "1200"]).status(0);
-    let asked = server.requests().len();
-    assert_eq!(last(&env)["content"], format!("Beans {}.", asked - 1));
+    let requested = server.requests().len();
+    assert_eq!(last(&env)["content"], format!("Beans {}.", requested - 1));
     let mut command = env.command(&["summarize", "talk", "--request", "--keep-last", "1"]);
     command.args(["--chunk", "1200"]);
     let request = env.wait(command).status(0);
@@ -89,8 +89,8 @@ fn pieces_are_asked_one_after_the_other() {
         data["previous_summary"].clone()
     };
     let requests = server.requests();
-    assert_eq!(requests.len(), asked + lines.len());
-    for pair in requests[asked..].windows(2) {
+    assert_eq!(requests.len(), requested + lines.len());
+    for pair in requests[requested..].windows(2) {
         let nth = requests
             .iter()
             .position(|known| known.body == pair[0].body)
@@ -104,7 +104,7 @@ fn pieces_are_asked_one_after_the_other() {
 
 /// A failure only increments the counter; the reason is reported first.
 #[test]
-fn whatever_fails_changes_nothing_but_the_count() {
+fn a_failure_changes_only_the_failure_count() {
     let env = talk();
     let view_before = view(&env);
     let cases: Vec<(&str, Vec<Act>)> = vec![
@@ -157,7 +157,7 @@ fn whatever_fails_changes_nothing_but_the_count() {
 }
 
 #[test]
-fn a_damaged_request_asks_nobody() {
+fn a_damaged_request_is_not_sent() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     let url = server.url();

@@ -10,15 +10,15 @@ use std::sync::Arc;
 
 /// A server for `localhost`, and its self-signed certificate as PEM.
 fn secure() -> (Server, String) {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
-    let pem = made.cert.pem();
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let built = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
+    let pem = built.cert.pem();
+    let key = PrivateKeyDer::try_from(built.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
+        .with_single_cert(vec![built.cert.der().clone()], key)
         .unwrap();
     let config = Arc::new(config);
     let wrap = move |stream: TcpStream| -> Option<Box<dyn Wire>> {
@@ -29,7 +29,7 @@ fn secure() -> (Server, String) {
 }
 
 #[test]
-fn only_who_is_vouched_for_gets_the_key() {
+fn only_a_server_with_a_trusted_certificate_gets_the_key() {
     let env = Env::new();
     let (server, pem) = secure();
     env.write("own.pem", pem);

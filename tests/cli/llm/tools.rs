@@ -63,7 +63,7 @@ fn a_command_answers_a_call() {
 }
 
 #[test]
-fn a_command_that_fails_tells_the_model() {
+fn a_failing_command_is_reported_to_the_model() {
     let env = Env::new();
     let (_, failed) = result(&env, "echo half; echo no such city >&2; exit 3", &[]);
     assert_eq!(failed["content"], "half\nfailed with status 3\nno such city");
@@ -86,7 +86,7 @@ fn a_command_that_fails_tells_the_model() {
 
 /// Child processes are killed too.
 #[test]
-fn a_command_that_takes_too_long_is_ended() {
+fn a_command_is_killed_after_its_timeout() {
     let env = Env::new();
     let (_, late) = result(
         &env,
@@ -105,7 +105,7 @@ fn a_command_that_takes_too_long_is_ended() {
 
 /// Interrupting the program kills the command.
 #[test]
-fn a_command_is_ended_when_the_program_is() {
+fn a_command_is_killed_with_the_program() {
     let env = Env::new();
     let url = calling(&["t"]).url();
     let tool = "t=sleep 600 & echo $! > pid.tmp; mv pid.tmp pid.txt; wait";
@@ -132,7 +132,7 @@ fn is_gone(pid: &str) {
 }
 
 #[test]
-fn a_call_that_nobody_answers_comes_back() {
+fn a_call_without_a_command_is_returned() {
     let env = Env::new();
     env.write(
         "page.json",
@@ -161,7 +161,7 @@ fn a_call_that_nobody_answers_comes_back() {
 }
 
 #[test]
-fn a_tool_that_nobody_offered_is_answered_so() {
+fn a_call_of_an_unknown_tool_is_an_error_result() {
     let env = Env::new();
     let run = llm(&env, &calling(&["other"]), &["--tool", "t=true", "-q"], ASKED).status(0);
     let records = run.objects();
@@ -202,7 +202,7 @@ fn a_failure_after_a_step_keeps_the_step() {
 }
 
 #[test]
-fn what_is_wrong_with_tools_is_told_before_anything_is_asked() {
+fn invalid_tools_are_reported_before_any_request() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     env.write("broken.json", "{\"type\":");
@@ -223,7 +223,7 @@ fn what_is_wrong_with_tools_is_told_before_anything_is_asked() {
 }
 
 #[test]
-fn schemas_are_taken_as_any_interface_spells_them() {
+fn schemas_are_accepted_in_the_form_of_any_api() {
     let env = Env::new();
     let schema = value!({"type": "object", "properties": {"a": {"type": "string"}}});
     for (nth, file) in [
@@ -309,7 +309,7 @@ fn the_number_of_calls_is_limited() {
 }
 
 #[test]
-fn what_a_model_says_reaches_a_tool_on_standard_input_alone() {
+fn model_output_reaches_a_tool_on_standard_input_only() {
     let env = Env::new();
     let hostile = r#"{"x":"$(touch PWNED) `touch PWNED` '; touch PWNED; '"}"#;
     let reply = move |name: &str| {
@@ -339,7 +339,7 @@ fn what_a_model_says_reaches_a_tool_on_standard_input_alone() {
 }
 
 #[test]
-fn a_call_that_the_session_brings_along_is_not_run() {
+fn a_call_in_the_session_is_not_executed() {
     let env = Env::new();
     let call = value!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}]});
     let open = format!("{ASKED}{call}\n");

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn a_message_that_would_be_too_long_is_refused() {
+fn a_message_longer_than_the_limit_is_refused() {
     let pair = Pair::usual();
     let around = r#"{"role":"user","content":"","created_at":"2026-11-20T18:02:03Z"}"#.len();
     let message = |length: usize| format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(length - around));
@@ -19,7 +19,7 @@ fn a_message_that_would_be_too_long_is_refused() {
 }
 
 #[test]
-fn there_is_no_event_to_take_back() {
+fn there_is_no_event_to_undo() {
     let pair = Pair::new(LOG, sidecar(3, 5, BEFORE));
     pair.refuses(1, "keep no events", |pair| pair.run("restore", &[]));
     let pair = Pair::new(
@@ -30,7 +30,7 @@ fn there_is_no_event_to_take_back() {
 }
 
 #[test]
-fn what_makes_no_sense_for_two_files_is_refused() {
+fn options_without_meaning_for_a_pair_are_refused() {
     let pair = Pair::usual();
     pair.refuses(
         2,
@@ -46,7 +46,7 @@ fn what_makes_no_sense_for_two_files_is_refused() {
 }
 
 #[test]
-fn a_sidecar_that_cannot_be_read_is_not_written_over() {
+fn an_unreadable_sidecar_is_not_overwritten() {
     let changes: [(&str, &[&str]); 3] = [("append", &["x"]), ("truncate", &["--all"]), ("restore", &[])];
     for bad in ["", "{\"skip\": 3", "{\"skip\":\"3\"}", "[]"] {
         for (verb, options) in changes {
@@ -77,7 +77,7 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
-fn a_lock_that_is_held_is_waited_for() {
+fn a_command_waits_for_a_lock() {
     let pair = Pair::usual();
     let held = fs::File::open(pair.path("s.jsonl")).unwrap();
     held.lock().unwrap();
@@ -92,7 +92,7 @@ fn a_lock_that_is_held_is_waited_for() {
 }
 
 #[test]
-fn other_files_are_changed_as_ever() {
+fn other_files_are_changed_as_usual() {
     let env = Env::new();
     env.write(
         "s.json",
@@ -118,7 +118,7 @@ fn other_files_are_changed_as_ever() {
 }
 
 #[test]
-fn a_sidecar_is_no_session_of_its_own() {
+fn a_sidecar_is_not_a_session() {
     let pair = Pair::usual();
     let run = |pair: &Pair| pair.env.run(&["append", "p/s.meta.json", "-i", "x"]);
     pair.refuses(2, "is the sidecar of a session", run);

@@ -54,7 +54,7 @@ fn a_budget_is_reached_in_the_files_themselves() {
 }
 
 #[test]
-fn a_dry_run_and_a_budget_that_cannot_be_reached_change_nothing() {
+fn a_dry_run_and_an_unreachable_budget_change_nothing() {
     for (options, status) in [(["--budget", "400", "-n"], 65), (["--budget", "5", "-q"], 1)] {
         let pair = Pair::new(long().replace("half a li\n", ""), sidecar(0, 12, BEFORE));
         let before = (pair.log(), pair.sidecar());
@@ -66,7 +66,7 @@ fn a_dry_run_and_a_budget_that_cannot_be_reached_change_nothing() {
 }
 
 #[test]
-fn a_rule_stays_where_a_cut_goes_behind_it() {
+fn a_rule_before_a_cut_is_kept() {
     let rule = "{\"role\":\"system\",\"content\":\"rule\"}\n";
     let pair = Pair::new(
         format!("{rule}{}", LOG.replace("broken\n", "")),

@@ -13,7 +13,7 @@ fn zones(state: &Value) -> (usize, usize, usize, String) {
 
 /// Turns are counted, not tokens: pending turns are summarized when due, however short they are.
 #[test]
-fn a_short_turn_that_waits_is_summarized() {
+fn a_short_pending_turn_is_summarized() {
     let env = Env::new();
     let healthy = |pending: &[Value], keep: u64| {
         let mut state = parsed(&state(&[], (keep, 100, 1000, "truncate_oldest")));

@@ -30,7 +30,7 @@ fn written() -> Env {
 }
 
 #[test]
-fn a_continuation_has_its_links_and_its_marker_where_penguin_looks() {
+fn a_continuation_has_links_and_marker_as_in_penguin() {
     let env = written();
     let [first, second, third] =
         ["p/trip.json", "p/trip.1.json", "p/trip.2.json"].map(|name| file(&env, name));
@@ -82,7 +82,7 @@ fn the_files_of_a_continuation_are_joined() {
 
 /// Data written from a line's own metadata is read back as metadata.
 #[test]
-fn a_continuation_comes_back_as_it_was() {
+fn a_continuation_is_restored() {
     let env = written();
     let back = env.run(&["cat", "-q", "p/trip.1.json"]).fine();
     let was = env.run(&["cat", "trip.1"]).fine();
@@ -97,7 +97,7 @@ fn a_continuation_comes_back_as_it_was() {
 }
 
 #[test]
-fn an_older_conversation_is_known_by_its_name() {
+fn an_older_conversation_is_detected_by_its_name() {
     let env = Env::new();
     let text = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":"2025-01-02T03:04:05"}]}"#;
     env.write("conversation_20250102_030405.json", text);

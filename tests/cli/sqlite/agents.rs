@@ -31,13 +31,13 @@ fn texts(lines: &[Value]) -> Vec<&str> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_database_counts_what_it_is_known_to_hold() {
+fn every_database_has_its_expected_counts() {
     truth::hold("openai-agents");
 }
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn items_come_back_as_what_they_were() {
+fn items_are_restored() {
     let mut sessions = 0;
     for (path, _) in truth::files("openai-agents") {
         let env = Env::new();
@@ -97,7 +97,7 @@ fn tables_of_any_name_and_several_of_them() {
 }
 
 #[test]
-fn what_is_no_item_is_carried_along() {
+fn values_that_are_not_items_are_passed_through() {
     let env = Env::new();
     made(
         &env,

@@ -45,7 +45,7 @@ fn name(path: &Path, folder: &Path) -> String {
 }
 
 #[test]
-fn sessions_of_a_database_are_archived_and_a_second_run_starts_no_plugin() {
+fn a_second_archive_run_of_a_database_starts_no_plugin() {
     let (env, database) = opencode();
     settle(&env);
     let child = "opencode:ses_one.agent-ses_child";
@@ -113,7 +113,7 @@ fn sessions_of_a_database_are_archived_and_a_second_run_starts_no_plugin() {
 }
 
 #[test]
-fn a_session_that_the_database_lost_is_read_from_the_archive() {
+fn a_session_deleted_in_the_database_is_read_from_the_archive() {
     let (env, database) = opencode();
     archive(&env, &["-q"]).fine();
     let before = env.run(&["cat", "opencode:ses_one"]).fine();

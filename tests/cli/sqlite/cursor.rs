@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_database_counts_what_it_is_known_to_hold() {
+fn the_database_has_its_expected_counts() {
     let folder = sample_data::path("wild").join("cursor");
     let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
     let expected = &truth["files"]["syn-state.vscdb"];

@@ -9,7 +9,7 @@ const LINES: &str = include_str!("../../../src/format/goose/tests/session.jsonl"
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_database_counts_what_it_is_known_to_hold() {
+fn every_database_has_its_expected_counts() {
     truth::hold("goose");
 }
 
@@ -44,7 +44,7 @@ fn filled(env: &Env) -> Connection {
 }
 
 #[test]
-fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
+fn a_session_of_an_open_database_equals_its_export() {
     let env = Env::new();
     let database = filled(&env);
     let before = names(&env.work());
@@ -69,9 +69,9 @@ fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
     assert_eq!(lines.iter().filter(|line| line["role"] == "tool").count(), 3);
     assert_eq!(lines.iter().filter(|line| line["strategy"] == "goose").count(), 1);
     let one = convo(&env, &["sessions.db", "--session", "20260601_1"]).fine();
-    let made = env.pipe(&["cat", "-q", "--to", "goose"], one.out()).fine();
-    let made: Value = serde_json::from_str(made.out()).unwrap();
-    assert_eq!(made["conversation"].as_array().unwrap().len(), 12);
+    let built = env.pipe(&["cat", "-q", "--to", "goose"], one.out()).fine();
+    let built: Value = serde_json::from_str(built.out()).unwrap();
+    assert_eq!(built["conversation"].as_array().unwrap().len(), 12);
     convo(&env, &["sessions.db", "--list"]).fine();
     drop(database);
 }

@@ -98,13 +98,13 @@ pub fn rows(run: &Run) -> Vec<Vec<String>> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn homes_and_sessions_of_the_sample_are_those_that_are_known() {
+fn homes_and_sessions_of_the_sample_match_the_expected_lists() {
     homes_and_sessions(&Sample::with_plugin());
 }
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn searches_of_the_sample_find_what_is_known() {
+fn searches_of_the_sample_find_the_expected_matches() {
     searches(&Sample::with_plugin());
 }
 
@@ -181,7 +181,7 @@ fn a_session_that_changed_just_now_runs_while_its_database_has_a_log() {
 }
 
 #[test]
-fn a_list_starts_no_plugin_while_the_database_is_the_same() {
+fn a_list_starts_no_plugin_for_an_unchanged_database() {
     let (env, database) = opencode();
     settle(&env);
     let list = |env: &Env| env.run(&["list", "--agents"]);
@@ -205,7 +205,7 @@ fn a_list_starts_no_plugin_while_the_database_is_the_same() {
 }
 
 #[test]
-fn without_the_plugin_databases_are_named() {
+fn without_the_plugin_databases_are_reported() {
     let (env, _database) = opencode();
     let run = env.run_without_plugins(&["list", "--agents"]).status(0);
     assert_eq!(run.out(), "");
@@ -375,7 +375,7 @@ fn sessions_of_databases_are_searched() {
 }
 
 #[test]
-fn a_file_of_a_session_that_moved_into_the_database_is_not_another_one() {
+fn a_session_in_a_file_and_the_database_is_listed_once() {
     let (env, _database) = opencode();
     let storage = env.root().join("data/opencode/storage");
     for (name, text) in [

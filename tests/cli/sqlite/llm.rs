@@ -54,12 +54,12 @@ INSERT INTO turns VALUES ('r1', 't1', 'm1', 'm2', 'alias', 'model-1', '{"tempera
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_database_counts_what_it_is_known_to_hold() {
+fn every_database_has_its_expected_counts() {
     truth::hold("llm");
 }
 
 #[test]
-fn a_thread_is_what_leads_to_its_last_message() {
+fn a_thread_contains_the_ancestors_of_its_last_message() {
     let env = Env::new();
     made(&env, TODAY, ROWS);
     let run = convo(&env, &["logs.db"]).status(0);
@@ -132,7 +132,7 @@ fn a_thread_is_what_leads_to_its_last_message() {
 }
 
 #[test]
-fn chains_that_are_broken_end_where_they_break() {
+fn broken_chains_end_at_the_gap() {
     let env = Env::new();
     made(
         &env,
@@ -157,7 +157,7 @@ fn chains_that_are_broken_end_where_they_break() {
 }
 
 #[test]
-fn what_became_no_thread_comes_behind_the_threads() {
+fn conversations_without_a_thread_come_after_the_threads() {
     let env = Env::new();
     let rows = r#"
 INSERT INTO threads VALUES ('c1', 'new', 'm1', NULL, NULL);
@@ -184,7 +184,7 @@ INSERT INTO responses VALUES ('r1', 'm', 'gone over', NULL, NULL, NULL, 'x', NUL
 }
 
 #[test]
-fn what_belongs_to_a_response_stands_around_it() {
+fn tools_and_attachments_are_placed_around_their_response() {
     let env = Env::new();
     let more = r#"
 CREATE TABLE tool_calls (id INTEGER PRIMARY KEY, response_id TEXT, tool_id INTEGER, name TEXT, arguments TEXT, tool_call_id TEXT);

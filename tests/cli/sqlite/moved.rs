@@ -148,8 +148,8 @@ fn sessions_of_another_database_are_not_gone_from_the_archive() {
     // Those of a database that does not exist any more are, too.
     database.close().unwrap();
     std::fs::remove_file(path(&env)).unwrap();
-    let gone = outcomes(&run(&env, &to, &["archive"]).fine());
-    assert_eq!(gone.len(), 3, "{gone:?}");
+    let removed = outcomes(&run(&env, &to, &["archive"]).fine());
+    assert_eq!(removed.len(), 3, "{removed:?}");
     let inside = to.parent().unwrap().join("kept");
     let run = |to: &str| {
         run(

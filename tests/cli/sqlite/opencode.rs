@@ -70,7 +70,7 @@ fn filled(env: &Env) -> Connection {
 }
 
 #[test]
-fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
+fn a_session_of_an_open_database_equals_its_export() {
     let env = Env::new();
     let database = filled(&env);
     env.write("tray.json", EXPORT);
@@ -113,10 +113,10 @@ fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
             );
         }
     }
-    let made = env.pipe(&["cat", "-q", "--to", "opencode"], read.out()).fine();
-    let mut made: Value = serde_json::from_str(made.out()).unwrap();
-    made.as_object_mut().unwrap().remove("columns");
-    assert_eq!(made, serde_json::from_str::<Value>(EXPORT).unwrap());
+    let built = env.pipe(&["cat", "-q", "--to", "opencode"], read.out()).fine();
+    let mut built: Value = serde_json::from_str(built.out()).unwrap();
+    built.as_object_mut().unwrap().remove("columns");
+    assert_eq!(built, serde_json::from_str::<Value>(EXPORT).unwrap());
     drop(database);
 }
 

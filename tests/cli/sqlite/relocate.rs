@@ -94,7 +94,7 @@ fn column(env: &Env, name: &str, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn databases_follow_their_project_and_come_back() {
+fn databases_follow_their_project_and_undo_restores_them() {
     let env = homes();
     let new = env.root().join("new/api").display().to_string();
     let (before, old) = (files(&env), bytes(&env));
@@ -170,7 +170,7 @@ fn a_database_with_a_log_is_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn a_log_that_a_program_left_is_no_obstacle() {
+fn a_log_of_an_ended_program_does_not_block() {
     let env = homes();
     let new = env.root().join("new/api").display().to_string();
     // The state after a process that exited without closing its database.
@@ -219,7 +219,7 @@ fn a_plugin_that_fails_changes_nothing() {
 /// The documented members of the sample databases change.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn databases_of_homes_change_as_known() {
+fn databases_of_homes_change_as_expected() {
     let sample = Sample::new();
     let env = &sample.env;
     convo(env, &["--help"]).status(0);

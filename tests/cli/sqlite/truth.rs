@@ -68,8 +68,8 @@ pub fn counts(env: &Env, stream: &str) -> Value {
             count(&mut usage, name, line["usage"][own].as_u64().unwrap_or(0));
         }
     }
-    for told in env.pipe(&["count", "--json"], stream).fine().objects() {
-        for (role, number) in told["view"]["roles"].as_object().unwrap() {
+    for reported in env.pipe(&["count", "--json"], stream).fine().objects() {
+        for (role, number) in reported["view"]["roles"].as_object().unwrap() {
             count(&mut view, role, number.as_u64().unwrap());
         }
     }

@@ -74,7 +74,7 @@ fn nothing_is_lost(env: &Env, before: &[String]) {
 }
 
 #[test]
-fn what_many_append_stays() {
+fn concurrent_appends_are_kept() {
     for way in WAYS {
         let env = stored(6);
         let before = messages(&env);
@@ -102,7 +102,7 @@ fn what_many_append_stays() {
 }
 
 #[test]
-fn a_gc_takes_nothing_from_it() {
+fn a_concurrent_gc_removes_nothing_from_the_summary() {
     for way in WAYS {
         let env = stored(6);
         env.run(&["truncate", "-q", "talk", "--before", "u1"]).fine();
@@ -125,7 +125,7 @@ fn a_gc_takes_nothing_from_it() {
 }
 
 #[test]
-fn a_cut_into_it_is_left_alone() {
+fn a_concurrent_cut_into_the_range_wins() {
     for way in WAYS {
         let env = stored(6);
         let before = messages(&env);
@@ -141,7 +141,7 @@ fn a_cut_into_it_is_left_alone() {
 }
 
 #[test]
-fn what_is_restored_meanwhile_is_there() {
+fn concurrently_restored_messages_are_kept() {
     for way in WAYS {
         let env = stored(6);
         env.run(&["truncate", "-q", "talk", "--before", "u1"]).fine();
@@ -168,7 +168,7 @@ fn what_is_restored_meanwhile_is_there() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_not_made_anew() {
+fn a_removed_session_is_not_recreated() {
     for way in WAYS {
         let env = stored(6);
         let run = during(&env, way, |env| {

@@ -24,7 +24,7 @@ fn lines(env: &Env) -> usize {
 }
 
 #[test]
-fn a_program_is_asked_and_its_answer_stands() {
+fn a_program_writes_the_summary() {
     let env = stored(6);
     let line = r#"cat > asked.json; echo "$CONVO_STORE" > store.txt; echo "Beans were bought.""#;
     summarize(&env, line, &[]).status(0);
@@ -36,9 +36,9 @@ fn a_program_is_asked_and_its_answer_stands() {
         "{by}"
     );
     assert_eq!(env.read("store.txt").trim_end(), env.store().to_str().unwrap());
-    let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
-    assert_eq!(asked["sha256"], event["sha256"]);
-    assert!(asked["instructions"].as_str().unwrap().contains("`budget`"));
+    let requested: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
+    assert_eq!(requested["sha256"], event["sha256"]);
+    assert!(requested["instructions"].as_str().unwrap().contains("`budget`"));
     env.write("prompt.txt", "In rhymes.");
     env.run(&["restore", "-q", "talk"]).fine();
     summarize(&env, "cat > asked.json; echo Beans.", &["--prompt", "prompt.txt"]).status(0);
@@ -46,7 +46,7 @@ fn a_program_is_asked_and_its_answer_stands() {
 }
 
 #[test]
-fn no_argument_of_a_program_is_kept() {
+fn no_argument_of_a_program_is_stored() {
     const SECRET: &str = "sk-0123456789abcdef";
     let line = format!(r#"KEY="a {SECRET}" cat - --header "Bearer {SECRET}""#);
     for verb in [
@@ -106,7 +106,7 @@ fn a_plugin_is_a_summarizer() {
 }
 
 #[test]
-fn whatever_fails_leaves_the_view_as_it_is() {
+fn a_failure_leaves_the_view_unchanged() {
     let env = stored(6);
     let before = view(&env, "talk");
     for (nth, (line, why)) in [
@@ -141,7 +141,7 @@ fn whatever_fails_leaves_the_view_as_it_is() {
 }
 
 #[test]
-fn after_some_failures_it_rests() {
+fn summaries_pause_after_failures() {
     let env = stored(6);
     let ask = |now: &str, options: &[&str]| {
         let line = "echo asked >> asked.txt; exit 1";
@@ -151,21 +151,21 @@ fn after_some_failures_it_rests() {
             &[&["summarize", "talk", "--with", &format!("cmd:{line}")], options].concat(),
         )
     };
-    let asked = || env.read("asked.txt").lines().count();
+    let requested = || env.read("asked.txt").lines().count();
     ask("2026-11-20T18:00:00Z", &[])
         .status(69)
         .says("2026-11-20T18:00:02Z");
     ask("2026-11-20T18:00:01Z", &["--if-due"])
         .status(0)
         .says("until 2026-11-20T18:00:02Z");
-    assert_eq!(asked(), 1);
+    assert_eq!(requested(), 1);
     ask("2026-11-20T18:00:02Z", &["--if-due"])
         .status(69)
         .says("2026-11-20T18:00:06Z");
     ask("2026-11-20T18:00:03Z", &[])
         .status(69)
         .says("2026-11-20T18:00:11Z");
-    assert_eq!(asked(), 3);
+    assert_eq!(requested(), 3);
     let had = lines(&env);
     let rests = ask("2026-11-20T18:00:04Z", &[]).status(69);
     assert!(
@@ -174,11 +174,11 @@ fn after_some_failures_it_rests() {
             .contains("skipped after 3 failures, until 2026-11-20T18:00:11Z")
             && rests.stderr.contains("hint: run now with --ignore-backoff")
     );
-    assert_eq!((asked(), lines(&env)), (3, had));
+    assert_eq!((requested(), lines(&env)), (3, had));
     ask("2026-11-20T18:00:04Z", &["--retry"])
         .status(69)
         .says("2026-11-20T18:00:20Z");
-    assert_eq!(asked(), 4);
+    assert_eq!(requested(), 4);
     let health = |now: &str| at(&env, now, &["count", "--json", "talk"]).objects()[0]["health"].clone();
     assert_eq!(health("2026-11-20T18:00:30Z"), "degraded");
     env.run(&["append", "talk", "More."]).fine();
@@ -212,7 +212,7 @@ fn after_some_failures_it_rests() {
 }
 
 #[test]
-fn it_is_asked_again_when_it_may_be() {
+fn a_failed_request_is_retried() {
     let env = stored(6);
     let line = "echo asked >> asked.txt; test $(wc -l < asked.txt) -ge 3 && echo Beans.";
     summarize(&env, line, &["--retries", "1", "--backoff", "1ms"]).status(69);
@@ -248,7 +248,7 @@ fn runs(pid: &str) -> bool {
 }
 
 #[test]
-fn what_takes_too_long_is_ended_with_all_that_it_started() {
+fn a_timeout_kills_the_program_and_its_children() {
     let env = stored(6);
     let began = Instant::now();
     let line = "trap '' TERM; sleep 60 & echo $! > pid.txt; echo Beans.; sleep 60";
@@ -298,14 +298,14 @@ fn large_pipes_do_not_block() {
 }
 
 #[test]
-fn what_is_said_while_it_thinks_stays() {
+fn messages_added_meanwhile_are_kept() {
     let env = stored(6);
     let line = "echo asked >> asked.txt; while ! test -e go; do sleep 0.01; done; echo Beans.";
     let mut command = env.command(&["summarize", "talk", "--with", &format!("cmd:{line}")]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let asked = env.work().join("asked.txt");
-    while !asked.exists() {
+    let requested = env.work().join("asked.txt");
+    while !requested.exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
     // No lock is held meanwhile.
@@ -333,7 +333,7 @@ fn what_is_said_while_it_thinks_stays() {
 }
 
 #[test]
-fn what_changes_while_it_thinks_is_left_alone() {
+fn concurrent_changes_refuse_the_summary() {
     let env = stored(6);
     let run = summarize(&env, "convo truncate -q talk --keep-last 1; echo Beans.", &[]).status(75);
     assert!(run.stderr.contains("outdated"), "{run}");
@@ -346,7 +346,7 @@ fn what_changes_while_it_thinks_is_left_alone() {
 }
 
 #[test]
-fn what_is_longer_than_its_window_comes_in_pieces() {
+fn text_beyond_the_window_is_sent_in_chunks() {
     let env = stored(12);
     let line = r#"cat > piece; cat piece >> asked.txt; echo "piece $(wc -l < asked.txt)""#;
     let options = ["--chunk", "420", "--summary-budget", "100"];
@@ -387,7 +387,7 @@ fn what_is_longer_than_its_window_comes_in_pieces() {
 }
 
 #[test]
-fn a_stream_that_cannot_be_summed_up_comes_out_as_it_is() {
+fn a_stream_that_cannot_be_summarized_is_unchanged() {
     let env = Env::new();
     let failing = ["summarize", "--with", "cmd:exit 1"];
     let run = env.pipe(&failing, talk(6)).status(69);
@@ -419,7 +419,7 @@ fn a_stream_that_cannot_be_summed_up_comes_out_as_it_is() {
 }
 
 #[test]
-fn several_sessions_have_their_turns() {
+fn several_sessions_are_summarized() {
     let env = stored(6);
     env.write("two.jsonl", talk(6).replace("\"id\":\"talk\"", "\"id\":\"two\""));
     env.run(&["migrate", "-q", "two.jsonl"]).fine();
@@ -442,7 +442,7 @@ fn several_sessions_have_their_turns() {
 }
 
 #[test]
-fn an_interrupted_run_ends_the_program_and_all_that_it_started() {
+fn an_interrupt_kills_the_program_and_its_children() {
     for (signal, number) in [
         (rustix::process::Signal::INT, 2),
         (rustix::process::Signal::TERM, 15),
@@ -467,7 +467,7 @@ fn an_interrupted_run_ends_the_program_and_all_that_it_started() {
 }
 
 #[test]
-fn a_wait_beyond_the_calendar_has_no_end() {
+fn a_backoff_beyond_the_calendar_is_limited() {
     let env = stored(6);
     summarize(&env, "exit 1", &["--backoff", "99999999d"])
         .status(69)
@@ -483,7 +483,7 @@ fn a_wait_beyond_the_calendar_has_no_end() {
 }
 
 #[test]
-fn rules_beside_an_answer_keep_to_the_budget() {
+fn instructions_with_a_summary_fit_the_budget() {
     let env = Env::new();
     let mut session = String::from("{\"type\":\"session\",\"version\":1,\"id\":\"rules\"}\n");
     for nth in 0..12 {
@@ -509,12 +509,12 @@ fn rules_beside_an_answer_keep_to_the_budget() {
         let tokens = count.objects()[0]["view"]["tokens"]["total"].as_u64().unwrap();
         assert!(tokens <= budget.parse().unwrap(), "{tokens} of {budget}");
         // What the request lists as kept is kept.
-        let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
-        let pins = asked["pins"].as_array().unwrap();
+        let requested: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
+        let pins = requested["pins"].as_array().unwrap();
         assert_eq!(
-            (asked["budget"].as_u64(), pins.len()),
+            (requested["budget"].as_u64(), pins.len()),
             (Some(left), rules),
-            "{asked}"
+            "{requested}"
         );
         assert!(pins.iter().all(|pin| run.out().contains(pin.as_str().unwrap())));
     }

@@ -1,13 +1,13 @@
 //! Assembles streamed chunks of the OpenAI Chat API, each of which adds to the message.
 
-use super::{Step, Text};
+use super::{StreamStep, Text};
 use crate::request::list;
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use std::collections::HashMap;
 
 /// The reply assembled so far.
 #[derive(Debug, Default)]
-pub struct Pieces {
+pub struct ChatAssembler {
     id: Option<Vec<u8>>,
     model: Option<Vec<u8>>,
     usage: Option<Vec<u8>>,
@@ -16,14 +16,14 @@ pub struct Pieces {
     /// Reasoning, under the member name that the service uses.
     reasoning: Vec<(&'static str, Text)>,
     details: Vec<Vec<u8>>,
-    calls: Vec<Call>,
+    calls: Vec<StreamedCall>,
     /// The position in `calls` of each call index.
     numbered: HashMap<Vec<u8>, usize>,
     finish_reason: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
-struct Call {
+struct StreamedCall {
     id: Text,
     name: Text,
     arguments: Text,
@@ -33,9 +33,9 @@ fn is_text(raw: &&[u8]) -> bool {
     raw.len() > 2 && raw.starts_with(b"\"")
 }
 
-impl Pieces {
+impl ChatAssembler {
     /// Adds a chunk.
-    pub fn push(&mut self, data: &[u8]) -> Step {
+    pub fn push(&mut self, data: &[u8]) -> StreamStep {
         let own = |name: &str| json::member(data, name).filter(is_text).map(<[u8]>::to_vec);
         self.id = self.id.take().or_else(|| own("id"));
         self.model = self.model.take().or_else(|| own("model"));
@@ -46,13 +46,13 @@ impl Pieces {
         let choices = choices.unwrap_or_default();
         let first = |choice: &&&[u8]| matches!(json::member(choice, "index"), None | Some(b"0"));
         let Some(choice) = choices.iter().find(first) else {
-            return Step::default();
+            return StreamStep::default();
         };
         if let Some(reason) = json::member(choice, "finish_reason").filter(is_text) {
             self.finish_reason = Some(reason.to_vec());
         }
         let Some(delta) = json::member(choice, "delta") else {
-            return Step::default();
+            return StreamStep::default();
         };
         let member = |name: &str| json::member(delta, name);
         for name in ["reasoning_content", "reasoning"] {
@@ -71,7 +71,7 @@ impl Pieces {
         }
         self.content.push(member("content"));
         self.refusal.push(member("refusal"));
-        Step::of(member("content").or(member("refusal")))
+        StreamStep::of(member("content").or(member("refusal")))
     }
 
     /// Adds a part of a call. Some services send no index; then a name begins a new call.
@@ -89,7 +89,7 @@ impl Pieces {
             if let Some(index) = index {
                 self.numbered.insert(index.to_vec(), next);
             }
-            self.calls.push(Call::default());
+            self.calls.push(StreamedCall::default());
             next
         });
         let call = &mut self.calls[at];
@@ -111,7 +111,7 @@ impl Pieces {
     }
 
     /// Whether the end was received.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.finish_reason.is_some()
     }
 
@@ -133,7 +133,7 @@ impl Pieces {
             message.raw("refusal", self.refusal.raw());
         }
         if !self.calls.is_empty() {
-            message.raw("tool_calls", list(self.calls.iter().map(Call::raw)));
+            message.raw("tool_calls", list(self.calls.iter().map(StreamedCall::raw)));
         }
         let mut choice = ObjectBuilder::default();
         choice
@@ -150,7 +150,7 @@ impl Pieces {
     }
 }
 
-impl Call {
+impl StreamedCall {
     fn raw(&self) -> Vec<u8> {
         let mut function = ObjectBuilder::default();
         function

@@ -40,7 +40,7 @@ impl Events {
     }
 
     /// The data of an event that the end of the stream cut off.
-    pub fn rest(&mut self) -> Option<Vec<u8>> {
+    pub fn take_unfinished(&mut self) -> Option<Vec<u8>> {
         let line = self.bytes.split_off(self.at);
         self.bytes.clear();
         self.at = 0;
@@ -56,7 +56,7 @@ impl Events {
             self.searched = self.bytes.len();
             return None;
         };
-        let behind = match (self.bytes[end], self.bytes.get(end + 1)) {
+        let after = match (self.bytes[end], self.bytes.get(end + 1)) {
             (b'\n', _) => end + 1,
             (_, Some(b'\n')) => end + 2,
             (_, Some(_)) => end + 1,
@@ -73,8 +73,8 @@ impl Events {
         };
         let line = line.to_vec();
         self.begun = true;
-        self.at = behind;
-        self.searched = behind;
+        self.at = after;
+        self.searched = after;
         Some(line)
     }
 
@@ -112,12 +112,16 @@ mod tests {
                 found.push(String::from_utf8(data).unwrap());
             }
         }
-        found.extend(events.rest().map(|data| String::from_utf8(data).unwrap()));
+        found.extend(
+            events
+                .take_unfinished()
+                .map(|data| String::from_utf8(data).unwrap()),
+        );
         found
     }
 
     #[test]
-    fn borders_do_not_matter() {
+    fn chunk_boundaries_do_not_matter() {
         let expected = ["{\"x\":\"\u{e9}\"}", "1\n2", "", "[DONE]"];
         let bytes = TEXT.as_bytes();
         assert_eq!(read(&[bytes]), expected);

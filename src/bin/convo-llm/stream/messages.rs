@@ -1,12 +1,12 @@
 //! Assembles streamed events of the Anthropic API: content blocks that begin, grow and end.
 
-use super::{Step, Text};
+use super::{StreamStep, Text};
 use crate::request::list;
 use convo::model::json::{self, Dialect, Members};
 
 /// The reply assembled so far.
 #[derive(Debug, Default)]
-pub struct Pieces {
+pub struct MessagesAssembler {
     /// The initial message object.
     message: Option<Vec<u8>>,
     blocks: Vec<Block>,
@@ -27,9 +27,9 @@ struct Block {
     citations: Vec<Vec<u8>>,
 }
 
-impl Pieces {
+impl MessagesAssembler {
     /// Adds an event.
-    pub fn push(&mut self, data: &[u8]) -> Step {
+    pub fn push(&mut self, data: &[u8]) -> StreamStep {
         let member = |name: &str| json::member(data, name);
         match member("type").and_then(json::text).unwrap_or_default().as_ref() {
             "message_start" => self.message = member("message").map(<[u8]>::to_vec),
@@ -40,7 +40,7 @@ impl Pieces {
                     raw: raw.to_vec(),
                     ..Block::default()
                 });
-                return Step::of(json::member(raw, "text"));
+                return StreamStep::of(json::member(raw, "text"));
             }
             "content_block_delta" => {
                 let index = member("index").unwrap_or_default();
@@ -48,10 +48,10 @@ impl Pieces {
                     self.blocks.iter_mut().rfind(|block| block.index == index),
                     member("delta"),
                 ) else {
-                    return Step::default();
+                    return StreamStep::default();
                 };
                 block.grow(delta);
-                return Step::of(json::member(delta, "text"));
+                return StreamStep::of(json::member(delta, "text"));
             }
             "message_delta" => {
                 let delta = member("delta").unwrap_or(b"{}");
@@ -62,10 +62,10 @@ impl Pieces {
                     self.usage = Some(usage.to_vec());
                 }
             }
-            "message_stop" => return Step::done(),
+            "message_stop" => return StreamStep::done(),
             _ => {}
         }
-        Step::default()
+        StreamStep::default()
     }
 
     /// Returns the assembled reply. Final usage overrides initial usage.
@@ -122,7 +122,7 @@ impl Block {
                 out = json::with_members(&out, &[(name, Some(&whole.raw()))]).unwrap_or(out);
             }
         }
-        let input = self.input.said();
+        let input = self.input.decoded();
         let is_object = json::value_end(input.as_bytes(), 0, Dialect::Strict) == Ok(input.len());
         if !input.is_empty() {
             // Truncated arguments are not JSON; the stop reason reports the truncation.

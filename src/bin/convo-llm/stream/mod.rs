@@ -6,49 +6,49 @@ mod events;
 mod messages;
 mod responses;
 
-use crate::failure::Failure;
-use crate::said;
+use crate::retry::RequestFailure;
+use crate::service_error;
 use convo::format::request::Api;
 use convo::model::json::{self, Dialect};
 use events::Events;
 
 /// A reply being received.
-pub struct Stream {
+pub struct ReplyStream {
     events: Events,
-    pieces: Pieces,
+    pieces: Assembler,
     /// Whether the API signaled the end.
     done: bool,
 }
 
 /// The assembler of an API.
-enum Pieces {
-    Chat(chat::Pieces),
-    Messages(messages::Pieces),
-    Responses(responses::Pieces),
+enum Assembler {
+    Chat(chat::ChatAssembler),
+    Messages(messages::MessagesAssembler),
+    Responses(responses::ResponsesAssembler),
 }
 
 /// The effect of an event.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Step {
+struct StreamStep {
     /// Text to print.
     text: String,
     /// Whether the reply is complete.
     done: bool,
 }
 
-impl Step {
+impl StreamStep {
     /// A step with a piece of text, given as JSON.
-    fn of(raw: Option<&[u8]>) -> Step {
-        Step {
+    fn of(raw: Option<&[u8]>) -> StreamStep {
+        StreamStep {
             text: raw.and_then(json::text).unwrap_or_default().into_owned(),
             done: false,
         }
     }
 
-    fn done() -> Step {
-        Step {
+    fn done() -> StreamStep {
+        StreamStep {
             done: true,
-            ..Step::default()
+            ..StreamStep::default()
         }
     }
 }
@@ -75,20 +75,20 @@ impl Text {
     }
 
     /// The decoded text.
-    fn said(&self) -> String {
+    fn decoded(&self) -> String {
         json::text(&self.raw()).unwrap_or_default().into_owned()
     }
 }
 
-impl Stream {
+impl ReplyStream {
     /// Creates an empty stream for an API.
-    pub fn new(api: Api) -> Stream {
-        Stream {
+    pub fn new(api: Api) -> ReplyStream {
+        ReplyStream {
             events: Events::default(),
             pieces: match api {
-                Api::Anthropic => Pieces::Messages(messages::Pieces::default()),
-                Api::OpenaiResponses => Pieces::Responses(responses::Pieces::default()),
-                _ => Pieces::Chat(chat::Pieces::default()),
+                Api::Anthropic => Assembler::Messages(messages::MessagesAssembler::default()),
+                Api::OpenaiResponses => Assembler::Responses(responses::ResponsesAssembler::default()),
+                _ => Assembler::Chat(chat::ChatAssembler::default()),
             },
             done: false,
         }
@@ -98,8 +98,8 @@ impl Stream {
     pub fn push(
         &mut self,
         bytes: &[u8],
-        mut show: impl FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut show: impl FnMut(&str) -> Result<(), RequestFailure>,
+    ) -> Result<(), RequestFailure> {
         self.events.push(bytes);
         while let Some(data) = self.events.next() {
             self.event(&data, &mut show)?;
@@ -110,8 +110,8 @@ impl Stream {
     fn event(
         &mut self,
         data: &[u8],
-        show: &mut impl FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        show: &mut impl FnMut(&str) -> Result<(), RequestFailure>,
+    ) -> Result<(), RequestFailure> {
         let data = data.trim_ascii();
         if data == b"[DONE]" {
             self.done = true;
@@ -121,29 +121,32 @@ impl Stream {
             return Ok(());
         }
         if json::value_end(data, 0, Dialect::Strict) != Ok(data.len()) || std::str::from_utf8(data).is_err() {
-            return Err(Failure::again(
+            return Err(RequestFailure::again(
                 "the stream is damaged: an event is not valid JSON",
             ));
         }
         if is_error(data) {
-            let what = said::message(data).unwrap_or_default();
-            return Err(Failure::again(format!(
+            let what = service_error::message(data).unwrap_or_default();
+            return Err(RequestFailure::again(format!(
                 "the service failed within the reply: {}",
-                said::short(&what)
+                service_error::short(&what)
             )));
         }
         let step = match &mut self.pieces {
-            Pieces::Chat(pieces) => pieces.push(data),
-            Pieces::Messages(pieces) => pieces.push(data),
-            Pieces::Responses(pieces) => pieces.push(data)?,
+            Assembler::Chat(pieces) => pieces.push(data),
+            Assembler::Messages(pieces) => pieces.push(data),
+            Assembler::Responses(pieces) => pieces.push(data)?,
         };
         self.done |= step.done;
         show(&step.text)
     }
 
     /// Returns the complete reply; fails if the stream ended early.
-    pub fn finish(mut self, mut show: impl FnMut(&str) -> Result<(), Failure>) -> Result<Vec<u8>, Failure> {
-        if let Some(data) = self.events.rest() {
+    pub fn finish(
+        mut self,
+        mut show: impl FnMut(&str) -> Result<(), RequestFailure>,
+    ) -> Result<Vec<u8>, RequestFailure> {
+        if let Some(data) = self.events.take_unfinished() {
             self.event(&data, &mut show)
                 .map_err(|failure| match failure.again {
                     true => cut(),
@@ -151,9 +154,9 @@ impl Stream {
                 })?;
         }
         let (whole, body) = match self.pieces {
-            Pieces::Chat(pieces) => (pieces.is_whole(), pieces.body()),
-            Pieces::Messages(pieces) => (self.done, pieces.body()),
-            Pieces::Responses(pieces) => (self.done, pieces.body()),
+            Assembler::Chat(pieces) => (pieces.is_complete(), pieces.body()),
+            Assembler::Messages(pieces) => (self.done, pieces.body()),
+            Assembler::Responses(pieces) => (self.done, pieces.body()),
         };
         match whole {
             true => Ok(body),
@@ -162,8 +165,8 @@ impl Stream {
     }
 }
 
-fn cut() -> Failure {
-    Failure::again("the reply was cut off")
+fn cut() -> RequestFailure {
+    RequestFailure::again("the reply was cut off")
 }
 
 /// Whether an event reports an error.

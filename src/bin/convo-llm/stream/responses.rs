@@ -1,40 +1,44 @@
 //! Assembles streamed events of the Responses API: text deltas to print, and the complete reply at the end.
 
-use super::Step;
-use crate::failure::Failure;
+use super::StreamStep;
 use crate::request::list;
-use crate::said;
+use crate::retry::RequestFailure;
+use crate::service_error;
 use convo::model::json;
 
 /// The reply received so far.
 #[derive(Debug, Default)]
-pub struct Pieces {
+pub struct ResponsesAssembler {
     /// Finished items; some services omit them from the complete reply.
     items: Vec<Vec<u8>>,
     response: Option<Vec<u8>>,
 }
 
-impl Pieces {
+impl ResponsesAssembler {
     /// Adds an event.
-    pub fn push(&mut self, data: &[u8]) -> Result<Step, Failure> {
+    pub fn push(&mut self, data: &[u8]) -> Result<StreamStep, RequestFailure> {
         let member = |name: &str| json::member(data, name);
         match member("type").and_then(json::text).unwrap_or_default().as_ref() {
-            "response.output_text.delta" | "response.refusal.delta" => return Ok(Step::of(member("delta"))),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                return Ok(StreamStep::of(member("delta")));
+            }
             "response.output_item.done" => self.items.extend(member("item").map(<[u8]>::to_vec)),
             "response.completed" | "response.incomplete" => {
                 self.response = member("response").map(<[u8]>::to_vec);
-                return Ok(Step::done());
+                return Ok(StreamStep::done());
             }
             "response.failed" => {
-                let what = member("response").and_then(said::message).unwrap_or_default();
-                return Err(Failure::again(format!(
+                let what = member("response")
+                    .and_then(service_error::message)
+                    .unwrap_or_default();
+                return Err(RequestFailure::again(format!(
                     "the service failed: {}",
-                    said::short(&what)
+                    service_error::short(&what)
                 )));
             }
             _ => {}
         }
-        Ok(Step::default())
+        Ok(StreamStep::default())
     }
 
     /// Returns the complete reply.

@@ -2,8 +2,8 @@
 //! continues its parent; items that both contain are returned once, in the parent.
 
 use super::super::database::{self, Database, number};
-use super::super::made::object;
-use super::items::{Item, Usage};
+use super::super::session_lines::object;
+use super::items::{ItemRow, TurnUsage};
 use convo::error::Result;
 use convo::model::json::ObjectBuilder;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,15 +17,15 @@ pub struct Branch {
     /// Its name, if the database has branches.
     pub name: Option<String>,
     /// Its items.
-    pub items: Vec<Item>,
+    pub items: Vec<ItemRow>,
     /// Tokens that its turns used.
-    pub usage: Usage,
+    pub usage: TurnUsage,
     /// Index of its parent branch.
     pub parent: usize,
     /// Index in the parent of the last item that both contain.
     pub joint: Option<usize>,
     /// Items that are in no branch; only set in the first branch.
-    pub left: Vec<Item>,
+    pub left: Vec<ItemRow>,
 }
 
 fn has(database: &Database, table: &str, columns: &[&str]) -> Result<bool> {
@@ -37,7 +37,7 @@ fn has(database: &Database, table: &str, columns: &[&str]) -> Result<bool> {
 
 /// Prepares the lookups by session.
 pub fn ready(database: &Database) -> Result<()> {
-    if is_kept(database)? {
+    if has_branches(database)? {
         database.by(STRUCTURE, "session_id")?;
     }
     if has(database, TURNS, &["session_id"])? {
@@ -46,7 +46,7 @@ pub fn ready(database: &Database) -> Result<()> {
     Ok(())
 }
 
-fn is_kept(database: &Database) -> Result<bool> {
+fn has_branches(database: &Database) -> Result<bool> {
     let columns = [
         "session_id",
         "message_id",
@@ -58,14 +58,14 @@ fn is_kept(database: &Database) -> Result<bool> {
 }
 
 /// Returns the branches of a session, the main branch first.
-pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch>> {
+pub fn all(database: &Database, id: &str, items: Vec<ItemRow>) -> Result<Vec<Branch>> {
     let whole = |items| {
         vec![Branch {
             items,
             ..Branch::default()
         }]
     };
-    if !is_kept(database)? {
+    if !has_branches(database)? {
         return Ok(whole(items));
     }
     let (from, key) = database.by(STRUCTURE, "session_id")?;
@@ -92,7 +92,7 @@ pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch
     if let Some(main) = names.iter().position(|name| name == "main") {
         names[..=main].rotate_right(1);
     }
-    let mut rest: BTreeMap<i64, Item> = items.into_iter().map(|item| (item.row, item)).collect();
+    let mut rest: BTreeMap<i64, ItemRow> = items.into_iter().map(|item| (item.row, item)).collect();
     // Maps an item to its branch and its position in the branch.
     let mut home: HashMap<i64, (usize, usize)> = HashMap::new();
     let mut branches = Vec::new();
@@ -107,7 +107,7 @@ pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch
                 Some(item) => {
                     home.insert(message, (nth, branch.items.len()));
                     turns.extend(turn);
-                    branch.items.push(Item { turn, ..item });
+                    branch.items.push(ItemRow { turn, ..item });
                 }
                 None if branch.items.is_empty() => {
                     if let Some((parent, at)) = home.get(&message) {
@@ -126,12 +126,12 @@ pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch
 }
 
 /// Returns the usage of the turns of a branch.
-fn usage(database: &Database, id: &str, branch: &str) -> Result<Usage> {
+fn usage(database: &Database, id: &str, branch: &str) -> Result<TurnUsage> {
     const NUMBERS: [&str; 4] = ["input_tokens", "output_tokens", "total_tokens", "requests"];
     const DETAILS: [&str; 2] = ["input_tokens_details", "output_tokens_details"];
     let needed = ["session_id", "branch_id", "user_turn_number"];
     if !has(database, TURNS, &[&needed, &NUMBERS[..], &DETAILS].concat())? {
-        return Ok(Usage::new());
+        return Ok(TurnUsage::new());
     }
     let (from, key) = database.by(TURNS, "session_id")?;
     let columns = [&NUMBERS[..], &DETAILS].concat().join(", t.");

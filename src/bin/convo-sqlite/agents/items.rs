@@ -2,7 +2,7 @@
 
 use super::super::NOWHERE;
 use super::super::database::{self, Database, number, utc};
-use super::super::made::{self, object, quoted};
+use super::super::session_lines::{self, object, quoted};
 use super::NAME;
 use super::tables::Tables;
 use convo::error::Result;
@@ -12,7 +12,7 @@ use convo::model::json::{self, ObjectBuilder};
 use std::collections::BTreeMap;
 
 /// A row that contains an item.
-pub struct Item {
+pub struct ItemRow {
     /// Its row number.
     pub row: i64,
     /// Its content.
@@ -23,7 +23,7 @@ pub struct Item {
     pub turn: Option<i64>,
 }
 
-impl Item {
+impl ItemRow {
     /// Returns the item; `None` if it is encrypted or not an object.
     fn item(&self) -> Option<Vec<u8>> {
         object(&self.data).filter(|raw| json::member(raw, "__enc__").is_none())
@@ -32,16 +32,16 @@ impl Item {
     /// Returns the row as a passthrough record.
     pub fn as_foreign(&self) -> Option<Vec<u8>> {
         let text = || quoted(&String::from_utf8_lossy(&self.data));
-        let raw = made::value(&self.data).unwrap_or_else(text);
-        Some(made::foreign(NAME, &raw))
+        let raw = session_lines::value(&self.data).unwrap_or_else(text);
+        Some(session_lines::passthrough(NAME, &raw))
     }
 }
 
 /// Usage per turn: an object, and the number of requests.
-pub type Usage = BTreeMap<i64, (Vec<u8>, i64)>;
+pub type TurnUsage = BTreeMap<i64, (Vec<u8>, i64)>;
 
 /// Reads the items of a session.
-pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<Item>> {
+pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<ItemRow>> {
     let (from, key) = database.by(&tables.messages, "session_id")?;
     let time = match tables.written {
         "NULL" => "NULL".to_string(),
@@ -50,7 +50,7 @@ pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<Item
     let query =
         format!("SELECT t.rowid, t.message_data, {time} FROM {from} WHERE {key} = ?1 ORDER BY t.rowid");
     database.all(&query, &[id], |row| {
-        Ok(Item {
+        Ok(ItemRow {
             row: number(row, 0)?.unwrap_or_default(),
             data: database::bytes(row, 1)?.unwrap_or_default(),
             time: database::text(row, 2)?.and_then(|text| utc(&text)),
@@ -60,16 +60,16 @@ pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<Item
 }
 
 /// Items that form one record: the index of the first one, their number, and the record.
-struct Made {
+struct ItemRecord {
     first: usize,
     items: usize,
     body: Vec<u8>,
-    kind: What,
+    kind: RecordType,
 }
 
 /// The type of a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum RecordType {
     Message,
     /// Replaces everything before it.
     Compaction,
@@ -77,18 +77,18 @@ enum What {
 }
 
 /// Converts items to records without metadata.
-fn made(items: &[Item]) -> Vec<Made> {
-    let read: Vec<Option<Vec<u8>>> = items.iter().map(Item::item).collect();
+fn item_records(items: &[ItemRow]) -> Vec<ItemRecord> {
+    let read: Vec<Option<Vec<u8>>> = items.iter().map(ItemRow::item).collect();
     let mut all = Vec::new();
     let mut at = 0;
     while at < items.len() {
         let run: Vec<&[u8]> = read[at..].iter().map_while(|item| item.as_deref()).collect();
         if run.is_empty() {
-            all.extend(items[at].as_foreign().map(|body| Made {
+            all.extend(items[at].as_foreign().map(|body| ItemRecord {
                 first: at,
                 items: 1,
                 body,
-                kind: What::Foreign,
+                kind: RecordType::Foreign,
             }));
             at += 1;
             continue;
@@ -97,22 +97,24 @@ fn made(items: &[Item]) -> Vec<Made> {
             let (first, items) = (at + unit.elements.start, unit.elements.len());
             let compaction = json::member(run[unit.elements.start], "type") == Some(b"\"compaction\"");
             let kind = if compaction {
-                What::Compaction
+                RecordType::Compaction
             } else {
-                What::Message
+                RecordType::Message
             };
             if unit.records.is_empty() {
-                let bodies = run[unit.elements].iter().map(|raw| made::foreign(NAME, raw));
-                all.extend(bodies.enumerate().map(|(nth, body)| Made {
+                let bodies = run[unit.elements]
+                    .iter()
+                    .map(|raw| session_lines::passthrough(NAME, raw));
+                all.extend(bodies.enumerate().map(|(nth, body)| ItemRecord {
                     first: first + nth,
                     items: 1,
                     body,
-                    kind: What::Foreign,
+                    kind: RecordType::Foreign,
                 }));
                 continue;
             }
             let records = unit.records.into_iter();
-            all.extend(records.map(|body| Made {
+            all.extend(records.map(|body| ItemRecord {
                 first,
                 items,
                 body,
@@ -125,35 +127,35 @@ fn made(items: &[Item]) -> Vec<Made> {
 }
 
 /// Returns for each item the id of the message that contains it.
-pub fn ids(items: &[Item]) -> Vec<String> {
-    let own = |made: Made| std::iter::repeat_n(id(&items[made.first]), made.items);
+pub fn ids(items: &[ItemRow]) -> Vec<String> {
+    let own = |built: ItemRecord| std::iter::repeat_n(id(&items[built.first]), built.items);
     let mut last = None;
-    let all = made(items).into_iter();
+    let all = item_records(items).into_iter();
     // The same items may form several records.
-    all.filter(|made| last.replace(made.first) != Some(made.first))
+    all.filter(|built| last.replace(built.first) != Some(built.first))
         .flat_map(own)
         .collect()
 }
 
-fn id(item: &Item) -> String {
+fn id(item: &ItemRow) -> String {
     format!("item_{}", item.row)
 }
 
 /// Returns the records of a session or a branch.
-pub fn records(items: &[Item], usage: &Usage, report: &mut Report) -> Vec<Vec<u8>> {
-    let all = made(items);
+pub fn records(items: &[ItemRow], usage: &TurnUsage, report: &mut Report) -> Vec<Vec<u8>> {
+    let all = item_records(items);
     // The last assistant message of each turn.
     let mut last: BTreeMap<i64, usize> = BTreeMap::new();
-    for (nth, made) in all.iter().enumerate() {
-        let said = json::member(&made.body, "role") == Some(b"\"assistant\"");
-        if let Some(turn) = items[made.first]
+    for (nth, built) in all.iter().enumerate() {
+        let said = json::member(&built.body, "role") == Some(b"\"assistant\"");
+        if let Some(turn) = items[built.first]
             .turn
-            .filter(|_| said && made.kind != What::Foreign)
+            .filter(|_| said && built.kind != RecordType::Foreign)
         {
             last.insert(turn, nth);
         }
     }
-    let told: BTreeMap<usize, &Vec<u8>> = last
+    let reported: BTreeMap<usize, &Vec<u8>> = last
         .iter()
         .filter_map(|(turn, nth)| Some((*nth, &usage.get(turn)?.0)))
         .collect();
@@ -161,13 +163,13 @@ pub fn records(items: &[Item], usage: &Usage, report: &mut Report) -> Vec<Vec<u8
     let summed = usage
         .iter()
         .filter(|(turn, (_, requests))| *requests > 1 || !last.contains_key(turn));
-    report.lose(Loss::Usage, summed.count() as u64);
-    tell_encrypted(items, report);
+    report.count_loss(Loss::Usage, summed.count() as u64);
+    report_encrypted(items, report);
     let mut records = Vec::new();
-    for (nth, made) in all.into_iter().enumerate() {
-        let item = &items[made.first];
-        if made.kind == What::Foreign {
-            records.push(made.body);
+    for (nth, built) in all.into_iter().enumerate() {
+        let item = &items[built.first];
+        if built.kind == RecordType::Foreign {
+            records.push(built.body);
             continue;
         }
         let (id, time) = (id(item), item.time.as_deref().map(quoted));
@@ -176,11 +178,11 @@ pub fn records(items: &[Item], usage: &Usage, report: &mut Report) -> Vec<Vec<u8
         if let Some(time) = &time {
             changes.push(("timestamp", Some(time)));
         }
-        if let Some(usage) = told.get(&nth) {
+        if let Some(usage) = reported.get(&nth) {
             changes.push(("usage", Some(usage)));
         }
-        records.push(json::with_members(&made.body, &changes).unwrap_or(made.body));
-        if made.kind == What::Compaction {
+        records.push(json::with_members(&built.body, &changes).unwrap_or(built.body));
+        if built.kind == RecordType::Compaction {
             records.push(cut(&id, item.time.as_deref()));
         }
     }
@@ -198,14 +200,15 @@ fn cut(message: &str, time: Option<&str>) -> Vec<u8> {
     event.finish()
 }
 
-fn tell_encrypted(items: &[Item], report: &mut Report) {
-    let locked = |item: &&Item| object(&item.data).is_some_and(|raw| json::member(&raw, "__enc__").is_some());
+fn report_encrypted(items: &[ItemRow], report: &mut Report) {
+    let locked =
+        |item: &&ItemRow| object(&item.data).is_some_and(|raw| json::member(&raw, "__enc__").is_some());
     let (locked, broken) = (
         items.iter().filter(locked).count(),
         items.iter().filter(|item| object(&item.data).is_none()).count(),
     );
     if locked > 0 {
-        report.lose(Loss::Header, 1);
+        report.count_loss(Loss::Header, 1);
         report.note(NOWHERE, "the items are encrypted; kept unchanged");
     }
     if broken > 0 {

@@ -14,9 +14,9 @@ mod items;
 mod tables;
 
 use super::database::{self, Database, number, quoted, utc};
-use super::made::{self, Lineage};
-use super::system::{Row, System};
-use convo::error::{Error, Kind, Result};
+use super::session_lines::{self, LineageMember};
+use super::system::{DatabaseSystem, SystemRow};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
@@ -24,7 +24,7 @@ use convo::model::session::Session;
 use tables::Tables;
 
 /// The definition of this system.
-pub const SESSIONS: System = System {
+pub const SESSIONS: DatabaseSystem = DatabaseSystem {
     name: NAME,
     what: "sessions of the OpenAI Agents SDK",
     tables: &[
@@ -42,7 +42,7 @@ const NAME: &str = "openai-agents";
 /// The format of the items.
 const FORMAT: &str = "openai-responses";
 
-fn rows(database: &Database) -> Result<Vec<Row>> {
+fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let mut rows = Vec::new();
     let all = tables::all(database)?;
     for tables in &all {
@@ -59,11 +59,11 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
         rows.extend(database.all(&query, &[], |row| {
             let id = database::text(row, 0)?.unwrap_or_default();
             let time = database::text(row, 1)?;
-            Ok(Row {
+            Ok(SystemRow {
                 id: tables.named(&id, all.len()),
                 time: time.and_then(|time| utc(&time)),
                 title: None,
-                ..Row::default()
+                ..SystemRow::default()
             })
         })?);
     }
@@ -71,7 +71,7 @@ fn rows(database: &Database) -> Result<Vec<Row>> {
 }
 
 /// Returns the tables of a row, and the id of its session in them.
-fn place(database: &Database, row: &Row) -> Result<(Tables, String)> {
+fn row_location(database: &Database, row: &SystemRow) -> Result<(Tables, String)> {
     let all = tables::all(database)?;
     let several = all.len();
     let mut found = all.into_iter().filter_map(|tables| {
@@ -80,19 +80,19 @@ fn place(database: &Database, row: &Row) -> Result<(Tables, String)> {
     });
     found
         .next()
-        .ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))
+        .ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))
 }
 
-fn bytes(database: &Database, row: &Row) -> Result<u64> {
-    let (tables, id) = place(database, row)?;
+fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
+    let (tables, id) = row_location(database, row)?;
     let (from, key) = database.by(&tables.messages, "session_id")?;
     let query = format!("SELECT sum(octet_length(t.message_data)) FROM {from} WHERE {key} = ?1");
     let bytes = database.first(&query, &[&id], |row| number(row, 0))?;
     Ok(bytes.flatten().map_or(0, i64::unsigned_abs))
 }
 
-fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
-    let (tables, id) = place(database, row)?;
+fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Vec<Session>> {
+    let (tables, id) = row_location(database, row)?;
     let stored = items::stored(database, &tables, &id)?;
     let all = branches::all(database, &id, stored)?;
     let ids: Vec<Vec<String>> = match all.len() {
@@ -101,9 +101,9 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
     };
     let mut sessions = Vec::new();
     for (nth, branch) in all.iter().enumerate() {
-        let parent = made::name(&row.id, branch.parent);
+        let parent = session_lines::name(&row.id, branch.parent);
         let at = branch.joint.map(|joint| ids[branch.parent][joint].as_str());
-        let lineage = (nth > 0).then(|| Lineage {
+        let lineage = (nth > 0).then(|| LineageMember {
             kind: "branch",
             parent: &parent,
             at,
@@ -119,7 +119,7 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
             }
         }
         let nowhere = Workspace::default();
-        let header = made::header(
+        let header = session_lines::header(
             database,
             (NAME, FORMAT),
             row,

@@ -1,7 +1,7 @@
 //! An attachment: its bytes, its URL, or its path.
 
 use super::super::database::{self, Database};
-use super::super::made::quoted;
+use super::super::session_lines::quoted;
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
 use convo::format::request;
@@ -20,12 +20,12 @@ pub struct Attachment {
 pub const COLUMNS: &str = "type, path, url, content";
 
 /// Reads an attachment from these columns, which begin at index `ahead`.
-pub fn of_row(row: &rusqlite::Row<'_>, ahead: usize) -> rusqlite::Result<Attachment> {
+pub fn of_row(row: &rusqlite::Row<'_>, before: usize) -> rusqlite::Result<Attachment> {
     Ok(Attachment {
-        kind: database::text(row, ahead)?,
-        path: database::text(row, ahead + 1)?,
-        url: database::text(row, ahead + 2)?,
-        content: database::bytes(row, ahead + 3)?.filter(|content| !content.is_empty()),
+        kind: database::text(row, before)?,
+        path: database::text(row, before + 1)?,
+        url: database::text(row, before + 2)?,
+        content: database::bytes(row, before + 3)?.filter(|content| !content.is_empty()),
     })
 }
 
@@ -46,7 +46,7 @@ pub fn part(attachment: Option<&Attachment>, report: &mut Report) -> Vec<u8> {
         }
     });
     known.unwrap_or_else(|| {
-        report.lose(Loss::Attachment, 1);
+        report.count_loss(Loss::Attachment, 1);
         let mut inner = ObjectBuilder::default();
         for (name, value) in [
             ("type", attachment.and_then(|attachment| attachment.kind.as_ref())),

@@ -1,14 +1,14 @@
 //! Converts a message of a thread to records: one for the message, and one for each result it contains.
 
-use super::super::made::{array, quoted};
+use super::super::session_lines::{array, quoted};
 use super::NAME;
-use super::part::{self, Part};
+use super::part::{self, ResolvedPart};
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use std::collections::VecDeque;
 
 /// A stored message, and the metadata of its turn.
-pub struct Stored {
+pub struct StoredMessage {
     /// Its hash, which identifies it.
     pub hash: String,
     /// The role of its sender.
@@ -16,14 +16,14 @@ pub struct Stored {
     /// Metadata of the provider: an object.
     pub provider: Option<Vec<u8>>,
     /// Its parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ResolvedPart>,
     /// The turn that ended with this message.
-    pub turn: Option<Turn>,
+    pub turn: Option<TurnMetadata>,
 }
 
 /// Metadata of a turn.
 #[derive(Clone)]
-pub struct Turn {
+pub struct TurnMetadata {
     /// The time when it began.
     pub time: Option<String>,
     /// The model.
@@ -34,9 +34,9 @@ pub struct Turn {
     pub rest: Vec<u8>,
 }
 
-impl Turn {
+impl TurnMetadata {
     /// Adds this metadata to a message.
-    pub fn tell(&self, message: &mut ObjectBuilder, own: &mut ObjectBuilder) {
+    pub fn add_metadata(&self, message: &mut ObjectBuilder, own: &mut ObjectBuilder) {
         if let Some(time) = &self.time {
             message.text("timestamp", time);
         }
@@ -54,9 +54,9 @@ impl Turn {
 
 /// Generated ids of calls without an id, with the names of their tools, until their results are read.
 #[derive(Default)]
-pub struct Open(VecDeque<(String, String)>);
+pub struct OpenCallIds(VecDeque<(String, String)>);
 
-impl Open {
+impl OpenCallIds {
     /// Generates an id for a call of a tool; `place` is unique per call.
     pub fn call(&mut self, tool: &str, place: &str) -> String {
         let id = format!("call_{}", &key::sha256(place.as_bytes())[..16]);
@@ -72,28 +72,28 @@ impl Open {
 }
 
 /// Converts a message to records.
-pub fn records(message: &Stored, open: &mut Open) -> Vec<Vec<u8>> {
+pub fn records(message: &StoredMessage, open: &mut OpenCallIds) -> Vec<Vec<u8>> {
     let results = message
         .parts
         .iter()
         .filter(|part| part.kind == "tool_result")
         .count();
-    let told = results < message.parts.len() || results == 0;
+    let reported = results < message.parts.len() || results == 0;
     // The result of a tool that the provider ran is in the message of its call, after the call; other results come
     // first.
-    let behind = message.role == "assistant";
+    let after = message.role == "assistant";
     let mut records = Vec::new();
-    let main = told.then(|| said(message, open));
-    let (first, last) = if behind { (main, None) } else { (None, main) };
+    let main = reported.then(|| without_results(message, open));
+    let (first, last) = if after { (main, None) } else { (None, main) };
     records.extend(first);
-    let ahead = records.len();
+    let before = records.len();
     let parts = message.parts.iter().filter(|part| part.kind == "tool_result");
-    for (nth, part) in (usize::from(told)..).zip(parts) {
+    for (nth, part) in (usize::from(reported)..).zip(parts) {
         let id = match nth {
             0 => message.hash.clone(),
             nth => format!("{}.{nth}", message.hash),
         };
-        let is_last = !told && records.len() + 1 == ahead + results;
+        let is_last = !reported && records.len() + 1 == before + results;
         let turn = message.turn.as_ref().filter(|_| is_last);
         records.push(result(message, part, &id, turn, open));
     }
@@ -102,14 +102,14 @@ pub fn records(message: &Stored, open: &mut Open) -> Vec<Vec<u8>> {
 }
 
 /// Converts a message without its results.
-fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
+fn without_results(message: &StoredMessage, open: &mut OpenCallIds) -> Vec<u8> {
     let (mut content, mut reasoning, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     let (mut notes, mut order, mut plain) = (Vec::new(), Vec::new(), true);
     for (nth, part) in message.parts.iter().enumerate() {
         let stage = match part.kind.as_str() {
             "tool_result" => continue,
             "reasoning" => {
-                reasoning.push(part::thought(part.text.as_deref(), &part.members));
+                reasoning.push(part::reasoning_part(part.text.as_deref(), &part.members));
                 0
             }
             "tool_call" => {
@@ -125,7 +125,7 @@ fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
             }
             kind => {
                 plain &= kind == "text" && !part::is_filled(&part.members);
-                content.push(part::spelled(kind, part.text.as_deref(), &part.members));
+                content.push(part::encode_part(kind, part.text.as_deref(), &part.members));
                 1
             }
         };
@@ -139,7 +139,7 @@ fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
         &message.role
     };
     built.text("role", role);
-    let texts: Vec<&Part> = message.parts.iter().filter(|part| part.kind == "text").collect();
+    let texts: Vec<&ResolvedPart> = message.parts.iter().filter(|part| part.kind == "text").collect();
     match (content.as_slice(), texts.as_slice()) {
         ([], _) if role == "assistant" => built.raw("content", "null"),
         ([], _) => built.text("content", ""),
@@ -155,7 +155,7 @@ fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
     }
     let mut own = ObjectBuilder::default();
     if let Some(turn) = &message.turn {
-        turn.tell(&mut built, &mut own);
+        turn.add_metadata(&mut built, &mut own);
     }
     if notes.iter().any(|note| part::is_filled(note)) {
         own.raw("calls", array(&notes));
@@ -186,7 +186,7 @@ pub fn finished(mut message: ObjectBuilder, own: ObjectBuilder, failed: bool) ->
 }
 
 /// Converts a call; also returns its members other than id, name and arguments.
-fn call(part: &Part, place: &str, open: &mut Open) -> (Vec<u8>, Vec<u8>) {
+fn call(part: &ResolvedPart, place: &str, open: &mut OpenCallIds) -> (Vec<u8>, Vec<u8>) {
     let get = |name: &str| json::member(&part.members, name);
     let name = get("name").and_then(json::text).unwrap_or_default();
     let id = get("tool_call_id").and_then(json::text).map(|id| id.into_owned());
@@ -196,12 +196,12 @@ fn call(part: &Part, place: &str, open: &mut Open) -> (Vec<u8>, Vec<u8>) {
         Some(other) => quoted(&String::from_utf8_lossy(other)),
         None => quoted("{}"),
     };
-    let note = part::rest(&part.members, &["name", "arguments", "tool_call_id"]);
-    (spelled_call(&id, &name, &arguments), note)
+    let note = part::extra_members(&part.members, &["name", "arguments", "tool_call_id"]);
+    (encode_call(&id, &name, &arguments), note)
 }
 
 /// Encodes a call for the record stream; `arguments` is a JSON string literal.
-pub fn spelled_call(id: &str, name: &str, arguments: &[u8]) -> Vec<u8> {
+pub fn encode_call(id: &str, name: &str, arguments: &[u8]) -> Vec<u8> {
     let mut function = ObjectBuilder::default();
     function.text("name", name).raw("arguments", arguments);
     let mut call = ObjectBuilder::default();
@@ -212,7 +212,13 @@ pub fn spelled_call(id: &str, name: &str, arguments: &[u8]) -> Vec<u8> {
 }
 
 /// Converts a result.
-fn result(message: &Stored, part: &Part, id: &str, turn: Option<&Turn>, open: &mut Open) -> Vec<u8> {
+fn result(
+    message: &StoredMessage,
+    part: &ResolvedPart,
+    id: &str,
+    turn: Option<&TurnMetadata>,
+    open: &mut OpenCallIds,
+) -> Vec<u8> {
     let get = |name: &str| json::member(&part.members, name);
     let name = get("name").and_then(json::text).unwrap_or_default();
     let call = get("tool_call_id").and_then(json::text).map(|id| id.into_owned());
@@ -231,9 +237,9 @@ fn result(message: &Stored, part: &Part, id: &str, turn: Option<&Turn>, open: &m
     built.text("id", id);
     let mut own = ObjectBuilder::default();
     if let Some(turn) = turn {
-        turn.tell(&mut built, &mut own);
+        turn.add_metadata(&mut built, &mut own);
     }
-    let rest = part::rest(&part.members, &["name", "output", "tool_call_id"]);
+    let rest = part::extra_members(&part.members, &["name", "output", "tool_call_id"]);
     for (name, value) in json::members(&rest, json::Dialect::Strict).unwrap_or_default() {
         own.raw(&name, value);
     }

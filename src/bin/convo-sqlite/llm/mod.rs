@@ -18,13 +18,13 @@ mod responses;
 mod threads;
 
 use super::database::{self, Database, utc};
-use super::system::{Row, System};
+use super::system::{DatabaseSystem, SystemRow};
 use convo::error::Result;
 use convo::format::report::Report;
 use convo::model::session::Session;
 
 /// The definition of this system.
-pub const LOGS: System = System {
+pub const LOGS: DatabaseSystem = DatabaseSystem {
     name: NAME,
     what: "a log of llm",
     tables: &[
@@ -50,7 +50,7 @@ pub const LOGS: System = System {
             ],
         ),
     ],
-    otherwise: responses::are_there,
+    otherwise: responses::have_tables,
     rows,
     bytes,
     sessions,
@@ -58,25 +58,25 @@ pub const LOGS: System = System {
 
 const NAME: &str = "llm";
 
-fn rows(database: &Database) -> Result<Vec<Row>> {
+fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let mut rows = Vec::new();
-    if threads::are_there(database)? {
+    if threads::have_tables(database)? {
         rows.extend(threads::rows(database)?);
     }
-    if responses::are_there(database)? {
+    if responses::have_tables(database)? {
         rows.extend(responses::rows(database)?);
     }
     Ok(rows)
 }
 
-fn bytes(database: &Database, row: &Row) -> Result<u64> {
+fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
     match threads::is_one(database, &row.id)? {
         true => threads::bytes(database, row),
         false => responses::bytes(database, row),
     }
 }
 
-fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Vec<Session>> {
     match threads::is_one(database, &row.id)? {
         true => threads::sessions(database, row, report),
         false => responses::session(database, row, report).map(|session| vec![session]),

@@ -2,14 +2,14 @@
 //! references.
 
 use super::super::database::{self, Database};
-use super::super::made::{object, quoted};
+use super::super::session_lines::{object, quoted};
 use super::attachment;
 use convo::error::Result;
 use convo::format::report::Report;
 use convo::model::json::{self, Dialect, ObjectBuilder};
 
 /// A part with its references resolved.
-pub struct Part {
+pub struct ResolvedPart {
     /// Its type.
     pub kind: String,
     /// Its text, if any.
@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 /// Reads the parts of a message.
-pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec<Part>> {
+pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec<ResolvedPart>> {
     let (from, key) = database.by("parts", "message_hash")?;
     let query =
         format!("SELECT t.type, t.text, t.payload FROM {from} WHERE {key} = ?1 ORDER BY t.position, t.id");
@@ -44,7 +44,7 @@ pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec
         let members = members.unwrap_or_else(|| b"{}".to_vec());
         let (text, members) = resolved(database, text, members, hash, report)?;
         let (attached, members) = attached(database, &kind, members, report)?;
-        parts.push(Part {
+        parts.push(ResolvedPart {
             kind,
             text,
             members,
@@ -131,7 +131,7 @@ pub fn is_filled(object: &[u8]) -> bool {
 }
 
 /// Returns an object without the known members.
-pub fn rest(object: &[u8], known: &[&str]) -> Vec<u8> {
+pub fn extra_members(object: &[u8], known: &[&str]) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     for (name, value) in json::members(object, Dialect::Strict).unwrap_or_default() {
         if !known.contains(&name.as_ref()) {
@@ -142,7 +142,7 @@ pub fn rest(object: &[u8], known: &[&str]) -> Vec<u8> {
 }
 
 /// Encodes a content part with this type, text, and other members.
-pub fn spelled(kind: &str, text: Option<&str>, members: &[u8]) -> Vec<u8> {
+pub fn encode_part(kind: &str, text: Option<&str>, members: &[u8]) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     part.text("type", kind);
     if let Some(text) = text {
@@ -155,7 +155,7 @@ pub fn spelled(kind: &str, text: Option<&str>, members: &[u8]) -> Vec<u8> {
 }
 
 /// Converts reasoning. A signature that the provider requires in later requests is encoded as in its API.
-pub fn thought(text: Option<&str>, members: &[u8]) -> Vec<u8> {
+pub fn reasoning_part(text: Option<&str>, members: &[u8]) -> Vec<u8> {
     let said = json::member(members, "provider_metadata");
     let by_anthropic = said.and_then(|said| json::member(said, "anthropic"));
     if let Some(signature) = by_anthropic.and_then(|own| json::member(own, "signature")) {

@@ -1,9 +1,9 @@
 //! Conversations of versions before threads: one row per response, with the prompt that it answers.
 
 use super::super::database::{self, Database, number};
-use super::super::made::{self, array, quoted};
-use super::super::system::Row;
-use super::message::{self, Open, Turn};
+use super::super::session_lines::{self, array, quoted};
+use super::super::system::SystemRow;
+use super::message::{self, OpenCallIds, TurnMetadata};
 use super::{NAME, attachment, threads, time};
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
@@ -12,7 +12,7 @@ use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 
 /// Whether the tables of responses exist.
-pub fn are_there(database: &Database) -> Result<bool> {
+pub fn have_tables(database: &Database) -> Result<bool> {
     let has = |table: &str, columns: &[&str]| -> Result<bool> {
         let there = database.columns(table)?;
         Ok(columns
@@ -35,7 +35,7 @@ pub fn are_there(database: &Database) -> Result<bool> {
 }
 
 /// Tables with data of a response.
-const BESIDE: [&str; 5] = [
+const RESPONSE_TABLES: [&str; 5] = [
     "tool_calls",
     "tool_results",
     "prompt_attachments",
@@ -44,14 +44,14 @@ const BESIDE: [&str; 5] = [
 ];
 
 /// Returns the conversations that are not threads, and the responses without a conversation, by id.
-pub fn rows(database: &Database) -> Result<Vec<Row>> {
+pub fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     database.by("responses", "conversation_id")?;
-    for table in BESIDE {
+    for table in RESPONSE_TABLES {
         if !database.columns(table)?.is_empty() {
             database.by(table, "response_id")?;
         }
     }
-    let (first, other) = match threads::are_there(database)? {
+    let (first, other) = match threads::have_tables(database)? {
         true => (
             "WHERE id NOT IN (SELECT id FROM threads)",
             "AND id NOT IN (SELECT id FROM turns)",
@@ -67,11 +67,11 @@ pub fn rows(database: &Database) -> Result<Vec<Row>> {
          ORDER BY 1"
     );
     let mut rows = database.all(&query, &[], |row| {
-        Ok(Row {
+        Ok(SystemRow {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: time(row, 1)?,
             title: database::text(row, 2)?,
-            ..Row::default()
+            ..SystemRow::default()
         })
     })?;
     let (from, key) = database.by("responses", "conversation_id")?;
@@ -97,7 +97,7 @@ fn all(database: &Database, columns: &str) -> Result<String> {
 }
 
 /// Returns the size of the texts of a conversation in bytes.
-pub fn bytes(database: &Database, row: &Row) -> Result<u64> {
+pub fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
     let own = "octet_length(coalesce(t.prompt, '')) + octet_length(coalesce(t.system, '')) + \
                octet_length(coalesce(t.response, '')) AS own";
     let query = format!("SELECT sum(own) FROM ({})", all(database, own)?);
@@ -112,7 +112,7 @@ struct Response {
     system: String,
     response: String,
     reasoning: String,
-    turn: Turn,
+    turn: TurnMetadata,
     /// Whether the database also contains the raw request.
     is_traced: bool,
 }
@@ -129,7 +129,7 @@ const LATER: [&str; 8] = [
     "prompt_json",
 ];
 
-fn responses(database: &Database, row: &Row) -> Result<Vec<Response>> {
+fn responses(database: &Database, row: &SystemRow) -> Result<Vec<Response>> {
     let there = database.columns("responses")?;
     let column = |name: &str| match there.iter().any(|column| column == name) {
         true => format!("t.{name}"),
@@ -143,8 +143,13 @@ fn responses(database: &Database, row: &Row) -> Result<Vec<Response>> {
     let query = format!("{} ORDER BY 1", all(database, &columns.join(", "))?);
     database.all(&query, &[&row.id], |row| {
         let text = |column| Ok::<_, rusqlite::Error>(database::text(row, column)?.unwrap_or_default());
-        let json =
-            |column| Ok::<_, rusqlite::Error>(database::bytes(row, column)?.as_deref().and_then(made::value));
+        let json = |column| {
+            Ok::<_, rusqlite::Error>(
+                database::bytes(row, column)?
+                    .as_deref()
+                    .and_then(session_lines::value),
+            )
+        };
         let filled = |value: &Vec<u8>| !matches!(value.as_slice(), b"null" | b"{}");
         let (model, resolved) = (database::text(row, 4)?, database::text(row, 8)?);
         let mut rest = ObjectBuilder::default();
@@ -169,7 +174,7 @@ fn responses(database: &Database, row: &Row) -> Result<Vec<Response>> {
             response: text(3)?,
             reasoning: text(9)?,
             is_traced: json(15)?.is_some_and(|value| filled(&value)),
-            turn: Turn {
+            turn: TurnMetadata {
                 time: time(row, 5)?,
                 model: resolved.or(model),
                 usage: threads::usage(row, [6, 7, 14])?,
@@ -180,15 +185,15 @@ fn responses(database: &Database, row: &Row) -> Result<Vec<Response>> {
 }
 
 /// Converts a conversation.
-pub fn session(database: &Database, row: &Row, report: &mut Report) -> Result<Session> {
+pub fn session(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Session> {
     let mut session = Session::default();
     let (own, nowhere) = (ObjectBuilder::default(), Workspace::default());
-    let header = made::header(database, (NAME, NAME), row, 0, None, own, &nowhere);
+    let header = session_lines::header(database, (NAME, NAME), row, 0, None, own, &nowhere);
     session.push_new(&header);
-    let mut open = Open::default();
+    let mut open = OpenCallIds::default();
     for response in responses(database, row)? {
         // The raw request repeats the whole history.
-        report.lose(Loss::Metadata, u64::from(response.is_traced));
+        report.count_loss(Loss::Metadata, u64::from(response.is_traced));
         for record in records(database, &response, &mut open, report)? {
             session.push_new(&record);
         }
@@ -199,7 +204,7 @@ pub fn session(database: &Database, row: &Row, report: &mut Report) -> Result<Se
 fn records(
     database: &Database,
     response: &Response,
-    open: &mut Open,
+    open: &mut OpenCallIds,
     report: &mut Report,
 ) -> Result<Vec<Vec<u8>>> {
     let mut records = Vec::new();
@@ -264,13 +269,13 @@ fn records(
     Ok(records)
 }
 
-fn is_there(database: &Database, table: &str) -> Result<bool> {
+fn has_table(database: &Database, table: &str) -> Result<bool> {
     Ok(!database.columns(table)?.is_empty())
 }
 
 /// Reads the fragments of a response.
 fn fragments(database: &Database, table: &str, response: &str) -> Result<Vec<String>> {
-    if !is_there(database, table)? {
+    if !has_table(database, table)? {
         return Ok(Vec::new());
     }
     let (from, key) = database.by(table, "response_id")?;
@@ -289,7 +294,7 @@ fn attachments(
     of: &str,
     report: &mut Report,
 ) -> Result<Vec<Vec<u8>>> {
-    if !is_there(database, table)? {
+    if !has_table(database, table)? {
         return Ok(Vec::new());
     }
     let (from, key) = database.by(table, column)?;
@@ -312,10 +317,10 @@ fn attachments(
 fn results(
     database: &Database,
     response: &Response,
-    open: &mut Open,
+    open: &mut OpenCallIds,
     report: &mut Report,
 ) -> Result<Vec<Vec<u8>>> {
-    if !is_there(database, "tool_results")? {
+    if !has_table(database, "tool_results")? {
         return Ok(Vec::new());
     }
     let (from, key) = database.by("tool_results", "response_id")?;
@@ -371,9 +376,9 @@ fn results(
 }
 
 /// Converts the reply of the model.
-fn answer(database: &Database, response: &Response, open: &mut Open) -> Result<Vec<u8>> {
+fn answer(database: &Database, response: &Response, open: &mut OpenCallIds) -> Result<Vec<u8>> {
     let mut calls = Vec::new();
-    if is_there(database, "tool_calls")? {
+    if has_table(database, "tool_calls")? {
         let (from, key) = database.by("tool_calls", "response_id")?;
         let query =
             format!("SELECT t.name, t.arguments, t.tool_call_id FROM {from} WHERE {key} = ?1 ORDER BY t.id");
@@ -385,7 +390,7 @@ fn answer(database: &Database, response: &Response, open: &mut Open) -> Result<V
             let name = name.unwrap_or_default();
             let call = call.unwrap_or_else(|| open.call(&name, &format!("{}\n{nth}", response.id)));
             let arguments = quoted(&arguments.unwrap_or_default());
-            calls.push(message::spelled_call(&call, &name, &arguments));
+            calls.push(message::encode_call(&call, &name, &arguments));
         }
     }
     let mut built = ObjectBuilder::default();
@@ -401,10 +406,10 @@ fn answer(database: &Database, response: &Response, open: &mut Open) -> Result<V
     if !response.reasoning.is_empty() {
         built.raw(
             "reasoning",
-            array(&[super::part::thought(Some(&response.reasoning), b"{}")]),
+            array(&[super::part::reasoning_part(Some(&response.reasoning), b"{}")]),
         );
     }
     let mut own = ObjectBuilder::default();
-    response.turn.tell(&mut built, &mut own);
+    response.turn.add_metadata(&mut built, &mut own);
     Ok(message::finished(built, own, false))
 }

@@ -3,11 +3,11 @@
 
 use super::super::NOWHERE;
 use super::super::database::{self, Database, number};
-use super::super::made::{self, Lineage, object};
-use super::super::system::Row;
-use super::message::{self, Open, Stored, Turn};
+use super::super::session_lines::{self, LineageMember, object};
+use super::super::system::SystemRow;
+use super::message::{self, OpenCallIds, StoredMessage, TurnMetadata};
 use super::{LOGS, NAME, part, time};
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
@@ -15,7 +15,7 @@ use convo::model::session::Session;
 use std::collections::{HashMap, HashSet};
 
 /// Whether the tables of threads exist.
-pub fn are_there(database: &Database) -> Result<bool> {
+pub fn have_tables(database: &Database) -> Result<bool> {
     for (table, _) in LOGS.tables {
         if database.columns(table)?.is_empty() {
             return Ok(false);
@@ -26,7 +26,7 @@ pub fn are_there(database: &Database) -> Result<bool> {
 
 /// Whether a thread with this id exists.
 pub fn is_one(database: &Database, id: &str) -> Result<bool> {
-    if !are_there(database)? {
+    if !have_tables(database)? {
         return Ok(false);
     }
     let query = "SELECT 1 FROM threads WHERE id = ?1";
@@ -34,7 +34,7 @@ pub fn is_one(database: &Database, id: &str) -> Result<bool> {
 }
 
 /// Returns all threads by id.
-pub fn rows(database: &Database) -> Result<Vec<Row>> {
+pub fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     // Creates missing indexes once, before the lookups.
     database.by("parts", "message_hash")?;
     database.by("messages", "hash")?;
@@ -42,18 +42,18 @@ pub fn rows(database: &Database) -> Result<Vec<Row>> {
     let query = "SELECT id, datetime_utc, name, newest FROM threads LEFT JOIN
         (SELECT thread_id, max(datetime_utc) AS newest FROM turns GROUP BY thread_id) ON thread_id = id ORDER BY id";
     database.all(query, &[], |row| {
-        Ok(Row {
+        Ok(SystemRow {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: time(row, 1)?,
             title: database::text(row, 2)?,
             updated: time(row, 3)?,
-            ..Row::default()
+            ..SystemRow::default()
         })
     })
 }
 
 /// Returns the size of the texts of a thread in bytes.
-pub fn bytes(database: &Database, row: &Row) -> Result<u64> {
+pub fn bytes(database: &Database, row: &SystemRow) -> Result<u64> {
     let (from, key) = database.by("parts", "message_hash")?;
     let query = format!(
         "SELECT sum(octet_length(coalesce(t.text, '')) + octet_length(coalesce(t.payload, ''))) FROM {from} WHERE {key} = ?1"
@@ -73,15 +73,15 @@ pub fn bytes(database: &Database, row: &Row) -> Result<u64> {
 }
 
 /// A message of a chain, without its parts.
-struct Link {
+struct MessageLink {
     hash: String,
     role: String,
     provider: Option<Vec<u8>>,
 }
 
 /// A chain, from its first message or from the message after the one that it shares with another chain.
-struct Chain {
-    links: Vec<Link>,
+struct MessageChain {
+    links: Vec<MessageLink>,
     joint: Option<String>,
 }
 
@@ -91,7 +91,7 @@ fn tip(database: &Database, id: &str) -> Result<(Option<String>, Option<String>)
     let found = database.first(query, &[id], |row| {
         Ok((database::text(row, 0)?, database::text(row, 1)?))
     })?;
-    found.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))
+    found.ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))
 }
 
 /// Returns the chain that ends with a message, back to the first known message.
@@ -100,10 +100,10 @@ fn chain(
     tip: Option<String>,
     known: &HashSet<String>,
     report: &mut Report,
-) -> Result<Chain> {
+) -> Result<MessageChain> {
     let (from, key) = database.by("messages", "hash")?;
     let query = format!("SELECT t.parent_hash, t.role, t.provider_metadata FROM {from} WHERE {key} = ?1");
-    let mut links: Vec<Link> = Vec::new();
+    let mut links: Vec<MessageLink> = Vec::new();
     let mut seen = HashSet::new();
     let mut next = tip;
     let joint = loop {
@@ -126,15 +126,15 @@ fn chain(
             break None;
         };
         let provider = provider.as_deref().and_then(object);
-        links.push(Link { hash, role, provider });
+        links.push(MessageLink { hash, role, provider });
         next = parent;
     };
     links.reverse();
-    Ok(Chain { links, joint })
+    Ok(MessageChain { links, joint })
 }
 
 /// Returns the turns of a thread by their last messages, and these messages in order.
-fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, Turn>)> {
+fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, TurnMetadata>)> {
     let there = database.columns("turns")?;
     let others = [
         "resolved_model",
@@ -169,7 +169,7 @@ fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, 
     Ok((tips, turns))
 }
 
-fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<Turn> {
+fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<TurnMetadata> {
     let (own, resolved) = (database::text(row, 2)?, database::text(row, 6)?);
     let mut rest = ObjectBuilder::default();
     rest.text("id", &database::text(row, 1)?.unwrap_or_default());
@@ -178,7 +178,9 @@ fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<Turn> {
         rest.text("model", own);
     }
     for (name, column) in [("options", 7), ("response", 11)] {
-        let value = database::bytes(row, column)?.as_deref().and_then(made::value);
+        let value = database::bytes(row, column)?
+            .as_deref()
+            .and_then(session_lines::value);
         if let Some(value) = value.filter(|value| !matches!(value.as_slice(), b"null" | b"{}")) {
             rest.raw(name, value);
         }
@@ -189,7 +191,7 @@ fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<Turn> {
     if let Some(duration) = number(row, 10)? {
         rest.raw("duration_ms", duration.to_string());
     }
-    Ok(Turn {
+    Ok(TurnMetadata {
         time: time(row, 5)?,
         model: resolved.or(own),
         usage: usage(row, [3, 4, 9])?,
@@ -216,7 +218,7 @@ pub fn usage(
 }
 
 /// Converts the thread and its abandoned branches.
-pub fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+pub fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result<Vec<Session>> {
     let (tip, forked) = tip(database, &row.id)?;
     let (tips, mut turns) = turns(database, &row.id)?;
     let mut sessions = Vec::new();
@@ -247,21 +249,21 @@ pub fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<V
             .and_then(|joint| home.get(joint))
             .copied()
             .unwrap_or(0);
-        let parent = made::name(&row.id, parent);
+        let parent = session_lines::name(&row.id, parent);
         let lineage = match (nth, &forked) {
             (0, None) => None,
-            (0, Some(forked)) => Some(Lineage {
+            (0, Some(forked)) => Some(LineageMember {
                 kind: "fork",
                 parent: forked,
                 at: None,
             }),
-            _ => Some(Lineage {
+            _ => Some(LineageMember {
                 kind: "branch",
                 parent: &parent,
                 at: chain.joint.as_deref(),
             }),
         };
-        let header = made::header(
+        let header = session_lines::header(
             database,
             (NAME, NAME),
             row,
@@ -272,9 +274,9 @@ pub fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<V
         );
         let mut session = Session::default();
         session.push_new(&header);
-        let mut open = Open::default();
+        let mut open = OpenCallIds::default();
         for link in chain.links {
-            let stored = Stored {
+            let stored = StoredMessage {
                 parts: part::parts(database, &link.hash, report)?,
                 turn: turns.remove(&link.hash),
                 hash: link.hash,

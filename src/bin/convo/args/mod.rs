@@ -1,31 +1,31 @@
 //! Options shared by commands. Parsing opens no files.
 
-mod amounts;
-mod choosing;
 mod following;
+mod message_conditions;
 mod pages;
 mod plain;
 mod scope;
 mod selecting;
 mod times;
+mod token_args;
 
 use crate::output::{Color, Diagnostics};
 use crate::programs::counter_program;
-pub use amounts::{Fitting, Window, per_cent, tokens, window};
-pub use choosing::Choosing;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::Format;
-use convo::model::memory::Memory;
+use convo::model::retention::Memory;
 use convo::tokens::Tokenizer;
 pub use following::Following;
+pub use message_conditions::MessageConditions;
 pub use pages::PageArgs;
 pub use plain::plain;
-pub use scope::{Scope, named_program, of_format, program_of, project_of};
+pub use scope::{SessionScope, named_program, of_format, program_of, project_of};
 pub use selecting::{Selecting, category};
 use std::path::PathBuf;
 use std::time::Duration;
 pub use times::{TimeOptions, TimeStyle};
+pub use token_args::{BudgetArgs, Window, per_cent, tokens, window};
 
 // Options of every command. No doc comment: clap would use it as the description of each command that flattens them.
 #[derive(Args, Clone, Debug, Default)]
@@ -128,7 +128,7 @@ pub struct OutputArgs {
     ///
     /// same is the format of the first input. Without --to, an output file that ends in .md or .html is a page.
     #[arg(short, long, value_name = "FORMAT", value_parser = target)]
-    pub to: Option<Target>,
+    pub to: Option<TargetFormat>,
     /// Write each session on one line
     ///
     /// For tools that distribute lines, such as Spark. All commands read packed sessions.
@@ -175,7 +175,7 @@ pub struct EditArgs {
 /// Token counting.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Tokens")]
-pub struct Counting {
+pub struct TokenizerArgs {
     /// Tokenizer or model to count tokens with
     ///
     /// An encoding (o200k_base, cl100k_base, ...), an estimate (chars4, ...), a model (gpt-4o, claude-sonnet-4-5, ...) or
@@ -262,10 +262,11 @@ fn is_path(operand: &str) -> bool {
 /// Rejects a new name that would be read as a path or as standard input.
 pub fn checked_name(name: &str) -> convo::Result<&str> {
     if name == "-" || is_path(name) {
-        return Err(
-            Error::new(Kind::Usage, format!("{name}: invalid name: looks like a path"))
-                .hint("use a name without '/' and without an extension such as .json"),
-        );
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("{name}: invalid name: looks like a path"),
+        )
+        .hint("use a name without '/' and without an extension such as .json"));
     }
     Ok(name)
 }
@@ -308,16 +309,16 @@ pub fn writable(name: &str) -> Result<Format, String> {
 
 /// The output format as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum TargetFormat {
     /// The format of the first input.
     Same,
     Format(Format),
 }
 
-fn target(name: &str) -> Result<Target, String> {
+fn target(name: &str) -> Result<TargetFormat, String> {
     match name {
-        "same" => Ok(Target::Same),
-        name => writable(name).map(Target::Format),
+        "same" => Ok(TargetFormat::Same),
+        name => writable(name).map(TargetFormat::Format),
     }
 }
 

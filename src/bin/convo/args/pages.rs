@@ -1,9 +1,9 @@
 //! Options of HTML pages.
 
 use clap::Args;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
-use convo::format::page::{PageOptions, Theme, Thinking};
+use convo::format::page::{PageOptions, PageThinking, Theme};
 use convo::format::training;
 
 /// Contents of HTML pages.
@@ -54,15 +54,15 @@ impl PageArgs {
     /// Splits off how training data encodes reasoning, and returns it with the other options.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for a value that is only valid for pages.
-    pub fn take_training(mut self) -> Result<(Option<training::Thinking>, PageArgs)> {
+    /// [`ErrorKind::Usage`] for a value that is only valid for pages.
+    pub fn take_training(mut self) -> Result<(Option<training::TrainingThinking>, PageArgs)> {
         match self.thinking.take() {
             None => Ok((None, self)),
             Some(Reasoning {
                 training: Some(how), ..
             }) => Ok((Some(how), self)),
             Some(_) => {
-                let error = Error::new(Kind::Usage, "--thinking fold and show require --to html");
+                let error = Error::new(ErrorKind::Usage, "--thinking fold and show require --to html");
                 Err(error.hint("use drop, inline or field"))
             }
         }
@@ -71,18 +71,18 @@ impl PageArgs {
     /// Returns the page options for this format.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for an option that requires another format.
+    /// [`ErrorKind::Usage`] for an option that requires another format.
     pub fn options(&self, to: Format) -> Result<PageOptions> {
         if let Some(name) = self.given().filter(|_| to != Format::Html) {
             let what = format!("{name} requires --to html");
-            return Err(Error::new(Kind::Usage, what).hint(format!("add --to html, or omit {name}")));
+            return Err(Error::new(ErrorKind::Usage, what).hint(format!("add --to html, or omit {name}")));
         }
         let thinking = match self.thinking {
             None => None,
             Some(Reasoning { page: Some(page), .. }) => Some(page),
             Some(_) => {
                 let what = "--thinking inline and field require --to openai-finetune or --to trl";
-                return Err(Error::new(Kind::Usage, what));
+                return Err(Error::new(ErrorKind::Usage, what));
             }
         };
         let defaults = PageOptions::default();
@@ -102,17 +102,17 @@ impl PageArgs {
 /// How reasoning is written, on pages and in training data; none if not supported there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reasoning {
-    page: Option<Thinking>,
-    training: Option<training::Thinking>,
+    page: Option<PageThinking>,
+    training: Option<training::TrainingThinking>,
 }
 
 fn thinking(text: &str) -> std::result::Result<Reasoning, &'static str> {
     let (page, training) = match text {
-        "fold" => (Some(Thinking::Fold), None),
-        "show" => (Some(Thinking::Show), None),
-        "drop" => (Some(Thinking::Drop), Some(training::Thinking::Drop)),
-        "inline" => (None, Some(training::Thinking::Inline)),
-        "field" => (None, Some(training::Thinking::Field)),
+        "fold" => (Some(PageThinking::Fold), None),
+        "show" => (Some(PageThinking::Show), None),
+        "drop" => (Some(PageThinking::Drop), Some(training::TrainingThinking::Drop)),
+        "inline" => (None, Some(training::TrainingThinking::Inline)),
+        "field" => (None, Some(training::TrainingThinking::Field)),
         _ => return Err("expected fold, show or drop; of training data drop, inline or field"),
     };
     Ok(Reasoning { page, training })

@@ -1,6 +1,6 @@
 //! Options that select sessions, shared by commands over many sessions.
 
-use super::times::{When, when};
+use super::times::{TimePoint, when};
 use clap::Args;
 use convo::format::{Format, native};
 use convo::home::{self, PROGRAMS};
@@ -9,7 +9,7 @@ use convo::model::session::Session;
 /// Which sessions are selected.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Filter")]
-pub struct Scope {
+pub struct SessionScope {
     /// Only sessions of this project: directory or last part
     ///
     /// The working directory that a session recorded has this last part, or is this directory or one below. A directory
@@ -26,10 +26,10 @@ pub struct Scope {
     /// A duration before now, a date (its start in the local time zone) or an RFC 3339 time. The time of a session is
     /// that of its newest record; sessions without a time are not selected.
     #[arg(long, alias = "newer-than", value_name = "WHEN", value_parser = when)]
-    pub since: Option<When>,
+    pub since: Option<TimePoint>,
     /// Only sessions last changed before WHEN
     #[arg(long, alias = "older-than", value_name = "WHEN", value_parser = when)]
-    pub until: Option<When>,
+    pub until: Option<TimePoint>,
 }
 
 /// Expands the name of a program; an unknown name is an error with suggestions.
@@ -73,7 +73,7 @@ pub fn program_of(session: &Session, format: Format) -> String {
     of_format(&program.unwrap_or_else(|| format.name().to_string())).to_string()
 }
 
-impl Scope {
+impl SessionScope {
     /// Makes the project absolute if it is a path; a name without a slash is unchanged.
     pub fn settle(&mut self) {
         let Some(project) = &mut self.project else { return };
@@ -140,9 +140,9 @@ mod tests {
             named_program("clause")
         );
         assert!(named_program("zzzz").unwrap_err().contains("convo agents --help"));
-        let scope = Scope {
+        let scope = SessionScope {
             program: vec!["roo-code".to_string()],
-            ..Scope::default()
+            ..SessionScope::default()
         };
         assert!(scope.has_program(Some("cline-roo")) && scope.has_program(Some("roo-code")));
         assert!(!scope.has_program(Some("cline")) && !scope.has_program(None));
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn a_project_is_a_directory_or_its_last_part() {
-        let of = |project: &str| Scope {
+        let of = |project: &str| SessionScope {
             project: Some(project.to_string()),
-            ..Scope::default()
+            ..SessionScope::default()
         };
         assert!(of("/src/api").has_project(Some("/src/api/x")) && of("api").has_project(Some("/src/api/")));
         for (project, cwd) in [
@@ -162,6 +162,6 @@ mod tests {
         ] {
             assert!(!of(project).has_project(Some(cwd)), "{project} {cwd}");
         }
-        assert!(!of("api").has_project(None) && Scope::default().has_project(None));
+        assert!(!of("api").has_project(None) && SessionScope::default().has_project(None));
     }
 }

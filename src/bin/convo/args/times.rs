@@ -31,39 +31,39 @@ pub struct TimeOptions {
 
 /// A point in time as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum TimePoint {
     /// This long before now.
     Ago(Duration),
     /// Seconds since 1970.
     At(i64),
 }
 
-impl When {
+impl TimePoint {
     /// Whether a time is before this one; both in seconds since 1970.
     pub fn is_after(self, time: i64, now: i64) -> bool {
         match self {
-            When::Ago(age) => {
+            TimePoint::Ago(age) => {
                 let limit = i64::try_from(age.as_secs()).unwrap_or(i64::MAX);
                 now.saturating_sub(time) > limit
             }
-            When::At(moment) => time < moment,
+            TimePoint::At(moment) => time < moment,
         }
     }
 }
 
 /// Parses a duration (`12h`, `7d`, `2w`), a date (`2026-11-01`, at midnight local time) or a time (RFC 3339).
-pub fn when(text: &str) -> Result<When, String> {
+pub fn when(text: &str) -> Result<TimePoint, String> {
     const EXPECTED: &str = "expected a duration, a date or an RFC 3339 time, e.g. 12h, 7d, 2026-11-01";
     // A bare number is a duration everywhere else; here it could be a year.
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number && let Ok(age) = duration(text) {
-        return Ok(When::Ago(age));
+        return Ok(TimePoint::Ago(age));
     }
     let moment = (text.len() >= 10)
         .then(|| time::read(text))
         .flatten()
         .and_then(|reading| time::seconds(&reading.time));
-    moment.map(When::At).ok_or_else(|| EXPECTED.to_string())
+    moment.map(TimePoint::At).ok_or_else(|| EXPECTED.to_string())
 }
 
 #[cfg(test)]
@@ -72,9 +72,9 @@ mod tests {
 
     #[test]
     fn a_duration_counts_back_and_a_date_does_not() {
-        assert_eq!(when("2w"), Ok(When::Ago(Duration::from_secs(14 * 86_400))));
-        assert_eq!(when("90m"), Ok(When::Ago(Duration::from_secs(5400))));
-        assert_eq!(when("2026-11-01T00:00:00Z"), Ok(When::At(1_793_491_200)));
+        assert_eq!(when("2w"), Ok(TimePoint::Ago(Duration::from_secs(14 * 86_400))));
+        assert_eq!(when("90m"), Ok(TimePoint::Ago(Duration::from_secs(5400))));
+        assert_eq!(when("2026-11-01T00:00:00Z"), Ok(TimePoint::At(1_793_491_200)));
         for bad in [
             "",
             "7",
@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn an_age_is_over_only_when_it_is_longer() {
-        let day = When::Ago(Duration::from_secs(86_400));
+        let day = TimePoint::Ago(Duration::from_secs(86_400));
         assert!(!day.is_after(0, 86_400));
         assert!(day.is_after(0, 86_401));
         assert!(!day.is_after(100, 0));
-        assert!(When::At(10).is_after(9, 0));
-        assert!(!When::At(10).is_after(10, 0));
+        assert!(TimePoint::At(10).is_after(9, 0));
+        assert!(!TimePoint::At(10).is_after(10, 0));
     }
 }

@@ -1,15 +1,15 @@
 //! `context`: prints the view, the messages that a model would receive.
 
 use super::Run;
-use crate::args::{ChainArgs, Counting, Fitting, InputArgs, OutputArgs, Selecting};
+use crate::args::{BudgetArgs, ChainArgs, InputArgs, OutputArgs, Selecting, TokenizerArgs};
 use crate::context::Context;
-use crate::input::Reading;
+use crate::input::InputSettings;
 use crate::input::chain_reader;
 use crate::provider_request;
-use crate::writing::{Export, tell_dangling, write_to};
+use crate::writing::{Export, report_dangling, write_to};
 use clap::Args;
 use convo::check::Api;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::{Format, Purpose};
 use convo::model::view::View as Replayed;
 
@@ -31,9 +31,9 @@ pub struct View {
     #[command(flatten)]
     selecting: Selecting,
     #[command(flatten)]
-    fitting: Fitting,
+    fitting: BudgetArgs,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -47,12 +47,12 @@ pub struct View {
 
 impl Run for View {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let inputs = context.inputs(&self.inputs)?;
         let writing = self.writing.settle(&inputs, &self.reading)?;
         let budget = self.fitting.budget()?;
         if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
-            let error = Error::new(Kind::Usage, "--window and --tokenizer require --budget");
+            let error = Error::new(ErrorKind::Usage, "--window and --tokenizer require --budget");
             return Err(error
                 .hint("add --budget, e.g. --budget 60% --window gpt-4o")
                 .into());
@@ -60,7 +60,7 @@ impl Run for View {
         let to = writing.format();
         let api = Api::from_name(to.name());
         // A request body contains only the view; other formats keep more.
-        let reading = Reading {
+        let reading = InputSettings {
             view_only: budget.is_none()
                 && self.selecting.selection().is_none()
                 && !self.chained.chain
@@ -72,7 +72,7 @@ impl Run for View {
             let mut written = 0;
             chain_reader::each(context, &inputs, reading, self.chained, |label, mut session| {
                 written += 1;
-                self.selecting.narrow(label, &mut session)?;
+                self.selecting.select_part(label, &mut session)?;
                 if let Some(budget) = budget {
                     let counter = self.counting.counter(context, label, &session)?;
                     let window = self.fitting.window();
@@ -81,7 +81,7 @@ impl Run for View {
                 out.separate();
                 if to == Format::Native {
                     let view = Replayed::replay(&session);
-                    tell_dangling(context, label, &session, &view);
+                    report_dangling(context, label, &session, &view);
                     return provider_request::write(&session, &view, out);
                 }
                 let session = match api {

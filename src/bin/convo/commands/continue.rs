@@ -1,19 +1,19 @@
 //! `continue`: creates a session linked to the one that it continues.
 
 use super::Run;
-use crate::args::{Counting, Input, InputArgs, OutputArgs, Window, window};
-use crate::context::{Context, Opened, named, stopped};
-use crate::edit::continuation::{Taken, go_on};
+use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, Window, window};
+use crate::context::{Context, OpenInput, named, stopped};
+use crate::edit::continuation::{CopiedMessages, continue_session};
 use crate::input::{InputSessions, report_and_continue};
-use crate::writing::{Export, Writing, write_records, write_to};
+use crate::writing::{Export, OutputFormat, write_records, write_to};
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::compact;
-use convo::filter::compact::when::When;
-use convo::filter::continuation::{self, Before, Layout, New};
+use convo::filter::compact::trigger::TriggerExpression;
+use convo::filter::continuation::{self, Before, NewSession, SessionLayout};
 use convo::format::Format;
 use convo::format::report::Report;
-use convo::model::chain::Links;
+use convo::model::chain::ChainLinks;
 use convo::model::session::Session;
 use convo::store::Continued;
 use std::io::Write;
@@ -43,13 +43,13 @@ pub struct Continue {
     ///
     /// See `convo compact --when` for the terms. If the condition does not hold, prints the id of the session itself and
     /// exits with 0; a stream is printed unchanged.
-    #[arg(long, value_name = "CONDITION", value_parser = When::read)]
-    when: Option<When>,
+    #[arg(long, value_name = "CONDITION", value_parser = TriggerExpression::read)]
+    when: Option<TriggerExpression>,
     /// Context window for `fraction` in --when: tokens or a model name
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, requires = "when")]
     window: Option<Window>,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -64,11 +64,11 @@ pub struct Continue {
 
 impl Run for Continue {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let inputs = context.inputs(&self.inputs)?;
         let writing = self.writing.settle(&inputs, &self.reading)?;
-        if self.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
-            let error = Error::new(Kind::Usage, "fraction in --when requires --window");
+        if self.window.is_none() && self.when.as_ref().is_some_and(TriggerExpression::needs_window) {
+            let error = Error::new(ErrorKind::Usage, "fraction in --when requires --window");
             return Err(error.hint("add --window gpt-4o or --window 128000").into());
         }
         let streams = self.stdout || self.writing.is_elsewhere();
@@ -79,7 +79,7 @@ impl Run for Continue {
         }
         if stored < inputs.len() {
             let error = Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "cannot mix stored sessions with files or standard input",
             );
             return Err(error
@@ -98,7 +98,7 @@ impl Run for Continue {
 const UNCHANGED: &str = "unchanged: the condition of --when does not hold";
 
 fn continued(child: &str) -> Error {
-    Error::new(Kind::Exists, format!("already continued by {child}"))
+    Error::new(ErrorKind::Exists, format!("already continued by {child}"))
         .hint(format!("continue the last session with: convo continue {child}"))
 }
 
@@ -117,59 +117,65 @@ impl Continue {
         if let Some(when) = &self.when {
             let session = context.store()?.load(&id, &mut Report::default())?;
             if !self.is_due(context, name, &session, when)? {
-                context.output.tell(name, UNCHANGED);
-                return self.tell_unchanged(context, &id);
+                context.output.notice(name, UNCHANGED);
+                return self.report_unchanged(context, &id);
             }
         }
-        let asked = self.counting.asked(context)?;
-        let (done, taken) =
-            go_on(context, &id, asked, None, &mut report).map_err(|error| named(error, name))?;
+        let requested = self.counting.asked(context)?;
+        let (done, taken) = continue_session(context, &id, requested, None, &mut report)
+            .map_err(|error| named(error, name))?;
         context.output.report(name, &mut report);
         match done {
-            Continued::Now(child, aliases) => self.tell(context, &id, &child, &aliases, &taken),
+            Continued::Now(child, aliases) => self.report(context, &id, &child, &aliases, &taken),
             Continued::Before(child) => Err(named(continued(&child), name).into()),
             Continued::Not => Err(named(
-                Error::new(Kind::No, "the session has no messages to continue"),
+                Error::new(ErrorKind::No, "the session has no messages to continue"),
                 name,
             )
             .into()),
         }
     }
 
-    fn tell(
+    fn report(
         &self,
         context: &Context,
         id: &str,
         child: &str,
         aliases: &[String],
-        taken: &Taken,
+        taken: &CopiedMessages,
     ) -> anyhow::Result<()> {
         if !self.json {
             return context.output.print_done(child);
         }
-        let told = serde_json::json!({
+        let reported = serde_json::json!({
             "schema": "convo.continue/1", "id": child, "continued": true, "continued_from": id, "continuation_index": taken.index,
             "copies": taken.copies, "aliases": aliases,
         });
-        context.output.print_done(&told.to_string())
+        context.output.print_done(&reported.to_string())
     }
 
     /// Whether the condition holds for the view of a session.
-    fn is_due(&self, context: &Context, label: &str, session: &Session, when: &When) -> convo::Result<bool> {
+    fn is_due(
+        &self,
+        context: &Context,
+        label: &str,
+        session: &Session,
+        when: &TriggerExpression,
+    ) -> convo::Result<bool> {
         let counter = self.counting.counter(context, label, session)?;
         let window = self.window.map(|Window(tokens)| tokens);
         Ok(when.fired(&compact::measured(session, counter, window)).is_some())
     }
 
-    fn tell_unchanged(&self, context: &Context, id: &str) -> anyhow::Result<()> {
+    fn report_unchanged(&self, context: &Context, id: &str) -> anyhow::Result<()> {
         if !self.json {
             return context.output.print_done(id);
         }
-        let told = serde_json::json!({ "schema": "convo.continue/1", "id": id, "continued": false });
-        context.output.print_done(&told.to_string())
+        let reported = serde_json::json!({ "schema": "convo.continue/1", "id": id, "continued": false });
+        context.output.print_done(&reported.to_string())
     }
 
-    fn filter(&self, context: &Context, inputs: &[Input], writing: Writing<'_>) -> anyhow::Result<()> {
+    fn filter(&self, context: &Context, inputs: &[Input], writing: OutputFormat<'_>) -> anyhow::Result<()> {
         write_to(context, writing, |out| {
             let mut written = 0;
             for input in inputs {
@@ -187,8 +193,8 @@ impl Continue {
     fn stream(
         &self,
         context: &Context,
-        opened: Opened,
-        writing: Writing<'_>,
+        opened: OpenInput,
+        writing: OutputFormat<'_>,
         written: &mut usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
@@ -214,46 +220,54 @@ impl Continue {
     fn next(&self, context: &Context, label: &str, session: Session, to: Format) -> convo::Result<Session> {
         let due = self.when.as_ref();
         if due.map_or(Ok(true), |when| self.is_due(context, label, &session, when))? {
-            return self.made(context, label, &session, to);
+            return self.build_continuation(context, label, &session, to);
         }
-        context.output.tell(label, UNCHANGED);
+        context.output.notice(label, UNCHANGED);
         Ok(session)
     }
 
     /// Creates the continuation from the lines of the session alone.
-    fn made(&self, context: &Context, label: &str, session: &Session, to: Format) -> convo::Result<Session> {
-        let links = Links::of(session);
+    fn build_continuation(
+        &self,
+        context: &Context,
+        label: &str,
+        session: &Session,
+        to: Format,
+    ) -> convo::Result<Session> {
+        let links = ChainLinks::of(session);
         let Some(source) = links.id else {
-            return Err(Error::new(Kind::Data, "has no id for the new session to link to")
-                .hint("start the stream with a header from: convo new --stdout"));
+            return Err(
+                Error::new(ErrorKind::Data, "has no id for the new session to link to")
+                    .hint("start the stream with a header from: convo new --stdout"),
+            );
         };
         if let Some(child) = links.continued_to.first() {
             return Err(continued(child));
         }
-        if Before::told(session).is_none() {
+        if Before::from_header(session).is_none() {
             let what = "earlier sessions of the chain are unknown and not counted";
-            context.output.tell(label, what);
+            context.output.notice(label, what);
         }
         let before = Before::guessed(session);
         let created_at = match context.clock.is_fixed() {
             true => Some(context.clock.now()),
             false => session.newest_time(),
         };
-        let layout = Layout::of(to);
+        let layout = SessionLayout::of(to);
         let id = layout.id(&source, before.sessions.saturating_add(1), created_at.as_deref());
-        let new = New {
+        let new = NewSession {
             id: &id,
             created_at: created_at.as_deref(),
             layout,
             limit: None,
         };
         let counter = self.counting.counter(context, label, session)?;
-        let mut made = Session::default();
+        let mut built = Session::default();
         let plan = continuation::plan(session, counter, &before, &new)?;
         plan.unwrap_or_default()
             .lines
             .iter()
-            .for_each(|line| made.push_new(line));
-        Ok(made)
+            .for_each(|line| built.push_new(line));
+        Ok(built)
     }
 }

@@ -8,7 +8,7 @@ use crate::output::columns;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::Format;
 use convo::format::detect::Detection;
 use std::fs::File;
@@ -45,7 +45,7 @@ const COLUMNS: [Column; 2] = [Column::rest("INPUT"), Column::text("FORMAT")];
 
 impl Run for Detect {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let inputs = context.inputs(&self.inputs)?;
         let several = inputs.len() > 1;
         // On a terminal, several inputs are a table, whose column widths require all of them.
@@ -59,7 +59,7 @@ impl Run for Detect {
                     if let (true, Some(name)) = (is_table, verdict.name) {
                         rows.push(vec![Cell::Text(input.label()), Cell::Text(name.to_string())]);
                     }
-                    self.tell(context, input, &verdict, several, !is_table)
+                    self.report(context, input, &verdict, several, !is_table)
                 });
             report_and_continue(context, done, inputs.len())?;
         }
@@ -92,8 +92,10 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
         Input::Row(..) => Ok(Detection::certain(Format::Native, "a session in a database")),
         Input::Stdin => {
             if io::stdin().is_terminal() {
-                return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
-                    .hint("give a session or file, or pipe one in"));
+                return Err(
+                    Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
+                        .hint("give a session or file, or pipe one in"),
+                );
             }
             let (head, whole, _) = unwrapped(&mut io::stdin().lock())?;
             Ok(detect_file(&head, whole, None))
@@ -102,7 +104,9 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
             let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
             let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
             if about.is_dir() {
-                return Err(Error::new(Kind::Usage, "is a directory").hint("give the files in the directory"));
+                return Err(
+                    Error::new(ErrorKind::Usage, "is a directory").hint("give the files in the directory")
+                );
             }
             let (head, whole, _) = unwrapped(&mut file)?;
             Ok(detect_file(&head, whole, Some(path)))
@@ -111,7 +115,7 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
 }
 
 impl Detect {
-    fn tell(
+    fn report(
         &self,
         context: &Context,
         input: &Input,
@@ -126,11 +130,11 @@ impl Detect {
                 .into_iter()
                 .map(|one| serde_json::json!({"format": one.name, "evidence": one.evidence}))
                 .collect();
-            let told = serde_json::json!({
+            let reported = serde_json::json!({
                 "schema": "convo.detect/1", "input": label, "format": verdict.name, "confidence": verdict.confidence(),
                 "read": verdict.format.is_some(), "evidence": verdict.evidence, "candidates": candidates,
             });
-            Some(told.to_string())
+            Some(reported.to_string())
         } else {
             verdict.name.map(|name| match several {
                 true => format!("{label}\t{name}"),
@@ -139,7 +143,7 @@ impl Detect {
         };
         context.output.rows(self.null, line.filter(|_| prints))?;
         if verdict.format.is_none() {
-            let error = Error::new(Kind::Data, verdict.evidence.clone());
+            let error = Error::new(ErrorKind::Data, verdict.evidence.clone());
             let error = match (verdict.hint, verdict.name) {
                 (Some(hint), _) => error.hint(hint),
                 (None, None) => error.hint(from_hint()),
@@ -150,9 +154,9 @@ impl Detect {
         if !verdict.others.is_empty() {
             let what = format!("ambiguous format: also matches {}", verdict.others.join(", "));
             if self.strict {
-                return Err(named(Error::new(Kind::Data, what), &label).into());
+                return Err(named(Error::new(ErrorKind::Data, what), &label).into());
             }
-            context.output.tell(&label, &what);
+            context.output.notice(&label, &what);
         }
         Ok(())
     }

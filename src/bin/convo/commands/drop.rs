@@ -1,9 +1,9 @@
 //! `drop`: drops the selected messages from the view.
 
 use super::Run;
-use crate::args::{Choosing, EditArgs, InputArgs};
+use crate::args::{EditArgs, InputArgs, MessageConditions};
 use crate::context::Context;
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use clap::Args;
 use convo::filter::drop;
 
@@ -25,7 +25,7 @@ pub struct Drop {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    choosing: Choosing,
+    choosing: MessageConditions,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -36,9 +36,9 @@ impl Run for Drop {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = context.inputs(&self.inputs)?;
         let choice = self.choosing.choice(&inputs, false)?;
-        let edit = Edit {
+        let edit = EditRequest {
             reports: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         edit::run(context, &inputs, edit, |session, stamps| {
             drop::plan(session, &choice, |content| stamps.event(content))

@@ -4,7 +4,7 @@ use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, checked_name};
 use crate::context::{Context, named};
 use crate::input::InputSessions;
-use crate::output::counted;
+use crate::output::count_of;
 use crate::writing::{Export, write_records, write_to};
 use clap::Args;
 use convo::error::Result;
@@ -32,7 +32,7 @@ pub struct Fork {
     #[arg(value_name = "INPUT")]
     input: String,
     #[command(flatten)]
-    end: Ending,
+    end: ForkEndArgs,
     /// Id of the new session [default: session_TIME_RANDOM]
     ///
     /// The default of a file or a stream is derived from its id.
@@ -56,7 +56,7 @@ pub struct Fork {
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 #[command(next_help_heading = "End")]
-struct Ending {
+struct ForkEndArgs {
     /// End with this message
     #[arg(long, value_name = "ID")]
     at: Option<String>,
@@ -68,7 +68,7 @@ struct Ending {
     exchange: Option<u64>,
 }
 
-impl Ending {
+impl ForkEndArgs {
     fn end(&self) -> End {
         match (&self.at, &self.before, self.exchange) {
             (Some(id), ..) => End::At(id.clone()),
@@ -81,7 +81,7 @@ impl Ending {
 
 impl Run for Fork {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.id {
             checked_name(checked_id(id)?)?;
         }
@@ -101,15 +101,15 @@ impl Fork {
     fn plan<'s>(&self, context: &Context, label: &str, session: &'s Session) -> Result<Planned<'s>> {
         let fork = Planned::plan(session, &self.end.end())?;
         if let Some(note) = &fork.note {
-            context.output.tell(label, note);
+            context.output.notice(label, note);
         }
         Ok(fork)
     }
 
     /// Reports the plan of a dry run.
     fn report_plan(&self, context: &Context, label: &str, fork: &Planned<'_>) {
-        let what = format!("would fork {} of {}", fork.messages, counted(fork.of, "message"));
-        context.output.tell(label, &what);
+        let what = format!("would fork {} of {}", fork.messages, count_of(fork.of, "message"));
+        context.output.notice(label, &what);
     }
 
     /// Stores the fork of a stored session; returns the text to print.
@@ -132,21 +132,21 @@ impl Fork {
             None => context.free_session_id(Some(store))?,
         };
         let (at, messages, of) = (fork.at.clone(), fork.messages, fork.of);
-        let made = fork.make(&id, Some(&context.clock.now()))?;
-        let lines: Vec<Vec<u8>> = (0..made.len())
-            .map(|index| made.record(index).body.to_vec())
+        let built = fork.make(&id, Some(&context.clock.now()))?;
+        let lines: Vec<Vec<u8>> = (0..built.len())
+            .map(|index| built.record(index).body.to_vec())
             .filter(|line| !line.is_empty())
             .collect();
         store.create_session(&id, &lines)?;
-        let what = format!("forked {messages} of {} as {id}", counted(of, "message"));
+        let what = format!("forked {messages} of {} as {id}", count_of(of, "message"));
         context.output.detail(name, &what);
         if !self.json {
             return Ok(Some(id));
         }
-        let told = serde_json::json!({
+        let reported = serde_json::json!({
             "schema": "convo.fork/1", "id": id, "parent": parent, "at": at, "messages": messages,
         });
-        Ok(Some(told.to_string()))
+        Ok(Some(reported.to_string()))
     }
 
     /// Prints the fork of a file or a stream.
@@ -160,8 +160,8 @@ impl Fork {
         if self.dry_run {
             while let Some(session) = sessions.next()? {
                 let planned = self.plan(context, &label, &session);
-                let told = planned.map(|fork| self.report_plan(context, &label, &fork));
-                sessions.settle(told.map_err(|error| named(error, &label).into()))?;
+                let reported = planned.map(|fork| self.report_plan(context, &label, &fork));
+                sessions.settle(reported.map_err(|error| named(error, &label).into()))?;
             }
             return Ok(());
         }
@@ -169,15 +169,15 @@ impl Fork {
             let mut nth = 0;
             while let Some(session) = sessions.next()? {
                 nth += 1;
-                let made = self.plan(context, &label, &session).and_then(|fork| {
+                let built = self.plan(context, &label, &session).and_then(|fork| {
                     let derived = || fork.derived_id();
                     let id = self.id.clone().unwrap_or_else(derived);
                     fork.make(&id, None)
                 });
-                let done = match made.map_err(|error| named(error, &label)) {
+                let done = match built.map_err(|error| named(error, &label)) {
                     Err(error) => Err(error.into()),
-                    Ok(made) if export.to == Format::Native => write_records(&made, out),
-                    Ok(made) => export.write(&made, nth, out),
+                    Ok(built) if export.to == Format::Native => write_records(&built, out),
+                    Ok(built) => export.write(&built, nth, out),
                 };
                 sessions.settle(done)?;
             }

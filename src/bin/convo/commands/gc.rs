@@ -4,13 +4,13 @@ use super::Run;
 use crate::args::{ALL, Input, duration};
 use crate::context::{Context, certain_format, named};
 use crate::input::report_and_continue;
-use crate::output::counted;
+use crate::output::count_of;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::gc;
 use convo::model::time;
 use convo::store::foreign::{Compaction, compact};
-use convo::store::{Receipt, Thin};
+use convo::store::{GcOptions, Receipt};
 use std::time::Duration;
 
 /// Move hidden messages from the logs to the archive
@@ -64,7 +64,7 @@ pub struct Gc {
 
 impl Run for Gc {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if self.names.iter().any(|name| name == ALL) {
             self.names.clear();
         }
@@ -78,7 +78,7 @@ impl Run for Gc {
         let mut ids = Vec::new();
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
-                let error = Error::new(Kind::Usage, "gc requires stored sessions, not paths");
+                let error = Error::new(ErrorKind::Usage, "gc requires stored sessions, not paths");
                 return Err(named(error, name)
                     .hint("compact the log of a PicoClaw session with -i")
                     .into());
@@ -98,7 +98,7 @@ impl Run for Gc {
         for (name, id) in &ids {
             match self.one(context, id, until) {
                 Ok(receipt) => {
-                    self.tell(context, name, id, &receipt, None)?;
+                    self.report(context, name, id, &receipt, None)?;
                     if receipt.is_change() {
                         total.0 += 1;
                         total.1.taken += receipt.taken;
@@ -107,18 +107,18 @@ impl Run for Gc {
                     }
                 }
                 // Not an error: the session needs all of its records.
-                Err(error) if error.kind == Kind::No => {
-                    self.tell(context, name, id, &Receipt::default(), Some(&error.message))?;
+                Err(error) if error.kind == ErrorKind::No => {
+                    self.report(context, name, id, &Receipt::default(), Some(&error.message))?;
                 }
                 // In a run over the whole store, a session may be removed in the meantime.
-                Err(error) if error.kind == Kind::NotFound && self.names.is_empty() => {}
+                Err(error) if error.kind == ErrorKind::NotFound && self.names.is_empty() => {}
                 Err(error) if ids.len() > 1 => context.output.error(&named(error, name)),
                 Err(error) => return Err(named(error, name).into()),
             }
         }
         if total.0 > 1 && !self.json {
-            let what = format!("{}: {}", counted(total.0, "session"), self.words(&total.1));
-            context.output.tell("", &what);
+            let what = format!("{}: {}", count_of(total.0, "session"), self.words(&total.1));
+            context.output.notice("", &what);
         }
         if self.trash {
             let (count, bytes) = store.empty_trash(until, self.dry_run)?;
@@ -133,9 +133,9 @@ impl Run for Gc {
                 } else {
                     "deleted permanently"
                 };
-                context.output.tell(
+                context.output.notice(
                     "",
-                    &format!("{}, {bytes} bytes, {done}", counted(count, "removed session")),
+                    &format!("{}, {bytes} bytes, {done}", count_of(count, "removed session")),
                 );
             }
         }
@@ -150,7 +150,7 @@ impl Gc {
             return Ok(None);
         };
         let now = time::seconds(&context.clock.now())
-            .ok_or_else(|| Error::new(Kind::InputOutput, "unknown system time"))?;
+            .ok_or_else(|| Error::new(ErrorKind::InputOutput, "unknown system time"))?;
         Ok(Some(now.saturating_sub(
             i64::try_from(age.as_secs()).unwrap_or(i64::MAX),
         )))
@@ -159,7 +159,7 @@ impl Gc {
     /// Compacts the two files of a PicoClaw session.
     fn pair(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         let Input::Path(path) = Input::of(name) else {
-            let error = Error::new(Kind::Usage, "-i requires a file");
+            let error = Error::new(ErrorKind::Usage, "-i requires a file");
             return Err(named(error, name)
                 .hint("omit -i to compact the stored session")
                 .into());
@@ -174,7 +174,7 @@ impl Gc {
             _ => Ok(None),
         };
         let Some(receipt) = compacted.map_err(|error| named(error, name))? else {
-            let error = Error::new(Kind::Usage, "not the log of a PicoClaw session");
+            let error = Error::new(ErrorKind::Usage, "not the log of a PicoClaw session");
             return Err(named(error, name)
                 .hint("other files have no archive; print the view with: convo context")
                 .into());
@@ -185,14 +185,14 @@ impl Gc {
             taken: receipt.archived,
             ..Receipt::default()
         };
-        self.tell(context, name, name, &receipt, None)
+        self.report(context, name, name, &receipt, None)
     }
 
     fn one(&self, context: &Context, id: &str, until: Option<i64>) -> convo::Result<Receipt> {
         let store = context.store()?;
         let size = store.size(id)?;
         let event = context.new_id("evt_", || format!("gc {id} {size}"))?;
-        let options = Thin {
+        let options = GcOptions {
             event: &event,
             at: &context.clock.now(),
             discard: self.discard,
@@ -200,11 +200,11 @@ impl Gc {
             force: self.force,
             dry_run: self.dry_run,
         };
-        store.thin(id, &options, |session| gc::plan(session, until))
+        store.gc(id, &options, |session| gc::plan(session, until))
     }
 
     /// Reports the result for one session.
-    fn tell(
+    fn report(
         &self,
         context: &Context,
         name: &str,
@@ -230,9 +230,9 @@ impl Gc {
             };
         }
         if let Some(left) = left {
-            context.output.tell(name, left);
+            context.output.notice(name, left);
         } else if receipt.is_change() {
-            context.output.tell(name, &self.words(receipt));
+            context.output.notice(name, &self.words(receipt));
         } else {
             context
                 .output
@@ -250,7 +250,7 @@ impl Gc {
             (false, true) => "deleted",
             (false, false) => "archived",
         };
-        let lines = counted(receipt.taken, "line");
+        let lines = count_of(receipt.taken, "line");
         let permanently = if self.discard { " permanently" } else { "" };
         let mut words = format!("{verb} {lines}{permanently} ({before} to {after} bytes)");
         if destroyed > 0 {

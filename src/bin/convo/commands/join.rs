@@ -3,16 +3,16 @@
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, checked_name};
 use crate::context::{Context, named, stopped};
-use crate::input::chain_reader::{self, Reach};
+use crate::input::chain_reader::{self, ChainReach};
 use crate::input::each_session;
-use crate::output::counted;
-use crate::writing::{Export, Writing, tell_dangling, write_records, write_to};
+use crate::output::count_of;
+use crate::writing::{Export, OutputFormat, report_dangling, write_records, write_to};
 use clap::Args;
-use convo::error::{Error, Kind, Place};
-use convo::filter::join::{self, Joined};
+use convo::error::{Error, ErrorKind, Position};
+use convo::filter::join::{self, JoinResult};
 use convo::format::Format;
 use convo::format::report::Report;
-use convo::model::chain::Order;
+use convo::model::chain::ChainOrder;
 use convo::model::key::checked_id;
 use convo::model::session::Session;
 use convo::model::view::View;
@@ -62,7 +62,7 @@ pub struct Join {
 
 impl Run for Join {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.id {
             checked_name(checked_id(id)?)?;
         }
@@ -74,7 +74,7 @@ impl Run for Join {
         let (sessions, mut order, is_stored) = self.read(context)?;
         // An empty pipe is neither a session nor an error.
         if sessions.is_empty() && !is_stored {
-            return self.print(context, writing, &Joined::default());
+            return self.print(context, writing, &JoinResult::default());
         }
         let label = self
             .through
@@ -82,7 +82,7 @@ impl Run for Join {
             .or(self.inputs.first())
             .map_or("-", String::as_str);
         let faulty = !order.faults.is_empty();
-        chain_reader::tell(context, label, &mut order);
+        chain_reader::report_links(context, label, &mut order);
         if faulty && self.reading.strict {
             return Err(named(stopped(), label).into());
         }
@@ -91,23 +91,23 @@ impl Run for Join {
         let mut report = Report::default();
         for id in joined.conflicts.iter().take(NAMED) {
             report.damage(
-                Place::default(),
+                Position::default(),
                 format!("two different messages have the id {id}; kept both, the second with a new id"),
             );
         }
         if let Some(more) = joined.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
             report.damage(
-                Place::default(),
-                format!("and {}", counted(more as u64, "more message")),
+                Position::default(),
+                format!("and {}", count_of(more as u64, "more message")),
             );
         }
         context.output.report(label, &mut report);
         let view = View::replay(&joined.session);
-        tell_dangling(context, &joined.id, &joined.session, &view);
+        report_dangling(context, &joined.id, &joined.session, &view);
         if is_stored && !self.streams() {
             return self.store(context, &joined, sessions.len());
         }
-        self.tell(context, &joined, sessions.len());
+        self.report(context, &joined, sessions.len());
         self.print(context, writing, &joined)
     }
 }
@@ -119,14 +119,14 @@ impl Join {
     }
 
     /// Reads the sessions; returns them with their order, and whether all are stored.
-    fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, Order, bool)> {
+    fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, ChainOrder, bool)> {
         let inputs = match (&self.through, &self.inputs[..]) {
             (Some(_), []) => Vec::new(),
             (_, inputs) => context.each_input(inputs)?,
         };
         let alone = match (&self.through, &inputs[..]) {
-            (Some(last), []) => Some((last.as_str(), Reach::Back)),
-            (None, [Input::Name(name)]) => Some((name.as_str(), Reach::Both)),
+            (Some(last), []) => Some((last.as_str(), ChainReach::Back)),
+            (None, [Input::Name(name)]) => Some((name.as_str(), ChainReach::Both)),
             _ => None,
         };
         if let Some((name, reach)) = alone {
@@ -153,7 +153,7 @@ impl Join {
                 let is_last = |session: &Session| session.header_text("id").as_ref() == Some(last);
                 let place = sessions.iter().position(is_last);
                 Some(place.ok_or_else(|| {
-                    let error = Error::new(Kind::NotFound, "not one of the given sessions");
+                    let error = Error::new(ErrorKind::NotFound, "not one of the given sessions");
                     named(error, last)
                 })?)
             }
@@ -162,25 +162,25 @@ impl Join {
         Ok((sessions, order, is_stored))
     }
 
-    fn store(&self, context: &Context, joined: &Joined, sessions: usize) -> anyhow::Result<()> {
+    fn store(&self, context: &Context, joined: &JoinResult, sessions: usize) -> anyhow::Result<()> {
         let session = &joined.session;
         let lines: Vec<Vec<u8>> = (0..session.len())
             .map(|index| session.record(index).body.to_vec())
             .collect();
         context.store()?.create_session(&joined.id, &lines)?;
-        self.tell(context, joined, sessions);
+        self.report(context, joined, sessions);
         if !self.json {
             return context.output.print_done(&joined.id);
         }
-        let told = serde_json::json!({
+        let reported = serde_json::json!({
             "schema": "convo.join/1", "id": joined.id, "sessions": sessions,
             "messages": session.messages().count(), "left_out": joined.left_out, "kept_copies": joined.kept,
             "shared": joined.shared, "renamed": joined.renamed,
         });
-        context.output.print_done(&told.to_string())
+        context.output.print_done(&reported.to_string())
     }
 
-    fn tell(&self, context: &Context, joined: &Joined, sessions: usize) {
+    fn report(&self, context: &Context, joined: &JoinResult, sessions: usize) {
         let mut what = format!(
             "joined {} messages; sessions: {sessions}; copies and markers left out: {}",
             joined.session.messages().count(),
@@ -200,11 +200,11 @@ impl Join {
         }
         match joined.kept + joined.renamed + joined.shared {
             0 => context.output.detail(&joined.id, &what),
-            _ => context.output.tell(&joined.id, &what),
+            _ => context.output.notice(&joined.id, &what),
         }
     }
 
-    fn print(&self, context: &Context, writing: Writing<'_>, joined: &Joined) -> anyhow::Result<()> {
+    fn print(&self, context: &Context, writing: OutputFormat<'_>, joined: &JoinResult) -> anyhow::Result<()> {
         write_to(context, writing, |out| match writing.format() {
             Format::Native => write_records(&joined.session, out),
             _ => {

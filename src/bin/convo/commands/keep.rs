@@ -1,9 +1,9 @@
 //! `keep`: drops all but the selected messages from the view.
 
 use super::Run;
-use crate::args::{Choosing, EditArgs, InputArgs};
+use crate::args::{EditArgs, InputArgs, MessageConditions};
 use crate::context::Context;
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use clap::Args;
 use convo::filter::drop;
 
@@ -22,7 +22,7 @@ pub struct Keep {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    choosing: Choosing,
+    choosing: MessageConditions,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -33,9 +33,9 @@ impl Run for Keep {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = context.inputs(&self.inputs)?;
         let choice = self.choosing.choice(&inputs, true)?;
-        let edit = Edit {
+        let edit = EditRequest {
             reports: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         edit::run(context, &inputs, edit, |session, stamps| {
             drop::plan(session, &choice, |content| stamps.event(content))

@@ -47,7 +47,7 @@ mod usage;
 use crate::args::Global;
 use crate::context::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use std::ffi::OsString;
 
 /// Section of the top-level help.
@@ -72,17 +72,17 @@ impl Group {
 }
 
 /// A command. The doc comments of its argument type are its manual.
-pub struct Verb {
+pub struct CommandSpec {
     pub name: &'static str,
     pub group: Group,
     pub hidden: bool,
     build: fn(Command) -> Command,
-    plain: fn(&[OsString]) -> Option<(Ready, Global)>,
+    plain: fn(&[OsString]) -> Option<(ParsedCommand, Global)>,
     pub run: fn(&mut ArgMatches, &Context) -> anyhow::Result<()>,
 }
 
 /// A command whose arguments are read.
-pub type Ready = Box<dyn FnOnce(&Context) -> anyhow::Result<()>>;
+pub type ParsedCommand = Box<dyn FnOnce(&Context) -> anyhow::Result<()>>;
 
 /// Arguments that can be executed.
 trait Run: Args + FromArgMatches + 'static {
@@ -95,8 +95,8 @@ trait Run: Args + FromArgMatches + 'static {
     }
 }
 
-const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
-    Verb {
+const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> CommandSpec {
+    CommandSpec {
         name,
         group,
         hidden,
@@ -109,7 +109,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
         run: |matches, context| {
             let arguments = T::from_arg_matches_mut(matches).map_err(|error| {
                 let text = error.to_string();
-                Error::new(Kind::Usage, text.trim_start_matches("error: ").trim_end())
+                Error::new(ErrorKind::Usage, text.trim_start_matches("error: ").trim_end())
             })?;
             arguments.run(context)
         },
@@ -117,7 +117,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every built-in command, in help order.
-pub const ALL: &[Verb] = &[
+pub const ALL: &[CommandSpec] = &[
     verb::<migrate::Migrate>("migrate", Group::Inspect, false),
     verb::<list::List>("list", Group::Inspect, false),
     verb::<search::Search>("search", Group::Inspect, false),
@@ -177,7 +177,7 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("ls", "list"),
 ];
 
-impl Verb {
+impl CommandSpec {
     /// Builds the clap command.
     pub fn command(&self) -> Command {
         let synonyms = SYNONYMS.iter().filter(|(_, name)| *name == self.name);
@@ -186,7 +186,7 @@ impl Verb {
     }
 }
 
-impl Verb {
+impl CommandSpec {
     /// Returns the outdated options of a command line: each as given, and its current form.
     pub fn renamed(&self, arguments: &[OsString]) -> Vec<(String, String)> {
         let command = self.command();
@@ -203,7 +203,7 @@ impl Verb {
     }
 
     /// The command with the arguments that follow its name, if they need no parser: to build one costs more than a short command.
-    pub fn plain(&self, given: &[OsString]) -> Option<(Ready, Global)> {
+    pub fn plain(&self, given: &[OsString]) -> Option<(ParsedCommand, Global)> {
         (self.plain)(given)
     }
 
@@ -230,7 +230,7 @@ fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
 pub const HELP: &str = "help";
 
 /// Finds the command with this name or alias.
-pub fn find(name: &str) -> Option<&'static Verb> {
+pub fn find(name: &str) -> Option<&'static CommandSpec> {
     let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == name);
     let name = synonym.map_or(name, |(_, name)| name);
     ALL.iter().find(|verb| verb.name == name)
@@ -249,7 +249,7 @@ pub fn root() -> Command {
 }
 
 /// Builds the command line with every command, for help and generated files.
-pub fn whole() -> Command {
+pub fn command_line() -> Command {
     let mut verbs = String::new();
     for (group, heading) in Group::ALL {
         verbs.push_str(&format!("{heading}:\n"));
@@ -272,7 +272,7 @@ pub fn whole() -> Command {
     root()
         .before_help(verbs)
         .help_template(template)
-        .subcommands(ALL.iter().map(Verb::command))
+        .subcommands(ALL.iter().map(CommandSpec::command))
         .subcommand(
             Command::new(HELP)
                 .hide(true)

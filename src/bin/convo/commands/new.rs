@@ -4,13 +4,13 @@ use super::Run;
 use crate::args::{checked_name, max_messages, memory, pair, tokenizer};
 use crate::context::{Context, named};
 use crate::edit::alias_conflicts::share;
-use crate::key_args::{Keyed, key_settings};
+use crate::key_args::{KeyNames, key_settings};
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::native::HeaderBuilder;
 use convo::model::json::ObjectBuilder;
 use convo::model::key::{checked_id, is_id};
-use convo::model::memory::Memory;
+use convo::model::retention::Memory;
 use convo::store::Store;
 use convo::tokens::{Tokenizer, counter};
 
@@ -87,9 +87,9 @@ pub struct New {
 
 impl Run for New {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let now = context.clock.now();
-        let keyed = Keyed::new(
+        let keyed = KeyNames::new(
             self.key.as_deref(),
             self.scope.as_deref(),
             &key_settings(context)?,
@@ -100,7 +100,9 @@ impl Run for New {
         let id = match self.id.clone().or(keyed.id()) {
             Some(id) => checked_name(checked_id(&id)?)?.to_string(),
             None if self.if_missing => {
-                return Err(Error::new(Kind::Usage, "--if-missing requires --id, --key or --scope").into());
+                return Err(
+                    Error::new(ErrorKind::Usage, "--if-missing requires --id, --key or --scope").into(),
+                );
             }
             None if self.stdout => context.free_session_id(None)?,
             None => context.free_session_id(Some(context.store_or_new()?))?,
@@ -129,13 +131,13 @@ impl Run for New {
         self.refuse_taken(store, &keyed)?;
         match store.create_session(&id, &lines) {
             // Another program created the session first.
-            Err(error) if error.kind == Kind::Exists && self.if_missing => {
+            Err(error) if error.kind == ErrorKind::Exists && self.if_missing => {
                 return match self.there(store, &keyed, &id)? {
                     Some(id) => self.keep(context, store, &keyed, &id),
                     None => Err(error.into()),
                 };
             }
-            made => made?,
+            built => built?,
         }
         let names = || {
             for alias in &self.alias {
@@ -145,23 +147,23 @@ impl Run for New {
             }
             share(context, store, &id, &keyed.claims, true)
         };
-        // The session exists now, so the error is [`Kind::Unsure`]: a retry must check first.
+        // The session exists now, so the error is [`ErrorKind::Unsure`]: a retry must check first.
         names().map_err(|error| Error {
             message: format!("{id}: created without its alias: {}", error.message),
-            ..error.kind(Kind::Unsure)
+            ..error.kind(ErrorKind::Unsure)
         })?;
-        self.tell(context, &id, true)
+        self.report(context, &id, true)
     }
 }
 
 impl New {
     /// Returns the id of an existing session with this key or id.
-    fn there(&self, store: &Store, keyed: &Keyed, id: &str) -> anyhow::Result<Option<String>> {
+    fn there(&self, store: &Store, keyed: &KeyNames, id: &str) -> anyhow::Result<Option<String>> {
         if let Some(key) = &keyed.key
             && let Some(found) = store.exactly(key)?
         {
             if self.id.as_ref().is_some_and(|id| *id != found) {
-                let error = Error::new(Kind::Exists, format!("{key}: already names session {found}"));
+                let error = Error::new(ErrorKind::Exists, format!("{key}: already names session {found}"));
                 return Err(error.into());
             }
             return Ok(Some(found));
@@ -170,35 +172,35 @@ impl New {
     }
 
     /// Adds missing aliases to an existing session.
-    fn keep(&self, context: &Context, store: &Store, keyed: &Keyed, id: &str) -> anyhow::Result<()> {
+    fn keep(&self, context: &Context, store: &Store, keyed: &KeyNames, id: &str) -> anyhow::Result<()> {
         // Another program may have created the session without syncing it yet.
-        store.settle_names()?;
+        store.sync_names()?;
         for alias in &self.alias {
             checked_name(alias)?;
             store.alias_add(alias, id).map_err(|error| named(error, alias))?;
         }
         share(context, store, id, &keyed.claims, false)?;
-        self.tell(context, id, false)
+        self.report(context, id, false)
     }
 
     /// Prints the id of the new or existing session.
-    fn tell(&self, context: &Context, id: &str, created: bool) -> anyhow::Result<()> {
+    fn report(&self, context: &Context, id: &str, created: bool) -> anyhow::Result<()> {
         if !self.json {
             return context.output.print_done(id);
         }
-        let told = serde_json::json!({
+        let reported = serde_json::json!({
             "schema": "convo.new/1", "id": id, "created": created, "aliases": self.alias,
         });
-        context.output.print_done(&told.to_string())
+        context.output.print_done(&reported.to_string())
     }
 
     /// Checks all names before anything is created, so that a taken name leaves nothing behind.
-    fn refuse_taken(&self, store: &Store, keyed: &Keyed) -> anyhow::Result<()> {
+    fn refuse_taken(&self, store: &Store, keyed: &KeyNames) -> anyhow::Result<()> {
         for alias in &self.alias {
             checked_name(alias)?;
             Store::check_alias(alias)?;
             if store.alias_ids(alias)?.is_some() || (is_id(alias) && store.has(alias)?) {
-                return Err(Error::new(Kind::Exists, format!("{alias}: name already used")).into());
+                return Err(Error::new(ErrorKind::Exists, format!("{alias}: name already used")).into());
             }
         }
         // An alias equal to the key would hide the new session.
@@ -209,22 +211,28 @@ impl New {
                 true => format!("{other}: session already exists"),
                 false => format!("{key}: already names session {other}"),
             };
-            return Err(Error::new(Kind::Exists, what)
+            return Err(Error::new(ErrorKind::Exists, what)
                 .hint("reuse it with --if-missing")
                 .into());
         }
         Ok(())
     }
 
-    fn lines(&self, context: &Context, keyed: &Keyed, id: &str, now: &str) -> anyhow::Result<Vec<Vec<u8>>> {
+    fn lines(
+        &self,
+        context: &Context,
+        keyed: &KeyNames,
+        id: &str,
+        now: &str,
+    ) -> anyhow::Result<Vec<Vec<u8>>> {
         let mut header = HeaderBuilder::default();
         header
             .text("created_at", Some(now))
             .text("title", self.title.as_deref())
             .text("tokenizer", self.tokenizer.map(Tokenizer::name));
-        if let Some(asked) = &self.retention {
-            let memory = Memory::default().with(asked)?;
-            memory.check().map_err(|error| error.kind(Kind::Usage))?;
+        if let Some(requested) = &self.retention {
+            let memory = Memory::default().with(requested)?;
+            memory.check().map_err(|error| error.kind(ErrorKind::Usage))?;
             header.raw("memory", memory.write());
         }
         if let Some(limit) = self.max_messages {

@@ -3,13 +3,13 @@
 use super::Run;
 use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use crate::input::{each_session, each_session_and_format};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use convo::error::{Error, Kind, Place};
+use convo::error::{Error, ErrorKind, Position};
 use convo::filter::metadata;
 use convo::model::note::{Note as Found, notes};
 
@@ -53,7 +53,7 @@ impl Run for Note {
         let inputs = [context.input(&self.input)?];
         let of = self.message.as_deref();
         if let Some(text) = &self.text {
-            let edit = Edit::new(&self.reading, &self.changing);
+            let edit = EditRequest::new(&self.reading, &self.changing);
             edit::run(context, &inputs, edit, |session, stamps| {
                 metadata::add_note(session, text, of, |content| stamps.event(content))
             })?;
@@ -64,13 +64,13 @@ impl Run for Note {
                 Ok(())
             };
         }
-        context.output.speak_json(self.changing.json);
+        context.output.set_json_diagnostics(self.changing.json);
         let is_asked = |note: &Found| of.is_none() || note.of.as_deref() == of;
         let mut rows = Vec::new();
         each_session(context, &inputs, &self.reading, |label, session| {
             let found: Vec<Found> = notes(&session).into_iter().filter(is_asked).collect();
             if found.is_empty() {
-                context.output.tell(label, "no notes");
+                context.output.notice(label, "no notes");
             }
             let id = session.header_text("id");
             rows.extend(found.into_iter().map(|note| (id.clone(), note)));
@@ -108,7 +108,7 @@ impl Note {
                 return Ok(());
             }
             let what = format!("{} files cannot store notes", format.name());
-            let error = Error::new(Kind::No, what).at(label, Place::default());
+            let error = Error::new(ErrorKind::No, what).at(label, Position::default());
             Err(error
                 .hint("write a native file: convo note INPUT TEXT > FILE")
                 .into())

@@ -5,7 +5,7 @@ use crate::args::Input;
 use crate::context::{Context, named};
 use crate::input::report_and_continue;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::model::key;
 use convo::store::EXACTLY;
 
@@ -32,7 +32,7 @@ pub struct Remove {
 
 impl Run for Remove {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         for name in &self.names {
             report_and_continue(context, self.one(context, name), self.names.len())?;
         }
@@ -43,7 +43,7 @@ impl Run for Remove {
 impl Remove {
     fn one(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         if let Input::Path(_) | Input::Stdin = Input::of(name) {
-            let error = Error::new(Kind::Usage, "remove requires stored sessions, not paths");
+            let error = Error::new(ErrorKind::Usage, "remove requires stored sessions, not paths");
             return Err(named(error, name).hint("remove a file with: rm").into());
         }
         let store = context.store()?;
@@ -52,28 +52,28 @@ impl Remove {
             && let Some(other) = store.exactly(name)?.filter(|id| id != name)
         {
             let what = format!("ambiguous: key of {other} and id of its first session");
-            let error = named(Error::new(Kind::Usage, what), name);
+            let error = named(Error::new(ErrorKind::Usage, what), name);
             return Err(error.hint(format!("{EXACTLY}{name} or {other}")).into());
         }
         let id = match store.exactly(name) {
             Ok(Some(id)) => id,
             // A session in the trash, or partly purged, can be purged by its id.
-            Ok(None) | Err(_) if self.purge && store.has_pieces(name)? => name.to_string(),
+            Ok(None) | Err(_) if self.purge && store.has_files_besides_log(name)? => name.to_string(),
             Ok(None) if store.trash()?.iter().any(|(id, _)| id == name) => {
-                let error = Error::new(Kind::NotFound, "already in the trash");
+                let error = Error::new(ErrorKind::NotFound, "already in the trash");
                 return Err(named(error, name)
                     .hint(format!("delete it permanently with: convo remove --purge {name}"))
                     .into());
             }
             Ok(None) if self.purge => {
                 let id = store.resolve(name)?;
-                let error = Error::new(Kind::NotFound, "--purge requires a full id");
+                let error = Error::new(ErrorKind::NotFound, "--purge requires a full id");
                 return Err(named(error, name).hint(format!("did you mean '{id}'?")).into());
             }
             Ok(None) => store.resolve(name)?,
             Err(error) => return Err(error.into()),
         };
-        let told = serde_json::json!({"schema": "convo.remove/1", "id": id, "purged": self.purge});
+        let reported = serde_json::json!({"schema": "convo.remove/1", "id": id, "purged": self.purge});
         if self.purge {
             store.purge(&id).map_err(|error| named(error, name))?;
         } else {
@@ -82,16 +82,16 @@ impl Remove {
                 .map_err(|error| named(error, name))?;
         }
         if self.json {
-            return context.output.print_done(&told.to_string());
+            return context.output.print_done(&reported.to_string());
         }
         if self.purge {
-            context.output.tell(name, "deleted permanently");
+            context.output.notice(name, "deleted permanently");
         } else {
             let exactly = match store.exactly(&id) {
                 Ok(Some(_)) => EXACTLY,
                 _ => "",
             };
-            context.output.tell(
+            context.output.notice(
                 name,
                 &format!("moved to the trash (recover with: convo restore {exactly}{id})"),
             );

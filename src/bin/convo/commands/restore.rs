@@ -3,14 +3,14 @@
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs, TimeOptions};
 use crate::context::{Context, named};
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use crate::input::each_session;
-use crate::output::counted;
+use crate::output::count_of;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use convo::error::{Error, Kind};
-use convo::filter::restore::{self, Change, Target};
+use convo::error::{Error, ErrorKind};
+use convo::filter::restore::{self, UndoTarget, UndoableChange};
 use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
 use convo::store::EXACTLY;
@@ -67,17 +67,17 @@ impl Run for Restore {
             std::mem::swap(&mut self.input, &mut self.event);
         }
         if self.list {
-            context.output.speak_json(self.changing.json);
+            context.output.set_json_diagnostics(self.changing.json);
             return match &self.input {
                 Some(input) => self.events(context, &context.input(input)?),
                 None => self.removed(context),
             };
         }
         let input = context.input(self.input.as_deref().unwrap_or("-"))?;
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: self.log,
             events_only: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         let stored = edit.in_store(&input) && !edit.in_place() && !self.log;
         if let (Input::Name(name), true) = (&input, stored) {
@@ -95,20 +95,20 @@ impl Run for Restore {
             (Input::Name(name), Some(event)) if stored && !self.changing.dry_run => {
                 let store = context.store()?;
                 let id = store.resolve(name)?;
-                store.settle_links_without(&id, event)?;
+                store.update_names_without_event(&id, event)?;
                 Some((store, id))
             }
             _ => None,
         };
         let done = edit::run(context, &inputs, edit, |session, stamps| {
             let target = match self.event.as_deref() {
-                Some(event) => Target::Event(event),
-                None => Target::Change,
+                Some(event) => UndoTarget::Event(event),
+                None => UndoTarget::Change,
             };
             restore::plan(session, target, |content| stamps.event(content))
         });
         if let (Some((store, id)), true) = (names, done.is_err()) {
-            store.settle_links(&id)?;
+            store.update_linked_names(&id)?;
         }
         done
     }
@@ -125,10 +125,10 @@ impl Restore {
             return Ok(false);
         }
         if self.changing.dry_run {
-            context.output.tell(name, "would be recovered from the trash");
+            context.output.notice(name, "would be recovered from the trash");
         } else {
             store.restore_removed(id)?;
-            context.output.tell(name, "recovered from the trash");
+            context.output.notice(name, "recovered from the trash");
         }
         Ok(true)
     }
@@ -148,11 +148,11 @@ impl Restore {
             .text("at", &context.clock.now())
             .text("of", event);
         let line = line.finish();
-        let back = store.thicken(&id, event, &line, self.changing.dry_run);
+        let back = store.ungc(&id, event, &line, self.changing.dry_run);
         let back = back.map_err(|error| named(error, name))?;
-        let words = format!("{}, {} bytes", counted(back.lines, "line"), back.bytes);
+        let words = format!("{}, {} bytes", count_of(back.lines, "line"), back.bytes);
         if self.changing.dry_run {
-            context.output.tell(name, &format!("would restore {words}"));
+            context.output.notice(name, &format!("would restore {words}"));
             return context
                 .output
                 .print(&String::from_utf8_lossy(&line))
@@ -168,7 +168,7 @@ impl Restore {
         } else {
             context
                 .output
-                .tell(name, &format!("undid gc {event}: restored {words}"));
+                .notice(name, &format!("undid gc {event}: restored {words}"));
         }
         Ok(true)
     }
@@ -200,7 +200,7 @@ impl Restore {
             false => table(context, &EVENTS, changes().map(cells))?,
         }
         for (label, _) in rows.iter().filter(|(_, changes)| changes.is_empty()) {
-            context.output.tell(label, "no undoable events");
+            context.output.notice(label, "no undoable events");
         }
         Ok(())
     }
@@ -217,8 +217,8 @@ impl Restore {
             false => table(context, &REMOVED, trash.iter().map(cells))?,
         }
         if trash.is_empty() {
-            let error = Error::new(Kind::No, "no removed sessions");
-            context.output.tell("", &error.message);
+            let error = Error::new(ErrorKind::No, "no removed sessions");
+            context.output.notice("", &error.message);
         }
         Ok(())
     }
@@ -230,7 +230,7 @@ fn table(context: &Context, columns: &[Column], rows: impl Iterator<Item = Vec<C
 }
 
 /// Encodes a change as an object.
-fn object(change: &Change) -> String {
+fn object(change: &UndoableChange) -> String {
     let row = serde_json::json!({
         "schema": "convo.event/1", "id": change.id, "at": change.at, "type": change.kind,
         "what": change.what, "counts": change.counts,
@@ -239,7 +239,7 @@ fn object(change: &Change) -> String {
 }
 
 /// Formats a change as a row.
-fn cells(change: &Change) -> Vec<Cell> {
+fn cells(change: &UndoableChange) -> Vec<Cell> {
     let text = |text: &str| Cell::Text(text.to_string());
     let mut cells = vec![
         text(&change.id),

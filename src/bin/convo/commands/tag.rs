@@ -1,15 +1,15 @@
 //! `tag`: adds, removes and lists tags of sessions.
 
 use super::Run;
-use crate::args::{Counting, EditArgs, InputArgs, TimeOptions};
+use crate::args::{EditArgs, InputArgs, TimeOptions, TokenizerArgs};
 use crate::context::Context;
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use crate::input::each_session;
 use crate::overviews::OverviewReader;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::metadata::{self, TagChange};
 use convo::filter::overview::tags_of;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ const COLUMNS: [Column; 2] = [Column::text("TAG"), Column::number("SESSIONS")];
 
 impl Run for Tag {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let Some((input, changes)) = self.operands.split_first() else {
             return self.all(context);
         };
@@ -64,7 +64,7 @@ impl Run for Tag {
                 dry_run: self.dry_run,
                 ..EditArgs::default()
             };
-            let edit = Edit::new(&reading, &args);
+            let edit = EditRequest::new(&reading, &args);
             return edit::run(context, &inputs, edit, |session, stamps| {
                 metadata::set_tags(session, &changes, |content| stamps.event(content))
             });
@@ -84,7 +84,7 @@ impl Run for Tag {
 
 fn tag_change(text: &str) -> Result<TagChange, Error> {
     TagChange::parse(text).map_err(|expected| {
-        let error = Error::new(Kind::Usage, format!("'{text}': {expected}"));
+        let error = Error::new(ErrorKind::Usage, format!("'{text}': {expected}"));
         match text.starts_with("--") {
             true => error.hint("options precede the session: convo tag [OPTIONS] INPUT [+TAG|-TAG]..."),
             false => error,
@@ -95,7 +95,7 @@ fn tag_change(text: &str) -> Result<TagChange, Error> {
 impl Tag {
     /// Lists the tags of the store.
     fn all(&self, context: &Context) -> anyhow::Result<()> {
-        let counting = Counting::default();
+        let counting = TokenizerArgs::default();
         let mut tags: BTreeMap<String, u64> = BTreeMap::new();
         for stored in OverviewReader::new(context, &counting, false).stored()? {
             for tag in stored.value.tags {

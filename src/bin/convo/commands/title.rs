@@ -3,10 +3,10 @@
 use super::Run;
 use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use crate::input::{each_session, each_session_and_format};
 use clap::Args;
-use convo::error::{Error, Kind, Place};
+use convo::error::{Error, ErrorKind, Position};
 use convo::filter::metadata;
 use convo::filter::overview::Title as Found;
 use convo::model::view::View;
@@ -39,7 +39,7 @@ impl Run for Title {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = [context.input(&self.input)?];
         if let Some(text) = &self.text {
-            let edit = Edit::new(&self.reading, &self.changing);
+            let edit = EditRequest::new(&self.reading, &self.changing);
             edit::run(context, &inputs, edit, |session, stamps| {
                 metadata::set_title(session, text, |content| stamps.event(content))
             })?;
@@ -50,7 +50,7 @@ impl Run for Title {
                 Ok(())
             };
         }
-        context.output.speak_json(self.changing.json);
+        context.output.set_json_diagnostics(self.changing.json);
         each_session(context, &inputs, &self.reading, |label, session| {
             let set = session.header_text(metadata::TITLE);
             let title = Found::of(&session, set, &View::replay(&session));
@@ -65,7 +65,7 @@ impl Run for Title {
             match title {
                 Some(title) => context.output.print(&title.text),
                 None => {
-                    context.output.tell(label, "no title");
+                    context.output.notice(label, "no title");
                     Ok(())
                 }
             }
@@ -82,7 +82,7 @@ impl Title {
                 return Ok(());
             }
             let what = format!("{} files cannot store this title", format.name());
-            let error = Error::new(Kind::No, what).at(label, Place::default());
+            let error = Error::new(ErrorKind::No, what).at(label, Position::default());
             Err(error
                 .hint("write a native file: convo title INPUT TEXT > FILE")
                 .into())

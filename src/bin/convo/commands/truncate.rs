@@ -3,9 +3,9 @@
 use super::Run;
 use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use clap::Args;
-use convo::filter::truncate::{self, Cut};
+use convo::filter::truncate::{self, CutPoint};
 use convo::store::foreign;
 
 /// Drop the oldest messages from the view
@@ -62,23 +62,25 @@ impl Run for Truncate {
             CutOptions {
                 keep_last: Some(keep),
                 ..
-            } => Cut::LastExchanges(keep),
+            } => CutPoint::LastExchanges(keep),
             CutOptions {
                 keep_messages: Some(keep),
                 ..
-            } => Cut::LastMessages(keep),
-            CutOptions { before: Some(id), .. } => Cut::Before(id),
-            _ => Cut::LastExchanges(0),
+            } => CutPoint::LastMessages(keep),
+            CutOptions { before: Some(id), .. } => CutPoint::Before(id),
+            _ => CutPoint::LastExchanges(0),
         };
         let inputs = context.inputs(&self.inputs)?;
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: self.log,
             reports: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         edit::run(context, &inputs, edit, |session, stamps| {
             let cut = match &cut {
-                Cut::LastMessages(keep) => Cut::LastMessages(foreign::messages_among(session, *keep)),
+                CutPoint::LastMessages(keep) => {
+                    CutPoint::LastMessages(foreign::messages_among(session, *keep))
+                }
                 cut => cut.clone(),
             };
             truncate::plan(session, &cut, |content| stamps.event(content))

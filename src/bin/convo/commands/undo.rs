@@ -3,9 +3,9 @@
 use super::Run;
 use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use clap::Args;
-use convo::filter::restore::{self, Target};
+use convo::filter::restore::{self, UndoTarget};
 
 /// Undo the newest change, or the newest append
 ///
@@ -41,14 +41,14 @@ pub struct Undo {
 impl Run for Undo {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = [context.input(self.input.as_deref().unwrap_or("-"))?];
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: self.log,
             reports: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         let target = match self.exchange {
-            true => Target::Exchange,
-            false => Target::ChangeOrAppend,
+            true => UndoTarget::Exchange,
+            false => UndoTarget::ChangeOrAppend,
         };
         edit::run(context, &inputs, edit, |session, stamps| {
             restore::plan(session, target, |content| stamps.event(content))

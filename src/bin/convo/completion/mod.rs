@@ -106,13 +106,14 @@ fn program(arguments: &[OsString]) -> String {
 
 /// Index of the word to complete; shells that send the complete line pass the index.
 fn current(words: &[OsString]) -> usize {
-    let told = std::env::var("_CLAP_COMPLETE_INDEX").ok();
-    told.and_then(|index| index.parse().ok())
+    let reported = std::env::var("_CLAP_COMPLETE_INDEX").ok();
+    reported
+        .and_then(|index| index.parse().ok())
         .unwrap_or(words.len().saturating_sub(1))
 }
 
 /// The bundled plugins that are installed.
-fn shipped() -> impl Iterator<Item = (&'static str, Command)> {
+fn installed_bundles() -> impl Iterator<Item = (&'static str, Command)> {
     let all = bundled_plugins::all().into_iter();
     all.filter(|(name, _)| plugin::find(name).is_some())
 }
@@ -120,7 +121,7 @@ fn shipped() -> impl Iterator<Item = (&'static str, Command)> {
 /// Whether the line calls a plugin whose arguments are unknown.
 fn is_plugins(words: &[OsString]) -> bool {
     let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    let known = commands::find(verb).is_some() || shipped().any(|(name, _)| name == verb);
+    let known = commands::find(verb).is_some() || installed_bundles().any(|(name, _)| name == verb);
     current(words) > 1 && !verb.starts_with('-') && verb != commands::HELP && !known
 }
 
@@ -130,7 +131,9 @@ fn command(words: &[OsString]) -> Command {
     let options = words
         .get(current(words))
         .is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
-    let whole = shipped().fold(commands::whole(), |whole, (_, command)| whole.subcommand(command));
+    let whole = installed_bundles().fold(commands::command_line(), |whole, (_, command)| {
+        whole.subcommand(command)
+    });
     let whole = whole.add(SubcommandCandidates::new(plugins));
     with_candidates(whole, &global(words), words, options)
 }
@@ -283,7 +286,7 @@ fn programs(words: &[&'static str]) -> Vec<Candidate> {
 
 fn plugins() -> Vec<Candidate> {
     let about = |path: std::path::PathBuf| Some(format!("plugin {}", path.display()).into());
-    let known: Vec<&str> = shipped().map(|(name, _)| name).collect();
+    let known: Vec<&str> = installed_bundles().map(|(name, _)| name).collect();
     plugin::installed()
         .into_iter()
         .filter(|(name, _)| !known.contains(&name.as_str()))
@@ -296,7 +299,9 @@ fn verbs() -> Vec<Candidate> {
     let mut found: Vec<Candidate> = built_in
         .map(|verb| Candidate::new(verb.name).help(verb.command().get_about().cloned()))
         .collect();
-    found.extend(shipped().map(|(name, command)| Candidate::new(name).help(command.get_about().cloned())));
+    found.extend(
+        installed_bundles().map(|(name, command)| Candidate::new(name).help(command.get_about().cloned())),
+    );
     found.extend(plugins());
     found
 }
@@ -354,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn verbs_options_and_formats_are_offered() {
+    fn commands_options_and_formats_are_completed() {
         assert_eq!(offered(&["convo", "trunc"]), ["truncate"]);
         assert_eq!(
             offered(&["convo", "cat", "--to", "o"]),
@@ -366,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_and_aliases_of_the_store_on_the_line_are_offered() {
+    fn sessions_and_aliases_of_the_given_store_are_completed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
         let place = path.to_str().unwrap();
@@ -388,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_check_compact_and_ask_are_offered() {
+    fn values_of_check_compact_and_ask_are_completed() {
         let apis = ["anthropic", "gemini", "openai-chat", "openai-responses"];
         let mut found = offered(&["convo", "check", "--for", ""]);
         found.sort();
@@ -402,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_the_session_on_the_line_are_offered() {
+    fn ids_of_the_given_session_are_completed() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("store");
         let store = convo::store::Store::create(&place).unwrap();
@@ -433,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugins_line_is_left_to_the_shell() {
+    fn the_line_of_a_plugin_uses_shell_completion() {
         assert!(is_plugins(&words(&["convo", "nonesuch", ""])));
         assert!(!is_plugins(&words(&["convo", "nones"])));
         assert!(!is_plugins(&words(&["convo", "help", ""])));

@@ -1,7 +1,7 @@
 //! Assigns additional names to a stored session and reports conflicts.
 
 use crate::context::{Context, named};
-use convo::store::{Claim, Store};
+use convo::store::{AliasClaim, Store};
 
 /// Assigns names that other sessions may also claim, and reports ambiguous ones.
 pub fn share(
@@ -13,16 +13,16 @@ pub fn share(
 ) -> convo::Result<()> {
     for name in names {
         match store.alias_share(name, id).map_err(|error| named(error, name))? {
-            Claim::Made(ids) if ids.len() > 1 => {
+            AliasClaim::Made(ids) if ids.len() > 1 => {
                 let what = format!(
                     "alias is now claimed by {} sessions, so that it selects none of them",
                     ids.len()
                 );
-                context.output.tell(name, &what);
+                context.output.notice(name, &what);
             }
-            Claim::Own(other) if is_new => {
+            AliasClaim::Own(other) if is_new => {
                 let what = format!("is the id of {other}; adopt its history with: convo alias promote {id}");
-                context.output.tell(name, &what);
+                context.output.notice(name, &what);
             }
             _ => {}
         }

@@ -1,22 +1,22 @@
 //! Continues a stored session in a new one, for `continue` and for `append` when a session is full.
 
 use crate::context::{Context, named};
-use crate::programs::counter_choice::kept;
-use convo::error::{Error, Kind, Result};
-use convo::filter::continuation::{self, Before, Counted, Layout, New};
+use crate::programs::counter_choice::stored_tokenizer;
+use convo::error::{Error, ErrorKind, Result};
+use convo::filter::continuation::{self, Before, CountedSession, NewSession, SessionLayout};
 use convo::format::report::Report;
 use convo::model::message::{Category, Role};
 use convo::model::record::Record;
 use convo::model::session::{Session, Traits};
 use convo::model::{chain, json, key};
-use convo::store::{Bounded, BoundedLine, Continued, Placed, Store, Successor};
+use convo::store::{AppendOutcome, Bounded, BoundedLine, Continued, Store, Successor};
 use convo::tokens::{Counter, Tokenizer, counter};
 use std::collections::HashSet;
 
 /// The maximum number of messages before a session is continued: as requested, else from its header, else from the
 /// configuration. 0 means no limit.
-pub fn limit(context: &Context, asked: Option<u64>, header: &[u8]) -> Option<u64> {
-    asked
+pub fn limit(context: &Context, requested: Option<u64>, header: &[u8]) -> Option<u64> {
+    requested
         .or_else(|| max_messages(header))
         .or(context.max_messages)
         .filter(|limit| *limit > 0)
@@ -31,7 +31,7 @@ fn max_messages(header: &[u8]) -> Option<u64> {
 
 /// What was copied into a new session.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct CopiedMessages {
     /// Its position in the chain; the first session has 0.
     pub index: u64,
     /// Messages that are copies.
@@ -45,13 +45,13 @@ pub fn before(
     context: &Context,
     store: &Store,
     session: &Session,
-    asked: Option<Tokenizer>,
+    requested: Option<Tokenizer>,
 ) -> Result<Before> {
     let mut chain: Vec<Session> = Vec::new();
     let mut seen: HashSet<String> = session.header_text("id").into_iter().collect();
     let known = loop {
         let oldest = chain.last().unwrap_or(session);
-        if let Some(before) = Before::told(oldest) {
+        if let Some(before) = Before::from_header(oldest) {
             break before;
         }
         let from = oldest.header_text("continued_from").unwrap_or_default();
@@ -60,14 +60,14 @@ pub fn before(
         }
         chain.push(store.load(&from, &mut Report::default())?);
     };
-    let and = |before: Before, session: &Session| before.and(session, counts(context, session, asked));
+    let and = |before: Before, session: &Session| before.and(session, counts(context, session, requested));
     Ok(chain.iter().rev().fold(known, and))
 }
 
 /// The counter for the messages of a session.
-fn counts(context: &Context, session: &Session, asked: Option<Tokenizer>) -> Counter {
+fn counts(context: &Context, session: &Session, requested: Option<Tokenizer>) -> Counter {
     let own = counter::named_by(session);
-    let named = asked.or_else(|| kept(context, own.as_deref()));
+    let named = requested.or_else(|| stored_tokenizer(context, own.as_deref()));
     let counter = Counter::new(named.unwrap_or(Tokenizer::DEFAULT), own.as_deref());
     counter.prepare(session);
     counter
@@ -78,58 +78,60 @@ const LONG: u64 = 256 * 1024;
 
 /// Counts the messages of a long session and its chain before taking the lock. Read errors are ignored here and
 /// reported when the session is read under the lock.
-fn counted_ahead(
+fn count_before_lock(
     context: &Context,
     store: &Store,
     id: &str,
-    asked: Option<Tokenizer>,
-) -> Option<(Counted, Before)> {
+    requested: Option<Tokenizer>,
+) -> Option<(CountedSession, Before)> {
     store.size(id).ok().filter(|size| *size >= LONG)?;
     let session = store.load(id, &mut Report::default()).ok()?;
-    let known = before(context, store, &session, asked).ok()?;
-    let counter = counts(context, &session, asked);
-    Some((Counted::of(session, counter), known))
+    let known = before(context, store, &session, requested).ok()?;
+    let counter = counts(context, &session, requested);
+    Some((CountedSession::of(session, counter), known))
 }
 
 /// Whether a session still has the same predecessor.
-fn is_behind(now: &Session, before: &Session) -> bool {
+fn has_same_predecessor(now: &Session, before: &Session) -> bool {
     now.header_text("continued_from") == before.header_text("continued_from")
 }
 
 /// Continues a stored session in a new one, unless it has a continuation.
-pub fn go_on(
+pub fn continue_session(
     context: &Context,
     id: &str,
-    asked: Option<Tokenizer>,
+    requested: Option<Tokenizer>,
     limit: Option<u64>,
     report: &mut Report,
-) -> Result<(Continued, Taken)> {
+) -> Result<(Continued, CopiedMessages)> {
     let store = context.store()?;
     let now = context.clock.now();
-    let mut taken = Taken::default();
-    let counted = counted_ahead(context, store, id, asked);
+    let mut taken = CopiedMessages::default();
+    let counted = count_before_lock(context, store, id, requested);
     let done = store.continue_session(id, report, &mut |session| {
         if session.header_text("id").is_none() {
             let what = "has no header with an id, which a continuation requires";
-            return Err(Error::new(Kind::Data, what).hint("create the header with: convo fsck --repair"));
+            return Err(Error::new(ErrorKind::Data, what).hint("create the header with: convo fsck --repair"));
         }
         let before = match &counted {
-            Some((of, known)) if Before::told(session).is_none() && is_behind(session, of.session()) => {
+            Some((of, known))
+                if Before::from_header(session).is_none() && has_same_predecessor(session, of.session()) =>
+            {
                 known.clone()
             }
-            _ => before(context, store, session, asked)?,
+            _ => before(context, store, session, requested)?,
         };
         taken.index = before.sessions.saturating_add(1);
         let child = store.successor_id(id, session, continuation::ids(id, taken.index))?;
-        let new = New {
+        let new = NewSession {
             id: &child,
             created_at: Some(&now),
-            layout: Layout::Native,
+            layout: SessionLayout::Native,
             limit,
         };
-        let Some(made) = continuation::plan_counted(
+        let Some(built) = continuation::plan_counted(
             session,
-            counts(context, session, asked),
+            counts(context, session, requested),
             &before,
             &new,
             counted.as_ref().map(|(counted, _)| counted),
@@ -137,7 +139,7 @@ pub fn go_on(
         else {
             return Ok(None);
         };
-        (taken.copies, taken.left) = (made.copies, made.left);
+        (taken.copies, taken.left) = (built.copies, built.left);
         // A repeated attempt creates the same event, but an undone one gets a new id.
         let before = (0..session.len())
             .filter(|index| session.record(*index).event().and_then(chain::child).as_ref() == Some(&child))
@@ -153,7 +155,7 @@ pub fn go_on(
         );
         Ok(Some(Successor {
             id: child,
-            lines: made.lines,
+            lines: built.lines,
             stamp: (event, now.clone()),
         }))
     })?;
@@ -166,21 +168,24 @@ pub fn end_of(context: &Context, name: &str) -> Result<String> {
     let id = store.resolve(name)?;
     let end = store.end_of_chain(&id).map_err(|error| named(error, name))?;
     match end == id {
-        true if name != id => store.settle_names_of(&id)?,
+        true if name != id => store.sync_names_of(&id)?,
         true => {}
-        false => store.settle_alias(name, &id)?,
+        false => store.move_alias(name, &id)?,
     }
     Ok(end)
 }
 
 /// The error for a message limit on a session with a retention policy.
-pub fn remembers(name: &str) -> Error {
-    let error = Error::new(Kind::Usage, "--max-messages conflicts with a retention policy");
+pub fn limit_conflicts_with_retention(name: &str) -> Error {
+    let error = Error::new(
+        ErrorKind::Usage,
+        "--max-messages conflicts with a retention policy",
+    );
     named(error, name).hint("omit --max-messages, or continue in a new session with: convo continue")
 }
 
 /// Describes a continuation after a session was full.
-pub fn told(from: &str, child: &str, taken: &Taken) -> String {
+pub fn describe_continuation(from: &str, child: &str, taken: &CopiedMessages) -> String {
     let mut what = format!("{from} is full; continued as {child}");
     if taken.left > 0 {
         what.push_str(&format!("; {} context messages were not copied", taken.left));
@@ -189,7 +194,7 @@ pub fn told(from: &str, child: &str, taken: &Taken) -> String {
 }
 
 /// Fills the sessions of a chain one after another.
-pub struct Filling<'c> {
+pub struct ChainWriter<'c> {
     context: &'c Context,
     store: &'c Store,
     /// The name that the user gave.
@@ -203,12 +208,12 @@ pub struct Filling<'c> {
     placed: Vec<(String, usize)>,
 }
 
-impl<'c> Filling<'c> {
+impl<'c> ChainWriter<'c> {
     /// Opens the end of the chain that a name refers to.
-    pub fn open(context: &'c Context, name: &'c str, limit: u64) -> Result<Filling<'c>> {
+    pub fn open(context: &'c Context, name: &'c str, limit: u64) -> Result<ChainWriter<'c>> {
         let store = context.store()?;
         let end = end_of(context, name)?;
-        Ok(Filling {
+        Ok(ChainWriter {
             context,
             store,
             name,
@@ -236,7 +241,7 @@ impl<'c> Filling<'c> {
         let end = self.store.end_of_chain(from)?;
         if end == from {
             let what = format!("{from} names a continuation that does not link back");
-            return Err(Error::new(Kind::Data, what).hint("examine the links with: convo fsck"));
+            return Err(Error::new(ErrorKind::Data, what).hint("examine the links with: convo fsck"));
         }
         self.acknowledged += self.bounded.acknowledged();
         self.bounded = self.store.bounded(&end, self.limit)?;
@@ -249,7 +254,7 @@ impl<'c> Filling<'c> {
         let done = self.fill(lines, once);
         if !matches!(done, Ok(done) if done < lines.len()) {
             for what in self.told.drain(..) {
-                self.context.output.tell(self.name, &what);
+                self.context.output.notice(self.name, &what);
             }
         }
         done
@@ -259,18 +264,18 @@ impl<'c> Filling<'c> {
         let mut done = 0;
         while done < lines.len() {
             let moved = match self.bounded.append(&lines[done..], false)? {
-                Placed::All => {
+                AppendOutcome::All => {
                     self.note(lines.len() - done);
                     return Ok(lines.len());
                 }
-                Placed::ContinuedIn(_) => {
+                AppendOutcome::ContinuedIn(_) => {
                     self.enter()?;
                     true
                 }
-                Placed::Until(more) => {
+                AppendOutcome::Until(more) => {
                     done += more;
                     self.note(more);
-                    let over = self.leave()?;
+                    let over = self.continue_in_new()?;
                     if over {
                         done += self.finish(&lines[done..])?;
                     }
@@ -286,10 +291,10 @@ impl<'c> Filling<'c> {
 
     /// Continues in a new session; false if the current one must exceed its limit because its unfinished exchange
     /// would fill a new session by itself.
-    fn leave(&mut self) -> Result<bool> {
+    fn continue_in_new(&mut self) -> Result<bool> {
         let mut report = Report::default();
         let from = self.bounded.id().to_string();
-        let (done, taken) = go_on(self.context, &from, None, Some(self.limit), &mut report)
+        let (done, taken) = continue_session(self.context, &from, None, Some(self.limit), &mut report)
             .map_err(|error| named(error, self.name))?;
         self.context.output.report(&from, &mut report);
         match done {
@@ -301,7 +306,7 @@ impl<'c> Filling<'c> {
             }
             Continued::Before(_) => self.enter()?,
             Continued::Now(child, _) => {
-                self.told.push(told(&from, &child, &taken));
+                self.told.push(describe_continuation(&from, &child, &taken));
                 self.enter()?;
             }
         }
@@ -311,7 +316,7 @@ impl<'c> Filling<'c> {
     /// Appends over the limit up to the possible end of the exchange.
     fn finish(&mut self, lines: &[BoundedLine]) -> Result<usize> {
         let ends = |(line, _): &BoundedLine| {
-            let place = convo::error::Place { line: 1, offset: 1 };
+            let place = convo::error::Position { line: 1, offset: 1 };
             let record = Record::parse(line, place);
             record
                 .message()
@@ -324,7 +329,7 @@ impl<'c> Filling<'c> {
         };
         let end = lines.iter().position(ends).map_or(lines.len(), |last| last + 1);
         match self.bounded.append(&lines[..end], true)? {
-            Placed::ContinuedIn(_) => self.enter().map(|()| 0),
+            AppendOutcome::ContinuedIn(_) => self.enter().map(|()| 0),
             _ => {
                 self.note(end);
                 Ok(end)
@@ -333,7 +338,7 @@ impl<'c> Filling<'c> {
     }
 
     /// The sessions that took lines since this was last called, each with its number of lines.
-    pub fn placed(&mut self) -> Vec<(String, usize)> {
+    pub fn take_line_counts(&mut self) -> Vec<(String, usize)> {
         std::mem::take(&mut self.placed)
     }
 

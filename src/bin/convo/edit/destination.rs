@@ -1,6 +1,6 @@
 //! The source and destination of changed sessions.
 
-use super::stamps::{Place, Stamps};
+use super::event_ids::{LineDestination, Stamps};
 use crate::context::Context;
 use convo::filter::Plan;
 use convo::model::session::Session;
@@ -11,7 +11,7 @@ pub type Planner<'p> = &'p mut dyn FnMut(&Session, &Stamps<'_>) -> convo::Result
 /// Reads the sessions of an input and writes them after a change.
 pub trait Destination {
     /// The kind of destination, which determines ids and times of new records.
-    fn place(&self) -> Place;
+    fn place(&self) -> LineDestination;
 
     /// The next session to change. Returns a session again if another process changed it meanwhile.
     fn next(&mut self) -> anyhow::Result<Option<Session>>;

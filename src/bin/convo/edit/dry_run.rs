@@ -1,8 +1,8 @@
 //! A dry run: prints the planned records and changes nothing.
 
 use super::destination::Destination;
-use super::request::Edit;
-use super::stamps::Place;
+use super::event_ids::LineDestination;
+use super::request::EditRequest;
 use crate::args::Input;
 use crate::context::{Context, named};
 use crate::input::InputSessions;
@@ -11,22 +11,26 @@ use convo::model::session::Session;
 
 pub struct DryRun<'a> {
     context: &'a Context,
-    edit: &'a Edit<'a>,
+    edit: &'a EditRequest<'a>,
     label: String,
-    place: Place,
+    place: LineDestination,
     sessions: InputSessions<'a>,
 }
 
 impl<'a> DryRun<'a> {
-    pub fn open(context: &'a Context, input: &Input, edit: &'a Edit<'a>) -> anyhow::Result<DryRun<'a>> {
+    pub fn open(
+        context: &'a Context,
+        input: &Input,
+        edit: &'a EditRequest<'a>,
+    ) -> anyhow::Result<DryRun<'a>> {
         let opened = context.open(input, edit.reading)?;
         Ok(DryRun {
             context,
             edit,
             label: opened.label.clone(),
             place: match edit.in_store(input) {
-                true => Place::Store,
-                false => Place::Stream,
+                true => LineDestination::Store,
+                false => LineDestination::Stream,
             },
             sessions: InputSessions::selected(context, opened, edit.reading),
         })
@@ -36,7 +40,7 @@ impl<'a> DryRun<'a> {
         match planned.map_err(|error| named(error, &self.label))? {
             Plan::Nothing(why) | Plan::Refused(why) => report_unchanged(self.context, &self.label, &why),
             Plan::Lines(lines, what) => {
-                self.context.output.tell(&self.label, &would(&what));
+                self.context.output.notice(&self.label, &describe_dry_run(&what));
                 for line in lines.iter().filter(|_| !self.edit.custom_dry_run) {
                     self.context.output.print(&String::from_utf8_lossy(line))?;
                 }
@@ -47,7 +51,7 @@ impl<'a> DryRun<'a> {
 }
 
 impl Destination for DryRun<'_> {
-    fn place(&self) -> Place {
+    fn place(&self) -> LineDestination {
         self.place
     }
 
@@ -68,12 +72,12 @@ impl Destination for DryRun<'_> {
 /// Reports that a session is unchanged; without a reason, an error was reported instead.
 pub fn report_unchanged(context: &Context, label: &str, why: &str) {
     if !why.is_empty() {
-        context.output.tell(label, &format!("unchanged: {why}"));
+        context.output.notice(label, &format!("unchanged: {why}"));
     }
 }
 
 /// Converts the report of a change to that of a dry run.
-pub fn would(told: &str) -> String {
+pub fn describe_dry_run(reported: &str) -> String {
     const VERBS: [(&str, &str); 6] = [
         ("appended", "append"),
         ("compacted", "compact"),
@@ -84,10 +88,10 @@ pub fn would(told: &str) -> String {
     ];
     let verb = VERBS
         .iter()
-        .find_map(|(past, verb)| Some((verb, told.strip_prefix(past)?)));
+        .find_map(|(past, verb)| Some((verb, reported.strip_prefix(past)?)));
     match verb {
         Some((verb, rest)) => format!("would {verb}{rest}"),
-        None => format!("would change: {told}"),
+        None => format!("would change: {reported}"),
     }
 }
 
@@ -97,7 +101,10 @@ mod tests {
 
     #[test]
     fn a_report_becomes_a_plan() {
-        assert_eq!(would("dropped 2 of 3 messages"), "would drop 2 of 3 messages");
-        assert_eq!(would("split"), "would change: split");
+        assert_eq!(
+            describe_dry_run("dropped 2 of 3 messages"),
+            "would drop 2 of 3 messages"
+        );
+        assert_eq!(describe_dry_run("split"), "would change: split");
     }
 }

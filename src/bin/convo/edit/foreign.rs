@@ -1,11 +1,11 @@
 //! Changes in place a session file that another system stores in several files.
 
 use super::destination::Destination;
-use super::dry_run::would;
-use super::request::Edit;
-use super::stamps::Place;
+use super::dry_run::describe_dry_run;
+use super::event_ids::LineDestination;
+use super::request::EditRequest;
 use crate::context::{Context, named, stopped};
-use crate::input::selection::Pick;
+use crate::input::selection::SessionSelection;
 use convo::filter::Plan;
 use convo::format::report::Report;
 use convo::model::session::Session;
@@ -13,7 +13,7 @@ use convo::store::foreign::{FileChange, SessionFile};
 
 pub struct ForeignFile<'a> {
     context: &'a Context,
-    edit: &'a Edit<'a>,
+    edit: &'a EditRequest<'a>,
     label: String,
     file: Box<dyn SessionFile + 'a>,
     read: bool,
@@ -22,7 +22,7 @@ pub struct ForeignFile<'a> {
 impl<'a> ForeignFile<'a> {
     pub fn new(
         context: &'a Context,
-        edit: &'a Edit<'a>,
+        edit: &'a EditRequest<'a>,
         label: String,
         file: Box<dyn SessionFile + 'a>,
     ) -> ForeignFile<'a> {
@@ -44,7 +44,7 @@ impl<'a> ForeignFile<'a> {
         if self.edit.reading.args.strict && damaged {
             return Err(stopped());
         }
-        Pick::only(self.edit.reading, &session)?;
+        SessionSelection::only(self.edit.reading, &session)?;
         Ok(session)
     }
 
@@ -63,15 +63,15 @@ impl<'a> ForeignFile<'a> {
         output.report(&self.label, &mut report);
         let changed = changed.map_err(|error| named(error, &self.label))?;
         if dry_run {
-            output.tell(&self.label, &would(what));
+            output.notice(&self.label, &describe_dry_run(what));
             let mut lines = changed.lines.iter();
             return lines.try_for_each(|line| output.print(&String::from_utf8_lossy(line)));
         }
         if let Some(warning) = changed.warning {
-            output.tell(&self.label, &warning);
+            output.notice(&self.label, &warning);
         }
         match changed.addition {
-            Some(addition) => output.tell(&self.label, &format!("{what}; {addition}")),
+            Some(addition) => output.notice(&self.label, &format!("{what}; {addition}")),
             None => self.edit.describe(self.context, &self.label, what),
         }
         Ok(())
@@ -79,10 +79,10 @@ impl<'a> ForeignFile<'a> {
 }
 
 impl Destination for ForeignFile<'_> {
-    fn place(&self) -> Place {
+    fn place(&self) -> LineDestination {
         match self.file.has_ids() {
-            true => Place::Store,
-            false => Place::Unnumbered,
+            true => LineDestination::Store,
+            false => LineDestination::Unnumbered,
         }
     }
 

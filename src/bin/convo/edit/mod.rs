@@ -12,46 +12,46 @@ pub mod alias_conflicts;
 pub mod continuation;
 mod destination;
 mod dry_run;
+mod event_ids;
 mod foreign;
 mod new_file;
 pub mod processed;
 mod request;
 pub mod retention;
-mod stamps;
 mod stored;
 mod stream;
 pub mod streaming;
 
-pub use request::Edit;
-pub use stamps::{Place, Stamps};
+pub use event_ids::{LineDestination, Stamps};
+pub use request::EditRequest;
 
 use crate::args::Input;
-use crate::context::{Context, Opened, certain_format, named, neighbor};
+use crate::context::{Context, OpenInput, certain_format, named, neighbor};
 use crate::input::opencode_dir as opencode;
 use crate::input::report_and_continue;
 use crate::programs::database;
 use crate::writing::{packing, rewrite, write_to};
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::model::session::Session;
 use convo::store::foreign::FileOptions;
-use convo::store::{Facts, Rewrite};
+use convo::store::{FileStat, Rewrite};
 use destination::{Planner, change};
 use dry_run::DryRun;
 use foreign::ForeignFile;
 use std::io::ErrorKind::NotFound;
 use std::path::Path;
-use stored::Stored;
-use stream::{Written, stream};
+use stored::StoredSession;
+use stream::{WrittenOutput, stream};
 
 /// Plans and applies a change of every session of the inputs.
 pub fn run(
     context: &Context,
     inputs: &[Input],
-    edit: Edit<'_>,
+    edit: EditRequest<'_>,
     mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
-    context.output.speak_json(edit.args.json);
+    context.output.set_json_diagnostics(edit.args.json);
     let mut edit = edit.settle(inputs, edit.reading.args)?;
     edit.check()?;
     edit.reading.returns = edit.in_place() || edit.to.is_some();
@@ -65,13 +65,13 @@ pub fn run(
     }
     if streams < inputs.len() {
         return Err(Error::new(
-            Kind::Usage,
+            ErrorKind::Usage,
             "cannot mix stored sessions with files or standard input",
         )
         .hint("use --stdout to read stored sessions as streams")
         .into());
     }
-    let mut written = Written::default();
+    let mut written = WrittenOutput::default();
     write_to(context, edit.writing(), |out| {
         for input in inputs {
             let opened = context.open(input, edit.reading).map_err(Into::into);
@@ -88,31 +88,31 @@ pub fn run(
 }
 
 /// Changes the sessions of an input that has its own destination.
-fn one(context: &Context, input: &Input, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
+fn one(context: &Context, input: &Input, edit: &EditRequest<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
     match input {
         _ if edit.args.dry_run => {
             if let (Input::Path(path), true) = (input, edit.in_place())
-                && foreign_file(context, path, edit, plan)?
+                && change_foreign_file(context, path, edit, plan)?
             {
                 return Ok(());
             }
             change(context, &mut DryRun::open(context, input, edit)?, plan)
         }
         Input::Name(name) if edit.in_place() => {
-            let error = Error::new(Kind::Usage, "-i requires a file");
+            let error = Error::new(ErrorKind::Usage, "-i requires a file");
             Err(named(error, name)
                 .hint("omit -i to change the stored session")
                 .into())
         }
         Input::Row(name, ..) => Err(database::unchanged(name).into()),
-        Input::Name(name) => change(context, &mut Stored::open(context, name, edit)?, plan),
+        Input::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, plan),
         Input::Path(path) => in_place(context, path, edit, plan),
-        Input::Stdin => Err(Error::new(Kind::Usage, "-i requires a file").into()),
+        Input::Stdin => Err(Error::new(ErrorKind::Usage, "-i requires a file").into()),
     }
 }
 
 /// Replaces a file with its changed sessions, or creates it.
-fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
+fn in_place(context: &Context, path: &Path, edit: &EditRequest<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
     let input = Input::Path(path.to_path_buf());
     let label = input.label();
     let refused = |error| named(error, &label);
@@ -122,7 +122,9 @@ fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) 
         ..Rewrite::default()
     };
     let about = match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == NotFound && edit.creates && !crate::input::source::has_spare(path) => {
+        Err(error)
+            if error.kind() == NotFound && edit.creates && !crate::input::input_source::has_backup(path) =>
+        {
             let opened = new_file::opened(context, path, &label, edit.to).map_err(refused)?;
             return replace(context, path, opened, edit, &options, plan);
         }
@@ -132,15 +134,15 @@ fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) 
         return context.open(&input, edit.reading).map(drop).map_err(Into::into); // reports the alternative
     }
     if !about.is_file() {
-        let error = Error::new(Kind::Unsafe, "not a regular file");
+        let error = Error::new(ErrorKind::Unsafe, "not a regular file");
         return Err(refused(error.hint("symbolic links, pipes and devices are not supported")).into());
     }
     opencode::refuse(path).map_err(refused)?;
-    if foreign_file(context, path, edit, plan)? {
+    if change_foreign_file(context, path, edit, plan)? {
         return Ok(());
     }
     // The file that is replaced must be the one that was read.
-    let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
+    let file = std::fs::File::open(path).and_then(|file| FileStat::of(&file));
     options.read = Some(file.map_err(|error| refused(Error::io("cannot read", error)))?);
     options.backup = edit.backup().map(Into::into);
     options.force = edit.args.force;
@@ -151,14 +153,14 @@ fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) 
 fn replace(
     context: &Context,
     path: &Path,
-    opened: Opened,
-    edit: &Edit<'_>,
+    opened: OpenInput,
+    edit: &EditRequest<'_>,
     options: &Rewrite,
     plan: Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
     let pack = edit.args.writing.pack || opened.packed;
-    let mut written = Written::default();
+    let mut written = WrittenOutput::default();
     rewrite(path, options, &label, |out| {
         packing(pack, edit.writing(), out, |out| {
             stream(context, opened, edit, out, &mut written, plan)
@@ -169,7 +171,12 @@ fn replace(
 }
 
 /// Changes a file that another system stores together with others; false if it is not such a file.
-fn foreign_file(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<bool> {
+fn change_foreign_file(
+    context: &Context,
+    path: &Path,
+    edit: &EditRequest<'_>,
+    plan: Planner<'_>,
+) -> anyhow::Result<bool> {
     let label = crate::output::path_name(path);
     let named = |error| named(error, &label);
     let (Some(format), compressed) = certain_format(path, edit.reading.args.from).map_err(named)? else {

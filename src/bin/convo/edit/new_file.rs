@@ -1,8 +1,8 @@
 //! Creates a file for `append -i`: a session without messages in the requested format.
 
-use crate::context::{Context, Opened};
-use crate::writing::goes_back;
-use convo::error::{Error, Kind, Result};
+use crate::context::{Context, OpenInput};
+use crate::writing::can_write_back;
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::native::HeaderBuilder;
 use convo::format::{Format, Stream};
 use convo::model::key;
@@ -12,22 +12,22 @@ use std::path::Path;
 /// The initial session of the new file.
 ///
 /// # Errors
-/// [`Kind::Usage`] when neither `to` nor the file name determines the format.
-pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -> Result<Opened> {
+/// [`ErrorKind::Usage`] when neither `to` nor the file name determines the format.
+pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -> Result<OpenInput> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let format = match (to, ending) {
         (Some(to), _) => to,
         (None, Some("jsonl" | "ndjson")) => Format::Native,
         (None, _) => {
             let what = "no such file, and no known extension to create one";
-            return Err(Error::new(Kind::NotFound, what).hint("create the file with --to FORMAT"));
+            return Err(Error::new(ErrorKind::NotFound, what).hint("create the file with --to FORMAT"));
         }
     };
     let mut session = Session::default();
     if format != Format::Jsonl {
         session.push_new(&header(context, path, format));
     }
-    let mut opened = Opened {
+    let mut opened = OpenInput {
         label: label.to_string(),
         format,
         stream: Stream::from(vec![session]),
@@ -36,7 +36,7 @@ pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -
         packed: false,
     };
     // A new file has no source bytes to keep.
-    if goes_back(&opened, format) {
+    if can_write_back(&opened, format) {
         opened.format = Format::Native;
     }
     Ok(opened)

@@ -1,7 +1,7 @@
 //! The marker of a finished call in a session from a goaitools state.
 
 use crate::edit::Stamps;
-use convo::error::{Place, Result};
+use convo::error::{Position, Result};
 use convo::format::goaitools;
 use convo::model::json::ObjectBuilder;
 use convo::model::record::Record;
@@ -9,7 +9,7 @@ use convo::model::session::Session;
 
 /// The event which states that the model has seen the whole session, including these new lines.
 pub fn event(session: &Session, lines: &[Vec<u8>], stamps: &Stamps<'_>) -> Result<Vec<u8>> {
-    let place = Place { line: 1, offset: 1 };
+    let place = Position { line: 1, offset: 1 };
     let is_message = |line: &&Vec<u8>| Record::parse(line, place).message().is_some();
     let metadata = goaitools::all_seen(session, lines.iter().filter(is_message).count());
     let stamp = stamps.event("processed")?;

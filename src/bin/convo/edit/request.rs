@@ -2,15 +2,15 @@
 
 use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::Context;
-use crate::input::Reading;
-use crate::writing::Writing;
-use convo::error::{Error, Kind, Result};
+use crate::input::InputSettings;
+use crate::writing::OutputFormat;
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 
 /// A change of sessions.
 #[derive(Clone, Copy, Debug)]
-pub struct Edit<'a> {
-    pub reading: Reading<'a>,
+pub struct EditRequest<'a> {
+    pub reading: InputSettings<'a>,
     pub args: &'a EditArgs,
     /// The output format, once determined.
     pub to: Option<Format>,
@@ -30,10 +30,10 @@ pub struct Edit<'a> {
     pub events_only: bool,
 }
 
-impl<'a> Edit<'a> {
+impl<'a> EditRequest<'a> {
     /// Uses only the options of the user.
-    pub fn new(reading: impl Into<Reading<'a>>, args: &'a EditArgs) -> Edit<'a> {
-        Edit {
+    pub fn new(reading: impl Into<InputSettings<'a>>, args: &'a EditArgs) -> EditRequest<'a> {
+        EditRequest {
             reading: reading.into(),
             args,
             to: None,
@@ -48,7 +48,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Determines the output format, unless that is done. A complete log is always a record stream.
-    pub fn settle(mut self, inputs: &[Input], input_args: &InputArgs) -> Result<Edit<'a>> {
+    pub fn settle(mut self, inputs: &[Input], input_args: &InputArgs) -> Result<EditRequest<'a>> {
         let is_log = self.full_log && !self.append_only && self.args.writing.to.is_none();
         if self.to.is_none() && !is_log {
             self.to = self.args.writing.settle(inputs, input_args)?.to;
@@ -60,18 +60,18 @@ impl<'a> Edit<'a> {
     pub fn check(&self) -> Result<()> {
         self.writing().check()?;
         if self.args.force && self.args.in_place.is_none() {
-            return Err(Error::new(Kind::Usage, "--force requires -i"));
+            return Err(Error::new(ErrorKind::Usage, "--force requires -i"));
         }
         let is_other = |to| !matches!(to, Format::Native | Format::Jsonl);
         if self.full_log && !self.append_only && self.to.is_some_and(is_other) {
-            let error = Error::new(Kind::Usage, "--log conflicts with --to FORMAT");
+            let error = Error::new(ErrorKind::Usage, "--log conflicts with --to FORMAT");
             return Err(error.hint("omit one of them"));
         }
         Ok(())
     }
 
     /// The output.
-    pub fn writing(&self) -> Writing<'a> {
+    pub fn writing(&self) -> OutputFormat<'a> {
         self.args.writing.writing(self.to)
     }
 
@@ -90,11 +90,11 @@ impl<'a> Edit<'a> {
         self.args.in_place.as_deref().filter(|suffix| !suffix.is_empty())
     }
 
-    /// Reports a finished change of a stream or file; without [`Edit::reports`] only with `-v`.
+    /// Reports a finished change of a stream or file; without [`EditRequest::reports`] only with `-v`.
     pub fn describe(&self, context: &Context, label: &str, what: &str) {
         match self.reports {
             _ if what.is_empty() => {}
-            true => context.output.tell(label, what),
+            true => context.output.notice(label, what),
             false => context.output.detail(label, what),
         }
     }

@@ -1,13 +1,13 @@
 //! Applies a session's retention policy: drops messages when some are added, and selects the backlog for summaries.
 
-use crate::args::Counting;
+use crate::args::TokenizerArgs;
 use crate::context::Context;
 use crate::edit::Stamps;
-use convo::error::Kind;
-use convo::filter::cover::Options;
-use convo::filter::{Plan, memory};
+use convo::error::ErrorKind;
+use convo::filter::summarize_range::SummaryOptions;
+use convo::filter::{Plan, retention};
 use convo::model::json;
-use convo::model::memory::Overflow;
+use convo::model::retention::Overflow;
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::tokens::Counter;
@@ -22,47 +22,47 @@ pub fn added(
     context: &Context,
     session: &Session,
     lines: Vec<Vec<u8>>,
-    told: String,
+    reported: String,
     stamps: &Stamps<'_>,
 ) -> convo::Result<Plan> {
-    if memory::memory_of(session)?.is_none() {
-        return Ok(Plan::Lines(lines, told));
+    if retention::memory_of(session)?.is_none() {
+        return Ok(Plan::Lines(lines, reported));
     }
-    let counter = Counting::default().counter(context, "", session)?;
-    let remembered = memory::plan(session, lines, told, counter, |content| stamps.event(content))?;
-    let (Some((tokens, most)), Plan::Lines(lines, told)) = (remembered.over, &remembered.plan) else {
+    let counter = TokenizerArgs::default().counter(context, "", session)?;
+    let remembered = retention::plan(session, lines, reported, counter, |content| stamps.event(content))?;
+    let (Some((tokens, most)), Plan::Lines(lines, reported)) = (remembered.over, &remembered.plan) else {
         return Ok(remembered.plan);
     };
     // The newest turn is kept even if it exceeds the total.
-    context.output.note_status(Kind::No);
-    let told =
-        format!("{told}; the view exceeds the total of the retention policy: {tokens} of {most} tokens");
-    Ok(Plan::Lines(lines.clone(), told))
+    context.output.note_status(ErrorKind::No);
+    let reported =
+        format!("{reported}; the view exceeds the total of the retention policy: {tokens} of {most} tokens");
+    Ok(Plan::Lines(lines.clone(), reported))
 }
 
 /// Like `added`, with a changed policy that already applies to the new lines.
 pub fn added_with(
     context: &Context,
     session: &Session,
-    asked: Option<&str>,
+    requested: Option<&str>,
     lines: Vec<Vec<u8>>,
-    told: String,
+    reported: String,
     stamps: &Stamps<'_>,
 ) -> convo::Result<Plan> {
-    let configured = match asked {
-        Some(asked) => memory::configure(session, asked, |content| stamps.event(content))?,
+    let configured = match requested {
+        Some(requested) => retention::configure(session, requested, |content| stamps.event(content))?,
         None => None,
     };
     let Some((event, difference)) = configured else {
-        return added(context, session, lines, told, stamps);
+        return added(context, session, lines, reported, stamps);
     };
     let mut session = session.clone();
     session.push_new(&event);
-    let told = format!("{told}; {difference}");
-    Ok(match added(context, &session, lines, told, stamps)? {
-        Plan::Lines(mut lines, told) => {
+    let reported = format!("{reported}; {difference}");
+    Ok(match added(context, &session, lines, reported, stamps)? {
+        Plan::Lines(mut lines, reported) => {
             lines.insert(0, event);
-            Plan::Lines(lines, told)
+            Plan::Lines(lines, reported)
         }
         nothing => nothing,
     })
@@ -76,28 +76,28 @@ pub fn summarized(
     stamps: &Stamps<'_>,
 ) -> convo::Result<Plan> {
     match planned? {
-        Plan::Lines(lines, told) => added(context, session, lines, told, stamps),
+        Plan::Lines(lines, reported) => added(context, session, lines, reported, stamps),
         nothing => Ok(nothing),
     }
 }
 
 /// Restricts the next summary to the backlog, or returns the reason why there is none. Without a retention policy,
 /// the options are unchanged.
-pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options, String>> {
-    let Some(memory) = memory::memory_of(session)? else {
+pub fn due(session: &Session, options: &SummaryOptions) -> convo::Result<Result<SummaryOptions, String>> {
+    let Some(memory) = retention::memory_of(session)? else {
         return Ok(Ok(options.clone()));
     };
     if options.cover.is_some() || options.budget.is_some() {
         return Ok(Ok(options.clone()));
     }
-    let Some(items) = memory::due(session)? else {
+    let Some(items) = retention::due(session)? else {
         return Ok(Err("no exchange awaits a summary".to_string()));
     };
     let view = View::replay(session);
     let last = items
         .last()
         .and_then(|item| session.id(view.items[*item].line()?));
-    Ok(Ok(Options {
+    Ok(Ok(SummaryOptions {
         cover: Some([None, last]),
         keep_last: 0,
         summary_budget: Some(memory.summary),
@@ -107,16 +107,16 @@ pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options
 }
 
 /// The same for an answer that was requested earlier.
-pub fn answered(session: &Session, options: &Options) -> convo::Result<Options> {
-    Ok(Options {
-        whatever_gain: options.budget.is_none() && memory::memory_of(session)?.is_some(),
+pub fn answered(session: &Session, options: &SummaryOptions) -> convo::Result<SummaryOptions> {
+    Ok(SummaryOptions {
+        whatever_gain: options.budget.is_none() && retention::memory_of(session)?.is_some(),
         ..options.clone()
     })
 }
 
 /// Whether a summary that is too long is shortened rather than rejected.
 pub fn cuts_summaries(session: &Session) -> convo::Result<bool> {
-    let memory = memory::memory_of(session)?;
+    let memory = retention::memory_of(session)?;
     Ok(memory.is_some_and(|memory| memory.overflow != Overflow::Error))
 }
 
@@ -126,5 +126,5 @@ pub fn cut(summary: &str, most: u64, counter: Counter) -> String {
     if count(summary) <= most {
         return summary.to_string();
     }
-    memory::shorten(summary, most, &count).unwrap_or_else(|| summary.to_string())
+    retention::shorten(summary, most, &count).unwrap_or_else(|| summary.to_string())
 }

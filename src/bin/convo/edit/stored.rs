@@ -3,12 +3,12 @@
 
 use super::destination::Destination;
 use super::dry_run::report_unchanged;
-use super::request::Edit;
-use super::stamps::Place;
+use super::event_ids::LineDestination;
+use super::request::EditRequest;
 use crate::context::{Context, named};
-use crate::input::selection::Pick;
+use crate::input::selection::SessionSelection;
 use crate::programs::hooks;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::{Plan, summarize};
 use convo::format::report::Report;
 use convo::model::health::is_attempt;
@@ -19,9 +19,9 @@ use convo::store::Store;
 /// How often a change is planned again because the session grew.
 const TRIES: u32 = 50;
 
-pub struct Stored<'a> {
+pub struct StoredSession<'a> {
     context: &'a Context,
-    edit: &'a Edit<'a>,
+    edit: &'a EditRequest<'a>,
     name: &'a str,
     store: &'a Store,
     id: String,
@@ -39,20 +39,24 @@ pub struct Stored<'a> {
     done: Option<(Vec<Vec<u8>>, String)>,
 }
 
-impl<'a> Stored<'a> {
-    pub fn open(context: &'a Context, name: &'a str, edit: &'a Edit<'a>) -> anyhow::Result<Stored<'a>> {
+impl<'a> StoredSession<'a> {
+    pub fn open(
+        context: &'a Context,
+        name: &'a str,
+        edit: &'a EditRequest<'a>,
+    ) -> anyhow::Result<StoredSession<'a>> {
         let store = context.store()?;
         let id = store.resolve(name)?;
         if edit.full_log && !edit.append_only {
             let error = Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "--log requires a stream; the store always keeps the log",
             );
             return Err(named(error, name)
                 .hint("print the log with: --stdout --log")
                 .into());
         }
-        Ok(Stored {
+        Ok(StoredSession {
             context,
             edit,
             name,
@@ -76,7 +80,7 @@ impl<'a> Stored<'a> {
         }
         let keep = |session: &Session, length| {
             self.store
-                .keep_view(&self.id, session, length, &summarize::standing);
+                .keep_view(&self.id, session, length, &summarize::standing_instructions);
         };
         if !lines.iter().any(|line| moves_view(line)) {
             return keep(session, self.length);
@@ -90,9 +94,9 @@ impl<'a> Stored<'a> {
     }
 }
 
-impl Destination for Stored<'_> {
-    fn place(&self) -> Place {
-        Place::Store
+impl Destination for StoredSession<'_> {
+    fn place(&self) -> LineDestination {
+        LineDestination::Store
     }
 
     fn next(&mut self) -> anyhow::Result<Option<Session>> {
@@ -106,15 +110,15 @@ impl Destination for Stored<'_> {
             _ => self.store.load_with_length(&self.id, &mut self.report)?,
         };
         self.length = length;
-        Pick::only(self.edit.reading, &session).map_err(|error| named(error, self.name))?;
-        self.drawn = self.context.chance.made();
+        SessionSelection::only(self.edit.reading, &session).map_err(|error| named(error, self.name))?;
+        self.drawn = self.context.chance.generated();
         Ok(Some(session))
     }
 
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         // An error about a part of the log is final only if the complete log causes it too.
         if planned.is_err() && (session.excerpt().is_some() || session.is_reduced()) {
-            self.context.chance.go_back(self.drawn);
+            self.context.chance.reset_to(self.drawn);
             (self.view_only, self.events_only) = (false, false);
             return Ok(());
         }
@@ -133,17 +137,17 @@ impl Destination for Stored<'_> {
                 self.context.output.report(self.name, &mut self.report);
                 if !done {
                     let what = "modified by another program; nothing was changed";
-                    return Err(named(Error::new(Kind::Locked, what)).into());
+                    return Err(named(Error::new(ErrorKind::Locked, what)).into());
                 }
                 self.keep_view(&session, is_undamaged, &lines);
                 if !self.edit.args.json && !what.is_empty() {
-                    self.context.output.tell(self.name, &what);
+                    self.context.output.notice(self.name, &what);
                 }
                 self.done = Some((lines, what));
             }
             Plan::Nothing(why) | Plan::Refused(why) => {
                 // The decision that nothing changes may depend on records that are not synced yet.
-                self.store.settle_lines(&self.id).map_err(named)?;
+                self.store.sync_lines(&self.id).map_err(named)?;
                 self.keep_view(&session, is_undamaged, &[]);
                 self.context.output.report(self.name, &mut self.report);
                 report_unchanged(self.context, self.name, &why);

@@ -1,14 +1,16 @@
 //! Changes the sessions of a file or of standard input, and writes each one.
 
 use super::destination::{Destination, Planner, change};
-use super::request::Edit;
-use super::stamps::Place;
-use crate::context::{Context, Opened, named};
-use crate::input::{InputSessions, Reading};
-use crate::writing::{Export, Returning, Sessions, goes_back, single, tell_dangling, wrap, write_records};
-use convo::error::{Error, Kind};
+use super::event_ids::LineDestination;
+use super::request::EditRequest;
+use crate::context::{Context, OpenInput, named};
+use crate::input::{InputSessions, InputSettings};
+use crate::writing::{
+    Export, SessionGroups, SessionWriter, can_write_back, report_dangling, single, wrap, write_records,
+};
+use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
-use convo::filter::settle::settle;
+use convo::filter::materialize::materialize;
 use convo::format::{Format, Purpose};
 use convo::model::session::Session;
 use convo::model::view::View;
@@ -16,14 +18,14 @@ use std::io::Write;
 
 /// The results written to one output. Reports are printed once it is complete.
 #[derive(Default)]
-pub struct Written {
+pub struct WrittenOutput {
     sessions: usize,
     /// The inputs and their reports.
     reports: Vec<(String, String)>,
 }
 
-impl Written {
-    pub fn report(self, context: &Context, edit: &Edit<'_>) {
+impl WrittenOutput {
+    pub fn report(self, context: &Context, edit: &EditRequest<'_>) {
         for (label, what) in self.reports {
             edit.describe(context, &label, &what);
         }
@@ -33,10 +35,10 @@ impl Written {
 /// Changes and writes the sessions of an input.
 pub fn stream(
     context: &Context,
-    mut opened: Opened,
-    edit: &Edit<'_>,
+    mut opened: OpenInput,
+    edit: &EditRequest<'_>,
     out: &mut dyn Write,
-    written: &mut Written,
+    written: &mut WrittenOutput,
     plan: Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
@@ -66,12 +68,12 @@ pub fn stream(
     };
     // A file in place keeps unselected sessions; a stream contains only the selected ones.
     let selects = edit.reading.args.session.is_some() || edit.reading.args.branch.is_some();
-    let returns = goes_back(&opened, to) && (edit.in_place() || !selects);
+    let returns = can_write_back(&opened, to) && (edit.in_place() || !selects);
     if returns {
         single(to, written.sessions + 1)?;
     }
     let value = opened.value.take().filter(|_| from == to);
-    let reading = Reading {
+    let reading = InputSettings {
         exports: edit.reading.exports || to != Format::Native,
         ..edit.reading
     };
@@ -79,14 +81,14 @@ pub fn stream(
         true => InputSessions::with_others(context, opened, reading)?,
         false => InputSessions::selected(context, opened, reading),
     };
-    let mut stream = Stream {
+    let mut stream = StreamDestination {
         edit,
         from,
         export: &export,
         sessions,
         writer: match returns {
-            true => Writer::Returning(Returning::new(&export)),
-            false => Writer::Sessions(Sessions::new(value.as_deref())),
+            true => StreamWriter::Returning(SessionGroups::new(&export)),
+            false => StreamWriter::Sessions(SessionWriter::new(value.as_deref())),
         },
         written,
         out,
@@ -100,27 +102,27 @@ fn format_in_place(format: Format, label: &str) -> convo::Result<Format> {
         return Ok(format);
     }
     let what = format!("{} files cannot be rewritten in place", format.name());
-    Err(named(Error::new(Kind::Usage, what), label).hint("omit -i and redirect the output"))
+    Err(named(Error::new(ErrorKind::Usage, what), label).hint("omit -i and redirect the output"))
 }
 
-struct Stream<'s> {
-    edit: &'s Edit<'s>,
+struct StreamDestination<'s> {
+    edit: &'s EditRequest<'s>,
     from: Format,
     export: &'s Export<'s>,
     sessions: InputSessions<'s>,
-    writer: Writer<'s>,
-    written: &'s mut Written,
+    writer: StreamWriter<'s>,
+    written: &'s mut WrittenOutput,
     out: &'s mut dyn Write,
 }
 
 /// Writes sessions in formats other than a record stream.
-enum Writer<'s> {
+enum StreamWriter<'s> {
     /// Writes back into a log that several sessions share.
-    Returning(Returning<'s>),
-    Sessions(Sessions<'s>),
+    Returning(SessionGroups<'s>),
+    Sessions(SessionWriter<'s>),
 }
 
-impl Stream<'_> {
+impl StreamDestination<'_> {
     fn write(&mut self, mut session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         let (mut changed, mut refused) = (false, false);
         let what = match planned.map_err(|error| named(error, self.export.label))? {
@@ -135,14 +137,14 @@ impl Stream<'_> {
             Plan::Lines(lines, what) => {
                 lines.iter().for_each(|line| session.push_new(line));
                 changed = true;
-                if let Writer::Sessions(sessions) = &mut self.writer {
+                if let StreamWriter::Sessions(sessions) = &mut self.writer {
                     sessions.changed();
                 }
                 what
             }
         };
         self.written.reports.push((self.export.label.to_string(), what));
-        if let Writer::Returning(returning) = &mut self.writer {
+        if let StreamWriter::Returning(returning) = &mut self.writer {
             return returning.write(session, changed, self.out);
         }
         let to = self.export.to;
@@ -153,8 +155,8 @@ impl Stream<'_> {
         // A file of lines is settled, not exported, so it keeps its other records.
         if is_record_stream || (to == Format::Jsonl && session.header().is_empty()) {
             let view = View::replay(&session);
-            tell_dangling(self.export.context, self.export.label, &session, &view);
-            return Ok(settle(&session, &view, self.out)?);
+            report_dangling(self.export.context, self.export.label, &session, &view);
+            return Ok(materialize(&session, &view, self.out)?);
         }
         self.export(session)
     }
@@ -162,28 +164,28 @@ impl Stream<'_> {
     /// Writes an unselected session unchanged.
     fn pass(&mut self, session: Session) -> anyhow::Result<()> {
         match &mut self.writer {
-            Writer::Returning(returning) => returning.write(session, false, self.out),
-            Writer::Sessions(_) if self.export.to.is_lines() => write_records(&session, self.out),
-            Writer::Sessions(_) => self.export(session),
+            StreamWriter::Returning(returning) => returning.write(session, false, self.out),
+            StreamWriter::Sessions(_) if self.export.to.is_lines() => write_records(&session, self.out),
+            StreamWriter::Sessions(_) => self.export(session),
         }
     }
 
     fn export(&mut self, session: Session) -> anyhow::Result<()> {
         match &mut self.writer {
-            Writer::Sessions(sessions) => {
+            StreamWriter::Sessions(sessions) => {
                 sessions.write(session, self.export, &mut self.written.sessions, self.out)
             }
-            Writer::Returning(_) => Ok(()),
+            StreamWriter::Returning(_) => Ok(()),
         }
     }
 }
 
-impl Destination for Stream<'_> {
+impl Destination for StreamDestination<'_> {
     /// PenguiFlow stores the time of a turn, which is known for a rewritten file but not for a stream.
-    fn place(&self) -> Place {
+    fn place(&self) -> LineDestination {
         match self.edit.in_place() && self.export.to == Format::Penguiflow {
-            true => Place::Store,
-            false => Place::Stream,
+            true => LineDestination::Store,
+            false => LineDestination::Stream,
         }
     }
 
@@ -205,14 +207,14 @@ impl Destination for Stream<'_> {
 
     fn finish(&mut self) -> anyhow::Result<()> {
         let sessions = &mut self.written.sessions;
-        match std::mem::replace(&mut self.writer, Writer::Sessions(Sessions::new(None))) {
-            Writer::Returning(returning) => returning.finish(self.sessions.tail(), sessions, self.out),
-            Writer::Sessions(waiting) => waiting.finish(self.export, sessions, self.out),
+        match std::mem::replace(&mut self.writer, StreamWriter::Sessions(SessionWriter::new(None))) {
+            StreamWriter::Returning(returning) => returning.finish(self.sessions.tail(), sessions, self.out),
+            StreamWriter::Sessions(waiting) => waiting.finish(self.export, sessions, self.out),
         }
     }
 }
 
-impl Stream<'_> {
+impl StreamDestination<'_> {
     /// Replaces a file in place only if every session of it was written.
     fn settle(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
         match self.edit.in_place() {

@@ -1,6 +1,6 @@
 //! A stream of lines into the store: while one lot is made durable, the next one is read.
 
-use super::continuation::Filling;
+use super::continuation::ChainWriter;
 use crate::context::Context;
 use convo::error::Result;
 use convo::model::record::Record;
@@ -10,83 +10,85 @@ use std::panic::resume_unwind;
 use std::thread::{Scope, ScopedJoinHandle};
 
 /// Destination of a stream of lines: one session, or as many as it fills.
-pub enum Target<'c> {
+pub enum StreamTarget<'c> {
     /// One session, however long it becomes.
     One(String, Box<Appender<'c>>),
     /// The sessions of a chain.
-    Chain(Box<Filling<'c>>),
+    Chain(Box<ChainWriter<'c>>),
 }
 
 /// Lines that are made durable together.
-pub enum Lot {
+pub enum LineBatch {
     /// For one session.
     One(Pending),
     /// For the sessions of a chain.
     Chain(Vec<BoundedLine>),
 }
 
-impl Lot {
+impl LineBatch {
     /// Adds a record, or the line that was made of it by adding members.
-    pub fn push(&mut self, record: &Record<'_>, made: Option<&[u8]>) {
-        let line = made.unwrap_or(record.body);
+    pub fn push(&mut self, record: &Record<'_>, built: Option<&[u8]>) {
+        let line = built.unwrap_or(record.body);
         match self {
-            Lot::One(pending) => pending.push_record(&Record {
+            LineBatch::One(pending) => pending.push_record(&Record {
                 full: line,
                 body: line,
                 ..*record
             }),
-            Lot::Chain(lines) => lines.push((line.to_vec(), record.message().is_some())),
+            LineBatch::Chain(lines) => lines.push((line.to_vec(), record.message().is_some())),
         }
     }
 
     /// Whether there is no line.
     pub fn is_empty(&self) -> bool {
         match self {
-            Lot::One(pending) => pending.is_empty(),
-            Lot::Chain(lines) => lines.is_empty(),
+            LineBatch::One(pending) => pending.is_empty(),
+            LineBatch::Chain(lines) => lines.is_empty(),
         }
     }
 }
 
-impl<'c> Target<'c> {
+impl<'c> StreamTarget<'c> {
     /// Opens the session of this name, or the end of its chain when there is a limit.
-    pub fn open(context: &'c Context, name: &'c str, limit: Option<u64>) -> Result<Target<'c>> {
+    pub fn open(context: &'c Context, name: &'c str, limit: Option<u64>) -> Result<StreamTarget<'c>> {
         if let Some(limit) = limit {
-            return Ok(Target::Chain(Box::new(Filling::open(context, name, limit)?)));
+            return Ok(StreamTarget::Chain(Box::new(ChainWriter::open(
+                context, name, limit,
+            )?)));
         }
         let store = context.store()?;
         let id = store.resolve(name)?;
         let appender = Box::new(store.appender(&id)?);
-        Ok(Target::One(id, appender))
+        Ok(StreamTarget::One(id, appender))
     }
 
     /// The session that is being filled.
     pub fn id(&self) -> &str {
         match self {
-            Target::One(id, _) => id,
-            Target::Chain(filling) => filling.id(),
+            StreamTarget::One(id, _) => id,
+            StreamTarget::Chain(filling) => filling.id(),
         }
     }
 
     /// An empty lot.
-    pub fn lot(&self) -> Lot {
+    pub fn new_batch(&self) -> LineBatch {
         match self {
-            Target::One(..) => Lot::One(Pending::default()),
-            Target::Chain(_) => Lot::Chain(Vec::new()),
+            StreamTarget::One(..) => LineBatch::One(Pending::default()),
+            StreamTarget::Chain(_) => LineBatch::Chain(Vec::new()),
         }
     }
 
     /// Makes a lot of this target durable; the sessions that it went to, each with its number of lines.
-    pub fn store(&mut self, lot: Lot) -> Result<Vec<(String, usize)>> {
+    pub fn store(&mut self, lot: LineBatch) -> Result<Vec<(String, usize)>> {
         match (self, lot) {
-            (Target::One(id, appender), Lot::One(lines)) => {
+            (StreamTarget::One(id, appender), LineBatch::One(lines)) => {
                 let count = lines.len();
                 appender.flush_lines(lines)?;
                 Ok(vec![(id.clone(), count)])
             }
-            (Target::Chain(filling), Lot::Chain(lines)) => {
+            (StreamTarget::Chain(filling), LineBatch::Chain(lines)) => {
                 filling.append(&lines, false)?;
-                Ok(filling.placed())
+                Ok(filling.take_line_counts())
             }
             _ => Ok(Vec::new()),
         }
@@ -95,22 +97,22 @@ impl<'c> Target<'c> {
     /// Number of lines that are durable.
     pub fn acknowledged(&self) -> u64 {
         match self {
-            Target::One(_, appender) => appender.acknowledged(),
-            Target::Chain(filling) => filling.acknowledged(),
+            StreamTarget::One(_, appender) => appender.acknowledged(),
+            StreamTarget::Chain(filling) => filling.acknowledged(),
         }
     }
 }
 
 /// Pieces of work on another thread, one after another.
-pub struct Behind<'s, 'e> {
+pub struct BackgroundWriter<'s, 'e> {
     scope: &'s Scope<'s, 'e>,
     running: Option<ScopedJoinHandle<'s, anyhow::Result<()>>>,
 }
 
-impl<'s, 'e> Behind<'s, 'e> {
+impl<'s, 'e> BackgroundWriter<'s, 'e> {
     /// Threads of this scope.
     pub fn new(scope: &'s Scope<'s, 'e>) -> Self {
-        Behind { scope, running: None }
+        BackgroundWriter { scope, running: None }
     }
 
     /// Starts a piece of work when the one before is finished. If that failed, this one is not started.

@@ -1,23 +1,25 @@
 //! The archive of sessions of other programs.
 
-use super::{Own, unread_path};
+use super::{HomeFile, unread_path};
 use crate::config::home;
 use crate::context::{Context, named};
 use crate::output::path_name;
-use convo::error::{Error, Kind, Result};
-use convo::home::{Bundle, Bundles, Home, Name, PROGRAMS, Program, Wanted as Meant};
-use convo::store::copies::{Copies, Kept, Line, Outcome, SHARED, Wanted, directory_name};
+use convo::error::{Error, ErrorKind, Result};
+use convo::home::{Bundle, Bundles, Home, HomeProgram, Name, PROGRAMS, SelectedId as Meant};
+use convo::store::copies::{
+    ArchivedSession, Copies, CopyOutcome, ManifestLine, SHARED, WantedFile, directory_name,
+};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Returns the default directory of the archive.
 ///
 /// # Errors
-/// [`Kind::Config`] if neither HOME nor XDG_DATA_HOME is set.
-pub fn archive_place() -> Result<PathBuf> {
+/// [`ErrorKind::Config`] if neither HOME nor XDG_DATA_HOME is set.
+pub fn archive_directory() -> Result<PathBuf> {
     let data = home("XDG_DATA_HOME", ".local/share");
     data.map(|data| data.join("convo-archive")).ok_or_else(|| {
-        Error::new(Kind::Config, "neither HOME nor XDG_DATA_HOME is set")
+        Error::new(ErrorKind::Config, "neither HOME nor XDG_DATA_HOME is set")
             .hint("select an archive with --to DIR")
     })
 }
@@ -42,7 +44,7 @@ fn user_home() -> Option<PathBuf> {
 }
 
 /// Returns the name of an archived session; without an id, the name of the files that sessions share.
-pub fn kept_name(program: &str, id: Option<&str>) -> String {
+pub fn archived_name(program: &str, id: Option<&str>) -> String {
     match id {
         Some(id) => format!("{program}:{id}"),
         None => format!("{program}/{SHARED}"),
@@ -52,14 +54,14 @@ pub fn kept_name(program: &str, id: Option<&str>) -> String {
 /// Returns the archived session with this name.
 ///
 /// # Errors
-/// [`Kind::NotFound`] for no session or several sessions, [`Kind::Usage`] for a name without an id.
-pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
+/// [`ErrorKind::NotFound`] for no session or several sessions, [`ErrorKind::Usage`] for a name without an id.
+pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, ArchivedSession)> {
     let name = Name::read(text)?;
     let Some((name, id)) = name.and_then(|name| match name.wanted.clone() {
         Meant::Id(id) => Some((name, id)),
         _ => None,
     }) else {
-        return Err(Error::new(Kind::Usage, "expected PROGRAM:ID"));
+        return Err(Error::new(ErrorKind::Usage, "expected PROGRAM:ID"));
     };
     let mut found = Vec::new();
     for program in PROGRAMS.iter().filter(|program| name.is_of(program)) {
@@ -67,7 +69,7 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
             if directory == SHARED {
                 continue;
             }
-            let kept = copies.kept(program.name, &directory)?;
+            let kept = copies.archived_session(program.name, &directory)?;
             match &kept.session {
                 Some(own) if *own == id => return Ok((program.name, kept)),
                 Some(own) if own.starts_with(&id) => found.push((program.name, kept)),
@@ -76,14 +78,14 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
         }
     }
     match found.len() {
-        0 => Err(Error::new(Kind::NotFound, "no such session in the archive")),
+        0 => Err(Error::new(ErrorKind::NotFound, "no such session in the archive")),
         1 => Ok(found.swap_remove(0)),
         several => {
             let names = found.iter().take(10);
             let names: Vec<String> = names
-                .map(|(program, kept)| kept_name(program, kept.session.as_deref()))
+                .map(|(program, kept)| archived_name(program, kept.session.as_deref()))
                 .collect();
-            let error = Error::new(Kind::NotFound, format!("ambiguous: {several} sessions"));
+            let error = Error::new(ErrorKind::NotFound, format!("ambiguous: {several} sessions"));
             Err(error.hint(format!("choose one of: {}", names.join(", "))))
         }
     }
@@ -91,7 +93,7 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, Kept)> {
 
 /// Returns the archived copy of a session; `None` if there is no such session, or its copy cannot be read.
 pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
-    let place = archive_place().ok()?;
+    let place = archive_directory().ok()?;
     let copies = Copies::open(&place, false, context.lock_timeout()).ok()?;
     let (_, kept) = find(&copies, text).ok()?;
     let mut latest = kept.latest().into_iter().rev();
@@ -101,10 +103,10 @@ pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
 
 /// A session that exists only in the archive.
 pub struct Deleted {
-    pub program: &'static Program,
+    pub program: &'static HomeProgram,
     pub id: String,
     /// The manifest line of its transcript.
-    pub line: Line,
+    pub line: ManifestLine,
     /// The copy.
     pub path: PathBuf,
 }
@@ -113,9 +115,9 @@ pub struct Deleted {
 ///
 /// `known` contains the names of the sessions in the homes, `PROGRAM:ID`.
 pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted>> {
-    let place = archive_place()?;
+    let place = archive_directory()?;
     let copies = match Copies::open(&place, false, context.lock_timeout()) {
-        Err(error) if error.kind == Kind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
         copies => copies?,
     };
     let parts = known.iter().filter_map(|name| name.split_once(':'));
@@ -129,7 +131,7 @@ pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted
             if own.1 == SHARED || there.contains(&own) {
                 continue;
             }
-            let kept = copies.kept(program.name, &own.1)?;
+            let kept = copies.archived_session(program.name, &own.1)?;
             let Some(id) = kept.session.clone() else { continue };
             let lines = kept.latest().into_iter().filter(|line| {
                 // Some ids are only in the records.
@@ -153,7 +155,7 @@ pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted
 /// Fails if the archive is in a home, or a home in the archive.
 ///
 /// # Errors
-/// [`Kind::Unsafe`] with the program.
+/// [`ErrorKind::Unsafe`] with the program.
 pub fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<()> {
     let real = |path: &Path| {
         let there = path.ancestors().find_map(|above| {
@@ -171,7 +173,7 @@ pub fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<()> {
         let is_inside = own.starts_with(&home.root) || !is_file && own.starts_with(&base);
         if is_inside || base.starts_with(&own) || holds_database {
             let message = format!("overlaps the home of {}", home.program.name);
-            let error = Error::new(Kind::Unsafe, message).hint("select another directory with --to DIR");
+            let error = Error::new(ErrorKind::Unsafe, message).hint("select another directory with --to DIR");
             return Err(named(error, &path_name(place)));
         }
     }
@@ -182,9 +184,9 @@ pub fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<()> {
 /// returns the name of the copy. Calling it again writes nothing.
 ///
 /// # Errors
-/// Returns the errors of reading and writing; [`Kind::Locked`] if the file changes meanwhile.
-pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
-    let (copies, kept) = kept(context, session, true)?;
+/// Returns the errors of reading and writing; [`ErrorKind::Locked`] if the file changes meanwhile.
+pub fn keep(context: &Context, session: &HomeFile, slimmed: &str) -> Result<String> {
+    let (copies, kept) = open_archived(context, session, true)?;
     let own = session.path();
     let Bundles {
         bundles, problems, ..
@@ -194,13 +196,16 @@ pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
         return Err(unread_path(&path, &why));
     }
     let Some(Bundle { id, files }) = bundles.into_iter().find(|bundle| bundle.files.contains_key(own)) else {
-        return Err(named(Error::new(Kind::NotFound, "no such file"), &path_name(own)));
+        return Err(named(
+            Error::new(ErrorKind::NotFound, "no such file"),
+            &path_name(own),
+        ));
     };
     copies.clean_up(&kept);
     let (base, home) = (session.home.base(), short_path(session.home.base()));
     let mut lines = Vec::new();
     for (path, piece) in &files {
-        let wanted = Wanted {
+        let wanted = WantedFile {
             base,
             home: &home,
             path,
@@ -211,8 +216,9 @@ pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
             continue;
         };
         line.slimmed = (path == own).then(|| slimmed.to_string());
-        let is_known = |known: &Line| known.outcome != Outcome::Gone && known.slimmed == line.slimmed;
-        if line.outcome != Outcome::Same || !kept.of(&home, path).is_some_and(is_known) {
+        let is_known =
+            |known: &ManifestLine| known.outcome != CopyOutcome::Gone && known.slimmed == line.slimmed;
+        if line.outcome != CopyOutcome::Same || !kept.of(&home, path).is_some_and(is_known) {
             lines.push(line);
         }
     }
@@ -220,44 +226,47 @@ pub fn keep(context: &Context, session: &Own, slimmed: &str) -> Result<String> {
         let written = copies.commit(&[(&kept, &lines)]);
         written.into_iter().collect::<Result<()>>()?;
     }
-    Ok(kept_name(session.home.program.name, id.as_deref()))
+    Ok(archived_name(session.home.program.name, id.as_deref()))
 }
 
 /// Returns the bytes that a file with the checksum `slimmed` replaced; `None` if they are already restored.
 ///
 /// # Errors
-/// [`Kind::NotFound`] if there are none, [`Kind::Locked`] if the session has changed since.
-pub fn original(context: &Context, session: &Own, slimmed: &str) -> Result<Option<Vec<u8>>> {
-    let unknown = || Error::new(Kind::NotFound, "convo slim -i did not change this session");
-    let (copies, kept) = match kept(context, session, false) {
-        Err(error) if error.kind == Kind::NotFound => return Err(unknown()),
+/// [`ErrorKind::NotFound`] if there are none, [`ErrorKind::Locked`] if the session has changed since.
+pub fn original(context: &Context, session: &HomeFile, slimmed: &str) -> Result<Option<Vec<u8>>> {
+    let unknown = || Error::new(ErrorKind::NotFound, "convo slim -i did not change this session");
+    let (copies, kept) = match open_archived(context, session, false) {
+        Err(error) if error.kind == ErrorKind::NotFound => return Err(unknown()),
         found => found?,
     };
     let home = short_path(session.home.base());
-    let is_own = |line: &&Line| line.slimmed.is_some() && line.is_of(&home, session.path());
-    let lines: Vec<&Line> = kept.lines.iter().rev().filter(is_own).collect();
-    let has = |line: &&&Line| line.slimmed.as_deref() == Some(slimmed);
+    let is_own = |line: &&ManifestLine| line.slimmed.is_some() && line.is_of(&home, session.path());
+    let lines: Vec<&ManifestLine> = kept.lines.iter().rev().filter(is_own).collect();
+    let has = |line: &&&ManifestLine| line.slimmed.as_deref() == Some(slimmed);
     match lines.iter().find(has) {
         Some(line) => copies.bytes(&kept, line).map(Some),
         None if lines.is_empty() => Err(unknown()),
         None if lines.iter().any(|line| line.sha256 == slimmed) => Ok(None),
         None => {
-            let error = Error::new(Kind::Locked, "changed since it was slimmed; nothing was changed");
+            let error = Error::new(
+                ErrorKind::Locked,
+                "changed since it was slimmed; nothing was changed",
+            );
             Err(error.hint("the original is in the archive: see convo archive --help"))
         }
     }
 }
 
 /// Opens the archive and the archived copy of a session of a home.
-fn kept(context: &Context, session: &Own, writes: bool) -> Result<(Copies, Kept)> {
-    let place = archive_place()?;
+fn open_archived(context: &Context, session: &HomeFile, writes: bool) -> Result<(Copies, ArchivedSession)> {
+    let place = archive_directory()?;
     refuse_overlap(&place, std::slice::from_ref(&session.home))?;
     let copies = Copies::open(&place, writes, context.lock_timeout())?;
     let transcript = &session.transcript;
     let name = transcript.path.file_name().unwrap_or_default().to_string_lossy();
     let own = transcript.id.as_deref().unwrap_or(&name);
     let id = transcript.parent.as_deref().unwrap_or(own);
-    let mut kept = copies.kept(session.home.program.name, &directory_name(Some(id)))?;
+    let mut kept = copies.archived_session(session.home.program.name, &directory_name(Some(id)))?;
     kept.session = Some(id.to_string());
     Ok((copies, kept))
 }

@@ -3,12 +3,12 @@
 use super::Listing;
 use crate::context::Context;
 use crate::programs::database::{self, Row};
-use convo::home::{Home, Kind, Transcript};
+use convo::home::{FileKind, Home, Transcript};
 use std::collections::BTreeSet;
 
 /// Whether a file of a home is a database.
 pub fn is_database(file: &Transcript) -> bool {
-    file.kind == Kind::Database
+    file.kind == FileKind::Database
 }
 
 /// Returns the reason if some sessions of a home are not read although its databases are.
@@ -33,12 +33,14 @@ pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
         .map(|(program, why)| format!("{program} ({why})"))
         .collect();
     if !homes.is_empty() {
-        context.output.tell("", &format!("{what}: {}", homes.join(", ")));
+        context
+            .output
+            .notice("", &format!("{what}: {}", homes.join(", ")));
     }
     if unread.iter().any(|(_, why)| why == DATABASE)
         && let Some(hint) = database::unsupported().hint
     {
-        context.output.tell("", &format!("to read databases, {hint}"));
+        context.output.notice("", &format!("to read databases, {hint}"));
     }
 }
 
@@ -47,9 +49,9 @@ pub fn of_row(database: &Transcript, row: &Row) -> Transcript {
     Transcript {
         path: database.path.clone(),
         kind: match (&row.parent, row.is_archived) {
-            (Some(_), _) => Kind::Subagent,
-            (None, true) => Kind::Archived,
-            (None, false) => Kind::Session,
+            (Some(_), _) => FileKind::Subagent,
+            (None, true) => FileKind::Archived,
+            (None, false) => FileKind::Session,
         },
         id: Some(row.id.clone()),
         parent: row.parent.clone(),

@@ -2,32 +2,32 @@
 
 use crate::config::home;
 use crate::context::Context;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::store::changes::Journals;
 use std::path::PathBuf;
 
-fn place() -> Result<PathBuf> {
+fn journal_directory() -> Result<PathBuf> {
     let state = home("XDG_STATE_HOME", ".local/state");
     state
         .map(|state| state.join("convo/relocate"))
-        .ok_or_else(|| Error::new(Kind::Config, "neither HOME nor XDG_STATE_HOME is set"))
+        .ok_or_else(|| Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set"))
 }
 
 /// Opens the journals of changes, exclusively.
 ///
 /// # Errors
-/// [`Kind::Locked`] if another process has them open.
+/// [`ErrorKind::Locked`] if another process has them open.
 pub fn journals(context: &Context) -> Result<Journals> {
     let base = home("", "").unwrap_or_default();
-    Journals::open(&place()?, &base, context.lock_timeout())
+    Journals::open(&journal_directory()?, &base, context.lock_timeout())
 }
 
 /// Completes the changes of a run that was killed. Every command calls it before it writes to a home.
 ///
 /// # Errors
 /// Returns the errors of reading and writing.
-pub fn settle(context: &Context) -> Result<()> {
-    let place = place()?;
+pub fn complete_changes(context: &Context) -> Result<()> {
+    let place = journal_directory()?;
     if !Journals::is_unfinished(&place)? {
         return Ok(());
     }
@@ -35,9 +35,9 @@ pub fn settle(context: &Context) -> Result<()> {
     if finished > 0 {
         context
             .output
-            .tell("", "finished a relocation that was interrupted");
+            .notice("", "finished a relocation that was interrupted");
     } else if removed > 0 {
-        context.output.tell(
+        context.output.notice(
             "",
             "removed what an interrupted relocation left; nothing was changed",
         );

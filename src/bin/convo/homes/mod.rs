@@ -2,32 +2,33 @@
 
 pub mod archived;
 mod databases;
+mod home_cache;
+mod home_file;
 mod journals;
-mod known;
 pub mod names;
-mod own;
 mod read;
 
-pub use archived::{archive_place, keep, kept_name, long_path, original, refuse_overlap, short_path};
+pub use archived::{archive_directory, archived_name, keep, long_path, original, refuse_overlap, short_path};
 pub use databases::{DATABASE, is_database, of_row, report_unread, unread};
-pub use journals::{journals, settle};
-pub use known::{forget, rows};
-pub use own::{Own, project_of, unread as unread_path};
+pub use home_cache::{remove_cache, rows};
+pub use home_file::{HomeFile, project_of, unread as unread_path};
+pub use journals::{complete_changes, journals};
 
-use crate::args::Counting;
+use crate::args::TokenizerArgs;
 use crate::context::Context;
 use crate::overviews::OverviewReader;
 use crate::parallel;
 use crate::programs::database;
-use convo::error::{Error, Kind as ErrorKind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::overview::Overview;
-use convo::home::Kind;
+use convo::home::FileKind;
 use convo::home::{
-    Directories, Environment, Files, Home, Index, Mark, Retention, Running, Sidecars, Transcript, orphans,
+    Directories, Environment, Home, HomeFiles, Index, Retention, RunningMarkers, RunningSign, Sidecars,
+    Transcript, orphans,
 };
 use convo::model::time;
-use convo::store::Facts;
-use known::Known;
+use convo::store::FileStat;
+use home_cache::HomeCache;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ pub struct HomeSession {
     pub subagents: u64,
     pub branches: u64,
     /// The reason to consider it running.
-    pub running: Option<Mark>,
+    pub running: Option<RunningSign>,
     /// Time from which the program may delete it, in seconds since 1970.
     pub due: Option<i64>,
 }
@@ -70,7 +71,7 @@ pub struct Listing {
     pub sessions: Vec<HomeSession>,
     pub retention: Option<Retention>,
     /// The files of sessions, including those in formats that cannot be read.
-    pub files: Files,
+    pub files: HomeFiles,
     /// Directories of sidecars without a transcript.
     pub orphans: u64,
     /// The reason if some sessions are not read.
@@ -126,12 +127,12 @@ pub fn seconds(time: SystemTime) -> i64 {
 }
 
 /// Converts seconds since 1970 to RFC 3339.
-pub fn shown(seconds: i64) -> Option<String> {
+pub fn rfc3339(seconds: i64) -> Option<String> {
     time::from_digits(&seconds.to_string()).map(|time| crate::terminal::time_format::machine(&time))
 }
 
 /// A session file and the index of its home.
-struct Work {
+struct HomeSessionFile {
     home: usize,
     transcript: Transcript,
 }
@@ -141,7 +142,7 @@ const SHARES: usize = 256;
 const SHARE: usize = 64;
 
 /// Options for reading the sessions of homes.
-pub struct Reading<'r> {
+pub struct HomeReadOptions<'r> {
     /// Counts their tokens.
     pub reader: &'r OverviewReader<'r>,
     /// Whether to use the cache for unchanged files.
@@ -152,8 +153,8 @@ pub struct Reading<'r> {
 
 /// Returns the sessions of these homes, with tokens only where they are known.
 pub fn listings(context: &Context, homes: Vec<Home>, with_databases: bool) -> anyhow::Result<Vec<Listing>> {
-    let counting = Counting::default();
-    let reading = Reading {
+    let counting = TokenizerArgs::default();
+    let reading = HomeReadOptions {
         reader: &OverviewReader::new(context, &counting, false),
         is_cached: true,
         with_databases,
@@ -165,7 +166,7 @@ pub fn listings(context: &Context, homes: Vec<Home>, with_databases: bool) -> an
 pub fn listings_with(
     context: &Context,
     homes: Vec<Home>,
-    reading: &Reading<'_>,
+    reading: &HomeReadOptions<'_>,
 ) -> anyhow::Result<Vec<Listing>> {
     let now = clock(context);
     let mut work = Vec::new();
@@ -173,13 +174,13 @@ pub fn listings_with(
     for (nth, home) in homes.into_iter().enumerate() {
         let files = match home.problem {
             None => home.files(),
-            Some(_) => Files::default(),
+            Some(_) => HomeFiles::default(),
         };
         let read = files.transcripts.iter().filter(|file| match file.kind {
-            Kind::Database => reading.with_databases && database::is_supported(),
+            FileKind::Database => reading.with_databases && database::is_supported(),
             _ => home.program.format.is_some(),
         });
-        work.extend(read.cloned().map(|transcript| Work {
+        work.extend(read.cloned().map(|transcript| HomeSessionFile {
             home: nth,
             transcript,
         }));
@@ -195,15 +196,15 @@ pub fn listings_with(
         });
     }
     let programs: Vec<_> = listings.iter().map(|listing| listing.home.program).collect();
-    let known = Known::open(reading.is_cached);
+    let known = HomeCache::open(reading.is_cached);
     let entries = known.entries();
-    let started = Facts::now();
+    let started = FileStat::now();
     let mut read = Vec::with_capacity(work.len());
     // Several files per task, because most are in the cache.
-    let shares: Vec<&[Work]> = work.chunks(work.len().div_ceil(SHARES).clamp(1, SHARE)).collect();
-    let one = |work: &Work| {
+    let shares: Vec<&[HomeSessionFile]> = work.chunks(work.len().div_ceil(SHARES).clamp(1, SHARE)).collect();
+    let one = |work: &HomeSessionFile| {
         let program = programs[work.home];
-        known::sessions(&work.transcript, program, started, &entries, reading.reader)
+        home_cache::sessions(&work.transcript, program, started, &entries, reading.reader)
     };
     parallel::each_result(
         &shares,
@@ -219,9 +220,9 @@ pub fn listings_with(
         .filter_map(|(work, found)| Some((&work.transcript, found.as_ref().ok()?)))
         .collect();
     known.keep(&entries, &found);
-    let marks: Vec<(Running, Index)> = listings
+    let marks: Vec<(RunningMarkers, Index)> = listings
         .iter()
-        .map(|listing| (Running::of(&listing.home, now), Index::of(&listing.home)))
+        .map(|listing| (RunningMarkers::of(&listing.home, now), Index::of(&listing.home)))
         .collect();
     let mut directories = Directories::default();
     for (work, result) in work.into_iter().zip(read) {
@@ -260,21 +261,21 @@ pub fn clock(context: &Context) -> SystemTime {
 /// Adds the sessions of a file. Branches and subagents in it belong to the preceding session.
 fn add(
     listing: &mut Listing,
-    (running, index): &(Running, Index),
+    (running, index): &(RunningMarkers, Index),
     transcript: Transcript,
     parts: Vec<Overview>,
     directories: &mut Directories,
 ) {
     let first = listing.sessions.len();
-    let is_alone = |part: &&Overview| read::aside(part).is_none();
+    let is_alone = |part: &&Overview| read::side_branch(part).is_none();
     let is_many = transcript.id.is_none() && parts.iter().filter(is_alone).count() > 1;
     for overview in parts {
-        match read::aside(&overview) {
+        match read::side_branch(&overview) {
             Some(aside) if listing.sessions.len() > first => {
                 if let Some(session) = listing.sessions.last_mut() {
                     match aside {
-                        convo::model::lineage::Aside::Branch => session.branches += 1,
-                        convo::model::lineage::Aside::Sidechain => session.subagents += 1,
+                        convo::model::lineage::SideBranch::Branch => session.branches += 1,
+                        convo::model::lineage::SideBranch::Sidechain => session.subagents += 1,
                     }
                 }
                 continue;
@@ -309,7 +310,7 @@ fn add(
                 .as_ref()
                 .map(|retention| retention.due(seconds(transcript.modified), updated(&overview))),
             sidecars: match transcript.kind {
-                Kind::Subagent => Sidecars::default(),
+                FileKind::Subagent => Sidecars::default(),
                 _ if transcript.is_in_database => Sidecars::default(),
                 _ => Sidecars::of(&listing.home, &transcript, &id, directories),
             },
@@ -336,7 +337,7 @@ pub fn digits(time: &str) -> String {
 }
 
 /// Sets the data from other sessions and the indexes: projects, and the numbers of subagents in separate files.
-fn name_projects(listings: &mut [Listing], marks: &[(Running, Index)]) {
+fn name_projects(listings: &mut [Listing], marks: &[(RunningMarkers, Index)]) {
     let known: BTreeSet<String> = listings
         .iter()
         .flat_map(|listing| {
@@ -357,7 +358,7 @@ fn name_projects(listings: &mut [Listing], marks: &[(Running, Index)]) {
             *subagents.entry(parent).or_default() += 1;
         }
         for session in &mut listing.sessions {
-            if session.transcript.kind != Kind::Subagent {
+            if session.transcript.kind != FileKind::Subagent {
                 session.subagents += subagents.get(&session.id).copied().unwrap_or_default();
             }
             if session.project.is_none() {
@@ -372,13 +373,13 @@ fn name_projects(listings: &mut [Listing], marks: &[(Running, Index)]) {
 
 impl HomeSession {
     /// Returns the name without the program.
-    pub fn own_name(&self) -> String {
+    pub fn name_in_program(&self) -> String {
         own_name(&self.id, self.parent.as_deref())
     }
 
     /// Whether it is the session of a subagent.
     pub fn is_subagent(&self) -> bool {
-        self.transcript.kind == Kind::Subagent
+        self.transcript.kind == FileKind::Subagent
     }
 
     /// Returns the time of its newest record, or of its file without one, in seconds since 1970.

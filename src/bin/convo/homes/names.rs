@@ -4,8 +4,10 @@ use super::{HomeSession, all, archived, clock, is_database, listings, of_row, ow
 use crate::context::{Context, named};
 use crate::output::path_name;
 use crate::programs::database::{self, Row};
-use convo::error::{Error, Kind, Result};
-use convo::home::{Files, Home, Kind as FileKind, Mark, Name, Program, Running, Transcript, Wanted};
+use convo::error::{Error, ErrorKind, Result};
+use convo::home::{
+    FileKind, Home, HomeFiles, HomeProgram, Name, RunningMarkers, RunningSign, SelectedId, Transcript,
+};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -13,18 +15,18 @@ use std::path::PathBuf;
 const NAMED: usize = 10;
 
 /// The session that a name selects.
-pub struct Meant {
+pub struct SelectedSession {
     pub path: PathBuf,
     /// Its id, if the path is a database.
     pub row: Option<String>,
     /// The reason to consider it running.
-    pub mark: Option<Mark>,
+    pub mark: Option<RunningSign>,
     /// Whether this is the copy in the archive, because its program deleted the session.
     pub is_archived: bool,
 }
 
 /// A session that a name may select.
-struct Candidate {
+struct NameCandidate {
     home: usize,
     /// The name without the program.
     name: String,
@@ -38,8 +40,8 @@ struct Candidate {
 /// Resolves the name of a session in a home; `None` if the text is not such a name.
 ///
 /// # Errors
-/// [`Kind::NotFound`] for no session or several, with candidates; [`Kind::Data`] if its format cannot be read.
-pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
+/// [`ErrorKind::NotFound`] for no session or several, with candidates; [`ErrorKind::Data`] if its format cannot be read.
+pub fn resolve(context: &Context, text: &str) -> Result<Option<SelectedSession>> {
     let read = Name::read(text).map_err(|error| named(error, text))?;
     let Some(name) = read else { return Ok(None) };
     if !name.is_home
@@ -61,8 +63,8 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     let is_missing = matches!(&chosen, Err(error) if error.hint.is_none()) && unread.is_empty();
     if is_missing && let Some(path) = archived::copy(context, text) {
         let what = "deleted by its program; read from the archive";
-        context.output.tell(text, what);
-        return Ok(Some(Meant {
+        context.output.notice(text, what);
+        return Ok(Some(SelectedSession {
             path,
             row: None,
             mark: None,
@@ -88,22 +90,22 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     let path = path_name(&found.transcript.path);
     if home.program.format.is_none() && !found.transcript.is_in_database {
         let error = Error::new(
-            Kind::Data,
+            ErrorKind::Data,
             format!("sessions of {} are not supported", home.program.name),
         );
         return Err(named(error.hint(format!("its file is: {path}")), text));
     }
     if found.place.1 > 1 {
         let error = Error::new(
-            Kind::Usage,
+            ErrorKind::Usage,
             format!("one of {} sessions in one file", found.place.1),
         );
         let hint = format!("select it with: --session {} {path}", found.place.0);
         return Err(named(error.hint(hint), text));
     }
-    let running = Running::of(home, clock(context));
+    let running = RunningMarkers::of(home, clock(context));
     let id = found.transcript.id.clone().unwrap_or_default();
-    Ok(Some(Meant {
+    Ok(Some(SelectedSession {
         mark: running.mark(&found.transcript, &id, found.project.as_deref()),
         path: found.transcript.path,
         row: found.transcript.is_in_database.then_some(id),
@@ -111,7 +113,7 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<Meant>> {
     }))
 }
 
-fn list_hint(program: Option<&Program>) -> String {
+fn list_hint(program: Option<&HomeProgram>) -> String {
     match program {
         Some(program) => format!(
             "list sessions with: convo list --agents --program {}",
@@ -125,12 +127,12 @@ fn list_hint(program: Option<&Program>) -> String {
 fn candidates(
     context: &Context,
     homes: &[Home],
-    wanted: &Wanted,
+    wanted: &SelectedId,
     unread: &mut Vec<(PathBuf, String)>,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<NameCandidate>> {
     let mut found = Vec::new();
     for (nth, home) in homes.iter().enumerate() {
-        let Files {
+        let HomeFiles {
             transcripts: files,
             problems,
         } = home.files();
@@ -140,12 +142,12 @@ fn candidates(
         for file in databases.iter().filter(|_| database::is_supported()) {
             for row in rows(file)? {
                 known.insert(own_name(&row.id, row.parent.as_deref()));
-                found.push(Candidate::of_row(nth, file, row));
+                found.push(NameCandidate::of_row(nth, file, row));
             }
         }
         let first = found.len();
-        if files.iter().all(|file| file.id.is_some()) && !matches!(wanted, Wanted::LastOf(_)) {
-            found.extend(files.into_iter().map(|transcript| Candidate {
+        if files.iter().all(|file| file.id.is_some()) && !matches!(wanted, SelectedId::LastOf(_)) {
+            found.extend(files.into_iter().map(|transcript| NameCandidate {
                 home: nth,
                 name: own_name(
                     transcript.id.as_deref().unwrap_or_default(),
@@ -162,14 +164,14 @@ fn candidates(
         let read = listings(context, vec![home.clone()], false).map_err(|error| {
             error
                 .downcast::<Error>()
-                .unwrap_or_else(|error| Error::new(Kind::InputOutput, error.to_string()))
+                .unwrap_or_else(|error| Error::new(ErrorKind::InputOutput, error.to_string()))
         })?;
         let sessions: Vec<HomeSession> = read.into_iter().flat_map(|listing| listing.sessions).collect();
         // Sessions of the same file are adjacent.
         for inside in sessions.chunk_by(|one, other| one.path() == other.path()) {
-            found.extend(inside.iter().enumerate().map(|(place, session)| Candidate {
+            found.extend(inside.iter().enumerate().map(|(place, session)| NameCandidate {
                 home: nth,
-                name: session.own_name(),
+                name: session.name_in_program(),
                 place: (place + 1, inside.len()),
                 project: session.project.clone(),
                 updated: session.updated(),
@@ -182,15 +184,15 @@ fn candidates(
 }
 
 /// Drops the files of sessions that their program has moved to its database.
-fn drop_known(found: &mut Vec<Candidate>, first: usize, known: &HashSet<String>) {
+fn drop_known(found: &mut Vec<NameCandidate>, first: usize, known: &HashSet<String>) {
     let files = found.split_off(first);
     found.extend(files.into_iter().filter(|file| !known.contains(&file.name)));
 }
 
-impl Candidate {
-    fn of_row(home: usize, database: &Transcript, row: Row) -> Candidate {
+impl NameCandidate {
+    fn of_row(home: usize, database: &Transcript, row: Row) -> NameCandidate {
         let transcript = of_row(database, &row);
-        Candidate {
+        NameCandidate {
             home,
             name: own_name(&row.id, row.parent.as_deref()),
             place: (1, 1),
@@ -203,10 +205,10 @@ impl Candidate {
 }
 
 /// Returns the selected session.
-fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<Candidate> {
-    let unknown = || Error::new(Kind::NotFound, "no such session");
+fn choose(homes: &[Home], mut found: Vec<NameCandidate>, wanted: &SelectedId) -> Result<NameCandidate> {
+    let unknown = || Error::new(ErrorKind::NotFound, "no such session");
     match wanted {
-        Wanted::Id(id) => {
+        SelectedId::Id(id) => {
             if let Some(at) = found.iter().position(|one| one.name == *id) {
                 let same = found.iter().filter(|one| one.name == *id).count();
                 if same == 1 {
@@ -224,9 +226,9 @@ fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<
                 found.retain(|one| one.transcript.kind != FileKind::Subagent);
             }
         }
-        Wanted::Last | Wanted::LastOf(_) => {
+        SelectedId::Last | SelectedId::LastOf(_) => {
             found.retain(|one| one.transcript.kind != FileKind::Subagent);
-            if let Wanted::LastOf(project) = wanted {
+            if let SelectedId::LastOf(project) = wanted {
                 let project = absolute(project);
                 found.retain(|one| {
                     let below = one
@@ -244,15 +246,18 @@ fn choose(homes: &[Home], mut found: Vec<Candidate>, wanted: &Wanted) -> Result<
     }
     if found.len() > 1 {
         found.sort_by_key(|one| std::cmp::Reverse(one.updated));
-        let own = |one: &Candidate| format!("{}:{}", homes[one.home].program.name, one.name);
+        let own = |one: &NameCandidate| format!("{}:{}", homes[one.home].program.name, one.name);
         // The same session in two files has one name.
-        let name = |one: &Candidate| match found.iter().filter(|other| own(other) == own(one)).count() {
+        let name = |one: &NameCandidate| match found.iter().filter(|other| own(other) == own(one)).count() {
             1 => own(one),
             _ => path_name(&one.transcript.path),
         };
         let names: Vec<String> = found.iter().take(NAMED).map(name).collect();
         let more = if found.len() > NAMED { ", ..." } else { "" };
-        let error = Error::new(Kind::NotFound, format!("ambiguous: {} sessions", found.len()));
+        let error = Error::new(
+            ErrorKind::NotFound,
+            format!("ambiguous: {} sessions", found.len()),
+        );
         return Err(error.hint(format!("choose one of: {}{more}", names.join(", "))));
     }
     found.pop().ok_or_else(unknown)

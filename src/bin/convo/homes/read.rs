@@ -5,11 +5,11 @@ use crate::input::quiet;
 use crate::output::path_name;
 use crate::overviews::OverviewReader;
 use crate::programs::database::{self, Row};
-use convo::error::{Kind, Result};
+use convo::error::{ErrorKind, Result};
 use convo::filter::overview::{Overview, Title, TitleSource};
 use convo::format::Format;
 use convo::format::report::Report;
-use convo::model::lineage::Aside;
+use convo::model::lineage::SideBranch;
 use convo::model::session::Session;
 use convo::model::{json, time};
 use std::io::{Read, Seek, SeekFrom};
@@ -37,7 +37,7 @@ pub fn parts(
         return Err(error);
     }
     // Records that are not messages have times too.
-    let own = parts.iter_mut().rfind(|part| aside(part).is_none());
+    let own = parts.iter_mut().rfind(|part| side_branch(part).is_none());
     if let Some(last) = own {
         later(last, newest_time(path).as_deref());
     }
@@ -87,7 +87,7 @@ pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overvi
         };
         let read = quiet::bytes(records, &mut Report::default(), &mut each);
         if let (Err(error), None) = (read, &failed)
-            && error.kind != Kind::Data
+            && error.kind != ErrorKind::Data
         {
             failed = Some(error);
         }
@@ -103,8 +103,8 @@ pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overvi
 }
 
 /// Returns the relation of a session to the preceding session in its file.
-pub fn aside(session: &Overview) -> Option<Aside> {
-    Aside::of_kind(session.lineage.as_deref()?)
+pub fn side_branch(session: &Overview) -> Option<SideBranch> {
+    SideBranch::of_kind(session.lineage.as_deref()?)
 }
 
 /// Number of bytes at the end of a file that are searched for a time.

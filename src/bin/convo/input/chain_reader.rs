@@ -2,18 +2,18 @@
 
 use crate::args::{ChainArgs, Input};
 use crate::context::{Context, named};
-use crate::input::{Reading, each_session, report_and_continue};
-use convo::error::{Error, Kind, Place, Result};
+use crate::input::{InputSettings, each_session, report_and_continue};
+use convo::error::{Error, ErrorKind, Position, Result};
 use convo::filter::join::join;
 use convo::format::report::Report;
-use convo::model::chain::{self, Branched, Links, Order, Step};
+use convo::model::chain::{self, Branched, ChainLinks, ChainOrder, ChainStep};
 use convo::model::key;
 use convo::model::session::Session;
 use std::collections::HashSet;
 
 /// How far to follow a chain from the named session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ChainReach {
     /// Back to the first session.
     Back,
     /// Back to the first and forward to the last session.
@@ -21,7 +21,7 @@ pub enum Reach {
 }
 
 /// Reads the chain of a stored session, the first one first, and reports problems of the links.
-pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>, Order)> {
+pub fn read(context: &Context, name: &str, reach: ChainReach) -> Result<(Vec<Session>, ChainOrder)> {
     let store = context.store()?;
     let id = store.resolve(name)?;
     let mut seen = HashSet::from([id.clone()]);
@@ -36,18 +36,18 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
         false => Ok(None),
     };
     let mut sessions = vec![load(&id)?];
-    let mut from = Links::of(&sessions[0]).continued_from;
+    let mut from = ChainLinks::of(&sessions[0]).continued_from;
     while let Some(parent) = from.take() {
         if let Some(session) = next(&parent)? {
-            from = Links::of(&session).continued_from;
+            from = ChainLinks::of(&session).continued_from;
             sessions.push(session);
         }
     }
     let named_at = sessions.len() - 1;
     sessions.reverse();
     let mut forward = match reach {
-        Reach::Back => Vec::new(),
-        Reach::Both => Links::of(&sessions[named_at]).continued_to,
+        ChainReach::Back => Vec::new(),
+        ChainReach::Both => ChainLinks::of(&sessions[named_at]).continued_to,
     };
     let mut parent = id.clone();
     let mut denied = Vec::new();
@@ -68,33 +68,33 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
         }
         // If several sessions continue one, the order decides; they need not be read completely.
         if let [only] = &found[..] {
-            forward = Links::of(only).continued_to;
+            forward = ChainLinks::of(only).continued_to;
         }
         sessions.extend(found);
     }
-    let last = (reach == Reach::Back).then_some(named_at);
+    let last = (reach == ChainReach::Back).then_some(named_at);
     let mut order = ordered(&sessions, last).map_err(|error| named(error, name))?;
     order.faults.extend(denied);
     Ok((sessions, order))
 }
 
 /// Orders sessions by their links.
-pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<Order> {
-    let links: Vec<Links> = sessions.iter().map(Links::of).collect();
+pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<ChainOrder> {
+    let links: Vec<ChainLinks> = sessions.iter().map(ChainLinks::of).collect();
     chain::order(&links, last).map_err(|Branched { id, children }| {
         let what = format!("continued by several sessions: {}", children.join(", "));
         let last = children.first().map_or("", String::as_str);
-        Error::new(Kind::Usage, what)
+        Error::new(ErrorKind::Usage, what)
             .hint(format!("select the last session with: --through {last}"))
-            .at(id, Place::default())
+            .at(id, Position::default())
     })
 }
 
 /// Reports problems of the links.
-pub fn tell(context: &Context, label: &str, order: &mut Order) {
+pub fn report_links(context: &Context, label: &str, order: &mut ChainOrder) {
     let mut report = Report::default();
     for fault in order.faults.drain(..) {
-        report.damage(Place::default(), fault);
+        report.damage(Position::default(), fault);
     }
     context.output.report(label, &mut report);
 }
@@ -104,7 +104,7 @@ pub fn tell(context: &Context, label: &str, order: &mut Order) {
 pub fn each<'a>(
     context: &'a Context,
     inputs: &[Input],
-    reading: impl Into<Reading<'a>>,
+    reading: impl Into<InputSettings<'a>>,
     chained: ChainArgs,
     mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -114,9 +114,9 @@ pub fn each<'a>(
     }
     for input in inputs {
         let label = input.label();
-        let read = || -> anyhow::Result<(Vec<Session>, Order)> {
+        let read = || -> anyhow::Result<(Vec<Session>, ChainOrder)> {
             if let Input::Name(name) = input {
-                return Ok(read(context, name, Reach::Both)?);
+                return Ok(read(context, name, ChainReach::Both)?);
             }
             let mut sessions = Vec::new();
             each_session(context, std::slice::from_ref(input), reading, |_, session| {
@@ -130,10 +130,10 @@ pub fn each<'a>(
             if sessions.is_empty() {
                 return Ok(());
             }
-            tell(context, &label, &mut order);
+            report_links(context, &label, &mut order);
             let id = order.steps.iter().find_map(|step| match step {
-                Step::Session(nth) => sessions[*nth].header_text("id"),
-                Step::Missing(_) => None,
+                ChainStep::Session(nth) => sessions[*nth].header_text("id"),
+                ChainStep::Missing(_) => None,
             });
             each(&label, join(&sessions, &order, id.as_deref())?.session)
         });

@@ -1,8 +1,8 @@
 //! Finds the files of a directory that may be sessions.
 
-use crate::context::{SPARES, named};
+use crate::context::{BACKUP_SUFFIXES, named};
 use crate::output::path_name;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::store::foreign::is_index;
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;
@@ -20,7 +20,7 @@ const PACKED: &str = ".jsonl.zst";
 
 /// The files found for an operand.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Scan<P> {
+pub struct DirectoryListing<P> {
     /// Files that may be sessions, sorted by name. A session of which only backup files remain is listed under its
     /// original name.
     pub sessions: Vec<P>,
@@ -41,17 +41,17 @@ pub enum Follow {
 }
 
 /// The files of an operand: the file itself, or those of a directory.
-pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<PathBuf>> {
+pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<DirectoryListing<PathBuf>> {
     let there = |name: &str| operand.with_file_name(name).is_file();
     let is_left = |path: &Path| file_name(path).is_some_and(|name| is_left(name, &there));
     let one = || vec![operand.to_path_buf()];
     let about = match std::fs::metadata(operand) {
         Ok(about) => about,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let beside = beside(operand);
-            let left: Vec<_> = beside.into_iter().filter(|file| file.is_file()).collect();
+            let extra = companion_files(operand);
+            let left: Vec<_> = extra.into_iter().filter(|file| file.is_file()).collect();
             let (left, other): (Vec<_>, Vec<_>) = left.into_iter().partition(|file| is_left(file));
-            let sessions = if other.iter().any(|file| spare_of(file).is_some()) {
+            let sessions = if other.iter().any(|file| main_name(file).is_some()) {
                 one()
             } else {
                 Vec::new()
@@ -59,10 +59,10 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<Pat
             if sessions.is_empty() && left.is_empty() {
                 return Err(Error::io("cannot open", error));
             }
-            return Ok(Scan {
+            return Ok(DirectoryListing {
                 sessions,
                 left,
-                ..Scan::default()
+                ..DirectoryListing::default()
             });
         }
         Err(error) => return Err(Error::io("cannot open", error)),
@@ -75,16 +75,16 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<Pat
         } else {
             (one(), Vec::new())
         };
-        return Ok(Scan {
+        return Ok(DirectoryListing {
             sessions,
             left,
-            ..Scan::default()
+            ..DirectoryListing::default()
         });
     }
     if !about.is_dir() {
-        return Err(Error::new(Kind::Unsafe, "neither a file nor a directory"));
+        return Err(Error::new(ErrorKind::Unsafe, "neither a file nor a directory"));
     }
-    let mut found = Scan::default();
+    let mut found = DirectoryListing::default();
     let mut folders = vec![operand.to_path_buf()];
     // Links may form cycles.
     let mut seen = HashSet::from([(about.dev(), about.ino())]);
@@ -145,13 +145,13 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<Pat
 }
 
 /// Selects the names in a directory that may be sessions.
-fn sessions(names: &BTreeSet<String>) -> Scan<String> {
+fn sessions(names: &BTreeSet<String>) -> DirectoryListing<String> {
     let mut found = BTreeSet::new();
     let mut left = Vec::new();
     for name in names {
         if is_left(name, &|name| names.contains(name)) {
             left.push(name.clone());
-        } else if let Some(primary) = without_spare(name) {
+        } else if let Some(primary) = without_backup_suffix(name) {
             if primary.ends_with(".json") && !is_index(primary) {
                 found.insert(primary.to_string());
             }
@@ -162,10 +162,10 @@ fn sessions(names: &BTreeSet<String>) -> Scan<String> {
             }
         }
     }
-    Scan {
+    DirectoryListing {
         sessions: found.into_iter().collect(),
         left,
-        ..Scan::default()
+        ..DirectoryListing::default()
     }
 }
 
@@ -174,7 +174,7 @@ fn has_session_ending(name: &str) -> bool {
 }
 
 /// The error for a directory without sessions.
-pub fn nothing_found(path: &Path, recursive: bool) -> Error {
+pub fn empty_directory(path: &Path, recursive: bool) -> Error {
     let hint = format!(
         "files named *{} are read{}; name other files themselves",
         ENDINGS.join(", *"),
@@ -185,7 +185,7 @@ pub fn nothing_found(path: &Path, recursive: bool) -> Error {
         }
     );
     named(
-        Error::new(Kind::NotFound, "no session files found").hint(hint),
+        Error::new(ErrorKind::NotFound, "no session files found").hint(hint),
         &path_name(path),
     )
 }
@@ -194,14 +194,18 @@ pub fn nothing_found(path: &Path, recursive: bool) -> Error {
 /// gone, and a renamed one exists. A session of which only backups remain has its backups renamed instead.
 pub fn is_left(name: &str, there: &dyn Fn(&str) -> bool) -> bool {
     let marked = |name: &str| there(&format!("{name}{}", MARK));
-    let spare = without_spare(name);
+    let spare = without_backup_suffix(name);
     let Some(primary) = spare.map(str::to_string).or_else(|| log_name(name)) else {
         return false;
     };
     if there(&primary) {
         return spare.is_some() && is_left(&primary, there);
     }
-    let spares = || SPARES.iter().any(|ending| marked(&format!("{primary}{ending}")));
+    let spares = || {
+        BACKUP_SUFFIXES
+            .iter()
+            .any(|ending| marked(&format!("{primary}{ending}")))
+    };
     marked(&primary) || (spare.is_some() && spares())
 }
 
@@ -210,12 +214,14 @@ fn file_name(path: &Path) -> Option<&str> {
 }
 
 /// The main name of a backup file.
-fn without_spare(name: &str) -> Option<&str> {
-    SPARES.iter().find_map(|ending| name.strip_suffix(ending))
+fn without_backup_suffix(name: &str) -> Option<&str> {
+    BACKUP_SUFFIXES
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
 }
 
-fn spare_of(path: &Path) -> Option<&str> {
-    file_name(path).and_then(without_spare)
+fn main_name(path: &Path) -> Option<&str> {
+    file_name(path).and_then(without_backup_suffix)
 }
 
 /// The log's name for a sidecar's name.
@@ -229,11 +235,11 @@ pub fn log_of(path: &Path) -> Option<PathBuf> {
 }
 
 /// Files next to a session that may belong to it: backups of interrupted writes, and the sidecar of a log.
-pub fn beside(path: &Path) -> Vec<PathBuf> {
+pub fn companion_files(path: &Path) -> Vec<PathBuf> {
     let Some(name) = file_name(path) else {
         return Vec::new();
     };
-    let spares = SPARES.iter().map(|ending| format!("{name}{ending}"));
+    let spares = BACKUP_SUFFIXES.iter().map(|ending| format!("{name}{ending}"));
     let sidecar = name
         .strip_suffix(".jsonl")
         .map(|stem| format!("{stem}.meta.json"));
@@ -248,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_sessions_from_what_lies_beside_them() {
+    fn sessions_are_distinguished_from_other_files() {
         let names = [
             "a.json",
             "a.json.bak",
@@ -269,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_what_a_killed_run_left() {
+    fn leftovers_of_a_killed_run_are_recognized() {
         let cases: [(&[&str], &[&str], &[&str]); 8] = [
             (&["a.json.migrated", "a.json.bak"], &[], &["a.json.bak"]),
             (

@@ -2,11 +2,11 @@
 
 use crate::args::{Following, Input};
 use crate::context::{Context, named, refuse_terminal};
-use crate::input::{InputSessions, Reading};
-use crate::output::reader_is_gone;
+use crate::input::{InputSessions, InputSettings};
+use crate::output::is_pipe_closed;
 use crate::programs::database;
 use crate::programs::interrupt::Interrupt;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::Format;
 use convo::model::json::{self, Dialect};
 use convo::model::message::Role;
@@ -36,17 +36,17 @@ pub type Print<'p> = &'p mut dyn FnMut(usize, &Session, Range<usize>) -> anyhow:
 pub fn follow(
     context: &Context,
     inputs: &[Input],
-    reading: Reading<'_>,
+    reading: InputSettings<'_>,
     following: Following,
     print: Print<'_>,
 ) -> anyhow::Result<()> {
     let [input] = inputs else {
-        let error = Error::new(Kind::Usage, "--follow requires exactly one input");
+        let error = Error::new(ErrorKind::Usage, "--follow requires exactly one input");
         return Err(error.hint("run one command for each input").into());
     };
     let interrupt = Interrupt::new().map_err(|error| Error::io("cannot wait for signals", error))?;
     interrupt.hold();
-    let mut source = Source::open(context, input)?;
+    let mut source = ByteSource::open(context, input)?;
     let mut printed = Printed::default();
     let mut changed = Instant::now();
     let mut pause = INTERVAL;
@@ -56,26 +56,26 @@ pub fn follow(
             true => source.first(context, input)?,
             false => source.next(context, input, pause)?,
         };
-        if let Some(signal) = interrupt.came() {
+        if let Some(signal) = interrupt.received() {
             if signal.0 != SIGINT {
-                signal.obey();
+                signal.end_program();
             }
             return Ok(());
         }
-        if reader_is_gone() {
+        if is_pipe_closed() {
             return Ok(());
         }
-        if news == News::Some || is_first {
+        if news == PollResult::Some || is_first {
             changed = Instant::now();
         }
-        let settled = news == News::End || changed.elapsed() >= SETTLED;
-        if news != News::None || (settled && printed.waits) {
+        let settled = news == PollResult::End || changed.elapsed() >= SETTLED;
+        if news != PollResult::None || (settled && printed.waits) {
             let start = Instant::now();
             // Report findings only once.
-            context.output.mute(!is_first);
-            let bytes = source.bytes(input, news == News::End)?;
+            context.output.set_muted(!is_first);
+            let bytes = source.bytes(input, news == PollResult::End)?;
             let done = printed.update(context, input, reading, bytes, settled, print);
-            context.output.mute(false);
+            context.output.set_muted(false);
             done?;
             // Limits the CPU time for a large document that changes often.
             pause = (start.elapsed() * 4).clamp(INTERVAL, 25 * INTERVAL);
@@ -84,7 +84,7 @@ pub fn follow(
         let is_idle = following
             .until_idle
             .is_some_and(|limit| changed.elapsed() >= limit);
-        if news == News::End || (is_idle && !printed.waits) {
+        if news == PollResult::End || (is_idle && !printed.waits) {
             return Ok(());
         }
     }
@@ -92,14 +92,14 @@ pub fn follow(
 
 /// The result of a poll.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum News {
+enum PollResult {
     None,
     Some,
     End,
 }
 
 /// The origin of the bytes.
-enum Source {
+enum ByteSource {
     /// Standard input: the bytes so far, and a reader thread.
     Stdin(Vec<u8>, Receiver<io::Result<Vec<u8>>>),
     /// A file: its last state, and since when it is missing.
@@ -111,11 +111,11 @@ enum Source {
 /// Device, file, size and time of the last change.
 type FileState = (u64, u64, u64, i64, i64);
 
-impl Source {
-    fn open(context: &Context, input: &Input) -> anyhow::Result<Source> {
+impl ByteSource {
+    fn open(context: &Context, input: &Input) -> anyhow::Result<ByteSource> {
         Ok(match input {
-            Input::Name(name) => Source::Stored(context.store()?.resolve(name)?, 0),
-            Input::Path(_) | Input::Row(..) => Source::File(None, None),
+            Input::Name(name) => ByteSource::Stored(context.store()?.resolve(name)?, 0),
+            Input::Path(_) | Input::Row(..) => ByteSource::File(None, None),
             Input::Stdin => {
                 refuse_terminal().map_err(|error| named(error, &input.label()))?;
                 let (sender, receiver) = sync_channel(16);
@@ -134,60 +134,70 @@ impl Source {
                         }
                     }
                 });
-                Source::Stdin(Vec::new(), receiver)
+                ByteSource::Stdin(Vec::new(), receiver)
             }
         })
     }
 
     /// The first poll, without waiting.
-    fn first(&mut self, context: &Context, input: &Input) -> anyhow::Result<News> {
+    fn first(&mut self, context: &Context, input: &Input) -> anyhow::Result<PollResult> {
         self.next(context, input, Duration::ZERO)
     }
 
     /// Waits, then polls.
-    fn next(&mut self, context: &Context, input: &Input, pause: Duration) -> anyhow::Result<News> {
+    fn next(&mut self, context: &Context, input: &Input, pause: Duration) -> anyhow::Result<PollResult> {
         match self {
-            Source::Stdin(bytes, receiver) => {
-                let mut news = News::None;
+            ByteSource::Stdin(bytes, receiver) => {
+                let mut news = PollResult::None;
                 let mut wait = pause.max(Duration::from_millis(20));
                 loop {
                     match receiver.recv_timeout(wait) {
                         Ok(read) => bytes.extend(read.map_err(|error| Error::io("cannot read", error))?),
                         Err(RecvTimeoutError::Timeout) => return Ok(news),
-                        Err(RecvTimeoutError::Disconnected) => return Ok(News::End),
+                        Err(RecvTimeoutError::Disconnected) => return Ok(PollResult::End),
                     }
-                    news = News::Some;
+                    news = PollResult::Some;
                     wait = Duration::ZERO;
                 }
             }
-            Source::File(last, missing) => {
+            ByteSource::File(last, missing) => {
                 std::thread::sleep(pause);
                 let (Input::Path(path) | Input::Row(_, path, _)) = input else {
-                    return Ok(News::None);
+                    return Ok(PollResult::None);
                 };
                 match state(path, input) {
                     Ok(state) => {
                         *missing = None;
                         let is_new = last.replace(state) != Some(state);
-                        Ok(if is_new { News::Some } else { News::None })
+                        Ok(if is_new {
+                            PollResult::Some
+                        } else {
+                            PollResult::None
+                        })
                     }
                     Err(error) if error.kind() == io::ErrorKind::NotFound && last.is_some() => {
                         match missing.get_or_insert_with(Instant::now).elapsed() > MISSING {
-                            true => Err(gone(input)),
-                            false => Ok(News::None),
+                            true => Err(missing_input(input)),
+                            false => Ok(PollResult::None),
                         }
                     }
                     Err(error) => Err(named(Error::io("cannot open", error), &input.label()).into()),
                 }
             }
-            Source::Stored(id, length) => {
+            ByteSource::Stored(id, length) => {
                 std::thread::sleep(pause);
                 let reader = match context.store()?.reader(id) {
-                    Err(error) if error.kind == Kind::NotFound && *length > 0 => return Err(gone(input)),
+                    Err(error) if error.kind == ErrorKind::NotFound && *length > 0 => {
+                        return Err(missing_input(input));
+                    }
                     reader => reader?,
                 };
                 let is_new = std::mem::replace(length, reader.length()) != reader.length();
-                Ok(if is_new { News::Some } else { News::None })
+                Ok(if is_new {
+                    PollResult::Some
+                } else {
+                    PollResult::None
+                })
             }
         }
     }
@@ -195,7 +205,7 @@ impl Source {
     /// The complete lines, or the document; none for a stored session, or while a document is being written.
     fn bytes(&self, input: &Input, is_over: bool) -> anyhow::Result<Option<Vec<u8>>> {
         let mut bytes = match (self, input) {
-            (Source::Stdin(bytes, _), _) => bytes.clone(),
+            (ByteSource::Stdin(bytes, _), _) => bytes.clone(),
             (_, Input::Row(label, path, id)) => {
                 return database::records(path, id)
                     .map(Some)
@@ -217,8 +227,8 @@ impl Source {
     }
 }
 
-fn gone(input: &Input) -> anyhow::Error {
-    named(Error::new(Kind::InputOutput, "was removed"), &input.label()).into()
+fn missing_input(input: &Input) -> anyhow::Error {
+    named(Error::new(ErrorKind::InputOutput, "was removed"), &input.label()).into()
 }
 
 /// The state of a file; of a database that of the log in which its newest messages are.
@@ -274,7 +284,7 @@ impl Printed {
         &mut self,
         context: &Context,
         input: &Input,
-        reading: Reading<'_>,
+        reading: InputSettings<'_>,
         bytes: Option<Vec<u8>>,
         settled: bool,
         print: Print<'_>,
@@ -313,9 +323,9 @@ impl Printed {
                 if common + 1 < before.len() {
                     let messages = session.messages().filter(|(index, _)| *index < common).count();
                     let what = format!("rewritten; continuing after the first {messages} messages");
-                    context.output.mute(false);
-                    context.output.tell(&label, &what);
-                    context.output.mute(true);
+                    context.output.set_muted(false);
+                    context.output.notice(&label, &what);
+                    context.output.set_muted(true);
                 }
                 *before = prints;
                 sessions.settle(print(nth, &session, common..end))?;

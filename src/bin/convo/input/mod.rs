@@ -3,15 +3,15 @@
 pub mod chain_reader;
 pub mod file_discovery;
 pub mod follow;
+mod input_settings;
+pub mod input_source;
 pub mod open;
 pub mod opencode_dir;
 pub mod quiet;
-mod reading;
 pub mod regular;
 pub mod selection;
 mod sessions;
-pub mod source;
 pub mod stdin_messages;
 
-pub use reading::Reading;
+pub use input_settings::InputSettings;
 pub use sessions::{InputSessions, each_session, each_session_and_format, report_and_continue};

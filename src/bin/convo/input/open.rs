@@ -1,28 +1,28 @@
 //! Opens an input (a stored session, a file or standard input) as records or sessions of its format.
 
-use super::opencode_dir;
-use super::reading::Reading;
-use super::source::{
-    convert, detect_file, from_hint, has_spare, meant_as_path, neighbor, source_name, stdin, unwrapped,
+use super::input_settings::InputSettings;
+use super::input_source::{
+    convert, detect_file, from_hint, has_backup, neighbor, source_name, stdin, unwrapped, with_path_hint,
 };
+use super::opencode_dir;
 use crate::args::{Input, InputArgs};
 use crate::context::{Context, named};
 use crate::programs::database;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
+use convo::format::compression::Wrapped;
 use convo::format::native::NativeReader;
 use convo::format::packed::is_packed;
 use convo::format::report::Report;
-use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Stream, goaitools};
 use convo::model::session::Session;
 use convo::store::foreign::has_sidecar;
-use convo::store::{Facts, length_before_write, torn_line};
+use convo::store::{FileStat, length_before_write, torn_line};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 /// An open input.
-pub struct Opened {
+pub struct OpenInput {
     /// Its name in messages.
     pub label: String,
     /// Its format.
@@ -40,7 +40,7 @@ pub struct Opened {
 
 impl Context {
     /// Opens an input as a stream of records.
-    pub fn open<'r>(&self, input: &Input, reading: impl Into<Reading<'r>>) -> Result<Opened> {
+    pub fn open<'r>(&self, input: &Input, reading: impl Into<InputSettings<'r>>) -> Result<OpenInput> {
         let reading = reading.into();
         let label = input.label();
         let opened = match input {
@@ -48,8 +48,8 @@ impl Context {
                 let reader = self
                     .store()
                     .and_then(|store| store.reader(&store.resolve(name)?))
-                    .map_err(|error| meant_as_path(error, name))?;
-                return Ok(Opened {
+                    .map_err(|error| with_path_hint(error, name))?;
+                return Ok(OpenInput {
                     label,
                     format: Format::Native,
                     stream: Stream::Records(Box::new(reader)),
@@ -71,7 +71,7 @@ impl Context {
     }
 
     /// Opens the bytes of a file or of standard input.
-    pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: Reading<'_>) -> Result<Opened> {
+    pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: InputSettings<'_>) -> Result<OpenInput> {
         let label = input.label();
         let path = match input {
             Input::Path(path) => Some((path.as_path(), None)),
@@ -82,28 +82,27 @@ impl Context {
     }
 
     /// Opens the records of a session in a database.
-    fn open_row(&self, label: &str, records: Vec<u8>, reading: Reading<'_>) -> Result<Opened> {
+    fn open_row(&self, label: &str, records: Vec<u8>, reading: InputSettings<'_>) -> Result<OpenInput> {
         let args = InputArgs {
             from: Some(Format::Native),
             ..reading.args.clone()
         };
-        let reading = Reading {
+        let reading = InputSettings {
             args: &args,
             ..reading
         };
         self.open_stream(label, io::Cursor::new(records), None, reading)
     }
 
-    fn open_path(&self, label: &str, path: &Path, reading: Reading<'_>) -> Result<Opened> {
+    fn open_path(&self, label: &str, path: &Path, reading: InputSettings<'_>) -> Result<OpenInput> {
         match File::open(path) {
             Ok(file) => {
                 let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
                 if about.is_dir() {
-                    return Err(
-                        Error::new(Kind::Usage, "is a directory").hint("import it with: convo migrate DIR")
-                    );
+                    return Err(Error::new(ErrorKind::Usage, "is a directory")
+                        .hint("import it with: convo migrate DIR"));
                 }
-                let facts = Facts::of(&file).ok();
+                let facts = FileStat::of(&file).ok();
                 let length = length_before_write(&file).or_else(|| self.length_of_running(path, &file));
                 match length {
                     Some(length) => self.open_stream(label, file.take(length), Some((path, facts)), reading),
@@ -111,7 +110,7 @@ impl Context {
                 }
             }
             // An interrupted write may have left only backup files.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && has_spare(path) => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && has_backup(path) => {
                 self.open_stream(label, io::empty(), Some((path, None)), reading)
             }
             Err(error) => Err(Error::io("cannot open", error)),
@@ -131,9 +130,9 @@ impl Context {
         &self,
         label: &str,
         mut input: R,
-        file: Option<(&Path, Option<Facts>)>,
-        reading: Reading<'_>,
-    ) -> Result<Opened> {
+        file: Option<(&Path, Option<FileStat>)>,
+        reading: InputSettings<'_>,
+    ) -> Result<OpenInput> {
         let path = file.map(|(path, _)| path);
         let (head, whole, wrapped) = unwrapped(&mut input)?;
         if let (Some(path), None, None | Some(Format::Opencode)) = (path, &wrapped, reading.args.from)
@@ -144,7 +143,7 @@ impl Context {
                 from: Some(Format::Opencode),
                 ..reading.args.clone()
             };
-            let reading = Reading {
+            let reading = InputSettings {
                 args: &args,
                 ..reading
             };
@@ -155,7 +154,7 @@ impl Context {
         let starts = reading.creates || reading.args.expect_provider.is_some();
         if is_blank && file.is_none() && !starts {
             // Otherwise a cron command without an operand would silently do nothing.
-            self.output.tell(
+            self.output.notice(
                 label,
                 "empty input; give a session, or @all for all sessions of the store",
             );
@@ -168,12 +167,14 @@ impl Context {
         };
         if reading.args.expect_provider.is_some() && format != Format::Goaitools {
             let what = format!("not a goaitools state, but {}", format.name());
-            return Err(Error::new(Kind::Data, what).hint("--expect-provider requires a goaitools state"));
+            return Err(
+                Error::new(ErrorKind::Data, what).hint("--expect-provider requires a goaitools state")
+            );
         }
         if format.is_lines() {
             let packed = is_packed(&head);
             let reader = Box::new(NativeReader::new(head, input));
-            return Ok(Opened {
+            return Ok(OpenInput {
                 label: label.to_string(),
                 format,
                 stream: Stream::Records(reader),
@@ -192,7 +193,7 @@ impl Context {
         };
         let bytes = match format.sessions(input)? {
             Ok(sessions) => {
-                return Ok(Opened {
+                return Ok(OpenInput {
                     label: label.to_string(),
                     format,
                     stream: Stream::Sessions(sessions),
@@ -218,17 +219,20 @@ impl Context {
         if let Some((path, Some(facts))) = file
             && has_sidecar(format)
             && File::open(path)
-                .and_then(|file| Facts::of(&file))
+                .and_then(|file| FileStat::of(&file))
                 .is_ok_and(|now| !now.is_same_file(&facts))
         {
             return self.open_path(label, path, reading);
         }
         if reading.args.strict && report.is_damaged() {
             self.output.report(label, &mut report);
-            return Err(Error::new(Kind::Data, "stopped at a damaged line (--strict)"));
+            return Err(Error::new(
+                ErrorKind::Data,
+                "stopped at a damaged line (--strict)",
+            ));
         }
         self.output.report(label, &mut report);
-        Ok(Opened {
+        Ok(OpenInput {
             label: label.to_string(),
             format: format.of(&bytes),
             stream: Stream::from(sessions),
@@ -248,7 +252,7 @@ impl Context {
     ) -> Result<Format> {
         let verdict = detect_file(head, whole, path);
         let Some(format) = verdict.format else {
-            let error = Error::new(Kind::Data, verdict.problem());
+            let error = Error::new(ErrorKind::Data, verdict.problem());
             return Err(error.hint(verdict.hint.unwrap_or_else(from_hint)));
         };
         if !verdict.others.is_empty() {
@@ -259,9 +263,9 @@ impl Context {
                 verdict.evidence
             );
             if strict {
-                return Err(Error::new(Kind::Data, message));
+                return Err(Error::new(ErrorKind::Data, message));
             }
-            self.output.tell(label, &message);
+            self.output.notice(label, &message);
         }
         Ok(format)
     }
@@ -274,14 +278,16 @@ fn expect_provider(session: &Session, expected: &str) -> Result<()> {
         Some(provider) => format!("goaitools state of provider '{provider}', expected '{expected}'"),
         None => format!("goaitools state without provider, expected '{expected}'"),
     };
-    Err(Error::new(Kind::Data, what).hint("omit --expect-provider to read the state of any provider"))
+    Err(Error::new(ErrorKind::Data, what).hint("omit --expect-provider to read the state of any provider"))
 }
 
 /// The error of a command that would wait for a person to type a session.
 pub fn refuse_terminal() -> Result<()> {
     match io::stdin().is_terminal() {
         false => Ok(()),
-        true => Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
-            .hint("give a session or file, or pipe one in")),
+        true => Err(
+            Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
+                .hint("give a session or file, or pipe one in"),
+        ),
     }
 }

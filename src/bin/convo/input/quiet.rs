@@ -1,9 +1,9 @@
 //! Reads the sessions of many files in parallel, without messages and without input options.
 
+use super::input_source::{convert, detect_file, from_hint, neighbor, source_name, unwrapped};
 use super::opencode_dir;
 use super::regular;
-use super::source::{convert, detect_file, from_hint, neighbor, source_name, unwrapped};
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::format::{self, Format, Neighbor, Sessions, Stream};
@@ -16,25 +16,25 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// Inspects a file before it is read; false skips the file.
-pub type Look<'l> = &'l dyn Fn(&mut dyn Read) -> io::Result<bool>;
+pub type InspectFn<'l> = &'l dyn Fn(&mut dyn Read) -> io::Result<bool>;
 
 /// Reads the sessions of a regular file, branches and sidechains included. `each` gets the format and each session
 /// and returns whether to continue. With `look`, a text file is read only if that returns true. Returns whether the
 /// file was self-contained, i.e. no other file was read.
 ///
 /// # Errors
-/// [`Kind::Data`] if the format is not detected.
+/// [`ErrorKind::Data`] if the format is not detected.
 pub fn sessions(
     path: &Path,
     given: Option<Format>,
-    look: Option<Look<'_>>,
+    look: Option<InspectFn<'_>>,
     report: &mut Report,
     each: &mut dyn FnMut(Format, Session) -> bool,
 ) -> Result<bool> {
     let failed = |error| Error::io("cannot read", error);
     let mut file = regular::open(path)?;
     if let Some(look) = look
-        && is_worth_a_look(path, &mut file).map_err(failed)?
+        && may_contain_text(path, &mut file).map_err(failed)?
     {
         if !look(&mut file).map_err(failed)? {
             return Ok(true);
@@ -49,7 +49,7 @@ pub fn sessions(
 
 /// Whether the text of the sessions can be found in the file's bytes: not compressed, not in other files, not folded
 /// as in YAML.
-fn is_worth_a_look(path: &Path, file: &mut File) -> io::Result<bool> {
+fn may_contain_text(path: &Path, file: &mut File) -> io::Result<bool> {
     let mut head = [0; 4096];
     let read = file.read(&mut head)?;
     file.rewind()?;
@@ -84,15 +84,15 @@ fn read(
         Some(format) => format,
         None => {
             let verdict = detect_file(&head, whole, path);
-            let unknown = || Error::new(Kind::Data, verdict.problem()).hint(from_hint());
+            let unknown = || Error::new(ErrorKind::Data, verdict.problem()).hint(from_hint());
             verdict.format.ok_or_else(unknown)?
         }
     };
     let is_alone = Rc::new(Cell::new(true));
-    let beside = |path: &Path| -> Neighbor {
-        let (read, asked) = (neighbor(path), Rc::clone(&is_alone));
+    let extra = |path: &Path| -> Neighbor {
+        let (read, requested) = (neighbor(path), Rc::clone(&is_alone));
         Box::new(move |name| {
-            asked.set(false);
+            requested.set(false);
             read(name)
         })
     };
@@ -108,7 +108,7 @@ fn read(
             head,
             rest: Box::new(input),
             returns: false,
-            beside: path.map(beside),
+            beside: path.map(extra),
         };
         match format.sessions(input)? {
             Ok(sessions) => Stream::Sessions(sessions),

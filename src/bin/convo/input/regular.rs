@@ -1,13 +1,13 @@
 //! Opens regular files without blocking on pipes or reading devices.
 
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a file for reading; a pipe, device, socket or directory is [`Kind::Unsafe`].
+/// Opens a file for reading; a pipe, device, socket or directory is [`ErrorKind::Unsafe`].
 pub fn open(path: &Path) -> Result<File> {
     open_with(path, OFlags::NONBLOCK)
 }
@@ -25,29 +25,29 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 }
 
 /// Opens an existing file at an output path; none if there is none. A symbolic link is not followed; like any other
-/// non-regular file it is [`Kind::Unsafe`].
+/// non-regular file it is [`ErrorKind::Unsafe`].
 pub fn open_target(path: &Path) -> Result<Option<File>> {
     match open_with(path, OFlags::NONBLOCK | OFlags::NOFOLLOW) {
         Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind == Kind::NotFound => Ok(None),
-        Err(_) if path.is_symlink() => Err(Error::new(Kind::Unsafe, "is a symbolic link")),
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+        Err(_) if path.is_symlink() => Err(Error::new(ErrorKind::Unsafe, "is a symbolic link")),
         Err(error) => Err(error),
     }
 }
 
 /// The content of an existing file at an output path, if it has this size.
-pub fn read_target(path: &Path, size: usize) -> Result<Target> {
+pub fn read_target(path: &Path, size: usize) -> Result<FileTarget> {
     let Some(file) = open_target(path)? else {
-        return Ok(Target::None);
+        return Ok(FileTarget::None);
     };
     match size_of(&file)? == size as u64 {
-        true => read_all(file).map(Target::SameSize),
-        false => Ok(Target::OtherSize),
+        true => read_all(file).map(FileTarget::SameSize),
+        false => Ok(FileTarget::OtherSize),
     }
 }
 
 /// See [`read_target`].
-pub enum Target {
+pub enum FileTarget {
     None,
     OtherSize,
     SameSize(Vec<u8>),
@@ -84,5 +84,5 @@ fn open_with(path: &Path, flags: OFlags) -> Result<File> {
 }
 
 fn not_regular() -> Error {
-    Error::new(Kind::Unsafe, "not a regular file")
+    Error::new(ErrorKind::Unsafe, "not a regular file")
 }

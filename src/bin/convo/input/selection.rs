@@ -1,12 +1,12 @@
 //! Selects sessions of an input: one by `--session`, and by default only the active branch unless `--branch` or
 //! `--all-branches` is given. Used by every command.
 
-use super::reading::Reading;
-use convo::error::{Error, Kind};
+use super::input_settings::InputSettings;
+use convo::error::{Error, ErrorKind};
 use convo::filter::branch;
 use convo::format::Format;
 use convo::model::json;
-use convo::model::lineage::{Aside, Lineage};
+use convo::model::lineage::{Lineage, SideBranch};
 use convo::model::session::Session;
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 const NAMED: usize = 8;
 
 /// The requested one of several, by number or id.
-struct Wanted<'r> {
+struct WantedSession<'r> {
     text: &'r str,
     number: Option<usize>,
     seen: usize,
@@ -22,9 +22,9 @@ struct Wanted<'r> {
     found: bool,
 }
 
-impl<'r> Wanted<'r> {
+impl<'r> WantedSession<'r> {
     fn new(text: &'r str) -> Self {
-        Wanted {
+        WantedSession {
             text,
             number: text.parse().ok(),
             seen: 0,
@@ -54,7 +54,7 @@ impl<'r> Wanted<'r> {
         }
         let message = format!("no {what} '{}'", self.text);
         let more = if self.seen > self.names.len() { ", ..." } else { "" };
-        let error = Error::new(Kind::NotFound, message);
+        let error = Error::new(ErrorKind::NotFound, message);
         Err(match self.names.is_empty() {
             true => error,
             false if self.seen == 1 => error.hint(format!("the only one is: {}", self.names[0])),
@@ -68,7 +68,7 @@ impl<'r> Wanted<'r> {
 }
 
 /// The selection of a session.
-pub enum Taken {
+pub enum Selected {
     /// Selected.
     Wanted(Session),
     /// Not selected.
@@ -78,9 +78,9 @@ pub enum Taken {
 }
 
 /// Selects sessions one by one.
-pub struct Pick<'r> {
-    session: Option<Wanted<'r>>,
-    branch: Option<Wanted<'r>>,
+pub struct SessionSelection<'r> {
+    session: Option<WantedSession<'r>>,
+    branch: Option<WantedSession<'r>>,
     /// Whether branches and sidechains are distinguished from their session, and whether they are skipped.
     tells_apart: bool,
     leaves_out: bool,
@@ -91,21 +91,21 @@ pub struct Pick<'r> {
     family: HashSet<String>,
     /// The same sessions, kept for a branch that may be selected.
     before: Vec<Session>,
-    left: BTreeMap<Aside, u64>,
+    left: BTreeMap<SideBranch, u64>,
 }
 
-impl<'r> Pick<'r> {
+impl<'r> SessionSelection<'r> {
     /// The selection for an input of this format. In a record stream each session is independent.
-    pub fn new(reading: impl Into<Reading<'r>>, format: Format) -> Pick<'r> {
-        let Reading {
+    pub fn new(reading: impl Into<InputSettings<'r>>, format: Format) -> SessionSelection<'r> {
+        let InputSettings {
             args,
             include_branches,
             ..
         } = reading.into();
-        let session = args.session.as_deref().map(Wanted::new);
+        let session = args.session.as_deref().map(WantedSession::new);
         let tells_apart = args.branch.is_some() || !format.is_lines();
-        Pick {
-            branch: args.branch.as_deref().map(Wanted::new),
+        SessionSelection {
+            branch: args.branch.as_deref().map(WantedSession::new),
             tells_apart,
             leaves_out: tells_apart && session.is_none() && !args.all_branches && !include_branches,
             counts_all: args.all_branches,
@@ -120,44 +120,47 @@ impl<'r> Pick<'r> {
     /// Fails if the only session of an input is not the requested one.
     ///
     /// # Errors
-    /// [`Kind::NotFound`].
-    pub fn only(reading: Reading<'r>, session: &Session) -> convo::Result<()> {
-        let mut pick = Pick::new(reading, Format::Native);
-        pick.takes(names_of(session), Lineage::of(session));
+    /// [`ErrorKind::NotFound`].
+    pub fn only(reading: InputSettings<'r>, session: &Session) -> convo::Result<()> {
+        let mut pick = SessionSelection::new(reading, Format::Native);
+        pick.is_wanted(names_of(session), Lineage::of(session));
         pick.finish()
     }
 
     /// Decides about the next session.
-    pub fn take(&mut self, session: Session) -> Taken {
+    pub fn take(&mut self, session: Session) -> Selected {
         if self.session.is_none() && !self.tells_apart {
-            return Taken::Wanted(session);
+            return Selected::Wanted(session);
         }
-        let wanted = self.takes(names_of(&session), Lineage::of(&session));
+        let wanted = self.is_wanted(names_of(&session), Lineage::of(&session));
         if self.branch.is_none() {
             return match wanted {
-                true => Taken::Wanted(session),
-                false => Taken::Other(session),
+                true => Selected::Wanted(session),
+                false => Selected::Other(session),
             };
         }
         match wanted {
-            true => Taken::Wanted(branch::whole(&std::mem::take(&mut self.before), session)),
+            true => Selected::Wanted(branch::complete_branch(
+                &std::mem::take(&mut self.before),
+                session,
+            )),
             false => {
                 self.before.extend(self.chosen.then_some(session));
-                Taken::Waits
+                Selected::Waits
             }
         }
     }
 
     /// Whether the next session, which has this header, is selected.
-    pub fn takes_header(&mut self, header: &[u8]) -> bool {
+    pub fn selects_header(&mut self, header: &[u8]) -> bool {
         let names = ["id", "key"].map(|name| {
             let text = json::member(header, name).and_then(json::text);
             text.map(|text| text.into_owned())
         });
-        self.takes(names, Lineage::of_header(header))
+        self.is_wanted(names, Lineage::of_header(header))
     }
 
-    fn takes(&mut self, names: [Option<String>; 2], lineage: Option<Lineage>) -> bool {
+    fn is_wanted(&mut self, names: [Option<String>; 2], lineage: Option<Lineage>) -> bool {
         let aside = self.aside(lineage, names[0].as_deref());
         if let Some(branch) = &mut self.branch {
             return match aside {
@@ -182,15 +185,15 @@ impl<'r> Pick<'r> {
     }
 
     /// How a session relates to an earlier one; none if it is independent.
-    fn aside(&mut self, lineage: Option<Lineage>, id: Option<&str>) -> Option<Aside> {
+    fn aside(&mut self, lineage: Option<Lineage>, id: Option<&str>) -> Option<SideBranch> {
         if !self.tells_apart {
             return None;
         }
         let of = |lineage: Lineage| {
             let aside = lineage.aside()?;
             let known = |parent: &String| self.family.contains(parent);
-            let beside = lineage.parent.as_ref().map_or(!self.family.is_empty(), known);
-            beside.then_some(aside)
+            let extra = lineage.parent.as_ref().map_or(!self.family.is_empty(), known);
+            extra.then_some(aside)
         };
         let aside = lineage.and_then(of);
         if aside.is_none() {
@@ -208,14 +211,14 @@ impl<'r> Pick<'r> {
     }
 
     /// The number of skipped sessions, by kind.
-    pub fn left_out(&self) -> &BTreeMap<Aside, u64> {
+    pub fn skipped_counts(&self) -> &BTreeMap<SideBranch, u64> {
         &self.left
     }
 
     /// Checks after the last session that the requested one was found.
     ///
     /// # Errors
-    /// [`Kind::NotFound`], listing existing sessions.
+    /// [`ErrorKind::NotFound`], listing existing sessions.
     pub fn finish(&self) -> convo::Result<()> {
         let session = self.session.as_ref();
         session.map_or(Ok(()), |wanted| wanted.finish("session"))?;

@@ -1,21 +1,21 @@
 //! Reads the sessions of inputs one by one. With several inputs, reports an error of one and reads the others.
 
-use super::reading::Reading;
-use super::selection::{Pick, Taken};
+use super::input_settings::InputSettings;
+use super::selection::{Selected, SessionSelection};
 use crate::args::Input;
-use crate::context::{Context, Opened, named, stopped};
-use crate::writing::too_much;
-use convo::error::{Error, Kind};
+use crate::context::{Context, OpenInput, named, stopped};
+use crate::writing::losses_refused;
+use convo::error::{Error, ErrorKind};
 use convo::format::report::{Loss, Report};
 use convo::format::{Format, Sessions};
-use convo::model::lineage::Aside;
+use convo::model::lineage::SideBranch;
 use convo::model::session::Session;
 
 /// Reads the sessions of the inputs one by one; the callback's first argument is the input's name in messages.
 pub fn each_session<'a>(
     context: &'a Context,
     inputs: &[Input],
-    reading: impl Into<Reading<'a>>,
+    reading: impl Into<InputSettings<'a>>,
     mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     each_session_and_format(context, inputs, reading, |label, _, session| each(label, session))
@@ -25,7 +25,7 @@ pub fn each_session<'a>(
 pub fn each_session_and_format<'a>(
     context: &'a Context,
     inputs: &[Input],
-    reading: impl Into<Reading<'a>>,
+    reading: impl Into<InputSettings<'a>>,
     mut each: impl FnMut(&str, Format, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let reading = reading.into();
@@ -49,7 +49,7 @@ pub fn each_session_and_format<'a>(
 }
 
 /// The records of a stored session that its view needs, if only the view is used and they can be read separately.
-fn excerpt(context: &Context, input: &Input, reading: Reading<'_>) -> convo::Result<Option<Session>> {
+fn excerpt(context: &Context, input: &Input, reading: InputSettings<'_>) -> convo::Result<Option<Session>> {
     let Input::Name(name) = input else { return Ok(None) };
     if !reading.view_only || reading.args.session.is_some() || reading.args.branch.is_some() {
         return Ok(None);
@@ -66,7 +66,7 @@ pub fn report_and_continue(context: &Context, done: anyhow::Result<()>, inputs: 
         Err(error) if inputs > 1 && !context.output.stdout_failed() => {
             let error = error.downcast::<Error>()?;
             // A usage error of the command would repeat for each input.
-            if error.kind == Kind::Usage && error.at.is_none() {
+            if error.kind == ErrorKind::Usage && error.at.is_none() {
                 return Err(error.into());
             }
             context.output.error(&error);
@@ -80,10 +80,10 @@ pub fn report_and_continue(context: &Context, done: anyhow::Result<()>, inputs: 
 pub struct InputSessions<'a> {
     context: &'a Context,
     label: String,
-    reading: Reading<'a>,
+    reading: InputSettings<'a>,
     sessions: Sessions<'static>,
     /// None selects every session and skips none.
-    pick: Option<Pick<'a>>,
+    pick: Option<SessionSelection<'a>>,
     /// Whether unselected sessions are read too.
     others: bool,
     selected: bool,
@@ -97,40 +97,44 @@ pub struct InputSessions<'a> {
 
 impl<'a> InputSessions<'a> {
     /// The sessions that the options select.
-    pub fn selected(context: &'a Context, opened: Opened, reading: Reading<'a>) -> InputSessions<'a> {
-        let pick = Pick::new(reading, opened.format);
+    pub fn selected(
+        context: &'a Context,
+        opened: OpenInput,
+        reading: InputSettings<'a>,
+    ) -> InputSessions<'a> {
+        let pick = SessionSelection::new(reading, opened.format);
         InputSessions::new(context, opened, reading, Some(pick), false)
     }
 
     /// Every session; [`is_selected`](Self::is_selected) identifies the selected ones.
     ///
     /// # Errors
-    /// [`Kind::Usage`] with --branch, because a reconstructed branch is not a session of the input.
+    /// [`ErrorKind::Usage`] with --branch, because a reconstructed branch is not a session of the input.
     pub fn with_others(
         context: &'a Context,
-        opened: Opened,
-        reading: Reading<'a>,
+        opened: OpenInput,
+        reading: InputSettings<'a>,
     ) -> convo::Result<InputSessions<'a>> {
         if reading.args.branch.is_some() {
-            let error = Error::new(Kind::Usage, "--branch conflicts with -i");
+            let error = Error::new(ErrorKind::Usage, "--branch conflicts with -i");
             let error = error
                 .hint("change the branch's own messages with --session ID, or omit -i to print the branch");
             return Err(named(error, &opened.label));
         }
-        let pick = Pick::new(reading, opened.format);
+        let pick = SessionSelection::new(reading, opened.format);
         Ok(InputSessions::new(context, opened, reading, Some(pick), true))
     }
 
     /// Every session, regardless of the options.
-    pub fn all(context: &'a Context, opened: Opened, reading: Reading<'a>) -> InputSessions<'a> {
+    pub fn all(context: &'a Context, opened: OpenInput, reading: InputSettings<'a>) -> InputSessions<'a> {
         InputSessions::new(context, opened, reading, None, true)
     }
 
     fn new(
         context: &'a Context,
-        opened: Opened,
-        reading: Reading<'a>,
-        pick: Option<Pick<'a>>,
+        opened: OpenInput,
+        reading: InputSettings<'a>,
+        pick: Option<SessionSelection<'a>>,
         others: bool,
     ) -> InputSessions<'a> {
         InputSessions {
@@ -182,7 +186,12 @@ impl<'a> InputSessions<'a> {
         let is_of_one = |error: &Error| {
             matches!(
                 error.kind,
-                Kind::No | Kind::Data | Kind::NotFound | Kind::Unavailable | Kind::Exists | Kind::Unsafe
+                ErrorKind::No
+                    | ErrorKind::Data
+                    | ErrorKind::NotFound
+                    | ErrorKind::Unavailable
+                    | ErrorKind::Exists
+                    | ErrorKind::Unsafe
             )
         };
         match error.downcast_ref::<Error>() {
@@ -210,20 +219,20 @@ impl<'a> InputSessions<'a> {
 
     fn needs_no_more(&self) -> bool {
         let Some(pick) = &self.pick else { return false };
-        (self.holds() && !pick.left_out().is_empty()) || (pick.is_done() && !self.others)
+        (self.holds() && !pick.skipped_counts().is_empty()) || (pick.is_done() && !self.others)
     }
 
     fn take(&mut self, session: Session) -> Option<Session> {
         let taken = match &mut self.pick {
             Some(pick) => pick.take(session),
-            None => Taken::Wanted(session),
+            None => Selected::Wanted(session),
         };
-        self.selected = matches!(taken, Taken::Wanted(_));
+        self.selected = matches!(taken, Selected::Wanted(_));
         match taken {
-            Taken::Wanted(session) if self.holds() => self.held.replace(session),
-            Taken::Wanted(session) => Some(session),
-            Taken::Other(session) => Some(session).filter(|_| self.others),
-            Taken::Waits => None,
+            Selected::Wanted(session) if self.holds() => self.held.replace(session),
+            Selected::Wanted(session) => Some(session),
+            Selected::Other(session) => Some(session).filter(|_| self.others),
+            Selected::Waits => None,
         }
     }
 
@@ -247,10 +256,10 @@ impl<'a> InputSessions<'a> {
 fn report_skipped(
     context: &Context,
     label: &str,
-    reading: Reading<'_>,
-    pick: &Pick<'_>,
+    reading: InputSettings<'_>,
+    pick: &SessionSelection<'_>,
 ) -> anyhow::Result<()> {
-    let left = pick.left_out();
+    let left = pick.skipped_counts();
     if left.is_empty() {
         return Ok(());
     }
@@ -258,32 +267,32 @@ fn report_skipped(
         let mut report = Report::default();
         for (aside, count) in left {
             let loss = match aside {
-                Aside::Branch => Loss::Branch,
-                Aside::Sidechain => Loss::Sidechain,
+                SideBranch::Branch => Loss::Branch,
+                SideBranch::Sidechain => Loss::Sidechain,
             };
-            report.lose(loss, *count);
+            report.count_loss(loss, *count);
         }
         context.output.report(label, &mut report);
         if reading.args.strict {
-            return Err(named(too_much(), label).into());
+            return Err(named(losses_refused(), label).into());
         }
     }
     let counts: Vec<String> = left
         .iter()
-        .map(|(aside, count)| counted(*aside, *count))
+        .map(|(aside, count)| branch_count(*aside, *count))
         .collect();
     let what = format!(
         "skipped {}; include them with --all-branches, or read one with --branch N",
         counts.join(" and ")
     );
-    context.output.tell(label, &what);
+    context.output.notice(label, &what);
     Ok(())
 }
 
-fn counted(aside: Aside, count: u64) -> String {
+fn branch_count(aside: SideBranch, count: u64) -> String {
     let ending = |one: &'static str, more: &'static str| if count == 1 { one } else { more };
     match aside {
-        Aside::Branch => format!("{count} {}", ending("branch", "branches")),
-        Aside::Sidechain => format!("{count} {}", ending("sidechain", "sidechains")),
+        SideBranch::Branch => format!("{count} {}", ending("branch", "branches")),
+        SideBranch::Sidechain => format!("{count} {}", ending("sidechain", "sidechains")),
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::args::{Input, InputArgs};
 use crate::context::{self, Context, named, stopped};
-use crate::output::counted;
-use convo::error::{Error, Kind, Place};
+use crate::output::count_of;
+use convo::error::{Error, ErrorKind, Position};
 use convo::format::detect::{self, Hints};
 use convo::format::native;
 use convo::format::packed::{is_packed, unpack};
@@ -12,7 +12,7 @@ use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader};
 use convo::model::event::{Action, Event};
 use convo::model::json;
-use convo::model::record::{Kind as Line, Record};
+use convo::model::record::{Record, RecordKind as Line};
 use convo::store::foreign::has_sidecar;
 use convo::tokens::{Tokenizer, counter};
 use std::borrow::Cow;
@@ -37,13 +37,13 @@ pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Resu
         return Ok(text.clone());
     }
     if *session == Input::Stdin {
-        let error = Error::new(Kind::Usage, "no text given: standard input is the session");
+        let error = Error::new(ErrorKind::Usage, "no text given: standard input is the session");
         return Err(error
             .hint(format!("give the text: convo {verb} - TEXT < SESSION"))
             .into());
     }
     if std::io::stdin().is_terminal() {
-        let error = Error::new(Kind::Usage, "no text given: standard input is a terminal");
+        let error = Error::new(ErrorKind::Usage, "no text given: standard input is a terminal");
         return Err(error
             .hint(format!("give the text, or pipe it in: convo {verb} NAME TEXT"))
             .into());
@@ -54,7 +54,7 @@ pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Resu
         .map_err(|error| Error::io("cannot read standard input", error))?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Error::new(Kind::Data, format!("standard input: not UTF-8 (byte {at})"))
+        Error::new(ErrorKind::Data, format!("standard input: not UTF-8 (byte {at})"))
     })?;
     if text.ends_with('\n') {
         text.pop();
@@ -64,15 +64,15 @@ pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Resu
 
 /// Standard input as groups of lines.
 pub struct Incoming {
-    source: Source,
-    place: Place,
-    left_out: LeftOut,
+    source: StdinSource,
+    place: Position,
+    left_out: DroppedLines,
     strict: bool,
     /// Whether events are accepted too.
     events: bool,
 }
 
-enum Source {
+enum StdinSource {
     /// Whole lines as they come, read by a thread of its own.
     Lines(Blocks),
     /// A document that was read as a whole.
@@ -87,7 +87,7 @@ struct Blocks {
 
 /// What is known of the lines that follow some lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextLines {
     /// They belong to the same group.
     Same,
     /// The group is complete, and more lines are there.
@@ -105,7 +105,11 @@ impl Incoming {
         report: &mut Report,
     ) -> anyhow::Result<Incoming> {
         if std::io::stdin().is_terminal() {
-            return Err(Error::new(Kind::Usage, "no messages given: standard input is a terminal").into());
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "no messages given: standard input is a terminal",
+            )
+            .into());
         }
         let (head, whole) = first_line()?;
         let is_blank = head.trim_ascii().is_empty();
@@ -119,7 +123,7 @@ impl Incoming {
             let (send, receive) = sync_channel(GROUP / BLOCK);
             let (give_back, used) = sync_channel(GROUP / BLOCK);
             std::thread::spawn(move || read_lines(head, whole, &send, &used));
-            Source::Lines(Blocks { receive, give_back })
+            StdinSource::Lines(Blocks { receive, give_back })
         } else {
             let mut bytes = head;
             std::io::stdin()
@@ -127,12 +131,12 @@ impl Incoming {
                 .map_err(|error| Error::io("cannot read", error))?;
             let sessions =
                 context::convert(format, None, &bytes, report).map_err(|error| named(error, "-"))?;
-            Source::Document(Converted::from(sessions))
+            StdinSource::Document(Converted::from(sessions))
         };
         Ok(Incoming {
             source,
-            place: Place::default(),
-            left_out: LeftOut::default(),
+            place: Position::default(),
+            left_out: DroppedLines::default(),
             strict: reading.strict,
             events,
         })
@@ -143,10 +147,10 @@ impl Incoming {
     pub fn each_group(
         &mut self,
         report: &mut Report,
-        mut each: impl FnMut(&[Record<'_>], Next) -> anyhow::Result<()>,
+        mut each: impl FnMut(&[Record<'_>], NextLines) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let blocks = match &mut self.source {
-            Source::Document(document) => {
+            StdinSource::Document(document) => {
                 let mut lines: Vec<Vec<u8>> = Vec::new();
                 while let Some(record) = document.next(report)? {
                     if self.left_out.admits(&record, self.events) {
@@ -156,11 +160,11 @@ impl Incoming {
                 if self.strict && report.is_damaged() {
                     return Err(stopped().into());
                 }
-                let place = Place { line: 1, offset: 1 };
+                let place = Position { line: 1, offset: 1 };
                 let records = lines.iter().map(|line| Record::parse(line, place));
-                return each(&records.collect::<Vec<_>>(), Next::None);
+                return each(&records.collect::<Vec<_>>(), NextLines::None);
             }
-            Source::Lines(blocks) => blocks,
+            StdinSource::Lines(blocks) => blocks,
         };
         let mut size = 0;
         let mut next = blocks.receive.recv().ok();
@@ -190,15 +194,15 @@ impl Incoming {
                 .recv_timeout(if size < FAST { Duration::ZERO } else { PAUSE })
                 .ok();
             let then = match &next {
-                Some(Ok(_)) if stop.is_none() && size < GROUP => Next::Same,
-                Some(Ok(_)) if stop.is_none() => Next::More,
-                _ => Next::None,
+                Some(Ok(_)) if stop.is_none() && size < GROUP => NextLines::Same,
+                Some(Ok(_)) if stop.is_none() => NextLines::More,
+                _ => NextLines::None,
             };
             each(&lines, then)?;
             if let Some(error) = stop {
                 return Err(error.into());
             }
-            if then != Next::Same {
+            if then != NextLines::Same {
                 size = 0;
             }
             drop(lines);
@@ -212,7 +216,7 @@ impl Incoming {
     }
 
     /// Reports dropped lines.
-    pub fn tell_left_out(&self, context: &Context) {
+    pub fn report_dropped_lines(&self, context: &Context) {
         if self.left_out.headers > 0 {
             let what = format!("left out {} headers", self.left_out.headers);
             context.output.detail("-", &what);
@@ -223,10 +227,10 @@ impl Incoming {
             let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
             let what = format!(
                 "left out {} of another session: {}",
-                counted(events, "event"),
+                count_of(events, "event"),
                 kinds.join(", ")
             );
-            context.output.tell("-", &what);
+            context.output.notice("-", &what);
         }
     }
 }
@@ -241,13 +245,13 @@ const OF_ONE_LOG: [&str; 6] = ["link", "split", "gc", "repair", "redact", "archi
 
 /// Counts of dropped lines.
 #[derive(Default)]
-struct LeftOut {
+struct DroppedLines {
     headers: u64,
     /// Events by type.
     events: BTreeMap<&'static str, u64>,
 }
 
-impl LeftOut {
+impl DroppedLines {
     /// Whether to accept a line: messages, passthrough records and damaged lines, and with `events` also events.
     fn admits(&mut self, record: &Record<'_>, events: bool) -> bool {
         let event = match &record.kind {
@@ -290,11 +294,11 @@ fn read_lines(
             memchr::memrchr(b'\n', &rest[searched..]).map_or(0, |at| searched + at + 1)
         };
         if end > 0 {
-            let mut behind = used.try_recv().unwrap_or_default();
-            behind.clear();
-            behind.extend_from_slice(&rest[end..]);
+            let mut after = used.try_recv().unwrap_or_default();
+            after.clear();
+            after.extend_from_slice(&rest[end..]);
             rest.truncate(end);
-            if send.send(Ok(std::mem::replace(&mut rest, behind))).is_err() {
+            if send.send(Ok(std::mem::replace(&mut rest, after))).is_err() {
                 return;
             }
         }
@@ -324,14 +328,14 @@ fn more(bytes: &mut Vec<u8>) -> std::io::Result<usize> {
 }
 
 /// The lines of a group, those of packed sessions among them, and where they stand.
-fn split<'g>(group: &'g [u8], at: &mut Place) -> Vec<(Cow<'g, [u8]>, Place)> {
+fn split<'g>(group: &'g [u8], at: &mut Position) -> Vec<(Cow<'g, [u8]>, Position)> {
     let mut lines = Vec::new();
     for full in group.split_inclusive(|byte| *byte == b'\n') {
-        let place = Place {
+        let place = Position {
             line: at.line + 1,
             offset: at.offset,
         };
-        *at = Place {
+        *at = Position {
             line: place.line,
             offset: place.offset + full.len() as u64,
         };
@@ -340,7 +344,7 @@ fn split<'g>(group: &'g [u8], at: &mut Place) -> Vec<(Cow<'g, [u8]>, Place)> {
             .flatten();
         match held {
             Some(held) => {
-                let inside = Place {
+                let inside = Position {
                     offset: place.offset.max(1),
                     ..place
                 };
@@ -378,12 +382,12 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
                 let others = verdict.others.join(", ");
                 if strict {
                     return Err(Error::new(
-                        Kind::Data,
+                        ErrorKind::Data,
                         format!("ambiguous format: {}, {others}", format.name()),
                     )
                     .into());
                 }
-                context.output.tell(
+                context.output.notice(
                     "-",
                     &format!(
                         "ambiguous format: reading {}, also matches {others}",
@@ -394,7 +398,7 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             Ok(format)
         }
         None => Err(named(
-            Error::new(Kind::Data, format!("unknown format: {}", verdict.evidence)),
+            Error::new(ErrorKind::Data, format!("unknown format: {}", verdict.evidence)),
             "-",
         )
         .hint(verdict.hint.unwrap_or_else(context::from_hint))
@@ -434,12 +438,12 @@ pub fn stamped(
     let changes = [("id", Some(&id[..])), ("timestamp", time.as_deref())];
     let changes = &changes[..1 + usize::from(time.is_some())];
     let has_none = message.id.is_none() && (time.is_none() || message.timestamp.is_none());
-    let made = match has_none {
+    let built = match has_none {
         true => json::with_added(record.body, changes),
         false => json::with_members(record.body, changes).ok(),
     };
     Ok(match tokenizer {
-        Some(tokenizer) => made.map(|line| counter::with_tokens(line, tokenizer)),
-        None => made,
+        Some(tokenizer) => built.map(|line| counter::with_tokens(line, tokenizer)),
+        None => built,
     })
 }

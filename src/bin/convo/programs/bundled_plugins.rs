@@ -13,7 +13,7 @@ mod mcp;
 /// Name and command line of each.
 pub fn all() -> [(&'static str, Command); 2] {
     [
-        ("llm", llm::Arguments::command().name("llm")),
-        ("mcp", mcp::Arguments::command().name("mcp")),
+        ("llm", llm::LlmArguments::command().name("llm")),
+        ("mcp", mcp::McpArguments::command().name("mcp")),
     ]
 }

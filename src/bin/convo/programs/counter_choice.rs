@@ -1,29 +1,29 @@
 //! Selects the tokenizer: option, environment, config file, session, in this order.
 
-use crate::args::Counting;
+use crate::args::TokenizerArgs;
 use crate::context::Context;
 use crate::programs::counter_program;
 use convo::Result;
-use convo::error::Kind;
+use convo::error::ErrorKind;
 use convo::model::session::Session;
 use convo::tokens::{Counter, Tokenizer, counter};
 
-impl Counting {
+impl TokenizerArgs {
     /// The tokenizer that the option, environment or config file requests.
     pub fn asked(&self, context: &Context) -> Result<Option<Tokenizer>> {
         match (self.tokenizer, context.tokenizer()) {
             (Some(tokenizer), _) => Ok(Some(tokenizer)),
             (None, Some(name)) => counter_program::tokenizer(name)
                 .map(Some)
-                .map_err(|error| error.kind(Kind::Config)),
+                .map_err(|error| error.kind(ErrorKind::Config)),
             (None, None) => Ok(None),
         }
     }
 
     /// Reports if the requested tokenizer is an estimate because the original is not public.
-    pub fn tell_estimate(&self, context: &Context) -> Result<()> {
+    pub fn report_estimate(&self, context: &Context) -> Result<()> {
         if let Some(note) = self.asked(context)?.and_then(Tokenizer::note) {
-            context.output.tell("", note);
+            context.output.notice("", note);
         }
         Ok(())
     }
@@ -32,11 +32,11 @@ impl Counting {
     pub fn counter(&self, context: &Context, label: &str, session: &Session) -> Result<Counter> {
         let own = counter::named_by(session);
         let tokenizer = match (self.asked(context)?, own.as_deref()) {
-            (Some(asked), _) => asked,
+            (Some(requested), _) => requested,
             (None, Some(name)) => Tokenizer::named(name).unwrap_or_else(|_| {
                 let default = Tokenizer::DEFAULT.name();
                 let what = format!("unknown tokenizer '{name}'; counting with {default}");
-                context.output.tell(label, &what);
+                context.output.notice(label, &what);
                 Tokenizer::DEFAULT
             }),
             (None, None) => Tokenizer::DEFAULT,
@@ -49,7 +49,7 @@ impl Counting {
 
 /// The tokenizer whose counts a session stores, if known. A session cannot name a program to run; a counter program
 /// must be configured here too.
-pub fn kept(context: &Context, name: Option<&str>) -> Option<Tokenizer> {
+pub fn stored_tokenizer(context: &Context, name: Option<&str>) -> Option<Tokenizer> {
     let name = name?;
     let configured = || {
         let configured = counter_program::tokenizer(context.tokenizer()?).ok()?;

@@ -2,7 +2,7 @@
 //! line, as a JSON string, and prints a number per line in the same order.
 
 use crate::programs::program_name;
-use convo::error::{Error, Kind, Place, Result};
+use convo::error::{Error, ErrorKind, Position, Result};
 use convo::model::json;
 use convo::tokens::Tokenizer;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -27,16 +27,16 @@ const TAIL: usize = 4096;
 const GRACE: Duration = Duration::from_millis(200);
 
 /// How long to wait, once, for surplus answers.
-const SETTLE: Duration = Duration::from_millis(10);
+const SURPLUS_WAIT: Duration = Duration::from_millis(10);
 
 /// The error for surplus answers.
 const SURPLUS: &str = "printed more than one number for a text";
 
 /// The programs of this run, one tokenizer per command line.
-static PROGRAMS: Mutex<Vec<Program>> = Mutex::new(Vec::new());
+static PROGRAMS: Mutex<Vec<CounterProgram>> = Mutex::new(Vec::new());
 
 /// A command line, its tokenizer, and its process.
-type Program = (String, Tokenizer, Arc<Mutex<Process>>);
+type CounterProgram = (String, Tokenizer, Arc<Mutex<Process>>);
 
 /// The configured time limit of an answer.
 static CONFIGURED: OnceLock<Duration> = OnceLock::new();
@@ -53,16 +53,16 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer> {
     };
     let line = line.trim();
     if line.is_empty() {
-        return Err(Error::new(Kind::Usage, "expected a program after 'cmd:'"));
+        return Err(Error::new(ErrorKind::Usage, "expected a program after 'cmd:'"));
     }
-    let mut programs = held(&PROGRAMS);
+    let mut programs = lock(&PROGRAMS);
     if let Some((_, known, _)) = programs.iter().find(|(known, ..)| known == line) {
         return Ok(*known);
     }
     let process = Arc::new(Mutex::new(Process::Waits(line.to_string())));
-    let asked = process.clone();
+    let requested = process.clone();
     let ask = move |texts: &[&str]| {
-        let mut process = held(&asked);
+        let mut process = lock(&requested);
         process.ask(texts)
     };
     let tokenizer = Tokenizer::external(&stored_name(line), Box::new(ask));
@@ -72,9 +72,9 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer> {
 
 /// Ends all started programs.
 pub fn end() {
-    let programs = std::mem::take(&mut *held(&PROGRAMS));
+    let programs = std::mem::take(&mut *lock(&PROGRAMS));
     for (.., process) in programs {
-        let mut process = held(&process);
+        let mut process = lock(&process);
         if let Process::Runs(running) = std::mem::replace(&mut *process, Process::Ended(String::new())) {
             running.end();
         }
@@ -82,7 +82,7 @@ pub fn end() {
 }
 
 /// Locks a value; a panic of another thread cannot have corrupted it.
-fn held<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     Mutex::lock(value).unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -95,7 +95,7 @@ fn stored_name(line: &str) -> String {
 enum Process {
     /// Not started yet.
     Waits(String),
-    Runs(Running),
+    Runs(CounterProcess),
     /// Ended, with the reason.
     Ended(String),
 }
@@ -113,18 +113,18 @@ impl Process {
                 Process::Waits(line) => stored_name(&line),
                 Process::Ended(_) => "cmd".to_string(),
             };
-            Error::new(Kind::Unavailable, why)
-                .at(format!("tokenizer {line}"), Place::default())
+            Error::new(ErrorKind::Unavailable, why)
+                .at(format!("tokenizer {line}"), Position::default())
                 .hint("the program must print one number for each line of input, immediately and in order")
         })
     }
 
     fn answers(&mut self, texts: &[&str]) -> std::result::Result<Vec<u64>, String> {
         if let Process::Waits(line) = self {
-            let mut running = Running::start(line)?;
+            let mut running = CounterProcess::start(line)?;
             // A program whose counts of the same text differ cannot be trusted.
             let counts = running.ask(&["convo", "", "convo"])?;
-            if running.output.recv_timeout(SETTLE).is_ok() {
+            if running.output.recv_timeout(SURPLUS_WAIT).is_ok() {
                 return Err(SURPLUS.to_string());
             }
             *self = Process::Runs(running);
@@ -144,7 +144,7 @@ impl Process {
 }
 
 /// A started program. Separate threads write and read, so that neither blocks the other.
-struct Running {
+struct CounterProcess {
     name: String,
     child: Child,
     input: Option<Sender<Vec<u8>>>,
@@ -152,8 +152,8 @@ struct Running {
     said: Arc<Mutex<VecDeque<u8>>>,
 }
 
-impl Running {
-    fn start(line: &str) -> std::result::Result<Running, String> {
+impl CounterProcess {
+    fn start(line: &str) -> std::result::Result<CounterProcess, String> {
         let child = Command::new("/bin/sh")
             .args(["-c", line])
             .stdin(Stdio::piped())
@@ -190,14 +190,14 @@ impl Running {
             std::thread::spawn(move || {
                 let mut buffer = [0; 1024];
                 while let Ok(read @ 1..) = stderr.read(&mut buffer) {
-                    let mut said = held(&said);
+                    let mut said = lock(&said);
                     said.extend(&buffer[..read]);
                     let surplus = said.len().saturating_sub(TAIL);
                     said.drain(..surplus);
                 }
             });
         }
-        Ok(Running {
+        Ok(CounterProcess {
             name: stored_name(line),
             child,
             input: Some(input),
@@ -208,7 +208,7 @@ impl Running {
 
     fn ask(&mut self, texts: &[&str]) -> std::result::Result<Vec<u64>, String> {
         if !matches!(self.output.try_recv(), Err(TryRecvError::Empty)) {
-            return Err(self.gone(SURPLUS));
+            return Err(self.describe_exit(SURPLUS));
         }
         let mut lines = Vec::new();
         for text in texts {
@@ -217,7 +217,7 @@ impl Running {
         }
         let sent = self.input.as_ref().is_some_and(|input| input.send(lines).is_ok());
         if !sent {
-            return Err(self.gone("closed its input"));
+            return Err(self.describe_exit("closed its input"));
         }
         let timeout = *CONFIGURED.get_or_init(|| TIMEOUT);
         let mut counts = Vec::with_capacity(texts.len());
@@ -227,7 +227,7 @@ impl Running {
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(format!("no answer within {} ms", timeout.as_millis()));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.gone("ended")),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.describe_exit("ended")),
             };
             counts.push(number(&answer, text)?);
         }
@@ -235,7 +235,7 @@ impl Running {
     }
 
     /// Describes why the program gives no answers.
-    fn gone(&mut self, what: &str) -> String {
+    fn describe_exit(&mut self, what: &str) -> String {
         let until = Instant::now() + GRACE;
         let status = loop {
             match self.child.try_wait() {
@@ -247,7 +247,7 @@ impl Running {
         while Arc::strong_count(&self.said) > 1 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
-        let said = held(&self.said);
+        let said = lock(&self.said);
         let said: Vec<u8> = said.iter().copied().collect();
         let said = String::from_utf8_lossy(&said).into_owned();
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_one_number_that_can_be() {
+    fn an_answer_is_one_valid_number() {
         assert_eq!(number(b"3\n", "one"), Ok(3));
         assert_eq!(number(b" 3 \r\n", "one"), Ok(3));
         for bad in [

@@ -3,7 +3,7 @@
 use super::plugin;
 use crate::context::named;
 use crate::output::path_name;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::model::{json, key, time};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -71,7 +71,7 @@ pub fn is_supported() -> bool {
 /// The error for a database that cannot be read without the plugin.
 pub fn unsupported() -> Error {
     let error = Error::new(
-        Kind::Unavailable,
+        ErrorKind::Unavailable,
         "sessions in databases require the plugin convo-sqlite",
     );
     error.hint("install convo-sqlite on PATH: cargo install --locked --features sqlite --path .")
@@ -79,7 +79,10 @@ pub fn unsupported() -> Error {
 
 /// The error for a change in place of a session in a database.
 pub fn unchanged(name: &str) -> Error {
-    let error = Error::new(Kind::Usage, "a session in a database is not changed in place");
+    let error = Error::new(
+        ErrorKind::Usage,
+        "a session in a database is not changed in place",
+    );
     let hint = format!("continue it in another program with: convo handoff {name} --to PROGRAM --install");
     named(error, name).hint(hint)
 }
@@ -87,7 +90,7 @@ pub fn unchanged(name: &str) -> Error {
 /// Lists the sessions of a database without their records.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] without the plugin, otherwise the plugin's error.
+/// [`ErrorKind::Unavailable`] without the plugin, otherwise the plugin's error.
 pub fn rows(path: &Path) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let options = ["--list", "--json"].map(OsString::from);
@@ -102,7 +105,7 @@ pub fn rows(path: &Path) -> Result<Vec<Row>> {
 /// The result is whether all of them could be read.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] without the plugin, else what it fails with.
+/// [`ErrorKind::Unavailable`] without the plugin, else what it fails with.
 pub fn sessions(path: &Path, ids: &[&str], each: &mut dyn FnMut(Row, Vec<u8>) -> bool) -> Result<bool> {
     let mut options = vec![OsString::from("--rows")];
     options.extend(ids.iter().map(|id| OsString::from(format!("--id={id}"))));
@@ -122,7 +125,7 @@ pub fn sessions(path: &Path, ids: &[&str], each: &mut dyn FnMut(Row, Vec<u8>) ->
     });
     match run {
         // The other sessions were read.
-        Err(error) if error.kind != Kind::Data || session.is_none() => return Err(error),
+        Err(error) if error.kind != ErrorKind::Data || session.is_none() => return Err(error),
         _ => {}
     }
     if let Some((row, records)) = session.filter(|_| is_wanted) {
@@ -134,7 +137,7 @@ pub fn sessions(path: &Path, ids: &[&str], each: &mut dyn FnMut(Row, Vec<u8>) ->
 /// Reads the records of a session.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] without the plugin, otherwise the plugin's error.
+/// [`ErrorKind::Unavailable`] without the plugin, otherwise the plugin's error.
 pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
     let mut found = Vec::new();
     let is_whole = sessions(path, &[id], &mut |_, records| {
@@ -143,7 +146,7 @@ pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
     })?;
     match is_whole || !found.is_empty() {
         true => Ok(found),
-        false => Err(Error::new(Kind::Data, "damaged beyond reading")),
+        false => Err(Error::new(ErrorKind::Data, "damaged beyond reading")),
     }
 }
 
@@ -155,7 +158,7 @@ impl Scratch {
     /// Writes the records of a session to a file.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] if it cannot be written.
+    /// [`ErrorKind::InputOutput`] if it cannot be written.
     pub fn file(&self, id: &str, records: &[u8]) -> Result<PathBuf> {
         let path = self.folder()?.join(format!("{}.jsonl", key::id_for_key(id)));
         std::fs::write(&path, records).map_err(temporary)?;
@@ -165,7 +168,7 @@ impl Scratch {
     /// The directory.
     ///
     /// # Errors
-    /// [`Kind::InputOutput`] if it cannot be made.
+    /// [`ErrorKind::InputOutput`] if it cannot be made.
     pub fn folder(&self) -> Result<PathBuf> {
         let mut folder = self.0.write().unwrap_or_else(PoisonError::into_inner);
         Ok(match &*folder {
@@ -177,7 +180,7 @@ impl Scratch {
 
 /// The error for a temporary file that cannot be written.
 pub fn temporary(error: std::io::Error) -> Error {
-    Error::io("cannot write a temporary file", error).kind(Kind::InputOutput)
+    Error::io("cannot write a temporary file", error).kind(ErrorKind::InputOutput)
 }
 
 impl Drop for Scratch {
@@ -196,7 +199,7 @@ fn new_folder() -> std::io::Result<PathBuf> {
         let folder = std::env::temp_dir().join(format!("convo-{}-{nth}", std::process::id()));
         match DirBuilder::new().mode(0o700).create(&folder) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
-            made => return made.map(|()| folder),
+            built => return built.map(|()| folder),
         }
     }
 }
@@ -205,11 +208,11 @@ fn new_folder() -> std::io::Result<PathBuf> {
 fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool) -> Result<()> {
     let program = plugin::find(PLUGIN).ok_or_else(unsupported)?;
     let failed = |why: String| {
-        let error = Error::new(Kind::Unavailable, format!("convo-{PLUGIN} failed: {why}"));
+        let error = Error::new(ErrorKind::Unavailable, format!("convo-{PLUGIN} failed: {why}"));
         named(error, &path_name(path))
     };
     let broken = |error| {
-        let error = Error::io(format!("cannot run convo-{PLUGIN}"), error).kind(Kind::InputOutput);
+        let error = Error::io(format!("cannot run convo-{PLUGIN}"), error).kind(ErrorKind::InputOutput);
         named(error, &path_name(path))
     };
     let mut child = Command::new(program)
@@ -263,11 +266,11 @@ fn run(path: &Path, options: &[OsString], line: &mut dyn FnMut(Vec<u8>) -> bool)
             .map_or(line, |line| line.trim_start_matches(": "))
     });
     let kinds = [
-        Kind::Data,
-        Kind::NotFound,
-        Kind::InputOutput,
-        Kind::Locked,
-        Kind::Unsafe,
+        ErrorKind::Data,
+        ErrorKind::NotFound,
+        ErrorKind::InputOutput,
+        ErrorKind::Locked,
+        ErrorKind::Unsafe,
     ];
     let kind = kinds
         .into_iter()

@@ -6,7 +6,7 @@ use crate::output::in_line;
 use crate::programs::interrupt::{Interrupt, Interrupted};
 use crate::programs::plugin;
 use crate::programs::program_name;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -18,32 +18,37 @@ use std::time::{Duration, Instant};
 
 /// A program as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum ProgramName {
     /// A shell command.
     Shell(String),
     /// The plugin of this name.
     Plugin(String),
 }
 
-impl Named {
+impl ProgramName {
     /// Parses `cmd:PROGRAM ARGS` or the name of a plugin; `others` lists the other values of the option.
-    pub fn read(text: &str, others: &str) -> Result<Named, String> {
+    pub fn read(text: &str, others: &str) -> Result<ProgramName, String> {
         if let Some(line) = text.strip_prefix("cmd:") {
             return match line.trim() {
                 "" => Err("expected a command after 'cmd:'".to_string()),
-                line => Ok(Named::Shell(line.to_string())),
+                line => Ok(ProgramName::Shell(line.to_string())),
             };
         }
         if plugin::is_name(text) {
-            return Ok(Named::Plugin(text.to_string()));
+            return Ok(ProgramName::Plugin(text.to_string()));
         }
         Err(format!("expected {others}cmd:'COMMAND' or a plugin name"))
     }
 
     /// The program with further arguments; `what` describes it if it is not found.
-    pub fn program(&self, context: &Context, what: &str, arguments: &[OsString]) -> convo::Result<Program> {
+    pub fn program(
+        &self,
+        context: &Context,
+        what: &str,
+        arguments: &[OsString],
+    ) -> convo::Result<ExternalProgram> {
         let (by, line, mut command) = match self {
-            Named::Shell(line) => {
+            ProgramName::Shell(line) => {
                 let mut command = Command::new("/bin/sh");
                 // Append the arguments, unless the command places them itself with `$@`.
                 let whole = match arguments {
@@ -54,10 +59,10 @@ impl Named {
                 command.arg("-c").arg(whole).arg("sh");
                 (program_name::stored(line, DIGITS), Some(line.clone()), command)
             }
-            Named::Plugin(name) => match plugin::find(name) {
+            ProgramName::Plugin(name) => match plugin::find(name) {
                 Some(path) => (name.clone(), None, Command::new(path)),
                 None => {
-                    let error = Error::new(Kind::Unavailable, format!("'{name}': no such {what}"));
+                    let error = Error::new(ErrorKind::Unavailable, format!("'{name}': no such {what}"));
                     let hint = format!("install convo-{name} on PATH, or use --with cmd:'COMMAND'");
                     return Err(error.hint(hint));
                 }
@@ -71,7 +76,7 @@ impl Named {
             command.env("CONVO_STORE", store);
         }
         let interrupt = Interrupt::new().map_err(|error| Error::io("cannot handle signals", error))?;
-        Ok(Program {
+        Ok(ExternalProgram {
             by,
             line,
             command,
@@ -85,7 +90,7 @@ const DIGITS: usize = 8;
 
 /// A program that can be run.
 #[derive(Debug)]
-pub struct Program {
+pub struct ExternalProgram {
     /// The name stored with its answers: only the program name and a hash of the command line.
     pub by: String,
     /// Its command line, which is never reported or stored.
@@ -95,7 +100,7 @@ pub struct Program {
 }
 
 /// Options of a run.
-pub struct Asked<'l> {
+pub struct RunOptions<'l> {
     /// The time limit.
     pub timeout: Duration,
     /// Maximum size of the answer in bytes.
@@ -106,7 +111,7 @@ pub struct Asked<'l> {
 
 /// The answer of a program.
 #[derive(Debug)]
-pub struct Answered {
+pub struct ProgramAnswer {
     pub answer: Vec<u8>,
     /// The end of its standard error.
     pub said: String,
@@ -114,7 +119,7 @@ pub struct Answered {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub struct Failure {
+pub struct ProgramFailure {
     /// A short description.
     pub why: String,
     /// The end of its standard error.
@@ -133,13 +138,13 @@ const BLOCK: usize = 64 * 1024;
 const GRACE: Duration = Duration::from_millis(500);
 
 /// An event of an output reader.
-enum Heard {
+enum ReaderEvent {
     Part(Vec<u8>),
     End(io::Result<()>),
     Said(Vec<u8>),
 }
 
-impl Program {
+impl ExternalProgram {
     /// The name in messages.
     pub fn name(&self) -> String {
         self.line.as_deref().map_or(self.by.clone(), program_name::name)
@@ -156,8 +161,12 @@ impl Program {
     }
 
     /// Runs the program with a request and returns its answer.
-    pub fn ask(&mut self, request: &[u8], asked: Asked<'_>) -> Result<Answered, Failure> {
-        let failed = |why: String| Failure {
+    pub fn ask(
+        &mut self,
+        request: &[u8],
+        requested: RunOptions<'_>,
+    ) -> Result<ProgramAnswer, ProgramFailure> {
+        let failed = |why: String| ProgramFailure {
             why,
             said: String::new(),
             interrupted: None,
@@ -178,8 +187,8 @@ impl Program {
                 return Err(failed(format!("cannot run: {error}")));
             }
         };
-        let heard = attend(&mut child, request.to_vec());
-        let mut running = Running {
+        let heard = start_io(&mut child, request.to_vec());
+        let mut running = ProgramProcess {
             child,
             heard,
             interrupt: &self.interrupt,
@@ -189,10 +198,10 @@ impl Program {
             end: None,
             said: Vec::new(),
             open: 2,
-            most: asked.most,
-            listen: asked.listen,
+            most: requested.most,
+            listen: requested.listen,
         };
-        running.watch(Instant::now() + asked.timeout);
+        running.watch(Instant::now() + requested.timeout);
         let late = running.status.is_none();
         running.end();
         running.interrupted = running.interrupt.release();
@@ -202,9 +211,9 @@ impl Program {
             _ if running.answer.len() > running.most => {
                 format!("output longer than {} bytes", running.most)
             }
-            _ if late => format!("timed out after {}", span(asked.timeout)),
+            _ if late => format!("timed out after {}", span(requested.timeout)),
             (Some(Ok(())), Some(status)) if status.success() => {
-                return Ok(Answered {
+                return Ok(ProgramAnswer {
                     answer: running.answer,
                     said,
                 });
@@ -231,7 +240,7 @@ impl Program {
             }
             _ => why,
         };
-        Err(Failure {
+        Err(ProgramFailure {
             why,
             said,
             interrupted: running.interrupted,
@@ -240,7 +249,7 @@ impl Program {
 }
 
 /// Writes the request and reads both outputs in separate threads, so that no order or amount of output blocks.
-fn attend(child: &mut Child, request: Vec<u8>) -> Receiver<Heard> {
+fn start_io(child: &mut Child, request: Vec<u8>) -> Receiver<ReaderEvent> {
     let (tell, heard) = channel();
     if let Some(mut input) = child.stdin.take() {
         // A program need not read the whole request; only its answer counts.
@@ -249,24 +258,24 @@ fn attend(child: &mut Child, request: Vec<u8>) -> Receiver<Heard> {
     if let Some(output) = child.stdout.take() {
         let tell = tell.clone();
         std::thread::spawn(move || {
-            let end = hear(output, &tell);
-            tell.send(Heard::End(end))
+            let end = forward_output(output, &tell);
+            tell.send(ReaderEvent::End(end))
         });
     }
     if let Some(said) = child.stderr.take() {
-        std::thread::spawn(move || tell.send(Heard::Said(tail(said))));
+        std::thread::spawn(move || tell.send(ReaderEvent::Said(tail(said))));
     }
     heard
 }
 
 /// Passes on a stream in blocks until the receiver is gone.
-fn hear(mut stream: impl Read, tell: &Sender<Heard>) -> io::Result<()> {
+fn forward_output(mut stream: impl Read, tell: &Sender<ReaderEvent>) -> io::Result<()> {
     let mut buffer = vec![0; BLOCK];
     loop {
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(read) => {
-                if tell.send(Heard::Part(buffer[..read].to_vec())).is_err() {
+                if tell.send(ReaderEvent::Part(buffer[..read].to_vec())).is_err() {
                     return Ok(());
                 }
             }
@@ -289,9 +298,9 @@ fn tail(mut stream: impl Read) -> Vec<u8> {
 }
 
 /// A started program.
-struct Running<'l> {
+struct ProgramProcess<'l> {
     child: Child,
-    heard: Receiver<Heard>,
+    heard: Receiver<ReaderEvent>,
     interrupt: &'l Interrupt,
     interrupted: Option<Interrupted>,
     status: Option<ExitStatus>,
@@ -305,7 +314,7 @@ struct Running<'l> {
     listen: &'l mut dyn FnMut(&[u8]),
 }
 
-impl Running<'_> {
+impl ProgramProcess<'_> {
     /// Waits until the program exited and its outputs are closed, or until the deadline. After its exit, open outputs
     /// get only a short grace period, because background processes may hold them.
     fn watch(&mut self, mut until: Instant) {
@@ -318,7 +327,7 @@ impl Running<'_> {
                 until = until.min(Instant::now() + GRACE);
             }
             if self.interrupted.is_none() {
-                self.interrupted = self.interrupt.came();
+                self.interrupted = self.interrupt.received();
                 if self.interrupted.is_some() {
                     return;
                 }
@@ -331,26 +340,26 @@ impl Running<'_> {
             if self.open == 0 {
                 std::thread::sleep(pause.min(left));
             } else if let Ok(heard) = self.heard.recv_timeout(pause.min(left)) {
-                self.hear(heard);
+                self.handle(heard);
                 continue;
             }
             pause = (pause * 2).min(Duration::from_millis(20));
         }
     }
 
-    fn hear(&mut self, heard: Heard) {
+    fn handle(&mut self, heard: ReaderEvent) {
         match heard {
-            Heard::Part(part) => {
+            ReaderEvent::Part(part) => {
                 if self.answer.len() <= self.most {
                     self.answer.extend_from_slice(&part);
                     (self.listen)(&part);
                 }
             }
-            Heard::End(end) => {
+            ReaderEvent::End(end) => {
                 self.open -= 1;
                 self.end = Some(end);
             }
-            Heard::Said(said) => {
+            ReaderEvent::Said(said) => {
                 self.open -= 1;
                 self.said = said;
             }

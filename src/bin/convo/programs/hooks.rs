@@ -3,8 +3,8 @@
 
 use crate::config;
 use crate::context::Context;
-use crate::programs::external_program::{Asked, Named, Program};
-use convo::error::Place;
+use crate::programs::external_program::{ExternalProgram, ProgramName, RunOptions};
+use convo::error::Position;
 use convo::format::report::Report;
 use convo::model::event::Action;
 use convo::model::health::Health;
@@ -30,17 +30,17 @@ const SERVICE_KEYS: [&str; 4] = [
 ];
 
 /// Maximum output of a hook in bytes; it is discarded.
-const MOST: usize = 16 << 20;
+const MAXIMUM: usize = 16 << 20;
 
 /// Whether a record triggers a hook.
-type Concerns = fn(&Record<'_>) -> bool;
+type HookFilter = fn(&Record<'_>) -> bool;
 
 /// The hooks of a run.
 pub struct Hooks {
     commands: config::Hooks,
     timeout: Duration,
     /// Hooks that ran; cached because a process can register signal handlers only a few times.
-    programs: RwLock<BTreeMap<&'static str, Program>>,
+    programs: RwLock<BTreeMap<&'static str, ExternalProgram>>,
 }
 
 impl Hooks {
@@ -61,10 +61,10 @@ pub fn after<'l>(context: &Context, label: &str, id: &str, lines: impl IntoItera
     if lines.is_empty() {
         return;
     }
-    let place = Place { line: 1, offset: 1 };
+    let place = Position { line: 1, offset: 1 };
     let records: Vec<Record<'_>> = lines.iter().map(|line| Record::parse(line, place)).collect();
     let commands = &hooks.commands;
-    let kinds: [(&'static str, &Option<String>, Concerns); 3] = [
+    let kinds: [(&'static str, &Option<String>, HookFilter); 3] = [
         ("append", &commands.append, |record| record.message().is_some()),
         ("compact", &commands.compact, |record| {
             matches!(action(record), Some(Action::Compact(_)))
@@ -112,12 +112,12 @@ fn about(context: &Context, kind: &str, id: &str) -> ObjectBuilder {
 
 /// The message about a change of the session's health by these records; none without a change.
 fn health(context: &Context, id: &str, added: &[Record<'_>]) -> Option<Vec<u8>> {
-    let added: HashSet<String> = added.iter().filter_map(own_id).collect();
+    let added: HashSet<String> = added.iter().filter_map(event_id).collect();
     let session = context.store().ok()?.load(id, &mut Report::default()).ok()?;
     let mut before = Session::default();
     for index in 0..session.len() {
         let record = session.record(index);
-        if own_id(&record).is_none_or(|id| !added.contains(&id)) {
+        if event_id(&record).is_none_or(|id| !added.contains(&id)) {
             before.push(&record);
         }
     }
@@ -141,7 +141,7 @@ fn health(context: &Context, id: &str, added: &[Record<'_>]) -> Option<Vec<u8>> 
     Some(about.finish())
 }
 
-fn own_id(record: &Record<'_>) -> Option<String> {
+fn event_id(record: &Record<'_>) -> Option<String> {
     let id = match record.message() {
         Some(message) => message.id(),
         None => record.event()?.id(),
@@ -160,11 +160,11 @@ impl Hooks {
     ) {
         let failed = |why: &str| {
             let what = format!("hook '{kind}' failed: {why}; the change is stored");
-            context.output.tell(label, &what);
+            context.output.notice(label, &what);
         };
         let mut programs = self.programs.write().unwrap_or_else(PoisonError::into_inner);
         if !programs.contains_key(kind) {
-            match Named::Shell(command.to_string()).program(context, "hook", &[]) {
+            match ProgramName::Shell(command.to_string()).program(context, "hook", &[]) {
                 Ok(mut program) => {
                     program.env("CONVO_HOOK", kind);
                     program.env(DISABLED, "1");
@@ -178,15 +178,15 @@ impl Hooks {
             return;
         };
         program.env("CONVO_SESSION", id);
-        let asked = Asked {
+        let requested = RunOptions {
             timeout: self.timeout,
-            most: MOST,
+            most: MAXIMUM,
             listen: &mut |_| {},
         };
-        if let Err(failure) = program.ask(&[about, b"\n"].concat(), asked) {
+        if let Err(failure) = program.ask(&[about, b"\n"].concat(), requested) {
             failed(&failure.why);
             if let Some(interrupted) = failure.interrupted {
-                interrupted.obey();
+                interrupted.end_program();
             }
         }
     }

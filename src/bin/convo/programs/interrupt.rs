@@ -50,11 +50,11 @@ impl Interrupt {
     /// Restores the default effect of signals; returns one that arrived meanwhile.
     pub fn release(&self) -> Option<Interrupted> {
         self.idle.store(true, Ordering::SeqCst);
-        self.came()
+        self.received()
     }
 
     /// The signal that arrived, if any.
-    pub fn came(&self) -> Option<Interrupted> {
+    pub fn received(&self) -> Option<Interrupted> {
         let came = self.came.iter().find(|(_, came)| came.load(Ordering::SeqCst));
         came.map(|(signal, _)| Interrupted(*signal))
     }
@@ -62,7 +62,7 @@ impl Interrupt {
 
 impl Interrupted {
     /// Ends this program as the signal would have done.
-    pub fn obey(self) {
+    pub fn end_program(self) {
         let _ = low_level::emulate_default_handler(self.0);
     }
 }

@@ -4,7 +4,7 @@ use crate::args::Global;
 use crate::commands;
 use crate::completion::synonyms;
 use anyhow::Context as _;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -37,13 +37,13 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
         command.env("CONVO_CONFIG", config);
     }
     let error = command.exec();
-    Err(Error::new(Kind::Unavailable, format!("cannot run: {error}")))
+    Err(Error::new(ErrorKind::Unavailable, format!("cannot run: {error}")))
         .with_context(|| crate::output::path_name(&path))
 }
 
 /// The error for an unknown command.
 pub fn unknown(name: &str) -> Error {
-    let error = Error::new(Kind::Usage, format!("'{name}': no such command"));
+    let error = Error::new(ErrorKind::Usage, format!("'{name}': no such command"));
     if let Some(hint) = synonyms::hint(name) {
         return error.hint(hint);
     }

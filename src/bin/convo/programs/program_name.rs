@@ -49,7 +49,7 @@ fn first(line: &str) -> Option<String> {
     let mut chars = line.char_indices().peekable();
     loop {
         while chars.next_if(|(_, c)| c.is_whitespace()).is_some() {}
-        let word = word(&mut chars)?;
+        let word = next_word(&mut chars)?;
         if !is_assignment(&word) {
             return Some(word);
         }
@@ -58,7 +58,7 @@ fn first(line: &str) -> Option<String> {
 
 /// The next word with quotes removed, as the shell parses it. None at the end, for an operator, and for a nested
 /// command, a part of which could be mistaken for a word.
-fn word(chars: &mut Peekable<CharIndices<'_>>) -> Option<String> {
+fn next_word(chars: &mut Peekable<CharIndices<'_>>) -> Option<String> {
     let mut word = String::new();
     let mut quote = None;
     let mut any = false;

@@ -1,35 +1,35 @@
 //! Selects the author of summaries: the built-in summarizer, or a program that reads a request and prints a text.
 
 use crate::context::Context;
-use crate::programs::external_program::{Named, Program};
+use crate::programs::external_program::{ExternalProgram, ProgramName};
 
 /// The summarizer given on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum With {
+pub enum SummarizerSpec {
     /// The built-in summarizer.
     #[default]
     Extract,
     /// An external program.
-    Program(Named),
+    Program(ProgramName),
 }
 
 /// Maximum size of a summary in bytes.
-pub const MOST: usize = 4 << 20;
+pub const MAXIMUM: usize = 4 << 20;
 
-impl With {
+impl SummarizerSpec {
     /// Parses `extract`, `cmd:PROGRAM ARGS` or the name of a plugin.
-    pub fn read(text: &str) -> Result<With, String> {
+    pub fn read(text: &str) -> Result<SummarizerSpec, String> {
         match text {
-            "extract" => Ok(With::Extract),
-            text => Named::read(text, "extract, ").map(With::Program),
+            "extract" => Ok(SummarizerSpec::Extract),
+            text => ProgramName::read(text, "extract, ").map(SummarizerSpec::Program),
         }
     }
 
     /// The program to run; none for the built-in summarizer.
-    pub fn program(&self, context: &Context) -> convo::Result<Option<Program>> {
+    pub fn program(&self, context: &Context) -> convo::Result<Option<ExternalProgram>> {
         match self {
-            With::Extract => Ok(None),
-            With::Program(named) => named.program(context, "summarizer", &[]).map(Some),
+            SummarizerSpec::Extract => Ok(None),
+            SummarizerSpec::Program(named) => named.program(context, "summarizer", &[]).map(Some),
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::args::per_cent;
 use crate::context::named;
 use clap::Args;
-use convo::error::{Error, Kind};
-use convo::filter::compact::when::When;
-use convo::filter::summarize::{Dates, Instructions, Rule, Style};
+use convo::error::{Error, ErrorKind};
+use convo::filter::compact::trigger::TriggerExpression;
+use convo::filter::summarize::{Dates, GivenRule, Instructions, SummaryStyle};
 
 /// When to act.
 #[derive(Args, Clone, Debug)]
@@ -16,8 +16,8 @@ pub struct Trigger {
     /// Compares tokens, messages, exchanges, tool_tokens, fraction (of --window) or failures (consecutive summarizer
     /// failures) with a number. Combine with && and ||; && binds tighter. compact: without --budget, the target is 20%
     /// below the trigger; without --when, acts if the view exceeds the budget.
-    #[arg(long, value_name = "CONDITION", value_parser = When::read, hide_short_help = true)]
-    pub when: Option<When>,
+    #[arg(long, value_name = "CONDITION", value_parser = TriggerExpression::read, hide_short_help = true)]
+    pub when: Option<TriggerExpression>,
     /// Skip changes that save less than this
     ///
     /// Ignored if --budget requires the change.
@@ -33,7 +33,7 @@ impl Trigger {
     pub fn check(&self, window: Option<u64>) -> convo::Result<()> {
         match &self.when {
             Some(when) if window.is_none() && when.needs_window() => {
-                let error = Error::new(Kind::Usage, "fraction in --when requires --window");
+                let error = Error::new(ErrorKind::Usage, "fraction in --when requires --window");
                 Err(error.hint("add --window gpt-4o or --window 128000"))
             }
             _ => Ok(()),
@@ -44,7 +44,7 @@ impl Trigger {
 /// The summary.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Summary")]
-pub struct Summary {
+pub struct SummaryArgs {
     /// Maximum size of the summary [default: 1000]
     ///
     /// extract: a quarter of the budget (compact), or of the replaced tokens (summarize without --budget).
@@ -78,27 +78,27 @@ pub struct Summary {
     pin_share: u64,
 }
 
-impl Summary {
+impl SummaryArgs {
     /// Refuses options that would have no effect on a summary by a program.
     pub fn check(&self, asks: bool) -> convo::Result<()> {
         if asks && self.dates.is_some() {
-            let error = Error::new(Kind::Usage, "--dates requires the built-in summarizer");
+            let error = Error::new(ErrorKind::Usage, "--dates requires the built-in summarizer");
             return Err(error.hint("omit --dates: a program reads the times"));
         }
         if asks && self.handoff == "off" {
-            let error = Error::new(Kind::Usage, "--handoff requires the built-in summarizer");
+            let error = Error::new(ErrorKind::Usage, "--handoff requires the built-in summarizer");
             return Err(error.hint("omit --handoff: it has no effect on a program"));
         }
         if asks && !self.questions.is_empty() {
-            let error = Error::new(Kind::Usage, "--for requires the built-in summarizer");
+            let error = Error::new(ErrorKind::Usage, "--for requires the built-in summarizer");
             return Err(error.hint("omit --for: a program reads the messages"));
         }
         Ok(())
     }
 
     /// The style of the summary.
-    pub fn style(&self) -> convo::Result<Style> {
-        Ok(Style {
+    pub fn style(&self) -> convo::Result<SummaryStyle> {
+        Ok(SummaryStyle {
             role: (self.summary_role != "auto").then(|| self.summary_role.clone()),
             dates: self.dates.unwrap_or_default(),
             instructions: instructions(&self.pin_rules)?,
@@ -124,7 +124,7 @@ fn instructions(how: &str) -> convo::Result<Instructions> {
     match how {
         "auto" => Ok(Instructions::Auto),
         "off" => Ok(Instructions::Off),
-        file => Ok(Instructions::Given(Rule::read(&text(
+        file => Ok(Instructions::Given(GivenRule::read(&text(
             file,
             "standing instructions:",
         )?))),
@@ -134,5 +134,5 @@ fn instructions(how: &str) -> convo::Result<Instructions> {
 /// Reads a text file; `what` describes it in errors.
 pub fn text(file: &str, what: &str) -> convo::Result<String> {
     let read = std::fs::read(file).map_err(|error| named(Error::io("cannot read", error), file))?;
-    String::from_utf8(read).map_err(|_| named(Error::new(Kind::Data, format!("{what} not UTF-8")), file))
+    String::from_utf8(read).map_err(|_| named(Error::new(ErrorKind::Data, format!("{what} not UTF-8")), file))
 }

@@ -1,11 +1,11 @@
 //! Colors by role. The defaults are the eight basic colors, which are readable on dark and light backgrounds.
 
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 
 /// A role that has a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
+pub enum ColorRole {
     User,
     Assistant,
     Tool,
@@ -23,21 +23,21 @@ pub enum Ink {
 }
 
 /// The roles, with their names in the table `[colors]` of the configuration and their defaults.
-const ROLES: [(Ink, &str, &str); 14] = [
-    (Ink::User, "user", "1;32"),
-    (Ink::Assistant, "assistant", "1;34"),
-    (Ink::Tool, "tool", "36"),
-    (Ink::System, "system", "35"),
-    (Ink::Error, "error", "31"),
-    (Ink::Added, "added", "32"),
-    (Ink::Removed, "removed", "31"),
-    (Ink::Dim, "dim", "2"),
-    (Ink::Title, "title", "1"),
-    (Ink::Heading, "heading", "1"),
-    (Ink::Emphasis, "emphasis", "3"),
-    (Ink::Code, "code", "36"),
-    (Ink::Link, "link", "4"),
-    (Ink::Match, "match", "1;31"),
+const ROLES: [(ColorRole, &str, &str); 14] = [
+    (ColorRole::User, "user", "1;32"),
+    (ColorRole::Assistant, "assistant", "1;34"),
+    (ColorRole::Tool, "tool", "36"),
+    (ColorRole::System, "system", "35"),
+    (ColorRole::Error, "error", "31"),
+    (ColorRole::Added, "added", "32"),
+    (ColorRole::Removed, "removed", "31"),
+    (ColorRole::Dim, "dim", "2"),
+    (ColorRole::Title, "title", "1"),
+    (ColorRole::Heading, "heading", "1"),
+    (ColorRole::Emphasis, "emphasis", "3"),
+    (ColorRole::Code, "code", "36"),
+    (ColorRole::Link, "link", "4"),
+    (ColorRole::Match, "match", "1;31"),
 ];
 
 /// Names of colors and styles in the configuration.
@@ -73,7 +73,11 @@ impl Palette {
         let mut codes = ROLES.map(|(_, _, code)| code.to_string());
         for (name, color) in configured.into_iter().flatten() {
             let wrong = |what: String, hint: String| {
-                Err(Error::new(Kind::Config, format!("[colors] in the configuration: {what}")).hint(hint))
+                Err(Error::new(
+                    ErrorKind::Config,
+                    format!("[colors] in the configuration: {what}"),
+                )
+                .hint(hint))
             };
             let Some(place) = ROLES.iter().position(|(_, role, _)| role == name) else {
                 let roles = ROLES.map(|(_, role, _)| role).join(", ");
@@ -101,7 +105,7 @@ impl Palette {
     }
 
     /// Colors a text by its role.
-    pub fn paint(&self, ink: Ink, text: &str) -> String {
+    pub fn paint(&self, ink: ColorRole, text: &str) -> String {
         match self.open(ink) {
             open if open.is_empty() || text.is_empty() => text.to_string(),
             open => format!("{open}{text}{RESET}"),
@@ -109,7 +113,7 @@ impl Palette {
     }
 
     /// The escape sequence that starts a color; [`RESET`] ends it.
-    pub fn open(&self, ink: Ink) -> String {
+    pub fn open(&self, ink: ColorRole) -> String {
         let code = ROLES
             .iter()
             .position(|(role, _, _)| *role == ink)
@@ -132,18 +136,18 @@ mod tests {
             Palette::new(true, Some(&table))
         };
         let plain = Palette::new(false, None).unwrap();
-        assert_eq!(plain.paint(Ink::User, "u"), "u");
+        assert_eq!(plain.paint(ColorRole::User, "u"), "u");
         assert_eq!(
-            colors("user", "bold red").unwrap().paint(Ink::User, "u"),
+            colors("user", "bold red").unwrap().paint(ColorRole::User, "u"),
             "\x1b[1;31mu\x1b[0m"
         );
-        assert_eq!(colors("user", "none").unwrap().paint(Ink::User, "u"), "u");
+        assert_eq!(colors("user", "none").unwrap().paint(ColorRole::User, "u"), "u");
         assert_eq!(
-            colors("link", "blue").unwrap().paint(Ink::User, "u"),
+            colors("link", "blue").unwrap().paint(ColorRole::User, "u"),
             "\x1b[1;32mu\x1b[0m"
         );
         for (name, color) in [("usr", "red"), ("user", "pink")] {
-            assert_eq!(colors(name, color).unwrap_err().kind, Kind::Config);
+            assert_eq!(colors(name, color).unwrap_err().kind, ErrorKind::Config);
         }
     }
 }

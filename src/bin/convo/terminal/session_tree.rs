@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The relations of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub struct SessionNode {
     /// The session id.
     pub id: String,
     /// The session that it continues.
@@ -28,7 +28,7 @@ pub struct Leaf {
 }
 
 /// Arranges sessions as trees, the tree with the newest session first.
-pub fn arrange(nodes: &[Node]) -> Vec<Leaf> {
+pub fn arrange(nodes: &[SessionNode]) -> Vec<Leaf> {
     let by_id: HashMap<&str, usize> = nodes
         .iter()
         .enumerate()
@@ -109,9 +109,9 @@ mod tests {
     use super::*;
 
     fn shown(nodes: &[(&str, Option<&str>, Option<&str>, i64)]) -> Vec<String> {
-        let nodes: Vec<Node> = nodes
+        let nodes: Vec<SessionNode> = nodes
             .iter()
-            .map(|(id, from, branched, newest)| Node {
+            .map(|(id, from, branched, newest)| SessionNode {
                 id: (*id).to_string(),
                 continued_from: from.map(str::to_string),
                 branched_from: branched.map(str::to_string),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn continuations_stand_in_one_column_and_branches_further_in() {
+    fn continuations_share_a_column_and_branches_are_indented() {
         let (a, b) = (Some("a"), Some("b"));
         let nodes = [
             ("z", None, None, 5),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_beginning_is_listed_too() {
+    fn sessions_without_a_root_are_listed() {
         let nodes = [
             ("a", Some("b"), None, 1),
             ("b", Some("a"), None, 2),

@@ -21,7 +21,7 @@ const LEAST_TEXT: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     header: &'static str,
-    kind: Kind,
+    kind: CellKind,
     /// Minimum terminal width for which the column is shown.
     from: usize,
     /// Maximum width; wider cells are cut.
@@ -29,7 +29,7 @@ pub struct Column {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CellKind {
     Text,
     Dim,
     Number,
@@ -38,7 +38,7 @@ enum Kind {
 }
 
 impl Column {
-    const fn new(header: &'static str, kind: Kind) -> Column {
+    const fn new(header: &'static str, kind: CellKind) -> Column {
         Column {
             header,
             kind,
@@ -49,27 +49,27 @@ impl Column {
 
     /// Left-aligned text.
     pub const fn text(header: &'static str) -> Column {
-        Column::new(header, Kind::Text)
+        Column::new(header, CellKind::Text)
     }
 
     /// Dim text: metadata.
     pub const fn dim(header: &'static str) -> Column {
-        Column::new(header, Kind::Dim)
+        Column::new(header, CellKind::Dim)
     }
 
     /// Right-aligned numbers.
     pub const fn number(header: &'static str) -> Column {
-        Column::new(header, Kind::Number)
+        Column::new(header, CellKind::Number)
     }
 
     /// Text that takes the rest of the line and is cut at its end. At most one column of a table.
     pub const fn rest(header: &'static str) -> Column {
-        Column::new(header, Kind::Rest)
+        Column::new(header, CellKind::Rest)
     }
 
     /// Like [`Column::rest`] for paths, which are cut at their start.
     pub const fn path(header: &'static str) -> Column {
-        Column::new(header, Kind::Path)
+        Column::new(header, CellKind::Path)
     }
 
     /// Omits the column on terminals with fewer columns.
@@ -275,12 +275,12 @@ impl<'t> Table<'t> {
                 return;
             }
             let kind = |at: usize| self.columns[shown[at]].kind;
-            let rest = (0..shown.len()).find(|at| matches!(kind(*at), Kind::Rest | Kind::Path));
-            let widest = |wanted: Kind| {
+            let rest = (0..shown.len()).find(|at| matches!(kind(*at), CellKind::Rest | CellKind::Path));
+            let widest = |wanted: CellKind| {
                 let cuttable = (0..shown.len()).filter(|at| kind(*at) == wanted && widths[*at] > LEAST_TEXT);
                 cuttable.max_by_key(|at| widths[*at])
             };
-            let (at, least) = match (rest, widest(Kind::Dim), widest(Kind::Text)) {
+            let (at, least) = match (rest, widest(CellKind::Dim), widest(CellKind::Text)) {
                 (Some(rest), ..) if widths[rest] > LEAST_REST => (rest, LEAST_REST),
                 (_, Some(dim), _) => (dim, LEAST_TEXT),
                 (Some(rest), ..) if widths[rest] > LESS_REST => (rest, LESS_REST),
@@ -307,7 +307,7 @@ impl<'t> Table<'t> {
 /// Adds a line; `style` applies to the whole line, an empty one selects the style of each column, none no color.
 fn push_line<'c>(
     out: &mut String,
-    cells: impl Iterator<Item = (&'c str, std::ops::Range<usize>, Kind)>,
+    cells: impl Iterator<Item = (&'c str, std::ops::Range<usize>, CellKind)>,
     widths: &[usize],
     style: Option<&str>,
 ) {
@@ -315,11 +315,11 @@ fn push_line<'c>(
     let mut pending = 0;
     for ((text, bold, kind), width) in cells.zip(widths) {
         let text = match kind {
-            Kind::Path => cut_start(text, *width),
+            CellKind::Path => cut_start(text, *width),
             _ => cut(text, *width),
         };
         let padding = width.saturating_sub(columns_of(&text));
-        if kind == Kind::Number {
+        if kind == CellKind::Number {
             pending += padding;
         }
         if !text.is_empty() {
@@ -327,7 +327,7 @@ fn push_line<'c>(
             pending = 0;
             let bold = bold.start.min(text.len())..bold.end.min(text.len());
             match (style, kind) {
-                (Some(""), Kind::Dim) => out.push_str(&paint("2", &text)),
+                (Some(""), CellKind::Dim) => out.push_str(&paint("2", &text)),
                 (Some(""), _) if !bold.is_empty() && text.is_char_boundary(bold.end) => {
                     out.push_str(&text[..bold.start]);
                     out.push_str(&paint("1", &text[bold.clone()]));
@@ -337,7 +337,7 @@ fn push_line<'c>(
                 (Some(style), _) => out.push_str(&paint(style, &text)),
             }
         }
-        if kind != Kind::Number {
+        if kind != CellKind::Number {
             pending += padding;
         }
         pending += GAP;

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_zone() {
+    fn dates_use_the_time_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
         let times = Times {
             zone,

@@ -1,14 +1,14 @@
 //! Writes sessions in another format and reports losses. An unchanged document is written with its original bytes.
 
-use super::format::Writing;
+use super::format::OutputFormat;
 use super::secrets;
-use crate::context::{Context, Opened, named};
-use convo::error::{Error, Kind};
-use convo::filter::settle::Lines;
+use crate::context::{Context, OpenInput, named};
+use convo::error::{Error, ErrorKind};
+use convo::filter::materialize::LineWriter;
+use convo::format::compression::Wrapped;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
-use convo::format::wrapping::Wrapped;
-use convo::format::{self, Format, Purpose, Returned, Stream};
+use convo::format::{self, EditedSession, Format, Purpose, Stream};
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::session::{Class, Session};
 use convo::model::view::View;
@@ -29,7 +29,7 @@ pub struct Export<'c> {
 
 impl<'c> Export<'c> {
     /// Creates an export for another program.
-    pub fn new(context: &'c Context, label: &'c str, writing: Writing<'_>, strict: bool) -> Export<'c> {
+    pub fn new(context: &'c Context, label: &'c str, writing: OutputFormat<'_>, strict: bool) -> Export<'c> {
         Export {
             context,
             label,
@@ -46,7 +46,7 @@ impl Export<'_> {
     pub fn write(&self, session: &Session, nth: usize, out: &mut dyn Write) -> anyhow::Result<()> {
         single(self.to, nth)?;
         let view = View::replay(session);
-        tell_dangling(self.context, self.label, session, &view);
+        report_dangling(self.context, self.label, session, &view);
         if self.to == Format::Html {
             let count = secrets::count(session, &view, self.page.hidden);
             secrets::warn(self.context, self.label, count);
@@ -67,7 +67,7 @@ impl Export<'_> {
         let lost = !report.losses.is_empty();
         self.context.output.report(self.label, &mut report);
         if lost {
-            return Err(named(too_much(), self.label).into());
+            return Err(named(losses_refused(), self.label).into());
         }
         Ok(out
             .write_all(&whole)
@@ -90,10 +90,10 @@ impl Export<'_> {
 /// Sets the model in the header of a session, for a format that stores one.
 ///
 /// # Errors
-/// [`Kind::Usage`] if the format stores no model or another form of it, and for a session read from this format,
+/// [`ErrorKind::Usage`] if the format stores no model or another form of it, and for a session read from this format,
 /// which keeps its own model.
 pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<Session> {
-    let usage = |what: String| Error::new(Kind::Usage, format!("--model: {what}"));
+    let usage = |what: String| Error::new(ErrorKind::Usage, format!("--model: {what}"));
     let Some(form) = to.form().model else {
         return Err(usage(format!(
             "{} cannot represent the model of a session",
@@ -140,18 +140,21 @@ pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<S
 }
 
 /// The error of --strict.
-pub fn too_much() -> Error {
-    Error::new(Kind::Data, "lossy conversion; nothing was written (--strict)")
+pub fn losses_refused() -> Error {
+    Error::new(
+        ErrorKind::Data,
+        "lossy conversion; nothing was written (--strict)",
+    )
 }
 
 /// Writes every record of a session unchanged.
 pub fn write_records(session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut lines = Lines::new(out);
+    let mut lines = LineWriter::new(out);
     Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?)
 }
 
 /// Whether an input may contain several sessions that can be written back unchanged.
-pub fn goes_back(opened: &Opened, to: Format) -> bool {
+pub fn can_write_back(opened: &OpenInput, to: Format) -> bool {
     let many = opened.value.is_none() && matches!(opened.stream, Stream::Sessions(_));
     many && opened.format == to && to.form().back.is_some()
 }
@@ -160,7 +163,7 @@ pub fn goes_back(opened: &Opened, to: Format) -> bool {
 pub fn single(to: Format, nth: usize) -> convo::Result<()> {
     if !to.form().joins && nth > 1 {
         return Err(Error::new(
-            Kind::Usage,
+            ErrorKind::Usage,
             format!("{}: only one session per file", to.name()),
         )
         .hint(
@@ -171,7 +174,7 @@ pub fn single(to: Format, nth: usize) -> convo::Result<()> {
 }
 
 /// Reports events that refer to missing messages.
-pub fn tell_dangling(context: &Context, label: &str, session: &Session, view: &View) {
+pub fn report_dangling(context: &Context, label: &str, session: &Session, view: &View) {
     let mut report = Report::default();
     for (index, what) in &view.dangling {
         report.damage(session.record(*index).place, what.clone());
@@ -187,16 +190,16 @@ pub fn wrap(wrapped: &Wrapped, inner: &[u8], out: &mut dyn Write) -> anyhow::Res
 }
 
 /// Writes back the sessions of an input that holds many; those with a common origin are written together.
-pub struct Returning<'e> {
+pub struct SessionGroups<'e> {
     export: &'e Export<'e>,
     waiting: Vec<(Session, bool)>,
     sessions: usize,
 }
 
-impl<'e> Returning<'e> {
+impl<'e> SessionGroups<'e> {
     /// Creates a writer for the export's format, which must hold several sessions.
     pub fn new(export: &'e Export<'e>) -> Self {
-        Returning {
+        SessionGroups {
             export,
             waiting: Vec::new(),
             sessions: 0,
@@ -223,12 +226,12 @@ impl<'e> Returning<'e> {
             return Ok(());
         };
         let views: Vec<View> = waiting.iter().map(|(session, _)| View::replay(session)).collect();
-        let returned: Vec<Returned<'_>> = waiting
+        let returned: Vec<EditedSession<'_>> = waiting
             .iter()
             .zip(&views)
             .map(|((session, changed), view)| {
-                tell_dangling(self.export.context, self.export.label, session, view);
-                Returned {
+                report_dangling(self.export.context, self.export.label, session, view);
+                EditedSession {
                     session,
                     view,
                     changed: *changed,
@@ -245,7 +248,7 @@ impl<'e> Returning<'e> {
         self.export.context.output.report(self.export.label, &mut report);
         done.map_err(|error| named(error, self.export.label))?;
         if self.export.strict && lost {
-            return Err(named(too_much(), self.export.label).into());
+            return Err(named(losses_refused(), self.export.label).into());
         }
         Ok(out
             .write_all(&whole)
@@ -264,16 +267,16 @@ impl<'e> Returning<'e> {
 
 /// Writes the sessions of one input in a format. The sessions of a document are held back until it is known whether
 /// any of them changes.
-pub struct Sessions<'v> {
+pub struct SessionWriter<'v> {
     /// The original document, if its own format is requested.
     value: Option<&'v [u8]>,
     waiting: Vec<Session>,
 }
 
-impl<'v> Sessions<'v> {
+impl<'v> SessionWriter<'v> {
     /// Creates a writer for an input with these bytes; none if the original bytes must not be written.
     pub fn new(value: Option<&'v [u8]>) -> Self {
-        Sessions {
+        SessionWriter {
             value,
             waiting: Vec::new(),
         }
@@ -311,7 +314,7 @@ impl<'v> Sessions<'v> {
         single(export.to, *written + 1)?;
         *written += self.waiting.len();
         for session in &self.waiting {
-            tell_dangling(export.context, export.label, session, &View::replay(session));
+            report_dangling(export.context, export.label, session, &View::replay(session));
         }
         Ok(out
             .write_all(value)

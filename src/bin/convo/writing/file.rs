@@ -1,10 +1,10 @@
 //! Writes the whole output: to standard output, or to a file that is replaced atomically.
 
-use super::format::Writing;
+use super::format::OutputFormat;
 use crate::context::{Context, named};
 use crate::output::path_name;
-use convo::error::{Error, Kind};
-use convo::filter::settle::Joined;
+use convo::error::{Error, ErrorKind};
+use convo::filter::materialize::LineJoiner;
 use convo::format::Format;
 use convo::format::packed::{Objects, Packer};
 use convo::store::{Rewrite, write_atomically};
@@ -22,7 +22,7 @@ pub fn rewrite(
     let mut inner = None;
     let write = |out: &mut dyn Write| {
         write(out).map_err(|error| {
-            let stand_in = Error::new(Kind::InputOutput, error.to_string());
+            let stand_in = Error::new(ErrorKind::InputOutput, error.to_string());
             inner = Some(error);
             stand_in
         })
@@ -33,7 +33,7 @@ pub fn rewrite(
     }
     // A missing directory is a write error, not a missing session.
     let done = done.map_err(|error| match error.kind {
-        Kind::NotFound => error.kind(Kind::InputOutput),
+        ErrorKind::NotFound => error.kind(ErrorKind::InputOutput),
         _ => error,
     });
     Ok(done.map_err(|error| named(error, label))?)
@@ -42,18 +42,18 @@ pub fn rewrite(
 /// Writes to standard output, or atomically to the file of `-o`.
 pub fn write_to(
     context: &Context,
-    writing: Writing<'_>,
-    write: impl FnOnce(&mut Joined<'_>) -> anyhow::Result<()>,
+    writing: OutputFormat<'_>,
+    write: impl FnOnce(&mut LineJoiner<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     writing.check()?;
     // Each input begins on a new line.
     let write = |out: &mut dyn Write| {
         packing(writing.args.pack, writing, out, |out| {
-            write(&mut Joined::new(out))
+            write(&mut LineJoiner::new(out))
         })
     };
     match &writing.args.output {
-        None if context.output.speaks_json() && writing.to.is_none_or(Format::is_lines) => {
+        None if context.output.has_json_diagnostics() && writing.to.is_none_or(Format::is_lines) => {
             context.output.stdout(|out| objects(out, write))
         }
         None => context.output.stdout(write),
@@ -81,7 +81,7 @@ pub fn objects(
 /// Writes the record stream, each session as one line if requested.
 pub fn packing(
     pack: bool,
-    writing: Writing<'_>,
+    writing: OutputFormat<'_>,
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -89,7 +89,7 @@ pub fn packing(
         return write(out);
     }
     if writing.to.is_some_and(|to| to != Format::Native) {
-        let error = Error::new(Kind::Usage, "--pack conflicts with --to FORMAT");
+        let error = Error::new(ErrorKind::Usage, "--pack conflicts with --to FORMAT");
         return Err(error.hint("omit one of them").into());
     }
     let mut packer = Packer::new(out);

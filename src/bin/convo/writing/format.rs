@@ -1,9 +1,9 @@
 //! The output format without `--to`: from the extension of the output file, or that of the input.
 
-use crate::args::{Input, InputArgs, OutputArgs, Target};
+use crate::args::{Input, InputArgs, OutputArgs, TargetFormat};
 use crate::context::{detect_file, named, unwrapped};
-use crate::input::source::peek_stdin;
-use convo::error::{Error, Kind, Result};
+use crate::input::input_source::peek_stdin;
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::format::page::PageOptions;
 use std::fs::File;
@@ -23,7 +23,7 @@ const UNSUPPORTED: [&str; 3] = ["pdf", "docx", "csv"];
 
 /// The options of the output with its format.
 #[derive(Clone, Copy, Debug)]
-pub struct Writing<'a> {
+pub struct OutputFormat<'a> {
     pub args: &'a OutputArgs,
     /// None: that of a file in place, or native.
     pub to: Option<Format>,
@@ -33,10 +33,10 @@ pub struct Writing<'a> {
 
 impl OutputArgs {
     /// Determines the format of the output: that of --to, else that of the extension of the output file.
-    pub fn settle(&self, inputs: &[Input], reading: &InputArgs) -> Result<Writing<'_>> {
+    pub fn settle(&self, inputs: &[Input], reading: &InputArgs) -> Result<OutputFormat<'_>> {
         let to = match (self.to, &self.output) {
-            (Some(Target::Format(format)), _) => Some(format),
-            (Some(Target::Same), _) => Some(same(inputs, reading)?),
+            (Some(TargetFormat::Format(format)), _) => Some(format),
+            (Some(TargetFormat::Same), _) => Some(same(inputs, reading)?),
             (None, Some(path)) if !self.pack => of_ending(path)?,
             _ => None,
         };
@@ -44,12 +44,12 @@ impl OutputArgs {
     }
 
     /// Combines these options with an output format.
-    pub fn writing(&self, to: Option<Format>) -> Writing<'_> {
+    pub fn writing(&self, to: Option<Format>) -> OutputFormat<'_> {
         let page = PageOptions {
             remote_images: self.images,
             ..PageOptions::default()
         };
-        Writing { args: self, to, page }
+        OutputFormat { args: self, to, page }
     }
 
     /// Whether the result of a change is written rather than stored.
@@ -58,13 +58,13 @@ impl OutputArgs {
     }
 }
 
-impl Writing<'_> {
+impl OutputFormat<'_> {
     /// Refuses options that would have no effect.
     pub fn check(&self) -> Result<()> {
         match self.to {
             Some(to) if self.args.images && to != Format::Markdown => {
                 let what = format!("--images requires --to markdown, not --to {}", to.name());
-                Err(Error::new(Kind::Usage, what).hint("omit --images"))
+                Err(Error::new(ErrorKind::Usage, what).hint("omit --images"))
             }
             _ => Ok(()),
         }
@@ -81,7 +81,10 @@ fn of_ending(path: &Path) -> Result<Option<Format>> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
     if UNSUPPORTED.contains(&&*ending) {
-        let error = Error::new(Kind::Usage, format!("{}: cannot write .{ending}", path.display()));
+        let error = Error::new(
+            ErrorKind::Usage,
+            format!("{}: cannot write .{ending}", path.display()),
+        );
         return Err(error.hint("write a page with an ending of .html or .md, or give the format with --to"));
     }
     let found = ENDINGS.iter().find(|(own, _)| *own == ending);
@@ -96,7 +99,7 @@ fn same(inputs: &[Input], reading: &InputArgs) -> Result<Format> {
     let format = of_input(input, reading).map_err(|error| named(error, &input.label()))?;
     if !format.is_written() {
         let error = Error::new(
-            Kind::Usage,
+            ErrorKind::Usage,
             format!("--to same: {} is a read-only format", format.name()),
         );
         return Err(named(
@@ -128,6 +131,6 @@ fn of_input(input: &Input, reading: &InputArgs) -> Result<Format> {
     match verdict.format {
         Some(format) => Ok(format),
         None if is_blank => Ok(Format::Native),
-        None => Err(Error::new(Kind::Data, verdict.problem())),
+        None => Err(Error::new(ErrorKind::Data, verdict.problem())),
     }
 }

@@ -6,7 +6,8 @@ mod format;
 pub mod secrets;
 
 pub use export::{
-    Export, Returning, Sessions, goes_back, single, tell_dangling, too_much, with_model, wrap, write_records,
+    Export, SessionGroups, SessionWriter, can_write_back, losses_refused, report_dangling, single,
+    with_model, wrap, write_records,
 };
 pub use file::{objects, packing, rewrite, write_to};
-pub use format::Writing;
+pub use format::OutputFormat;

@@ -1,15 +1,15 @@
 //! Warns about secrets on pages, which are often published.
 
 use crate::context::Context;
-use convo::filter::redact::{Level, Options, Redactor};
+use convo::filter::redact::{Certainty, Redactor, RedactorOptions};
 use convo::model::session::Session;
 use convo::model::view::View;
 
 /// Counts definite secrets in the messages of a page.
 pub fn count(session: &Session, view: &View, hidden: bool) -> u64 {
-    let mut redactor = Redactor::new(Options {
-        level: Level::Definite,
-        ..Options::default()
+    let mut redactor = Redactor::new(RedactorOptions {
+        level: Certainty::Definite,
+        ..RedactorOptions::default()
     });
     let mut found = |body: &[u8]| redactor.redact(body).findings.len() as u64;
     match hidden {
@@ -30,5 +30,5 @@ pub fn warn(context: &Context, label: &str, count: u64) {
     let hint = "remove secrets before you share a page: convo redact";
     context
         .output
-        .tell_with_hint(label, &format!("the page has {secrets}"), hint);
+        .report_with_hint(label, &format!("the page has {secrets}"), hint);
 }

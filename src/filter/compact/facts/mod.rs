@@ -3,17 +3,17 @@
 pub(in crate::filter) mod outcome;
 pub(in crate::filter) mod tool;
 
-use super::mark;
-use super::work::{Entry, Work};
-use crate::filter::summarize::handoff::{Command, Facts, Note};
+use super::placeholders;
+use super::state::{CompactionState, ViewEntry};
+use crate::filter::summarize::handoff::{AssistantNote, Command, SessionFacts};
 use crate::filter::summarize::{is_harness, sentence_ranges, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
-use outcome::Outcome;
+use outcome::CallOutcome;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use tool::About;
+use tool::CallSubject;
 
 /// Fewest and most characters of a sentence that is worth a note.
 const NOTE: std::ops::RangeInclusive<usize> = 20..=400;
@@ -25,22 +25,22 @@ const CONCLUDING: usize = 3;
 const ERROR: (usize, usize) = (60, 240);
 
 /// The facts that the view will not show in full; `stays` returns whether an item is kept.
-pub fn of<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool) -> Facts<'w> {
+pub fn of<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool) -> SessionFacts<'w> {
     read(work, stays, u64::MAX)
 }
 
 /// Like [`of`], but stops when requests and notes have this many bytes.
-fn read<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool, enough: u64) -> Facts<'w> {
-    let mut reading = Reading {
+fn read<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool, enough: u64) -> SessionFacts<'w> {
+    let mut reading = FactReader {
         work,
-        facts: Facts::default(),
+        facts: SessionFacts::default(),
         results: first_results(work),
-        place: place(work.session),
+        place: working_directory(work.session),
         newest_reply: 0,
         bytes: 0,
     };
     // Without a call there is nothing to hand over.
-    let calls = |entry: &Entry| entry.traits.is_some_and(|traits| traits.calls);
+    let calls = |entry: &ViewEntry| entry.traits.is_some_and(|traits| traits.calls);
     let end = if work.items.iter().any(calls) {
         work.items.len()
     } else {
@@ -50,7 +50,7 @@ fn read<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool, enough: u64) -> F
         let Some(message) = work.view.items[at].message(work.session) else {
             continue;
         };
-        reading.take(at, &message, &|at| stays(at) && is_whole(work, at));
+        reading.take(at, &message, &|at| stays(at) && is_original(work, at));
         if reading.bytes >= enough {
             break;
         }
@@ -60,7 +60,7 @@ fn read<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool, enough: u64) -> F
 }
 
 /// The result of each call, by caller and index among its calls; the first if there are several.
-fn first_results(work: &Work<'_>) -> HashMap<(usize, usize), usize> {
+fn first_results(work: &CompactionState<'_>) -> HashMap<(usize, usize), usize> {
     let mut results = HashMap::new();
     for (at, owner) in &work.owners {
         let first = results.entry((owner.caller, owner.nth)).or_insert(*at);
@@ -70,7 +70,7 @@ fn first_results(work: &Work<'_>) -> HashMap<(usize, usize), usize> {
 }
 
 /// Whether there are facts to hand over: a file, a command or a plan.
-pub fn hands_over(work: &Work<'_>) -> bool {
+pub fn hands_over(work: &CompactionState<'_>) -> bool {
     let calls = |at: &usize| {
         let entry = &work.items[*at];
         entry.atom.is_some() && entry.traits.is_some_and(|traits| traits.calls)
@@ -80,21 +80,21 @@ pub fn hands_over(work: &Work<'_>) -> bool {
         let message = work.view.items[at].message(work.session);
         let calls = message.map(|message| message.tool_calls()).unwrap_or_default();
         calls.iter().any(|call| match tool::read(call).1 {
-            About::Files(files) => !files.is_empty(),
-            About::Command(_) => true,
-            About::Plan(steps) => !steps.is_empty(),
-            About::Other => false,
+            CallSubject::Files(files) => !files.is_empty(),
+            CallSubject::Command(_) => true,
+            CallSubject::Plan(steps) => !steps.is_empty(),
+            CallSubject::Other => false,
         })
     })
 }
 
 /// Bytes of all facts that could be handed over; stops counting at about `enough`.
-pub fn bytes(work: &Work<'_>, enough: u64) -> u64 {
+pub fn bytes(work: &CompactionState<'_>, enough: u64) -> u64 {
     read(work, &|_| false, enough).bytes()
 }
 
 /// Whether an item has its original text and calls.
-fn is_whole(work: &Work<'_>, at: usize) -> bool {
+fn is_original(work: &CompactionState<'_>, at: usize) -> bool {
     let (Some(now), Some(was)) = (work.message(at), work.view.items[at].message(work.session)) else {
         return true;
     };
@@ -102,7 +102,7 @@ fn is_whole(work: &Work<'_>, at: usize) -> bool {
 }
 
 /// The working directory of the session, from its metadata.
-pub(in crate::filter) fn place(session: &Session) -> Option<String> {
+pub(in crate::filter) fn working_directory(session: &Session) -> Option<String> {
     let metadata = session
         .header()
         .into_iter()
@@ -116,9 +116,9 @@ pub(in crate::filter) fn place(session: &Session) -> Option<String> {
     })
 }
 
-struct Reading<'w, 's> {
-    work: &'w Work<'s>,
-    facts: Facts<'w>,
+struct FactReader<'w, 's> {
+    work: &'w CompactionState<'s>,
+    facts: SessionFacts<'w>,
     /// The result of each call.
     results: HashMap<(usize, usize), usize>,
     place: Option<String>,
@@ -128,7 +128,7 @@ struct Reading<'w, 's> {
     bytes: u64,
 }
 
-impl<'w> Reading<'w, '_> {
+impl<'w> FactReader<'w, '_> {
     fn take(&mut self, at: usize, message: &Message<'w>, shows: &dyn Fn(usize) -> bool) {
         match message.role() {
             Role::User => {
@@ -138,7 +138,7 @@ impl<'w> Reading<'w, '_> {
                 }
                 if is_harness(&text) {
                     if text.trim_start().starts_with("This session is being continued") && !shows(at) {
-                        self.facts.recall(&text);
+                        self.facts.add_lines_of_summary(&text);
                     }
                     return;
                 }
@@ -180,10 +180,10 @@ impl<'w> Reading<'w, '_> {
         let sentences = sentence_ranges(&text).into_iter().filter_map(|range| {
             let sentence = &text[range.clone()];
             let bare = without_list_mark(sentence);
-            let says = NOTE.contains(&bare.chars().count()) && !bare.starts_with(mark::BEGINNING);
+            let says = NOTE.contains(&bare.chars().count()) && !bare.starts_with(placeholders::BEGINNING);
             says.then_some(range.end - bare.len()..range.end)
         });
-        self.facts.notes.extend(sentences.map(|range| Note {
+        self.facts.notes.extend(sentences.map(|range| AssistantNote {
             text: match &text {
                 Cow::Borrowed(text) => Cow::Borrowed(&text[range]),
                 Cow::Owned(text) => Cow::Owned(text[range].to_string()),
@@ -198,7 +198,7 @@ impl<'w> Reading<'w, '_> {
 
     fn call(&mut self, call: &ToolCall<'w>, result: Option<usize>, shows: &dyn Fn(usize) -> bool) {
         let message = result.and_then(|at| self.work.view.items[at].message(self.work.session));
-        let outcome = message.as_ref().map(Outcome::of).unwrap_or_default();
+        let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
         let (name, about) = tool::read(call);
         let near = |path: &str| {
             let inside = self.place.as_deref().and_then(|place| path.strip_prefix(place));
@@ -208,13 +208,13 @@ impl<'w> Reading<'w, '_> {
                 .to_string()
         };
         let subject = match &about {
-            About::Files(files) => files.first().map(|(_, path)| near(path)).unwrap_or_default(),
-            About::Command(command) => command.to_string(),
-            About::Plan(_) | About::Other => String::new(),
+            CallSubject::Files(files) => files.first().map(|(_, path)| near(path)).unwrap_or_default(),
+            CallSubject::Command(command) => command.to_string(),
+            CallSubject::Plan(_) | CallSubject::Other => String::new(),
         };
         let failure = outcome.failed.then(|| outcome.failure(ERROR.1));
         if let Some(failure) = &failure
-            && outcome.says_why()
+            && outcome.explains_failure()
             && result.is_some_and(|at| !shows(at))
         {
             let short: String = subject.chars().take(ERROR.0).collect();
@@ -224,7 +224,7 @@ impl<'w> Reading<'w, '_> {
                 .push(format!("{name}{space}{} => {failure}", short.trim_end()));
         }
         match about {
-            About::Files(files) => {
+            CallSubject::Files(files) => {
                 for (change, path) in files {
                     let file = self.facts.files.seen(&near(&path));
                     if let Some(change) = change {
@@ -238,7 +238,7 @@ impl<'w> Reading<'w, '_> {
                     }
                 }
             }
-            About::Command(text) => {
+            CallSubject::Command(text) => {
                 let known = self.facts.commands.seen(text.trim());
                 *known = Command {
                     runs: known.runs + 1,
@@ -246,9 +246,9 @@ impl<'w> Reading<'w, '_> {
                     last_line: Cow::Owned(outcome.last_line().to_string()),
                 };
             }
-            About::Plan(steps) => self.facts.plan = steps,
-            About::Other if !name.is_empty() => *self.facts.tools.seen(&name) += 1,
-            About::Other => {}
+            CallSubject::Plan(steps) => self.facts.plan = steps,
+            CallSubject::Other if !name.is_empty() => *self.facts.tools.seen(&name) += 1,
+            CallSubject::Other => {}
         }
     }
 }

@@ -1,14 +1,14 @@
 //! The outcome of a call: its exit code, whether it failed, and the error line.
 
-use super::super::mark;
-use crate::filter::phrase::holds;
+use super::super::placeholders;
+use crate::filter::phrase::contains_words;
 use crate::model::json;
 use crate::model::message::Message;
 use std::borrow::Cow;
 
 /// The outcome of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome<'a> {
+pub struct CallOutcome<'a> {
     code: Option<i64>,
     /// Whether it failed.
     pub failed: bool,
@@ -25,15 +25,15 @@ const CODES: [&str; 3] = [
 /// How many bytes of a result are searched for an exit code, at its beginning and at its end.
 const ENVELOPE: (usize, usize) = (600, 200);
 
-impl<'a> Outcome<'a> {
+impl<'a> CallOutcome<'a> {
     /// Reads the outcome from a result.
-    pub fn of(message: &Message<'a>) -> Outcome<'a> {
+    pub fn of(message: &Message<'a>) -> CallOutcome<'a> {
         let mut text = message.text();
         let mut code = message
             .metadata
             .and_then(|raw| number(json::member(raw, "exit_code")?));
         if code.is_none() {
-            code = told(&text);
+            code = exit_code(&text);
         }
         if text.starts_with('{')
             && let Some(output) = json::member(text.as_bytes(), "output").and_then(json::text)
@@ -45,23 +45,23 @@ impl<'a> Outcome<'a> {
             text = Cow::Owned(output);
         }
         let is_error = message.metadata.and_then(|raw| json::member(raw, "is_error")) == Some(b"true");
-        Outcome {
+        CallOutcome {
             code,
             failed: is_error || code.is_some_and(|code| code != 0),
-            text: behind_envelope(text),
+            text: text_after_envelope(text),
         }
     }
 
     /// Whether a text explains the failure.
-    pub fn says_why(&self) -> bool {
-        !self.text.trim().is_empty() && !mark::is_mark(&self.text)
+    pub fn explains_failure(&self) -> bool {
+        !self.text.trim().is_empty() && !placeholders::is_mark(&self.text)
     }
 
     /// The exit code, or `failed`, and the line that explains it.
     pub fn failure(&self, most: usize) -> String {
         let code = self.code.filter(|code| *code != 0);
         let code = code.map_or("failed".to_string(), |code| code.to_string());
-        let line: String = match self.says_why() {
+        let line: String = match self.explains_failure() {
             true => error_line(&self.text).trim().chars().take(most).collect(),
             false => String::new(),
         };
@@ -76,7 +76,7 @@ impl<'a> Outcome<'a> {
     pub fn last_line(&self) -> &str {
         let mut lines = self.text.lines().rev().map(str::trim);
         let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
-        if mark::is_mark(last) { "" } else { last }
+        if placeholders::is_mark(last) { "" } else { last }
     }
 }
 
@@ -85,7 +85,7 @@ fn number(raw: &[u8]) -> Option<i64> {
 }
 
 /// The exit code in the envelope of a result.
-fn told(text: &str) -> Option<i64> {
+fn exit_code(text: &str) -> Option<i64> {
     let front = (0..=ENVELOPE.0.min(text.len()))
         .rev()
         .find(|at| text.is_char_boundary(*at))?;
@@ -106,7 +106,7 @@ fn told(text: &str) -> Option<i64> {
 }
 
 /// The text after the line `Output:` of an envelope.
-fn behind_envelope(text: Cow<'_, str>) -> Cow<'_, str> {
+fn text_after_envelope(text: Cow<'_, str>) -> Cow<'_, str> {
     let front = (0..=ENVELOPE.0.min(text.len()))
         .rev()
         .find(|at| text.is_char_boundary(*at))
@@ -173,7 +173,7 @@ fn error_line(text: &str) -> &str {
     };
     let speaks = |line: &&str| {
         let lower = line.to_lowercase();
-        WORDS.iter().any(|what| holds(&lower, what))
+        WORDS.iter().any(|what| contains_words(&lower, what))
     };
     lines()
         .find(names)
@@ -185,11 +185,11 @@ fn error_line(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::compact::work::read;
+    use crate::filter::compact::state::read;
 
     fn outcome(line: &str) -> (bool, String, String) {
         let message = read(line.as_bytes()).unwrap();
-        let outcome = Outcome::of(&message);
+        let outcome = CallOutcome::of(&message);
         let line = outcome.last_line().to_string();
         (outcome.failed, outcome.failure(80), line)
     }

@@ -1,19 +1,19 @@
 //! The subject of a call, by its tool name and its arguments: files, a command, a plan.
 
-use crate::filter::summarize::handoff::Step;
+use crate::filter::summarize::handoff::PlanStep;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 use std::borrow::Cow;
 
 /// The subject of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About<'a> {
+pub enum CallSubject<'a> {
     /// Files, each with its kind of change; none if the file is only read.
     Files(Vec<(Option<char>, Cow<'a, str>)>),
     /// A command.
     Command(Cow<'a, str>),
     /// A plan.
-    Plan(Vec<Step>),
+    Plan(Vec<PlanStep>),
     /// Something else.
     Other,
 }
@@ -79,10 +79,10 @@ const PATCHES: [(&str, char); 3] = [
     ("*** Delete File: ", 'D'),
 ];
 
-type Members<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+type ArgumentMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
 /// The normalized tool name, and the subject of the call.
-pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, About<'c>) {
+pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, CallSubject<'c>) {
     let name = plain(&call.name);
     let arguments: &str = &call.arguments;
     let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap_or_default();
@@ -90,7 +90,7 @@ pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, About<'c>) {
         .or_else(|| planned(&name, &members))
         .or_else(|| filed(&name, &members))
         .or_else(|| run(&name, arguments, &members));
-    (name, about.unwrap_or(About::Other))
+    (name, about.unwrap_or(CallSubject::Other))
 }
 
 /// The name in lower case, without the text before the last `.`, `/` or `__`.
@@ -100,7 +100,7 @@ fn plain(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }
 
-fn text<'a>(members: &Members<'a>, names: &[&str]) -> Option<Cow<'a, str>> {
+fn text<'a>(members: &ArgumentMembers<'a>, names: &[&str]) -> Option<Cow<'a, str>> {
     let value = |name: &&str| {
         members
             .iter()
@@ -114,7 +114,7 @@ fn text<'a>(members: &Members<'a>, names: &[&str]) -> Option<Cow<'a, str>> {
 }
 
 /// The files of a patch anywhere in the arguments.
-fn patched(arguments: &str, members: &Members<'_>) -> Option<About<'static>> {
+fn patched(arguments: &str, members: &ArgumentMembers<'_>) -> Option<CallSubject<'static>> {
     if !PATCHES.iter().any(|(begins, _)| arguments.contains(begins)) {
         return None;
     }
@@ -138,10 +138,10 @@ fn patched(arguments: &str, members: &Members<'_>) -> Option<About<'static>> {
         .flat_map(|text| text.lines())
         .filter_map(file)
         .collect();
-    (!files.is_empty()).then_some(About::Files(files))
+    (!files.is_empty()).then_some(CallSubject::Files(files))
 }
 
-fn planned<'a>(name: &str, members: &Members<'a>) -> Option<About<'a>> {
+fn planned<'a>(name: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
     if !PLANNING.contains(&name) {
         return None;
     }
@@ -152,21 +152,21 @@ fn planned<'a>(name: &str, members: &Members<'a>) -> Option<About<'a>> {
         .1;
     let inner = json::text(raw);
     let raw = inner.as_deref().map_or(raw, str::as_bytes);
-    let steps: Vec<Step> = json::elements(raw, Dialect::Strict)?
+    let steps: Vec<PlanStep> = json::elements(raw, Dialect::Strict)?
         .into_iter()
         .filter_map(step)
         .collect();
-    (!steps.is_empty()).then_some(About::Plan(steps))
+    (!steps.is_empty()).then_some(CallSubject::Plan(steps))
 }
 
-fn step(raw: &[u8]) -> Option<Step> {
+fn step(raw: &[u8]) -> Option<PlanStep> {
     let text = |names: &[&str]| {
         names
             .iter()
             .find_map(|name| json::member(raw, name).and_then(json::text))
     };
     let what = text(&["content", "step", "description", "title", "text"])?;
-    Some(Step {
+    Some(PlanStep {
         state: match text(&["status", "state"]).as_deref() {
             Some("completed" | "done") => 'x',
             Some("in_progress" | "in progress") => '>',
@@ -177,10 +177,10 @@ fn step(raw: &[u8]) -> Option<Step> {
     })
 }
 
-fn filed<'a>(name: &str, members: &Members<'a>) -> Option<About<'a>> {
+fn filed<'a>(name: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
     let path = text(members, &PATHS)?;
-    let asked = text(members, &["command"]);
-    let change = match asked.as_deref() {
+    let requested = text(members, &["command"]);
+    let change = match requested.as_deref() {
         Some("view") if EDITING.contains(&name) => None,
         Some("create") if EDITING.contains(&name) => Some('A'),
         _ if WRITING.contains(&name) => Some('A'),
@@ -188,15 +188,15 @@ fn filed<'a>(name: &str, members: &Members<'a>) -> Option<About<'a>> {
         _ if READING.contains(&name) => None,
         _ => return None,
     };
-    Some(About::Files(vec![(change, path)]))
+    Some(CallSubject::Files(vec![(change, path)]))
 }
 
-fn run<'a>(name: &str, arguments: &str, members: &Members<'a>) -> Option<About<'a>> {
+fn run<'a>(name: &str, arguments: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
     let runs = RUNNING.contains(&name);
     let raw = ["command", "cmd", "script"];
     if let Some(command) = text(members, &raw) {
         let known = runs || text(members, &PATHS).is_none() && !EDITING.contains(&name);
-        return known.then_some(About::Command(command));
+        return known.then_some(CallSubject::Command(command));
     }
     if !runs {
         return None;
@@ -218,14 +218,14 @@ fn run<'a>(name: &str, arguments: &str, members: &Members<'a>) -> Option<About<'
         let words: Vec<Cow<'_, str>> = words.into_iter().filter_map(json::text).collect();
         return match words.as_slice() {
             [_, flag, script] if matches!(flag.as_ref(), "-c" | "-lc") => {
-                Some(About::Command(Cow::Owned(script.to_string())))
+                Some(CallSubject::Command(Cow::Owned(script.to_string())))
             }
             [] => None,
-            words => Some(About::Command(Cow::Owned(words.join(" ")))),
+            words => Some(CallSubject::Command(Cow::Owned(words.join(" ")))),
         };
     }
     let free = members.is_empty() && !arguments.trim().is_empty() && !arguments.starts_with(['{', '[']);
-    free.then(|| About::Command(Cow::Owned(arguments.to_string())))
+    free.then(|| CallSubject::Command(Cow::Owned(arguments.to_string())))
 }
 
 #[cfg(test)]
@@ -241,9 +241,9 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_all_formats_are_known() {
-        let file = |change, path: &'static str| About::Files(vec![(change, path.into())]);
-        let command = |text: &'static str| About::Command(text.into());
+    fn calls_of_all_formats_are_recognized() {
+        let file = |change, path: &'static str| CallSubject::Files(vec![(change, path.into())]);
+        let command = |text: &'static str| CallSubject::Command(text.into());
         for (name, arguments, expected) in [
             (
                 "Read",
@@ -271,34 +271,34 @@ mod tests {
             ("shell", r#"{"command":["rg","x"]}"#, command("rg x")),
             ("local_shell", r#"{"action":{"command":["ls"]}}"#, command("ls")),
             ("run_it", r#"{"cmd":"make"}"#, command("make")),
-            ("grep", r#"{"pattern":"x","path":"src"}"#, About::Other),
+            ("grep", r#"{"pattern":"x","path":"src"}"#, CallSubject::Other),
             (
                 "shell",
                 r#"{"command":["apply_patch","*** Begin Patch\n*** Update File: e.rs\n*** Delete File: f\n"]}"#,
-                About::Files(vec![(Some('M'), "e.rs".into()), (Some('D'), "f".into())]),
+                CallSubject::Files(vec![(Some('M'), "e.rs".into()), (Some('D'), "f".into())]),
             ),
             (
                 "apply_patch",
                 "*** Begin Patch\n*** Add File: g\n+x",
                 file(Some('A'), "g"),
             ),
-            ("read", "[1]", About::Other),
+            ("read", "[1]", CallSubject::Other),
             (
                 "read",
                 r#"{"convo":"[convo: arguments elided: 3 bytes, sha256 x, id m]"}"#,
-                About::Other,
+                CallSubject::Other,
             ),
         ] {
             assert_eq!(read(&call(name, arguments)).1, expected, "{name} {arguments}");
         }
         let plan = r#"{"todos":"[{\"content\":\"measure\",\"status\":\"completed\"},{\"step\":\"go\"}]"}"#;
-        let step = |state, text: &str| Step {
+        let step = |state, text: &str| PlanStep {
             state,
             text: text.to_string(),
         };
         assert_eq!(
             read(&call("TodoWrite", plan)).1,
-            About::Plan(vec![step('x', "measure"), step(' ', "go")])
+            CallSubject::Plan(vec![step('x', "measure"), step(' ', "go")])
         );
     }
 }

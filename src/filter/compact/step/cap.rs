@@ -1,10 +1,10 @@
 //! Limits the tokens of a message: shortens long texts, and long texts in the arguments of answered calls, to head and
 //! tail. The message keeps its parts, the syntax of its arguments, and its id, by which the original is found.
 
-use super::super::mark;
-use super::super::options::Options;
-use super::super::shorten::{Limit, shorten};
-use super::super::work::Work;
+use super::super::head_tail::{TextLimit, shorten};
+use super::super::options::CompactOptions;
+use super::super::placeholders;
+use super::super::state::CompactionState;
 use super::{head_tail, mask};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
@@ -37,13 +37,13 @@ const SLACK: u64 = 24;
 const SHORT: usize = 120;
 
 /// The answered calls: the calling item, and the index among its calls.
-pub type Answered = HashSet<(usize, usize)>;
+pub type AnsweredCalls = HashSet<(usize, usize)>;
 
 /// The line of an item under a cap, and its tokens; none if it is not smaller.
 pub fn capped(
-    work: &Work<'_>,
-    options: &Options,
-    answered: &Answered,
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    answered: &AnsweredCalls,
     at: usize,
     cap: Cap,
 ) -> Option<(Vec<u8>, u64)> {
@@ -102,7 +102,7 @@ fn is_text(raw: &[u8]) -> bool {
         || json::elements(raw, Dialect::Strict).is_some_and(|parts| parts.iter().all(is_one))
 }
 
-fn content(work: &Work<'_>, message: &Message<'_>, most: u64) -> Option<Vec<u8>> {
+fn content(work: &CompactionState<'_>, message: &Message<'_>, most: u64) -> Option<Vec<u8>> {
     let raw = message.content?;
     if let Some(text) = json::text(raw) {
         return quoted(&within(work, &text, most)?);
@@ -138,9 +138,9 @@ fn quoted(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Head and tail of a text with more tokens than this; none if it has no more, or would not become shorter.
-fn within(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
+fn within(work: &CompactionState<'_>, text: &str, most: u64) -> Option<String> {
     let most = most + SLACK;
-    if text.len() as u64 <= most || mark::is_mark(text) {
+    if text.len() as u64 <= most || placeholders::is_mark(text) {
         return None;
     }
     let count = |text: &str| work.counter.tokenizer().count(text);
@@ -156,7 +156,7 @@ fn within(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
     let mut bytes = usize::try_from(share).unwrap_or(usize::MAX);
     loop {
         let lines = usize::MAX;
-        let short = shorten(text, Limit { bytes, lines })?;
+        let short = shorten(text, TextLimit { bytes, lines })?;
         if bytes < 8 || count(&short) <= most {
             return Some(short);
         }
@@ -166,8 +166,8 @@ fn within(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
 
 /// The calls, with the arguments of answered ones shortened; none if nothing changes.
 fn arguments(
-    work: &Work<'_>,
-    options: &Options,
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
     message: &Message<'_>,
     is_answered: impl Fn(usize) -> bool,
     (at, cap): (usize, Cap),
@@ -191,7 +191,12 @@ fn arguments(
 
 /// A call with its arguments shortened; under the narrowest cap, replaced by a placeholder if that is allowed and
 /// smaller.
-fn one_call(work: &Work<'_>, options: &Options, call: &[u8], (at, cap): (usize, Cap)) -> Option<Vec<u8>> {
+fn one_call(
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    call: &[u8],
+    (at, cap): (usize, Cap),
+) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
     let count = |text: &str| work.counter.tokenizer().count(text);
@@ -209,8 +214,8 @@ fn one_call(work: &Work<'_>, options: &Options, call: &[u8], (at, cap): (usize, 
 }
 
 /// Shortens arguments to this many tokens; none if they have no more, or are a placeholder.
-fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
-    if text.len() as u64 <= most || mark::is_arguments(text) {
+fn cut(work: &CompactionState<'_>, text: &str, most: u64, at: usize) -> Option<String> {
+    if text.len() as u64 <= most || placeholders::is_arguments(text) {
         return None;
     }
     // If most of the arguments are syntax and short texts, a placeholder is as informative.
@@ -226,9 +231,9 @@ fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
     match cut {
         Some(cut) if count(&cut) <= most * 2 + 4 * SLACK => Some(cut),
         // The fingerprint of text that was shortened before is not that of the original.
-        cut if mark::has_middle(text) => cut,
+        cut if placeholders::has_middle(text) => cut,
         cut => {
-            let mark = mark::arguments(text, &work.id(at));
+            let mark = placeholders::arguments(text, &work.id(at));
             match cut {
                 Some(cut) if count(&cut) <= count(&mark) => Some(cut),
                 None if tokens <= count(&mark) => None,
@@ -240,7 +245,7 @@ fn cut(work: &Work<'_>, text: &str, most: u64, at: usize) -> Option<String> {
 
 /// A JSON text whose long strings keep their head and tail, each the same share of `most` tokens; names of members are
 /// unchanged. None if the text is not JSON, or all its strings are short.
-fn values_cut(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
+fn values_cut(work: &CompactionState<'_>, text: &str, most: u64) -> Option<String> {
     let bytes = text.as_bytes();
     let end = json::value_end(bytes, json::skip_space(bytes, 0), Dialect::Strict).ok()?;
     if json::skip_space(bytes, end) != bytes.len() {

@@ -1,14 +1,14 @@
 //! Replaces each exchange that calls tools with one line.
 
 use super::super::digest;
-use super::super::mark;
-use super::super::work::{Level, Work};
-use super::Enough;
+use super::super::placeholders;
+use super::super::state::{AtomLevel, CompactionState};
+use super::EnoughFn;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
 
 /// Replaces exchanges that call tools with digests, except the newest and those that must be kept in part.
-pub fn run(work: &mut Work<'_>, protected: usize, enough: Enough<'_>) {
+pub fn run(work: &mut CompactionState<'_>, protected: usize, enough: EnoughFn<'_>) {
     let end = work.exchanges.len().saturating_sub(protected.max(1));
     for exchange in 0..end {
         if enough(work) {
@@ -21,11 +21,11 @@ pub fn run(work: &mut Work<'_>, protected: usize, enough: Enough<'_>) {
 }
 
 /// The digest of an exchange; none if it called no tools, must be kept in part, or contains digests.
-pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
+pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
     let atoms = &work.exchanges[exchange].atoms;
     let whole = atoms.iter().all(|atom| {
         let atom = &work.atoms[*atom];
-        !atom.pinned && !atom.pending && !atom.record && atom.level < Level::Digest
+        !atom.pinned && !atom.pending && !atom.record && atom.level < AtomLevel::Digest
     });
     if !whole {
         return None;
@@ -35,7 +35,10 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
         .flat_map(|atom| work.atoms[*atom].items.clone())
         .collect();
     items.sort_unstable();
-    let messages: Vec<Message<'_>> = items.iter().filter_map(|at| told(work, *at)).collect();
+    let messages: Vec<Message<'_>> = items
+        .iter()
+        .filter_map(|at| described_message(work, *at))
+        .collect();
     // A digest of placeholders has no information.
     if !messages.iter().any(Message::calls_tools) || messages.iter().any(has_marks) {
         return None;
@@ -57,7 +60,7 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
 
 /// The message that a digest describes: from the log if the view has placeholders, else from the view. An edit is not a
 /// placeholder: a stream lacks the text before the edit, and store and stream must decide alike.
-fn told<'w>(work: &'w Work<'_>, at: usize) -> Option<Message<'w>> {
+fn described_message<'w>(work: &'w CompactionState<'_>, at: usize) -> Option<Message<'w>> {
     let shown = work.view.items[at].message(work.session)?;
     if has_marks(&shown) {
         return work.original(at);
@@ -67,9 +70,9 @@ fn told<'w>(work: &'w Work<'_>, at: usize) -> Option<Message<'w>> {
 
 /// Whether a part of the message was elided before this compaction.
 fn has_marks(message: &Message<'_>) -> bool {
-    message.text().lines().any(mark::is_mark)
+    message.text().lines().any(placeholders::is_mark)
         || message
             .tool_calls()
             .iter()
-            .any(|call| mark::is_arguments(&call.arguments))
+            .any(|call| placeholders::is_arguments(&call.arguments))
 }

@@ -1,19 +1,19 @@
 //! Drops exchanges or, by category, message groups from the view.
 
-use super::super::options::Options;
-use super::super::work::{Level, Work};
-use super::Enough;
+use super::super::options::CompactOptions;
+use super::super::state::{AtomLevel, CompactionState};
+use super::EnoughFn;
 use crate::model::message::Category;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Drops the oldest, except the newest exchanges: whole exchanges, or groups by category if an order or shares are
 /// given. The report shows the reason.
 pub fn run(
-    work: &mut Work<'_>,
-    options: &Options,
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
     protected: usize,
     reason: &'static str,
-    enough: Enough<'_>,
+    enough: EnoughFn<'_>,
 ) {
     let end = work.exchanges.len().saturating_sub(protected.max(1));
     if !options.drop_order.is_empty() || !options.shares.is_empty() {
@@ -23,28 +23,34 @@ pub fn run(
         if enough(work) {
             return;
         }
-        work.leave_exchange(exchange, reason);
+        work.drop_exchange(exchange, reason);
     }
 }
 
 /// All categories in the order of dropping: the named ones, then the others from the lowest priority up.
-fn order(options: &Options) -> Vec<Category> {
+fn order(options: &CompactOptions) -> Vec<Category> {
     let mut order = options.drop_order.clone();
     let rest = Category::ALL.into_iter().rev();
     order.extend(rest.filter(|category| !options.drop_order.contains(category)));
     order
 }
 
-fn by_category(work: &mut Work<'_>, options: &Options, end: usize, reason: &'static str, enough: Enough<'_>) {
+fn by_category(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    end: usize,
+    reason: &'static str,
+    enough: EnoughFn<'_>,
+) {
     let order = order(options);
     let mut left: BTreeMap<Category, VecDeque<usize>> = BTreeMap::new();
     let mut used: BTreeMap<Category, u64> = BTreeMap::new();
     for atom in 0..work.atoms.len() {
         let category = work.atoms[atom].category;
-        if work.atoms[atom].level < Level::Digest {
+        if work.atoms[atom].level < AtomLevel::Digest {
             *used.entry(category).or_default() += work.atom_tokens(atom);
         }
-        if work.may_leave(atom) && work.atoms[atom].exchange < end {
+        if work.may_drop(atom) && work.atoms[atom].exchange < end {
             left.entry(category).or_default().push_back(atom);
         }
     }
@@ -70,26 +76,26 @@ fn by_category(work: &mut Work<'_>, options: &Options, end: usize, reason: &'sta
         let atom = left.get_mut(category).and_then(VecDeque::pop_front);
         let Some(atom) = atom else { break };
         *used.entry(*category).or_default() -= work.atom_tokens(atom);
-        work.leave(atom, Level::Dropped, reason);
+        work.drop_atom(atom, AtomLevel::Dropped, reason);
     }
-    lead(work, reason);
+    drop_leading_replies(work, reason);
 }
 
 /// Drops replies at the beginning of the view after the first question was dropped.
-pub fn lead(work: &mut Work<'_>, reason: &'static str) {
+pub fn drop_leading_replies(work: &mut CompactionState<'_>, reason: &'static str) {
     let mut atoms = work.atoms.iter();
     let question = atoms.find(|atom| work.items[atom.items[0]].is_user());
-    if question.is_none_or(|atom| atom.level < Level::Digest) {
+    if question.is_none_or(|atom| atom.level < AtomLevel::Digest) {
         return;
     }
     for atom in 0..work.atoms.len() {
-        if work.atoms[atom].level >= Level::Digest {
+        if work.atoms[atom].level >= AtomLevel::Digest {
             continue;
         }
         let first = work.atoms[atom].items[0];
-        if work.items[first].is_user() || work.has_record_before(first) || !work.may_leave(atom) {
+        if work.items[first].is_user() || work.has_record_before(first) || !work.may_drop(atom) {
             return;
         }
-        work.leave(atom, Level::Dropped, reason);
+        work.drop_atom(atom, AtomLevel::Dropped, reason);
     }
 }

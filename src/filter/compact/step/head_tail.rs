@@ -1,14 +1,14 @@
 //! Removes the middle of long results.
 
-use super::super::mark;
-use super::super::shorten::{Limit, shorten};
-use super::super::work::{Level, Work};
-use super::Enough;
+use super::super::head_tail::{TextLimit, shorten};
+use super::super::placeholders;
+use super::super::state::{AtomLevel, CompactionState};
+use super::EnoughFn;
 use crate::model::json::{self, Dialect};
 use crate::model::message::Message;
 
 /// Shortens results that are over the limit.
-pub fn run(work: &mut Work<'_>, limit: Limit, enough: Enough<'_>) {
+pub fn run(work: &mut CompactionState<'_>, limit: TextLimit, enough: EnoughFn<'_>) {
     for at in work.results() {
         if enough(work) {
             return;
@@ -18,13 +18,20 @@ pub fn run(work: &mut Work<'_>, limit: Limit, enough: Enough<'_>) {
 }
 
 /// Shortens one result.
-pub fn one(work: &mut Work<'_>, at: usize, limit: Limit) -> bool {
+pub fn one(work: &mut CompactionState<'_>, at: usize, limit: TextLimit) -> bool {
     let content = work.message(at).and_then(|message| content(&message, limit));
-    content.is_some_and(|content| work.edit(at, &[("content", Some(&content))], Level::HeadTail, "head+tail"))
+    content.is_some_and(|content| {
+        work.edit(
+            at,
+            &[("content", Some(&content))],
+            AtomLevel::HeadTail,
+            "head+tail",
+        )
+    })
 }
 
 /// The content with its texts shortened, all else unchanged; none if all are within the limit.
-pub fn content(message: &Message<'_>, limit: Limit) -> Option<Vec<u8>> {
+pub fn content(message: &Message<'_>, limit: TextLimit) -> Option<Vec<u8>> {
     let raw = message.content?;
     if json::text(raw).is_some() {
         return text(raw, limit);
@@ -49,9 +56,9 @@ pub fn content(message: &Message<'_>, limit: Limit) -> Option<Vec<u8>> {
 }
 
 /// Shortens a JSON string to head and tail, unless it is a placeholder.
-fn text(raw: &[u8], limit: Limit) -> Option<Vec<u8>> {
+fn text(raw: &[u8], limit: TextLimit) -> Option<Vec<u8>> {
     let text = json::text(raw)?;
-    if mark::is_mark(&text) {
+    if placeholders::is_mark(&text) {
         return None;
     }
     let mut out = Vec::new();

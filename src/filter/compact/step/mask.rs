@@ -1,16 +1,16 @@
 //! Replaces results with placeholders; call and result remain a pair.
 
-use super::super::mark;
 use super::super::options::Mask;
-use super::super::work::{Level, Work};
-use super::Enough;
+use super::super::placeholders;
+use super::super::state::{AtomLevel, CompactionState};
+use super::EnoughFn;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Replaces results with placeholders, except the newest, until it is enough and at least `min_gain` tokens are saved.
 /// Changes nothing if that gain is impossible.
-pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) {
+pub fn run(work: &mut CompactionState<'_>, mask: &Mask, min_gain: u64, enough: EnoughFn<'_>) {
     if enough(work) {
         return;
     }
@@ -36,11 +36,11 @@ pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) 
 }
 
 /// The gain of replacing all candidates.
-pub fn gain(work: &Work<'_>, mask: &Mask) -> u64 {
+pub fn gain(work: &CompactionState<'_>, mask: &Mask) -> u64 {
     gains(work, &candidates(work, mask)).sum()
 }
 
-fn gains<'g>(work: &'g Work<'_>, candidates: &'g Candidates) -> impl Iterator<Item = u64> + 'g {
+fn gains<'g>(work: &'g CompactionState<'_>, candidates: &'g Candidates) -> impl Iterator<Item = u64> + 'g {
     candidates
         .iter()
         .map(|(at, calls)| marked(work, *at, calls).map_or(0, |(_, tokens)| work.items[*at].now - tokens))
@@ -50,7 +50,7 @@ fn gains<'g>(work: &'g Work<'_>, candidates: &'g Candidates) -> impl Iterator<It
 pub type Candidates = BTreeMap<usize, BTreeSet<usize>>;
 
 /// Results and, if arguments are replaced too, their calls: oldest first, with the indexes of the calls in the message.
-pub fn candidates(work: &Work<'_>, mask: &Mask) -> Candidates {
+pub fn candidates(work: &CompactionState<'_>, mask: &Mask) -> Candidates {
     let mut spared = 0;
     let mut found = Candidates::new();
     for (age, at) in work.results().into_iter().rev().enumerate() {
@@ -72,12 +72,12 @@ pub fn candidates(work: &Work<'_>, mask: &Mask) -> Candidates {
 }
 
 /// Whether the result's tool is excluded.
-pub fn excludes(work: &Work<'_>, mask: &Mask, at: usize) -> bool {
+pub fn excludes(work: &CompactionState<'_>, mask: &Mask, at: usize) -> bool {
     !mask.exclude.is_empty() && mask.excludes(&work.tool(at))
 }
 
 /// The item with placeholders, and its tokens.
-pub fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Vec<u8>, u64)> {
+pub fn marked(work: &CompactionState<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Vec<u8>, u64)> {
     if calls.is_empty() {
         return result(work, at);
     }
@@ -89,16 +89,16 @@ pub fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Ve
 const ELIDED: u64 = 96;
 
 /// The result as a placeholder, and its tokens.
-pub fn result(work: &Work<'_>, at: usize) -> Option<(Vec<u8>, u64)> {
-    if work.unmarked(at)?.contains(mark::BEGINNING) && work.items[at].now < ELIDED {
+pub fn result(work: &CompactionState<'_>, at: usize) -> Option<(Vec<u8>, u64)> {
+    if work.unmarked(at)?.contains(placeholders::BEGINNING) && work.items[at].now < ELIDED {
         return None;
     }
-    let content = work.elided(at, work.id(at), mark::result)?;
+    let content = work.elided(at, work.id(at), placeholders::result)?;
     work.tried(at, &[("content", Some(&content))])
 }
 
 /// The calls, with placeholders for the arguments of the chosen ones.
-fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec<u8>> {
+fn arguments(work: &CompactionState<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec<u8>> {
     let message = work.message(at)?;
     let calls = message
         .tool_calls
@@ -121,7 +121,7 @@ fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec
 
 /// A call with a placeholder for its arguments, if that is smaller. Each call is judged alone, so that the outcome does
 /// not depend on the others.
-fn without_arguments(work: &Work<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> {
+fn without_arguments(work: &CompactionState<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
     let mark = arguments_mark(work, &text, id)?;
@@ -132,19 +132,19 @@ fn without_arguments(work: &Work<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> 
 }
 
 /// The placeholder of a message's arguments; none if it is not smaller.
-pub fn arguments_mark(work: &Work<'_>, text: &str, id: &str) -> Option<String> {
-    let mark = mark::arguments(text, id);
+pub fn arguments_mark(work: &CompactionState<'_>, text: &str, id: &str) -> Option<String> {
+    let mark = placeholders::arguments(text, id);
     let count = |text: &str| work.counter.tokenizer().count(text);
-    let is_less = mark.len() < text.len() && !mark::has_middle(text) && count(&mark) < count(text);
+    let is_less = mark.len() < text.len() && !placeholders::has_middle(text) && count(&mark) < count(text);
     is_less.then_some(mark)
 }
 
-impl Work<'_> {
+impl CompactionState<'_> {
     /// Replaces the line of an item with one that contains placeholders.
     pub fn mark(&mut self, at: usize, body: Vec<u8>, tokens: u64, reason: &'static str) {
         self.set(at, body, tokens);
         if let Some(atom) = self.items[at].atom {
-            self.atoms[atom].level = self.atoms[atom].level.max(Level::Masked);
+            self.atoms[atom].level = self.atoms[atom].level.max(AtomLevel::Masked);
             self.atoms[atom].reason = reason;
         }
     }

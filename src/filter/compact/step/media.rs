@@ -1,9 +1,9 @@
 //! Replaces images, sounds and files with placeholders.
 
-use super::super::mark;
 use super::super::options::Media;
-use super::super::work::{Level, Work};
-use super::Enough;
+use super::super::placeholders;
+use super::super::state::{AtomLevel, CompactionState};
+use super::EnoughFn;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Category, Role};
 
@@ -22,7 +22,7 @@ const KINDS: [&str; 10] = [
 ];
 
 /// Replaces the media of all messages, or of all but the newest user message.
-pub fn run(work: &mut Work<'_>, media: Media, enough: Enough<'_>) {
+pub fn run(work: &mut CompactionState<'_>, media: Media, enough: EnoughFn<'_>) {
     let spared = match media {
         Media::Keep => return,
         Media::KeepLast => newest_user(work),
@@ -36,13 +36,13 @@ pub fn run(work: &mut Work<'_>, media: Media, enough: Enough<'_>) {
             return;
         }
         if let Some(content) = marked(work, at) {
-            work.edit(at, &[("content", Some(&content))], Level::Masked, "media");
+            work.edit(at, &[("content", Some(&content))], AtomLevel::Masked, "media");
         }
     }
 }
 
 /// The newest user message, without context messages.
-pub fn newest_user(work: &Work<'_>) -> Option<usize> {
+pub fn newest_user(work: &CompactionState<'_>) -> Option<usize> {
     work.items.iter().rposition(|entry| {
         entry
             .traits
@@ -51,7 +51,7 @@ pub fn newest_user(work: &Work<'_>) -> Option<usize> {
 }
 
 /// The content with placeholders for its media; none if there are no media.
-fn marked(work: &Work<'_>, at: usize) -> Option<Vec<u8>> {
+fn marked(work: &CompactionState<'_>, at: usize) -> Option<Vec<u8>> {
     let message = work.message(at)?;
     let parts = message
         .content
@@ -72,7 +72,7 @@ fn marked(work: &Work<'_>, at: usize) -> Option<Vec<u8>> {
         changed = true;
         let mut text = ObjectBuilder::default();
         text.text("type", "text")
-            .text("text", &mark::media(&kind, part, &work.id(at)));
+            .text("text", &placeholders::media(&kind, part, &work.id(at)));
         out.extend_from_slice(&text.finish());
     }
     out.push(b']');

@@ -11,16 +11,16 @@ pub mod media;
 pub mod shrink;
 pub mod thinking;
 
-use super::mark;
-use super::work::{Owner, Work};
+use super::placeholders;
+use super::state::{CompactionState, Owner};
 use crate::model::json;
 use crate::model::message::ToolCall;
 use std::borrow::Cow;
 
 /// Whether the view is small enough.
-pub type Enough<'e> = &'e dyn Fn(&Work<'_>) -> bool;
+pub type EnoughFn<'e> = &'e dyn Fn(&CompactionState<'_>) -> bool;
 
-impl Work<'_> {
+impl CompactionState<'_> {
     /// The results in the view that are neither pinned nor waiting for others, oldest first.
     pub fn results(&self) -> Vec<usize> {
         let is_result = |at: &usize| self.is_result(*at) && self.may_change(*at);
@@ -48,15 +48,20 @@ impl Work<'_> {
 
     /// The current text of a result; none if it is empty or a placeholder.
     pub fn unmarked(&self, at: usize) -> Option<Cow<'_, str>> {
-        let text = mark::content(&self.message(at)?)?;
-        (!text.is_empty() && !mark::is_mark(&text)).then_some(text)
+        let text = placeholders::content(&self.message(at)?)?;
+        (!text.is_empty() && !placeholders::is_mark(&text)).then_some(text)
     }
 
     /// The placeholder of a result, with the facts of the message in the log.
-    pub fn elided(&self, at: usize, id: String, mark: fn(&mark::Result<'_>) -> String) -> Option<Vec<u8>> {
+    pub fn elided(
+        &self,
+        at: usize,
+        id: String,
+        mark: fn(&placeholders::ResultPlaceholder<'_>) -> String,
+    ) -> Option<Vec<u8>> {
         let original = self.original(at)?;
-        let text = mark::content(&original)?;
-        let text = mark(&mark::Result {
+        let text = placeholders::content(&original)?;
+        let text = mark(&placeholders::ResultPlaceholder {
             tool: &self.tool(at),
             tokens: self.counter.tokenizer().count(&text),
             text: &text,

@@ -1,11 +1,16 @@
 //! Reduces results in kept messages, as gently as possible.
 
-use super::super::options::Options;
-use super::super::work::Work;
-use super::{Enough, head_tail, mask};
+use super::super::options::CompactOptions;
+use super::super::state::CompactionState;
+use super::{EnoughFn, head_tail, mask};
 
 /// Removes the middle of results, then replaces results with placeholders, until it is enough.
-pub fn run(work: &mut Work<'_>, options: &Options, results: &[usize], enough: Enough<'_>) {
+pub fn run(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    results: &[usize],
+    enough: EnoughFn<'_>,
+) {
     for shortened in [true, false] {
         for at in results {
             if enough(work) {

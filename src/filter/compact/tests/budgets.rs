@@ -1,7 +1,7 @@
 //! I2 and I3: the sizes in the event match a naive count and are within the budget, and the smallest size named by an
 //! error is exact.
 
-use super::super::{Outcome, Overflow, Target, work::Work};
+use super::super::{CompactOverflow, CompactionGoal, CompactionOutcome, state::CompactionState};
 use super::case::{Case, Done, OVERFLOW, smallest};
 use crate::error::Error;
 use crate::filter::Plan;
@@ -35,17 +35,22 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     // A trigger that fired does not fire again.
     if let (Some(when), None, None) = (&case.options.when, case.options.budget, done.outcome.smallest) {
         let measures = |session, view| {
-            Work::new(session, view, case.counter(session), &HashSet::new()).measures(case.options.window)
+            CompactionState::new(session, view, case.counter(session), &HashSet::new())
+                .measures(case.options.window)
         };
         let fired = when.fired(&measures(&case.before, &case.view)).unwrap();
-        let goal = super::super::when::When::goal(fired, case.options.hysteresis, case.options.window);
-        let work = Work::new(
+        let goal = super::super::trigger::TriggerExpression::goal(
+            fired,
+            case.options.hysteresis,
+            case.options.window,
+        );
+        let work = CompactionState::new(
             &done.after,
             &done.view,
             case.counter(&done.after),
             &HashSet::new(),
         );
-        let target = Target::new(goal);
+        let target = CompactionGoal::new(goal);
         prop_assert!(
             !target.asks() || target.is_met(&work),
             "{:?} of {:?}",
@@ -62,7 +67,7 @@ pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
         return Ok(());
     };
     prop_assert!(size > case.options.budget.unwrap());
-    let reached = |outcome: Outcome| match (&outcome.plan, &outcome.report) {
+    let reached = |outcome: CompactionOutcome| match (&outcome.plan, &outcome.report) {
         (Plan::Lines(..), report) => report.now.tokens,
         (Plan::Nothing(_) | Plan::Refused(_), report) => report.was.tokens,
     };
@@ -78,8 +83,8 @@ pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
         .filter(|budget| *budget < size)
     {
         let less = case.with_budget(budget, false);
-        // With `Overflow::Error` the check of the summary and the newest exchanges comes first, and names no size.
-        if let (Overflow::Error, Err(error)) = (case.options.overflow, &less)
+        // With `CompactOverflow::Error` the check of the summary and the newest exchanges comes first, and names no size.
+        if let (CompactOverflow::Error, Err(error)) = (case.options.overflow, &less)
             && error.message.starts_with(OVERFLOW)
         {
             continue;

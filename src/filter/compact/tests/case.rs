@@ -1,9 +1,9 @@
 //! One compaction of a random session, and its result.
 
 use super::super::event::Size;
-use super::super::{Options, Outcome, plan};
+use super::super::{CompactOptions, CompactionOutcome, plan};
 use super::choices::Wish;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::filter::tests::histories::{reread, settled};
 use crate::filter::{Plan, Stamp};
 use crate::model::json;
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 pub struct Case {
     pub before: Session,
     pub view: View,
-    pub options: Options,
+    pub options: CompactOptions,
     pub tokenizer: Tokenizer,
     /// The size of the view, counted here.
     pub was: Size,
@@ -27,7 +27,7 @@ pub struct Done {
     pub after: Session,
     pub view: View,
     pub event: Vec<u8>,
-    pub outcome: Outcome,
+    pub outcome: CompactionOutcome,
 }
 
 pub const EVENT: &str = "evt_new";
@@ -68,7 +68,7 @@ impl Case {
         let tokens = view.items.iter().map(|item| match item.summary(session) {
             Some(text) => {
                 let shown = crate::model::summary::message(&text, None);
-                super::super::work::read(&shown).map_or(0, |message| counter.message(&message))
+                super::super::state::read(&shown).map_or(0, |message| counter.message(&message))
             }
             None => item
                 .message(session)
@@ -80,7 +80,7 @@ impl Case {
         }
     }
 
-    pub fn plan(&self, session: &Session, options: &Options) -> Result<Outcome> {
+    pub fn plan(&self, session: &Session, options: &CompactOptions) -> Result<CompactionOutcome> {
         let stamp = |_: &str| {
             Ok(Stamp {
                 id: EVENT.into(),
@@ -91,8 +91,8 @@ impl Case {
     }
 
     /// Plans with another budget and no trigger.
-    pub fn with_budget(&self, budget: u64, best_effort: bool) -> Result<Outcome> {
-        let options = Options {
+    pub fn with_budget(&self, budget: u64, best_effort: bool) -> Result<CompactionOutcome> {
+        let options = CompactOptions {
             budget: Some(budget),
             when: None,
             best_effort,
@@ -101,7 +101,7 @@ impl Case {
         self.plan(&self.before, &options)
     }
 
-    pub fn done(&self, outcome: Outcome) -> Option<Done> {
+    pub fn done(&self, outcome: CompactionOutcome) -> Option<Done> {
         let Plan::Lines(lines, _) = &outcome.plan else {
             return None;
         };
@@ -161,7 +161,7 @@ pub fn is_expected(error: &Error) -> std::result::Result<(), TestCaseError> {
         .message
         .contains("too small for a summary of the dropped messages: expected at least ");
     prop_assert!(
-        error.kind == Kind::No && (overflow || target || smallest(error).is_some()),
+        error.kind == ErrorKind::No && (overflow || target || smallest(error).is_some()),
         "{:?}",
         error
     );

@@ -1,16 +1,16 @@
 //! Random options: every step alone and with others, every limit, every policy.
 
-use super::super::shorten::Limit;
-use super::super::when::When;
-use super::super::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
-use crate::filter::summarize::{Dates, Instructions, Style};
+use super::super::head_tail::TextLimit;
+use super::super::trigger::TriggerExpression;
+use super::super::{CompactOptions, CompactOverflow, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
+use crate::filter::summarize::{Dates, Instructions, SummaryStyle};
 use crate::model::message::Category;
 use proptest::prelude::*;
 
 /// Options that are not fitted to a session yet.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    pub options: Options,
+    pub options: CompactOptions,
     /// The budget in ten-thousandths of the view.
     pub budget: Option<u64>,
     /// The number of the trigger.
@@ -53,10 +53,10 @@ fn mask() -> impl Strategy<Value = Mask> {
     )
 }
 
-fn limit() -> impl Strategy<Value = Limit> {
+fn limit() -> impl Strategy<Value = TextLimit> {
     let bytes = prop_oneof![Just(10_240usize), 0usize..300, 300usize..4000];
     let lines = prop_oneof![Just(256usize), 0usize..12];
-    (bytes, lines).prop_map(|(bytes, lines)| Limit { bytes, lines })
+    (bytes, lines).prop_map(|(bytes, lines)| TextLimit { bytes, lines })
 }
 
 fn order() -> impl Strategy<Value = Vec<Category>> {
@@ -75,15 +75,14 @@ fn shares() -> impl Strategy<Value = Vec<(Category, u64)>> {
     ]
 }
 
-fn options() -> impl Strategy<Value = Options> {
-    let choice = prop_oneof![Just(Choice::Tiered), Just(Choice::Optimize)];
+fn options() -> impl Strategy<Value = CompactOptions> {
+    let choice = prop_oneof![Just(LevelAlgorithm::Tiered), Just(LevelAlgorithm::Optimize)];
     let media = prop_oneof![2 => Just(Media::KeepLast), 1 => Just(Media::Keep), 1 => Just(Media::Drop)];
-    let thinking =
-        prop_oneof![2 => Just(Thinking::KeepOpen), 1 => Just(Thinking::Keep), 1 => Just(Thinking::Drop)];
+    let thinking = prop_oneof![2 => Just(ThinkingOption::KeepOpen), 1 => Just(ThinkingOption::Keep), 1 => Just(ThinkingOption::Drop)];
     let overflow = prop_oneof![
-        4 => Just(Overflow::TruncateOldest),
-        2 => Just(Overflow::TruncateSummary),
-        1 => Just(Overflow::Error)
+        4 => Just(CompactOverflow::TruncateOldest),
+        2 => Just(CompactOverflow::TruncateSummary),
+        1 => Just(CompactOverflow::Error)
     ];
     let keep = prop_oneof![3 => Just(None), 2 => (0usize..9).prop_map(Some)];
     let most = prop_oneof![3 => Just(None), 1 => (0u64..2000).prop_map(Some)];
@@ -111,7 +110,7 @@ fn options() -> impl Strategy<Value = Options> {
             |(choice, steps, media, thinking, tool_output, mask, drop_order, shares, small, flags)| {
                 let (overflow, keep_last, summary_budget, summary_share, min_gain) = small;
                 let (pin_first_user, best_effort, finds, instruction_share) = flags;
-                Options {
+                CompactOptions {
                     choice,
                     steps,
                     media,
@@ -128,7 +127,7 @@ fn options() -> impl Strategy<Value = Options> {
                     pin_first_user: pin_first_user && finds,
                     best_effort,
                     keep_prefix: instruction_share % 3 > 0,
-                    style: Style {
+                    style: SummaryStyle {
                         instructions: if finds {
                             Instructions::Auto
                         } else {
@@ -136,10 +135,10 @@ fn options() -> impl Strategy<Value = Options> {
                         },
                         instruction_share,
                         dates: if best_effort { Dates::Short } else { Dates::Full },
-                        ..Style::default()
+                        ..SummaryStyle::default()
                     },
                     retry: true,
-                    ..Options::default()
+                    ..CompactOptions::default()
                 }
             },
         )
@@ -172,7 +171,7 @@ pub fn wish() -> impl Strategy<Value = Wish> {
 
 impl Wish {
     /// The trigger for a view of this size.
-    pub fn when(&self, tokens: u64, messages: usize) -> Option<When> {
+    pub fn when(&self, tokens: u64, messages: usize) -> Option<TriggerExpression> {
         let text = match self.trigger? {
             0 => format!("tokens>={}", tokens / 2),
             1 => format!("messages>{}", messages / 2),
@@ -183,6 +182,6 @@ impl Wish {
             6 => "tokens<=1000000".to_string(),
             _ => format!("tokens>={}", tokens + 1),
         };
-        Some(When::read(&text).unwrap())
+        Some(TriggerExpression::read(&text).unwrap())
     }
 }

@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 
 /// The number of cases: from the environment, else one that is quick enough for every run.
 pub fn cases(usual: u32) -> u32 {
-    let asked = std::env::var("CONVO_COMPACTIONS")
+    let requested = std::env::var("CONVO_COMPACTIONS")
         .ok()
         .and_then(|text| text.parse().ok());
-    asked.unwrap_or(usual)
+    requested.unwrap_or(usual)
 }
 
 /// The random seed: the same on every run, unless the environment sets another.
 fn seed() -> u64 {
-    let asked = std::env::var("CONVO_COMPACTIONS_SEED").ok();
-    asked.and_then(|text| text.parse().ok()).unwrap_or(5)
+    let requested = std::env::var("CONVO_COMPACTIONS_SEED").ok();
+    requested.and_then(|text| text.parse().ok()).unwrap_or(5)
 }
 
 /// Checks one compaction against all invariants; returns its kind of result.
@@ -75,20 +75,20 @@ pub fn run(name: &str, usual: u32, wild: bool) {
         rng_seed: RngSeed::Fixed(seed()),
         ..Config::default()
     };
-    let told: RefCell<BTreeMap<&str, u32>> = RefCell::default();
+    let reported: RefCell<BTreeMap<&str, u32>> = RefCell::default();
     let result = TestRunner::new(config).run(&(plot(wild), wish()), |(plot, wish)| {
         let what = hold(plot.session(), &wish)?;
-        *told.borrow_mut().entry(what).or_default() += 1;
+        *reported.borrow_mut().entry(what).or_default() += 1;
         Ok(())
     });
-    eprintln!("{name}: {:?}", told.borrow());
+    eprintln!("{name}: {:?}", reported.borrow());
     if let Err(failure) = result {
         if let proptest::test_runner::TestError::Fail(why, (plot, wish)) = &failure {
             panic!("{why}\n{wish:?}\n{}", plot.session().text());
         }
         panic!("{failure}");
     }
-    assert!(told.borrow().contains_key("compacted"));
+    assert!(reported.borrow().contains_key("compacted"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! I8: every new placeholder names a message of the log, and has the size and fingerprint of the elided content.
 
-use super::super::mark;
+use super::super::placeholders;
 use super::case::{Case, Done};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
@@ -38,7 +38,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         let tells = |text: &String| text.contains(" elided: ") || text.contains(" repeated later: ");
         for text in marks
             .into_iter()
-            .filter(|text| mark::is_mark(text) && tells(text))
+            .filter(|text| placeholders::is_mark(text) && tells(text))
         {
             for tool in &case.options.mask.exclude {
                 let of_it = format!("tool output elided: {tool},");
@@ -63,7 +63,7 @@ fn fits(case: &Case, done: &Done, text: &str) -> Result<(), TestCaseError> {
             .content
             .and_then(|raw| json::elements(raw, Dialect::Strict))
             .unwrap_or_default();
-        mark::content(message).is_some_and(|content| is(content.as_bytes()))
+        placeholders::content(message).is_some_and(|content| is(content.as_bytes()))
             || parts.into_iter().any(is)
             || message
                 .tool_calls()

@@ -1,7 +1,7 @@
 //! Each step goes only as far as needed, and makes one change at a time.
 
-use super::super::work::Work;
-use super::super::{Options, step};
+use super::super::state::CompactionState;
+use super::super::{CompactOptions, step};
 use super::case::Case;
 use super::choices::wish;
 use super::sessions::plot;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-type Run<'r> = &'r dyn Fn(&mut Work<'_>, &Options, step::Enough<'_>);
+type Run<'r> = &'r dyn Fn(&mut CompactionState<'_>, &CompactOptions, step::EnoughFn<'_>);
 
 fn steps() -> Vec<(&'static str, Run<'static>)> {
     vec![
@@ -38,11 +38,11 @@ fn steps() -> Vec<(&'static str, Run<'static>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(super::many::cases(40)))]
     #[test]
-    fn a_step_ends_when_it_is_enough(plot in plot(true), wish in wish(), share in 0u64..1000, skip in 0usize..7) {
+    fn a_step_stops_at_the_goal(plot in plot(true), wish in wish(), share in 0u64..1000, skip in 0usize..7) {
         let case = Case::new(plot.session(), &wish);
-        let mut work = Work::new(&case.before, &case.view, case.counter(&case.before), &HashSet::new());
+        let mut work = CompactionState::new(&case.before, &case.view, case.counter(&case.before), &HashSet::new());
         let target = case.was.tokens * share / 1000;
-        let pieces = |work: &Work<'_>| -> Vec<u64> {
+        let pieces = |work: &CompactionState<'_>| -> Vec<u64> {
             let exchange = |nth| work.exchange_tokens(nth);
             (0..work.exchanges.len()).map(exchange).collect()
         };
@@ -50,19 +50,19 @@ proptest! {
             if nth == skip {
                 continue; // the other steps must work without this one
             }
-            let asked: RefCell<Vec<(u64, Vec<u64>)>> = RefCell::default();
+            let requested: RefCell<Vec<(u64, Vec<u64>)>> = RefCell::default();
             run(&mut work, &case.options, &|work| {
-                asked.borrow_mut().push((work.total, pieces(work)));
+                requested.borrow_mut().push((work.total, pieces(work)));
                 work.total <= target
             });
-            let asked = asked.into_inner();
-            let first = asked.iter().position(|(total, _)| *total <= target);
+            let requested = requested.into_inner();
+            let first = requested.iter().position(|(total, _)| *total <= target);
             if let Some(first) = first {
                 let whole = name == "drop" && !(case.options.drop_order.is_empty() && case.options.shares.is_empty());
                 // The step also drops replies at the beginning of the view.
-                prop_assert!(whole || work.total == asked[first].0, "{} went on: {} of {}", name, work.total, target);
+                prop_assert!(whole || work.total == requested[first].0, "{} went on: {} of {}", name, work.total, target);
             }
-            for pair in asked.windows(2) {
+            for pair in requested.windows(2) {
                 let changed = pair[0].1.iter().zip(&pair[1].1).filter(|(one, other)| one != other).count();
                 prop_assert!(changed <= 1 || name == "drop", "{} changed {} exchanges at once", name, changed);
                 prop_assert!(pair[1].0 <= pair[0].0);

@@ -1,6 +1,6 @@
 //! The newest messages are kept, even without a request, and even if they belong to an old exchange.
 
-use super::super::Options;
+use super::super::CompactOptions;
 use super::case::Case;
 use super::choices::Wish;
 use super::many::hold;
@@ -35,21 +35,21 @@ fn said(role: &str, nth: usize, more: &str, words: usize) -> String {
 fn holds(lines: &[String], pin_first_user: bool) {
     holds_with(
         lines,
-        &Options {
+        &CompactOptions {
             pin_first_user,
-            ..Options::default()
+            ..CompactOptions::default()
         },
     );
 }
 
-fn holds_with(lines: &[String], options: &Options) {
+fn holds_with(lines: &[String], options: &CompactOptions) {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
     let mut compacted = 0;
     for share in (200..10_000).step_by(200) {
         for best_effort in [false, true] {
             let wish = Wish {
-                options: Options {
+                options: CompactOptions {
                     best_effort,
                     retry: true,
                     ..options.clone()
@@ -89,7 +89,7 @@ fn a_view_of_events_alone_begins_with_one() {
 }
 
 #[test]
-fn a_late_result_stays_with_its_call() {
+fn a_late_result_is_kept_with_its_call() {
     holds(
         &[
             said("user", 1, "", 30),
@@ -109,7 +109,7 @@ fn a_late_result_stays_with_its_call() {
 }
 
 #[test]
-fn what_happened_between_a_call_and_its_late_result_remains() {
+fn context_between_a_call_and_its_late_result_is_kept() {
     holds(
         &[
             said("user", 1, "", 30),
@@ -127,16 +127,16 @@ fn what_happened_between_a_call_and_its_late_result_remains() {
 }
 
 #[test]
-fn an_open_loop_begins_with_a_thought_where_it_has_one() {
+fn an_open_loop_begins_with_its_reasoning() {
     let thinks = |line: String, part: &str| {
         line.replacen("\"content\"", &format!("\"reasoning\":[{part}],\"content\""), 1)
     };
-    let thought = r#"{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}"#;
+    let reasoning = r#"{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}"#;
     let encrypted = r#"{"type":"encrypted","encrypted_content":"QUJDQUJD"}"#;
     holds(
         &[
             said("user", 1, "", 30),
-            thinks(call("c1", 30), thought),
+            thinks(call("c1", 30), reasoning),
             result("c1", 60),
             thinks(call("c2", 3), encrypted),
             result("c2", 6),
@@ -150,7 +150,7 @@ fn an_open_loop_begins_with_a_thought_where_it_has_one() {
 }
 
 #[test]
-fn a_pinned_question_at_the_end_is_all_of_what_is_newest() {
+fn a_final_pinned_question_is_the_only_newest_message() {
     let replies = (0..6).flat_map(|nth| {
         let id = format!("c{nth}");
         [call(&id, 10), result(&id, 20), said("assistant", nth, "", 20)]
@@ -160,7 +160,7 @@ fn a_pinned_question_at_the_end_is_all_of_what_is_newest() {
 }
 
 #[test]
-fn a_call_that_waits_ahead_of_a_question_may_leave_with_its_exchange() {
+fn an_open_call_before_a_question_can_be_dropped() {
     let two = and_another(&call("p1", 30), "p2");
     // A result of a call before the question merges both exchanges.
     holds(
@@ -197,8 +197,8 @@ fn of_two_results_of_a_call_the_summary_has_the_first() {
 }
 
 #[test]
-fn no_budget_below_the_minimum_is_reached_by_marks_of_arguments() {
-    let mut options = Options::default();
+fn argument_placeholders_reach_no_budget_below_the_minimum() {
+    let mut options = CompactOptions::default();
     options.mask.inputs = true;
     options.mask.keep = 0;
     // The results are no longer than placeholders, so that only the arguments can shrink.
@@ -213,8 +213,8 @@ fn no_budget_below_the_minimum_is_reached_by_marks_of_arguments() {
 }
 
 #[test]
-fn head_and_tail_are_no_more_lines_than_a_result_may_have() {
-    let mut options = Options::default();
+fn head_and_tail_respect_the_line_limit_of_a_result() {
+    let mut options = CompactOptions::default();
     options.tool_output.lines = 1;
     // Text that may be elided already gets no placeholder.
     let result = result("c1", 11).replacen("shed is", "[convo: is", 1);
@@ -222,46 +222,46 @@ fn head_and_tail_are_no_more_lines_than_a_result_may_have() {
 }
 
 #[test]
-fn a_call_that_waits_for_another_result_stays_with_a_late_one() {
+fn a_partly_answered_call_is_kept_with_its_late_result() {
     let event = r#","category":"context""#;
     for between in ["", event] {
         let first = said("user", 1, between, 30);
-        let ahead = [first, said("assistant", 2, "", 30), said("user", 3, between, 30)];
+        let before = [first, said("assistant", 2, "", 30), said("user", 3, between, 30)];
         let two = and_another(&call("p1", 30), "p2");
-        let behind = [
+        let after = [
             said("user", 4, between, 10),
             said("assistant", 5, "", 20),
             result("p1", 60),
         ];
-        let lines: Vec<String> = ahead.into_iter().chain([two]).chain(behind).collect();
+        let lines: Vec<String> = before.into_iter().chain([two]).chain(after).collect();
         holds(&lines, false);
     }
 }
 
 #[test]
-fn what_stands_ahead_of_a_pinned_question_is_not_newest() {
-    let thought = r#""reasoning":[{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}],"content""#;
-    let mut options = Options {
+fn messages_before_a_pinned_question_are_not_newest() {
+    let reasoning = r#""reasoning":[{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}],"content""#;
+    let mut options = CompactOptions {
         pin_first_user: true,
-        ..Options::default()
+        ..CompactOptions::default()
     };
     options.mask.inputs = true;
     let mut lines = vec![
-        call("c1", 30).replacen("\"content\"", thought, 1),
+        call("c1", 30).replacen("\"content\"", reasoning, 1),
         result("c1", 1),
         said("user", 1, "", 5),
     ];
     holds_with(&lines, &options);
     // After the question, a loop may be cut at its reasoning.
     for id in ["c2", "c3"] {
-        let again = call(id, 30).replacen("\"content\"", thought, 1);
+        let again = call(id, 30).replacen("\"content\"", reasoning, 1);
         lines.extend([again, result(id, 30)]);
     }
     holds_with(&lines, &options);
 }
 
 #[test]
-fn beside_a_pinned_question_at_the_end_stays_what_there_is_room_for() {
+fn messages_that_fit_next_to_a_pinned_question_are_kept() {
     let replies = (0..6).flat_map(|nth| {
         let id = format!("c{nth}");
         [call(&id, 10), result(&id, 20), said("assistant", nth, "", 20)]
@@ -270,9 +270,9 @@ fn beside_a_pinned_question_at_the_end_stays_what_there_is_room_for() {
     let mut session = Session::default();
     lines.for_each(|line| session.push_new(line.as_bytes()));
     let wish = Wish {
-        options: Options {
+        options: CompactOptions {
             pin_first_user: true,
-            ..Options::default()
+            ..CompactOptions::default()
         },
         budget: Some(4000),
         trigger: None,

@@ -1,6 +1,6 @@
 //! I5 and I6: the order is unchanged, kept text is part of the original, and unknown members survive to the byte.
 
-use super::super::mark;
+use super::super::placeholders;
 use super::case::{Case, Done};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
@@ -66,12 +66,12 @@ fn changed(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
         prop_assert_eq!(function(old, "name"), function(new, "name"));
         let (old, new) = (function(old, "arguments"), function(new, "arguments"));
         let (was, is) = (json::text(old).unwrap(), json::text(new).unwrap());
-        if was != is && !mark::is_arguments(&is) {
+        if was != is && !placeholders::is_arguments(&is) {
             let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
             values(&value(&was), &value(&is))?;
         }
         prop_assert!(
-            !mark::is_arguments(&json::text(old).unwrap()) || old == new,
+            !placeholders::is_arguments(&json::text(old).unwrap()) || old == new,
             "a mark of a mark"
         );
     }
@@ -102,9 +102,12 @@ fn content(old: &[u8], new: &[u8]) -> Result<(), TestCaseError> {
     }
     if let Some(new) = json::text(new) {
         let whole = json::text(old);
-        prop_assert!(!whole.as_deref().is_some_and(mark::is_mark), "a mark of a mark");
+        prop_assert!(
+            !whole.as_deref().is_some_and(placeholders::is_mark),
+            "a mark of a mark"
+        );
         return match whole {
-            _ if mark::is_mark(&new) => Ok(()),
+            _ if placeholders::is_mark(&new) => Ok(()),
             Some(old) => piece(&old, &new),
             None => Err(TestCaseError::fail("parts became a text that is no mark")),
         };
@@ -115,7 +118,7 @@ fn content(old: &[u8], new: &[u8]) -> Result<(), TestCaseError> {
     for (old, new) in old.into_iter().zip(new).filter(|(old, new)| old != new) {
         let text = |part| json::text(json::member(part, "text").unwrap()).unwrap();
         let new_text = text(new);
-        if mark::is_mark(&new_text) && mark::read_middle(&new_text).is_none() {
+        if placeholders::is_mark(&new_text) && placeholders::read_middle(&new_text).is_none() {
             prop_assert!(
                 json::member(old, "type") != Some(b"\"text\""),
                 "text became a mark"
@@ -134,7 +137,7 @@ fn piece(old: &str, new: &str) -> Result<(), TestCaseError> {
     for line in new.split_inclusive('\n') {
         let (head, tail) = (&new[..at], &new[at + line.len()..]);
         at += line.len();
-        if mark::read_middle(line.trim_end_matches('\n')).is_none() {
+        if placeholders::read_middle(line.trim_end_matches('\n')).is_none() {
             continue;
         }
         let unended = head.strip_suffix('\n').unwrap_or(head);

@@ -1,7 +1,7 @@
 //! A repeatedly compacted session keeps the prefix that a prompt cache holds.
 
 use super::super::prefix::Prefix;
-use super::super::{Choice, Mask, Options, Outcome, Steps, plan};
+use super::super::{CompactOptions, CompactionOutcome, LevelAlgorithm, Mask, Steps, plan};
 use crate::filter::{Plan, Stamp};
 use crate::model::json;
 use crate::model::session::Session;
@@ -56,7 +56,7 @@ fn grow(session: &mut Session, tools: usize, tokens: u64) {
     }
 }
 
-fn compacted(session: &Session, options: &Options, nth: usize) -> Outcome {
+fn compacted(session: &Session, options: &CompactOptions, nth: usize) -> CompactionOutcome {
     let stamp = |_: &str| {
         Ok(Stamp {
             id: format!("evt_{nth}"),
@@ -75,13 +75,18 @@ fn summary(session: &Session) -> String {
 }
 
 /// The summary and the outcome of each of `times` compactions.
-fn rounds(choice: Choice, tools: usize, keep_prefix: bool, times: usize) -> Vec<(String, Outcome)> {
-    let options = Options {
+fn rounds(
+    choice: LevelAlgorithm,
+    tools: usize,
+    keep_prefix: bool,
+    times: usize,
+) -> Vec<(String, CompactionOutcome)> {
+    let options = CompactOptions {
         budget: Some(BUDGET),
         choice,
         keep_prefix,
         retry: true,
-        ..Options::default()
+        ..CompactOptions::default()
     };
     let mut session = Session::default();
     let mut rounds = Vec::new();
@@ -105,13 +110,13 @@ fn rounds(choice: Choice, tools: usize, keep_prefix: bool, times: usize) -> Vec<
 }
 
 #[test]
-fn earlier_records_stay_to_the_byte_until_they_are_too_much() {
+fn earlier_records_keep_their_bytes_until_consolidated() {
     let count = |text: &str| Tokenizer::DEFAULT.count(text);
     // The first takes all available tokens; the second is a consolidated record that leaves tokens for more.
     for (choice, tools, most) in [
-        (Choice::Tiered, 0, [0, 0, 1]),
-        (Choice::Optimize, 0, [1, 1, 2]),
-        (Choice::Optimize, 8, [0, 0, 1]),
+        (LevelAlgorithm::Tiered, 0, [0, 0, 1]),
+        (LevelAlgorithm::Optimize, 0, [1, 1, 2]),
+        (LevelAlgorithm::Optimize, 8, [0, 0, 1]),
     ] {
         for (times, most) in [2, 4, 8].into_iter().zip(most) {
             let rounds = rounds(choice, tools, true, times);
@@ -146,12 +151,12 @@ fn earlier_records_stay_to_the_byte_until_they_are_too_much() {
 }
 
 #[test]
-fn a_first_handoff_of_much_takes_more_and_stays() {
+fn a_first_handoff_of_a_large_session_is_larger_and_kept() {
     let count = |text: &str| Tokenizer::DEFAULT.count(text);
-    let options = Options {
+    let options = CompactOptions {
         budget: Some(BUDGET),
         retry: true,
-        ..Options::default()
+        ..CompactOptions::default()
     };
     // A small session, a large one, and a second compaction.
     let handoffs = [&[2][..], &[8, 2]].map(|sizes| {
@@ -175,8 +180,8 @@ fn a_first_handoff_of_much_takes_more_and_stays() {
 }
 
 #[test]
-fn a_further_record_has_what_came_since_and_nothing_else() {
-    let rounds = rounds(Choice::Optimize, 8, true, 4);
+fn a_further_record_covers_only_newer_messages() {
+    let rounds = rounds(LevelAlgorithm::Optimize, 8, true, 4);
     let (before, now) = (&rounds[2].0, &rounds[3].0);
     let further = now.strip_prefix(before.as_str()).unwrap();
     let commands = |text: &str| -> Vec<String> {
@@ -190,8 +195,8 @@ fn a_further_record_has_what_came_since_and_nothing_else() {
 }
 
 #[test]
-fn without_it_the_summary_is_made_anew() {
-    let rounds = rounds(Choice::Tiered, 0, false, 3);
+fn without_incremental_records_the_summary_is_regenerated() {
+    let rounds = rounds(LevelAlgorithm::Tiered, 0, false, 3);
     assert!(
         rounds[1..]
             .iter()
@@ -200,12 +205,12 @@ fn without_it_the_summary_is_made_anew() {
 }
 
 #[test]
-fn what_a_cache_loses_counts_against_a_small_gain() {
+fn cache_losses_outweigh_a_small_gain() {
     let mut session = Session::default();
     grow(&mut session, 8, 2 * BUDGET);
-    let options = Options {
+    let options = CompactOptions {
         budget: Some(BUDGET),
-        ..Options::default()
+        ..CompactOptions::default()
     };
     let Plan::Lines(lines, _) = compacted(&session, &options, 0).plan else {
         panic!("nothing changed");
@@ -213,7 +218,7 @@ fn what_a_cache_loses_counts_against_a_small_gain() {
     lines.iter().for_each(|line| session.push_new(line));
     grow(&mut session, 20, BUDGET + 2000);
     // Placeholders save a few percent, and change the view from its beginning.
-    let masks = |keep_prefix, min_gain| Options {
+    let masks = |keep_prefix, min_gain| CompactOptions {
         steps: Steps {
             mask: true,
             ..Steps::NONE
@@ -228,7 +233,7 @@ fn what_a_cache_loses_counts_against_a_small_gain() {
         keep_prefix,
         min_gain,
         retry: true,
-        ..Options::default()
+        ..CompactOptions::default()
     };
     let changed = compacted(&session, &masks(true, 0), 1);
     let Prefix { tokens, .. } = *changed.report.prefix.clone();
@@ -236,7 +241,7 @@ fn what_a_cache_loses_counts_against_a_small_gain() {
     let (gained, broken) = (was - now, now - tokens);
     let share = |tokens: u64| tokens * 1000 / was;
     assert!(broken > 0 && share(gained - broken / 10) < share(gained));
-    let changes = |outcome: Outcome| matches!(outcome.plan, Plan::Lines(..));
+    let changes = |outcome: CompactionOutcome| matches!(outcome.plan, Plan::Lines(..));
     assert!(changes(compacted(&session, &masks(false, share(gained)), 1)));
     assert!(!changes(compacted(&session, &masks(true, share(gained)), 1)));
     assert!(changes(compacted(

@@ -1,6 +1,6 @@
 //! Random sessions: any content of a log, in order or not, in all scripts, small and large.
 
-use super::super::work::read;
+use super::super::state::read;
 use super::texts::{RULES, Text, quoted, text};
 use crate::model::session::Session;
 use crate::tokens::Tokenizer;
@@ -301,7 +301,7 @@ impl Scene<'_> {
     }
 
     fn call(&mut self, calls: &[Call], thinks: u8, backwards: bool) {
-        let (mut made, mut results) = (Vec::new(), Vec::new());
+        let (mut built, mut results) = (Vec::new(), Vec::new());
         for (nth, call) in calls.iter().enumerate() {
             let tool = TOOLS[usize::from(call.tool) % TOOLS.len()];
             let id = match (call.named, self.plot.repeated) {
@@ -321,7 +321,7 @@ impl Scene<'_> {
                 format!(r#""id":"{id}","#)
             };
             let function = format!(r#"{{"name":"{tool}","arguments":{}}}"#, quoted(&arguments));
-            made.push(format!(
+            built.push(format!(
                 r#"{{{named}"type":"function","function":{function},"x_index":{nth}}}"#
             ));
             match &call.result {
@@ -339,7 +339,7 @@ impl Scene<'_> {
         }
         let members = format!(
             r#","content":null,"tool_calls":[{}]{}"#,
-            made.join(","),
+            built.join(","),
             thoughts(thinks)
         );
         self.message("assistant", &members);

@@ -29,16 +29,16 @@ pub fn fates(case: &Case, done: &Done) -> Vec<Fate> {
         .iter()
         .map(|item| (key(&done.after, item), item))
         .collect();
-    let fate = |item: &Item| match after.get(&key(&case.before, item)) {
+    let change = |item: &Item| match after.get(&key(&case.before, item)) {
         None => Fate::Gone,
         Some(now) if now.body(&done.after) == item.body(&case.before) => Fate::Same,
         Some(_) => Fate::Changed,
     };
-    case.view.items.iter().map(fate).collect()
+    case.view.items.iter().map(change).collect()
 }
 
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
-    let fates = fates(case, done);
+    let changes = fates(case, done);
     let (view, session) = (&case.view, &case.before);
     let newest = Cuts::of(session, view)
         .exchange_starts()
@@ -57,7 +57,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     let steps = case.options.steps;
     // These steps may cut an exchange after its request, and shorten the request.
     let cuts = steps.mask && steps.head_tail && (steps.summary || steps.drop);
-    let movable = |item: &Item| !item.stays(session) && !matches!(item, Item::Summary(_));
+    let movable = |item: &Item| !item.is_never_dropped(session) && !matches!(item, Item::Summary(_));
     let last = view.items.iter().rposition(movable).unwrap_or(0);
     for (at, item) in view.items.iter().enumerate() {
         let Some(message) = item.message(session) else {
@@ -68,29 +68,29 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
             .is_some_and(|id| case.options.pins.iter().any(|pin| *pin == id));
         let first = case.options.pin_first_user && first_user == Some(at);
         if pinned || first || message.category() == Category::System {
-            prop_assert_eq!(fates[at], Fate::Same, "I7: item {} must stay", at);
+            prop_assert_eq!(changes[at], Fate::Same, "I7: item {} must stay", at);
         }
         let newest_of_all = at == last || newest_user == Some(at);
         if newest_of_all || at >= newest && !cuts {
             prop_assert!(
-                fates[at] != Fate::Gone,
+                changes[at] != Fate::Gone,
                 "I7: item {} is of the newest exchange",
                 at
             );
         }
         if newest_user == Some(at) && !cuts && case.options.media != super::super::Media::Drop {
-            prop_assert_eq!(fates[at], Fate::Same, "I7: the newest question");
+            prop_assert_eq!(changes[at], Fate::Same, "I7: the newest question");
         }
         if waiting.contains(&at) {
-            prop_assert!(fates[at] != Fate::Changed, "I9: item {} waits for a result", at);
+            prop_assert!(changes[at] != Fate::Changed, "I9: item {} waits for a result", at);
         }
     }
     // A call and its results are kept or dropped together.
     for (result, caller) in pairs(session, view) {
-        let gone = |at: usize| fates[at] == Fate::Gone;
+        let removed = |at: usize| changes[at] == Fate::Gone;
         prop_assert_eq!(
-            gone(result),
-            gone(caller),
+            removed(result),
+            removed(caller),
             "call {} and result {} are parted",
             caller,
             result
@@ -101,7 +101,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         let first = view
             .items
             .iter()
-            .find(|item| matches!(item, Item::Summary(_)) || !item.stays(session));
+            .find(|item| matches!(item, Item::Summary(_)) || !item.is_never_dropped(session));
         first.is_none_or(|item| {
             item.message(session)
                 .is_none_or(|message| message.role() == Role::User)
@@ -119,7 +119,7 @@ fn pairs(session: &Session, view: &View) -> Vec<(usize, usize)> {
     let mut calls: HashMap<String, Vec<usize>> = HashMap::new();
     let mut results: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, item) in view.items.iter().enumerate() {
-        let Some(message) = item.message(session).filter(|_| !item.stays(session)) else {
+        let Some(message) = item.message(session).filter(|_| !item.is_never_dropped(session)) else {
             continue;
         };
         for call in message.tool_calls() {

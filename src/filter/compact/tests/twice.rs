@@ -1,10 +1,10 @@
 //! I4, I8 and I10: compaction is idempotent in the store and in a stream; nothing is lost; same input, same output.
 
-use super::super::Options;
+use super::super::CompactOptions;
 use super::case::{Case, Done, EVENT};
 use crate::filter::tests::histories::{sent, settled};
 use crate::filter::{Plan, gc};
-use crate::model::session::{Piece, Session};
+use crate::model::session::{DerivedLine, Session};
 use crate::model::view::View;
 use proptest::prelude::*;
 
@@ -31,8 +31,8 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         let mut kept = Session::default();
         for piece in &pieces {
             match piece {
-                Piece::Line(index) => kept.push_new(done.after.record(*index).body),
-                Piece::Edited(_, body) | Piece::Made(body) => kept.push_new(body),
+                DerivedLine::Line(index) => kept.push_new(done.after.record(*index).body),
+                DerivedLine::Edited(_, body) | DerivedLine::Made(body) => kept.push_new(body),
             }
         }
         prop_assert_eq!(sent(&kept), sent(&done.after), "I8: gc");
@@ -43,7 +43,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
 /// Checks that a compacted session is not compacted again.
 fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseError> {
     // A trigger of two groups may fire by its other group.
-    let options = Options {
+    let options = CompactOptions {
         when: None,
         ..case.options.clone()
     };
@@ -59,7 +59,7 @@ fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseErro
     };
     let other_group = case.options.when.is_some() && case.options.budget.is_none();
     let shown = second.map(|outcome| match outcome.plan {
-        Plan::Lines(lines, told) => format!("{told} {}", String::from_utf8_lossy(&lines[0])),
+        Plan::Lines(lines, reported) => format!("{reported} {}", String::from_utf8_lossy(&lines[0])),
         Plan::Nothing(why) | Plan::Refused(why) => why,
     });
     prop_assert!(

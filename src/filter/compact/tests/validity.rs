@@ -1,6 +1,6 @@
 //! I1: a session that an API accepts is still accepted after compaction.
 
-use super::super::Thinking;
+use super::super::ThinkingOption;
 use super::case::{Case, Done};
 use crate::check::{self, Api};
 use crate::format::report::Report;
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     // A user who removes all reasoning has thinking switched off.
-    let thinking = case.options.thinking != Thinking::Drop;
+    let thinking = case.options.thinking != ThinkingOption::Drop;
     let broken = broken((&case.before, &case.view), (&done.after, &done.view), thinking);
     prop_assert!(broken.is_none(), "I1: {}", broken.unwrap_or_default());
     Ok(())
@@ -28,11 +28,11 @@ pub fn broken(before: (&Session, &View), after: (&Session, &View), thinking: boo
         .into_iter()
         .flat_map(|api| [false, true].map(|stateless| (api, stateless)));
     for (api, stateless) in asked {
-        let options = check::Options {
+        let options = check::CheckOptions {
             thinking,
             stateless,
             open_end: true,
-            ..check::Options::default()
+            ..check::CheckOptions::default()
         };
         if errors(api, before.0, before.1, &options).is_empty() {
             let found = errors(api, after.0, after.1, &options);
@@ -50,10 +50,10 @@ fn elements(api: Api, session: &Session, view: &View) -> Vec<Vec<u8>> {
     request.elements.into_iter().map(|element| element.raw).collect()
 }
 
-fn errors(api: Api, session: &Session, view: &View, options: &check::Options) -> Vec<String> {
+fn errors(api: Api, session: &Session, view: &View, options: &check::CheckOptions) -> Vec<String> {
     let found = check::check(api, &elements(api, session, view), options).into_iter();
     found
-        .filter(check::Finding::is_error)
+        .filter(check::ApiViolation::is_error)
         .map(|finding| format!("{} {}", finding.rule.id, finding.message))
         .collect()
 }
@@ -68,7 +68,7 @@ fn is_plain(session: &Session, view: &View) -> bool {
     let mut calls = HashSet::new();
     view.messages(session).all(|message| {
         let named = message.role() != Role::Tool || message.tool_call_id().is_some_and(|id| !id.is_empty());
-        let mut made = message.tool_calls().into_iter();
-        named && made.all(|call| calls.insert(call.id.into_owned()))
+        let mut built = message.tool_calls().into_iter();
+        named && built.all(|call| calls.insert(call.id.into_owned()))
     })
 }

@@ -1,7 +1,7 @@
 //! `ClearToolUsesEdit`: over a limit, replaces all but the newest tool results with a placeholder.
 
-use super::super::choice::Choice;
-use super::super::history::{History, Measure, count};
+use super::super::choice::ViewChanges;
+use super::super::history::{History, MeasureFn, count};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -39,11 +39,15 @@ impl Default for ClearToolUses {
 
 /// Clears tool results. A result counts only if the nearest assistant message before it makes the call; others are
 /// unchanged.
-pub fn clear_tool_uses(history: &History<'_>, options: &ClearToolUses, measure: Measure<'_>) -> Choice {
+pub fn clear_tool_uses(
+    history: &History<'_>,
+    options: &ClearToolUses,
+    measure: MeasureFn<'_>,
+) -> ViewChanges {
     let counts = history.counts(measure);
     let before: u64 = counts.iter().sum::<u64>() + history.fixed(measure);
     if before <= options.trigger {
-        return Choice::unchanged(history);
+        return ViewChanges::unchanged(history);
     }
     let results = (0..history.len())
         .filter(|message| history.role(*message) == Role::Tool)
@@ -101,12 +105,12 @@ pub fn clear_tool_uses(history: &History<'_>, options: &ClearToolUses, measure: 
         .map(|(index, line)| counts[*index].saturating_sub(count(line, measure)))
         .sum();
     if gain < options.min_gain {
-        return Choice::unchanged(history);
+        return ViewChanges::unchanged(history);
     }
-    Choice::rewriting(history, lines)
+    ViewChanges::rewriting(history, lines)
 }
 
-fn emptied(body: &[u8], content: &[u8]) -> Result<Vec<u8>, json::Fault> {
+fn emptied(body: &[u8], content: &[u8]) -> Result<Vec<u8>, json::JsonError> {
     if json::member(body, "content") == Some(content) {
         return Ok(body.to_vec());
     }

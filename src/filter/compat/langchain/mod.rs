@@ -1,6 +1,6 @@
 //! Imitates langchain: `trim_messages`, `ClearToolUsesEdit`, and the cut of `SummarizationMiddleware`.
 //!
-//! Deliberate differences under [`Rules::Convo`](super::Rules):
+//! Deliberate differences under [`Rules::Convo`](super::Precedence):
 //!
 //! - a cut between a call and its result moves inward because the limit forbids keeping more: the message group is
 //!   dropped whole;
@@ -18,6 +18,6 @@ mod summarization;
 mod trim;
 
 pub use clear::{ClearToolUses, clear_tool_uses};
-pub use partial::Strategy;
-pub use summarization::{Keep, summarization};
-pub use trim::{Kind, Trim, trim};
+pub use partial::TrimStrategy;
+pub use summarization::{KeepLimit, summarization};
+pub use trim::{MessageKind, Trim, trim};

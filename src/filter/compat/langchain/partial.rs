@@ -1,11 +1,11 @@
 //! Shortens the message that crosses the limit: drops content parts first, then lines of its text.
 
-use super::super::history::{History, Measure, count};
+use super::super::history::{History, MeasureFn, count};
 use crate::model::json::{self, Dialect};
 
 /// Which end of the history is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum TrimStrategy {
     /// The oldest messages.
     First,
     /// The newest messages.
@@ -17,9 +17,9 @@ pub enum Strategy {
 pub(super) fn shorten(
     history: &History<'_>,
     message: usize,
-    strategy: Strategy,
+    strategy: TrimStrategy,
     room: u64,
-    measure: Measure<'_>,
+    measure: MeasureFn<'_>,
 ) -> Option<Vec<u8>> {
     let body = history.body(message);
     let content = history.message(message)?.content?;
@@ -31,7 +31,7 @@ pub(super) fn shorten(
     let text = match json::elements(content, Dialect::Strict) {
         Some(parts) => {
             let some = |kept: usize| array(end_of(&parts, kept, strategy));
-            let kept = most(parts.len().saturating_sub(1), |kept| fits(&some(kept)));
+            let kept = greatest_fitting(parts.len().saturating_sub(1), |kept| fits(&some(kept)));
             if kept > 0 {
                 return with(&some(kept));
             }
@@ -50,20 +50,20 @@ pub(super) fn shorten(
         json::push_text(&mut content, &end_of(&lines, kept, strategy).concat());
         content
     };
-    let kept = most(lines.len(), |kept| fits(&some(kept)));
+    let kept = greatest_fitting(lines.len(), |kept| fits(&some(kept)));
     (kept > 0).then(|| with(&some(kept)))?
 }
 
 /// The slice of this length at the kept end.
-fn end_of<T>(all: &[T], kept: usize, strategy: Strategy) -> &[T] {
+fn end_of<T>(all: &[T], kept: usize, strategy: TrimStrategy) -> &[T] {
     match strategy {
-        Strategy::First => &all[..kept.min(all.len())],
-        Strategy::Last => &all[all.len().saturating_sub(kept)..],
+        TrimStrategy::First => &all[..kept.min(all.len())],
+        TrimStrategy::Last => &all[all.len().saturating_sub(kept)..],
     }
 }
 
 /// The greatest number up to `all` that fits. `fits` must be monotonic.
-fn most(all: usize, fits: impl Fn(usize) -> bool) -> usize {
+fn greatest_fitting(all: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut least, mut beyond) = (0, all + 1);
     while least + 1 < beyond {
         let middle = least.midpoint(beyond);

@@ -1,14 +1,14 @@
 //! `SummarizationMiddleware`: computes the cut between summarized and kept messages.
 
-use super::super::choice::{Choice, Rules};
-use super::super::history::{History, Measure};
-use crate::error::{Error, Kind, Result};
+use super::super::choice::{Precedence, ViewChanges};
+use super::super::history::{History, MeasureFn};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::message::Role;
 use std::collections::HashSet;
 
 /// How many messages to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeepLimit {
     /// At least this many of the newest messages.
     Messages(usize),
     /// The longest run of newest messages within this size, but at least one message.
@@ -22,26 +22,26 @@ pub enum Keep {
 /// Keeping nothing is wrong usage.
 pub fn summarization(
     history: &History<'_>,
-    keep: Keep,
-    rules: Rules,
-    measure: Measure<'_>,
-) -> Result<Choice> {
+    keep: KeepLimit,
+    rules: Precedence,
+    measure: MeasureFn<'_>,
+) -> Result<ViewChanges> {
     let cut = match keep {
-        Keep::Messages(0) | Keep::Tokens(0) => {
+        KeepLimit::Messages(0) | KeepLimit::Tokens(0) => {
             return Err(Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "expected at least 1 message or token to keep",
             ));
         }
-        Keep::Messages(messages) => history.len().saturating_sub(messages),
-        Keep::Tokens(tokens) => by_tokens(&history.counts(measure), tokens),
+        KeepLimit::Messages(messages) => history.len().saturating_sub(messages),
+        KeepLimit::Tokens(tokens) => by_tokens(&history.counts(measure), tokens),
     };
     let mut cut = with_owner(history, cut);
-    if rules == Rules::Convo {
+    if rules == Precedence::Convo {
         cut = history.outward(cut);
     }
-    let goes = |message: usize| message < cut && !(rules == Rules::Convo && history.is_rule(message));
-    Ok(Choice::keeping(history, |message| !goes(message)).summarising())
+    let goes = |message: usize| message < cut && !(rules == Precedence::Convo && history.is_rule(message));
+    Ok(ViewChanges::keeping(history, |message| !goes(message)).summarising())
 }
 
 fn by_tokens(counts: &[u64], tokens: u64) -> usize {

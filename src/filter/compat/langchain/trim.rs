@@ -1,15 +1,15 @@
 //! `trim_messages`: keeps the longest run of messages at one end that fits, then adjusts its ends to messages of
 //! given kinds.
 
-use super::super::choice::{Choice, Rules};
-use super::super::history::{History, Measure};
-use super::partial::{self, Strategy};
-use crate::error::{Error, Kind as Fault, Result};
+use super::super::choice::{Precedence, ViewChanges};
+use super::super::history::{History, MeasureFn};
+use super::partial::{self, TrimStrategy};
+use crate::error::{Error, ErrorKind as Fault, Result};
 use crate::model::message::Role;
 
 /// The kind of message that may begin or end the kept run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageKind {
     /// The user.
     Human,
     /// The model.
@@ -20,20 +20,20 @@ pub enum Kind {
     Tool,
 }
 
-impl Kind {
+impl MessageKind {
     /// Parses a kind: a langchain name or a role name.
-    pub fn from_name(name: &str) -> Option<Kind> {
+    pub fn from_name(name: &str) -> Option<MessageKind> {
         match name {
-            "human" | "user" => Some(Kind::Human),
-            "ai" | "assistant" => Some(Kind::Ai),
-            "system" | "developer" => Some(Kind::System),
-            "tool" => Some(Kind::Tool),
+            "human" | "user" => Some(MessageKind::Human),
+            "ai" | "assistant" => Some(MessageKind::Ai),
+            "system" | "developer" => Some(MessageKind::System),
+            "tool" => Some(MessageKind::Tool),
             _ => None,
         }
     }
 
-    fn of(role: Role) -> Option<Kind> {
-        Kind::from_name(role.name())
+    fn of(role: Role) -> Option<MessageKind> {
+        MessageKind::from_name(role.name())
     }
 }
 
@@ -43,12 +43,12 @@ pub struct Trim {
     /// `max_tokens`.
     pub max: u64,
     /// `strategy`.
-    pub strategy: Strategy,
-    /// `start_on`; empty: any kind. Only with [`Strategy::Last`].
-    pub start_on: Vec<Kind>,
+    pub strategy: TrimStrategy,
+    /// `start_on`; empty: any kind. Only with [`TrimStrategy::Last`].
+    pub start_on: Vec<MessageKind>,
     /// `end_on`; empty: any kind.
-    pub end_on: Vec<Kind>,
-    /// `include_system`: keeps a system message at the front. Only with [`Strategy::Last`].
+    pub end_on: Vec<MessageKind>,
+    /// `include_system`: keeps a system message at the front. Only with [`TrimStrategy::Last`].
     pub include_system: bool,
     /// `allow_partial`: may shorten the message that crosses the limit.
     pub allow_partial: bool,
@@ -58,18 +58,23 @@ pub struct Trim {
 ///
 /// # Errors
 ///
-/// Using `start_on` or `include_system` with [`Strategy::First`] is wrong usage.
-pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measure<'_>) -> Result<Choice> {
-    if options.strategy == Strategy::First && (options.include_system || !options.start_on.is_empty()) {
+/// Using `start_on` or `include_system` with [`TrimStrategy::First`] is wrong usage.
+pub fn trim(
+    history: &History<'_>,
+    options: &Trim,
+    rules: Precedence,
+    measure: MeasureFn<'_>,
+) -> Result<ViewChanges> {
+    if options.strategy == TrimStrategy::First && (options.include_system || !options.start_on.is_empty()) {
         let said = "--keep-end first conflicts with --start-on and --include-system";
         return Err(Error::new(Fault::Usage, said));
     }
-    let is = |message: usize, kinds: &[Kind]| {
-        kinds.is_empty() || Kind::of(history.role(message)).is_some_and(|kind| kinds.contains(&kind))
+    let is = |message: usize, kinds: &[MessageKind]| {
+        kinds.is_empty() || MessageKind::of(history.role(message)).is_some_and(|kind| kinds.contains(&kind))
     };
     let counts = history.counts(measure);
     let mut end = history.len();
-    if options.strategy == Strategy::Last {
+    if options.strategy == TrimStrategy::Last {
         while end > 0 && !is(end - 1, &options.end_on) {
             end -= 1;
         }
@@ -79,7 +84,7 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
     let mut room = options.max.saturating_sub(taken);
     let mut start = lead;
     // Find the longest run that fits.
-    if options.strategy == Strategy::Last {
+    if options.strategy == TrimStrategy::Last {
         start = end;
         while start > lead && counts[start - 1] <= room {
             start -= 1;
@@ -92,31 +97,31 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
     let mut short = None;
     if options.allow_partial {
         let straddling = match options.strategy {
-            Strategy::Last => (start > lead).then(|| start - 1),
-            Strategy::First => (end < history.len()).then_some(end),
+            TrimStrategy::Last => (start > lead).then(|| start - 1),
+            TrimStrategy::First => (end < history.len()).then_some(end),
         };
         short = straddling.and_then(|message| {
             let line = partial::shorten(history, message, options.strategy, room, measure)?;
             Some((message, line))
         });
-        if short.is_some() && options.strategy == Strategy::Last {
+        if short.is_some() && options.strategy == TrimStrategy::Last {
             start -= 1;
         }
-        end += usize::from(short.is_some() && options.strategy == Strategy::First);
+        end += usize::from(short.is_some() && options.strategy == TrimStrategy::First);
     }
     match options.strategy {
-        Strategy::Last => start = (start..end).find(|at| is(*at, &options.start_on)).unwrap_or(end),
-        Strategy::First => {
+        TrimStrategy::Last => start = (start..end).find(|at| is(*at, &options.start_on)).unwrap_or(end),
+        TrimStrategy::First => {
             let last = (0..end).rev().find(|at| is(*at, &options.end_on));
             end = last.map_or(0, |last| last + 1);
         }
     }
-    if rules == Rules::Convo {
+    if rules == Precedence::Convo {
         start = whole_start(history, start, end, |at| is(at, &options.start_on));
         end = whole_end(history, start, end, |at| is(at, &options.end_on));
     }
     let keeps = |message: usize| message < lead || (start..end).contains(&message);
-    let mut choice = Choice::keeping(history, keeps).fitting(taken <= options.max);
+    let mut choice = ViewChanges::keeping(history, keeps).fitting(taken <= options.max);
     if let Some((message, line)) = short.filter(|(message, _)| keeps(*message)) {
         choice.rewrite(history, message, line);
     }

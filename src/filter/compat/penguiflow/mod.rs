@@ -2,7 +2,7 @@
 //!
 //! A turn is an exchange. Sizes follow PenguiFlow's own estimate: a quarter of the code points of its context.
 //!
-//! Deliberate differences under [`Rules::Convo`]:
+//! Deliberate differences under [`Precedence::Convo`]:
 //!
 //! - the newest turn is kept unless the zone is 0; the total then counts as not met;
 //! - a pass that frees nothing ends the loop; PenguiFlow would loop forever;
@@ -11,10 +11,10 @@
 
 mod payload;
 
-use super::super::compact::event::{Fate, Summary};
-use super::choice::{Choice, Rules};
+use super::super::compact::event::{InsertedSummary, ItemChange};
+use super::choice::{Precedence, ViewChanges};
 use super::history::History;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::json;
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ pub use payload::{estimate, quoted};
 
 /// How turns beyond the zone are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum PenguiflowStrategy {
     /// Dropped.
     Truncation,
     /// Replaced with a summary.
@@ -31,7 +31,7 @@ pub enum Strategy {
 
 /// How a total over the limit is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overflow {
+pub enum PenguiflowOverflow {
     /// Shorten the summary once, then drop the oldest turns.
     TruncateSummary,
     /// Drop the oldest turns.
@@ -42,9 +42,9 @@ pub enum Overflow {
 
 /// The trimming options of PenguiFlow's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct PenguiflowOptions {
     /// `strategy`.
-    pub strategy: Strategy,
+    pub strategy: PenguiflowStrategy,
     /// `full_zone_turns`.
     pub zone: usize,
     /// `summary_max_tokens`.
@@ -52,29 +52,29 @@ pub struct Options {
     /// `total_max_tokens`; 0: no limit.
     pub total: u64,
     /// `overflow_policy`.
-    pub overflow: Overflow,
+    pub overflow: PenguiflowOverflow,
     /// `include_trajectory_digest`.
     pub digests: bool,
     /// Whether the health is degraded, so turns wait for a recovery instead of a summary.
     pub degraded: bool,
 }
 
-impl Default for Options {
+impl Default for PenguiflowOptions {
     /// The defaults of PenguiFlow.
     fn default() -> Self {
-        Options {
-            strategy: Strategy::Truncation,
+        PenguiflowOptions {
+            strategy: PenguiflowStrategy::Truncation,
             zone: 5,
             summary: 1000,
             total: 10_000,
-            overflow: Overflow::TruncateOldest,
+            overflow: PenguiflowOverflow::TruncateOldest,
             digests: true,
             degraded: false,
         }
     }
 }
 
-impl Options {
+impl PenguiflowOptions {
     /// Validates the options as PenguiFlow does, and requires room for a rolling summary.
     ///
     /// # Errors
@@ -86,18 +86,18 @@ impl Options {
                 "a summary of {} tokens [default: 1000] exceeds the total of {}",
                 self.summary, self.total
             )
-        } else if self.strategy == Strategy::RollingSummary && self.summary == 0 {
+        } else if self.strategy == PenguiflowStrategy::RollingSummary && self.summary == 0 {
             "a rolling summary requires a summary of at least 1 token".to_string()
         } else {
             return Ok(());
         };
-        Err(Error::new(Kind::Config, wrong))
+        Err(Error::new(ErrorKind::Config, wrong))
     }
 }
 
 /// A turn as PenguiFlow defines it.
 #[derive(Debug)]
-struct Turn {
+struct MemoryTurn {
     messages: Vec<usize>,
     /// Size of the turn in the context, in code points.
     size: u64,
@@ -105,39 +105,39 @@ struct Turn {
 
 /// Turns by zone, each oldest first.
 #[derive(Debug, Default)]
-struct Memory {
+struct PenguiflowMemory {
     summary: String,
     pending: Zone,
     recent: Zone,
-    gone: Vec<Turn>,
+    gone: Vec<MemoryTurn>,
 }
 
 /// Turns and their total size.
 #[derive(Debug, Default)]
 struct Zone {
-    turns: VecDeque<Turn>,
+    turns: VecDeque<MemoryTurn>,
     size: u64,
 }
 
 impl Zone {
-    fn push(&mut self, turn: Turn) {
+    fn push(&mut self, turn: MemoryTurn) {
         self.size += turn.size;
         self.turns.push_back(turn);
     }
 
-    fn pop(&mut self) -> Option<Turn> {
+    fn pop(&mut self) -> Option<MemoryTurn> {
         let oldest = self.turns.pop_front()?;
         self.size -= oldest.size;
         Some(oldest)
     }
 
-    fn retain(&mut self, stays: impl Fn(&Turn) -> bool) {
+    fn retain(&mut self, stays: impl Fn(&MemoryTurn) -> bool) {
         self.turns.retain(stays);
         self.size = self.turns.iter().map(|turn| turn.size).sum();
     }
 
-    fn list(&self) -> payload::List {
-        payload::List {
+    fn list(&self) -> payload::JsonList {
+        payload::JsonList {
             turns: self.turns.len() as u64,
             size: self.size,
         }
@@ -148,56 +148,56 @@ impl Zone {
 ///
 /// # Errors
 ///
-/// See [`Options::check`].
+/// See [`PenguiflowOptions::check`].
 pub fn trim(
     history: &History<'_>,
-    options: &Options,
-    rules: Rules,
+    options: &PenguiflowOptions,
+    rules: Precedence,
     shorten: &dyn Fn(&str, u64) -> String,
-) -> Result<Choice> {
+) -> Result<ViewChanges> {
     options.check()?;
     let before = history.summaries().last();
-    let mut memory = Memory {
+    let mut memory = PenguiflowMemory {
         summary: before
             .as_ref()
             .map_or(String::new(), |(_, text)| text.to_string()),
-        ..Memory::default()
+        ..PenguiflowMemory::default()
     };
     memory.read(history, options.digests);
-    let shown = options.strategy == Strategy::RollingSummary && !options.degraded;
+    let shown = options.strategy == PenguiflowStrategy::RollingSummary && !options.degraded;
     while memory.recent.turns.len() > options.zone {
         let Some(oldest) = memory.recent.pop() else {
             break;
         };
         match options.strategy {
-            Strategy::Truncation => memory.gone.push(oldest),
-            Strategy::RollingSummary if !options.degraded => memory.pending.push(oldest),
-            Strategy::RollingSummary => {} // kept in the backlog
+            PenguiflowStrategy::Truncation => memory.gone.push(oldest),
+            PenguiflowStrategy::RollingSummary if !options.degraded => memory.pending.push(oldest),
+            PenguiflowStrategy::RollingSummary => {} // kept in the backlog
         }
     }
     let Some(fits) = memory.enforce(options, shown, rules, shorten) else {
-        return Ok(Choice::unchanged(history).fitting(false));
+        return Ok(ViewChanges::unchanged(history).fitting(false));
     };
-    let mut choice = Choice::unchanged(history).fitting(fits);
-    let items = |turn: &Turn| {
+    let mut choice = ViewChanges::unchanged(history).fitting(fits);
+    let items = |turn: &MemoryTurn| {
         turn.messages
             .iter()
             .map(|at| history.item(*at))
             .collect::<Vec<_>>()
     };
     for item in memory.gone.iter().flat_map(items) {
-        choice.reshaping.fates[item] = Fate::Goes;
+        choice.reshaping.fates[item] = ItemChange::Goes;
     }
     if shown {
         choice.summarised = memory.pending.turns.iter().flat_map(items).collect();
         choice.summarised.sort_unstable();
         for item in &choice.summarised {
-            choice.reshaping.fates[*item] = Fate::Goes;
+            choice.reshaping.fates[*item] = ItemChange::Goes;
         }
     }
     if let Some((item, _)) = before.filter(|(_, text)| *text != memory.summary) {
-        choice.reshaping.fates[item] = Fate::Goes;
-        choice.reshaping.summary = (!memory.summary.is_empty()).then(|| Summary {
+        choice.reshaping.fates[item] = ItemChange::Goes;
+        choice.reshaping.summary = (!memory.summary.is_empty()).then(|| InsertedSummary {
             before: item,
             content: memory.summary,
             covers: vec![item],
@@ -210,19 +210,23 @@ pub fn trim(
 
 /// The maximum size of a summary in code points (see [`quoted`]), given the kept turns: the smaller of its own limit
 /// and what the total leaves.
-pub fn room(history: &History<'_>, options: &Options, choice: &Choice) -> u64 {
-    let mut memory = Memory::default();
+pub fn maximum_summary(history: &History<'_>, options: &PenguiflowOptions, choice: &ViewChanges) -> u64 {
+    let mut memory = PenguiflowMemory::default();
     memory.read(history, options.digests);
-    let stays = |turn: &Turn| turn.messages.iter().any(|at| !choice.goes(history.item(*at)));
+    let stays = |turn: &MemoryTurn| {
+        turn.messages
+            .iter()
+            .any(|at| !choice.is_dropped(history.item(*at)))
+    };
     memory.recent.retain(stays);
     let own = options.summary.saturating_mul(4).saturating_add(1);
     match options.total {
         0 => own,
-        total => own.min(payload::room(memory.recent.list(), total)),
+        total => own.min(payload::maximum_summary(memory.recent.list(), total)),
     }
 }
 
-impl Memory {
+impl PenguiflowMemory {
     /// Assigns each turn to the zone in its metadata, and skips turns in the backlog.
     fn read(&mut self, history: &History<'_>, digests: bool) {
         let mut starts = history.exchanges();
@@ -238,7 +242,7 @@ impl Memory {
                     .map(|zone| zone.into_owned())
             });
             let size = payload::turn(history, &messages, digests);
-            let turn = Turn { messages, size };
+            let turn = MemoryTurn { messages, size };
             match zone.as_deref() {
                 Some("backlog") => {}
                 Some("pending") => self.pending.push(turn),
@@ -252,7 +256,7 @@ impl Memory {
         let pending = if shown {
             self.pending.list()
         } else {
-            payload::List::default()
+            payload::JsonList::default()
         };
         payload::context(self.recent.list(), pending, if shown { summary } else { 0 })
     }
@@ -260,36 +264,36 @@ impl Memory {
     /// Drops turns until the total is met. Returns none if the policy is `error`, else whether the total is met.
     fn enforce(
         &mut self,
-        options: &Options,
+        options: &PenguiflowOptions,
         shown: bool,
-        rules: Rules,
+        rules: Precedence,
         shorten: &dyn Fn(&str, u64) -> String,
     ) -> Option<bool> {
-        let floor = usize::from(rules == Rules::Convo && options.zone > 0);
+        let floor = usize::from(rules == Precedence::Convo && options.zone > 0);
         let mut may_shorten = shown
             && match options.overflow {
-                Overflow::TruncateSummary => true,
-                Overflow::TruncateOldest => rules == Rules::Convo,
-                Overflow::Error => false,
+                PenguiflowOverflow::TruncateSummary => true,
+                PenguiflowOverflow::TruncateOldest => rules == Precedence::Convo,
+                PenguiflowOverflow::Error => false,
             };
-        let spelled = |summary: &str| {
+        let encoded = |summary: &str| {
             if summary.is_empty() {
                 0
             } else {
                 payload::quoted(summary)
             }
         };
-        let mut summary = spelled(&self.summary);
+        let mut summary = encoded(&self.summary);
         let mut size = self.estimate(shown, summary);
         while options.total > 0 && size > options.total {
-            if options.overflow == Overflow::Error {
+            if options.overflow == PenguiflowOverflow::Error {
                 return None;
             }
             if may_shorten && payload::estimate(&self.summary) > options.summary {
                 let shorter = shorten(&self.summary, options.summary);
                 if shorter.len() < self.summary.len() {
                     self.summary = shorter;
-                    summary = spelled(&self.summary);
+                    summary = encoded(&self.summary);
                 }
                 may_shorten = false;
             } else if shown && let Some(oldest) = self.pending.pop() {
@@ -301,7 +305,7 @@ impl Memory {
             } else {
                 let without = self.estimate(shown, 0);
                 // Clear the summary only if that helps.
-                if shown && (rules == Rules::Theirs || without <= options.total) {
+                if shown && (rules == Precedence::Theirs || without <= options.total) {
                     self.summary.clear();
                     size = without;
                 }

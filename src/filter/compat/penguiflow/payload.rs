@@ -17,7 +17,7 @@ fn tokens(characters: u64) -> u64 {
 
 /// Turns of one part of the context.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct List {
+pub(super) struct JsonList {
     /// Number of turns.
     pub turns: u64,
     /// Total size in code points.
@@ -25,8 +25,8 @@ pub(super) struct List {
 }
 
 /// Estimates the tokens of a context with a summary of `summary` code points, quotes included; 0 means no summary.
-pub(super) fn context(recent: List, pending: List, summary: u64) -> u64 {
-    let list = |list: List| list.size + 2 * list.turns.saturating_sub(1);
+pub(super) fn context(recent: JsonList, pending: JsonList, summary: u64) -> u64 {
+    let list = |list: JsonList| list.size + 2 * list.turns.saturating_sub(1);
     let mut size = length(r#"{"recent_turns": []}"#) + list(recent);
     if pending.turns > 0 {
         size += length(r#""pending_turns": [], "#) + list(pending);
@@ -38,7 +38,7 @@ pub(super) fn context(recent: List, pending: List, summary: u64) -> u64 {
 }
 
 /// The maximum code points of a summary, quotes included, in a context with these turns.
-pub(super) fn room(recent: List, total: u64) -> u64 {
+pub(super) fn maximum_summary(recent: JsonList, total: u64) -> u64 {
     let list = recent.size + 2 * recent.turns.saturating_sub(1);
     let frame = length(r#"{"recent_turns": []}"#) + length(r#", "summary": "#);
     total.saturating_mul(4).saturating_sub(1 + frame + list)
@@ -47,7 +47,7 @@ pub(super) fn room(recent: List, total: u64) -> u64 {
 /// Code points of an exchange as a turn: the user message, the last answer and the digest.
 pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> u64 {
     let read = || messages.iter().filter_map(|at| history.message(*at));
-    let asked: Vec<String> = read()
+    let requested: Vec<String> = read()
         .filter(|message| message.role() == Role::User)
         .map(|message| message.text().into_owned())
         .collect();
@@ -56,14 +56,14 @@ pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> 
         .map(|message| message.text().into_owned())
         .rfind(|text| !text.is_empty());
     let mut size = length(r#"{"assistant": , "user": }"#);
-    size += quoted(&asked.join("\n\n")) + quoted(&answer.unwrap_or_default());
+    size += quoted(&requested.join("\n\n")) + quoted(&answer.unwrap_or_default());
     if digests {
         let recorded = read().find_map(|message| {
             let metadata = json::member(message.metadata?, "penguiflow")?;
             json::member(metadata, "trajectory_digest").filter(|raw| *raw != b"null")
         });
         let digest = recorded
-            .map(spelled)
+            .map(encoded_length)
             .or_else(|| digest_of_calls(history, messages));
         size += digest.map_or(0, |size| length(r#""trajectory_digest": , "#) + size);
     }
@@ -113,7 +113,7 @@ pub fn quoted(text: &str) -> u64 {
 }
 
 /// Code points of a value with a space after each comma and colon and only mandatory escapes.
-fn spelled(value: &[u8]) -> u64 {
+fn encoded_length(value: &[u8]) -> u64 {
     let (compact, _) = json::compact(value);
     let (mut size, mut at) = (0, 0);
     while at < compact.len() {

@@ -1,5 +1,5 @@
-use super::super::goaitools::{Design, Limit, design, limit, processed_after};
-use super::super::{History, Rules};
+use super::super::goaitools::{CompactorLimit, Design, design, limit, processed_after};
+use super::super::{History, Precedence};
 use super::{Tally, indexes, json, kept, letters, lines, list, measure, result, session};
 use crate::filter::compact::digest;
 use crate::model::view::View;
@@ -8,18 +8,18 @@ use serde_json::{Value, from_str};
 
 /// Runs the limits; returns the kept messages as letters, whether the limit is met, and what goaitools itself would
 /// keep.
-fn run(all: &str, limits: &[Limit], forced: bool) -> (String, bool, String) {
+fn run(all: &str, limits: &[CompactorLimit], forced: bool) -> (String, bool, String) {
     let session = session(&letters(all));
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let ours = limit(&history, limits, history.len(), forced, Rules::Convo);
-    let theirs = limit(&history, limits, history.len(), forced, Rules::Theirs);
+    let ours = limit(&history, limits, history.len(), forced, Precedence::Convo);
+    let theirs = limit(&history, limits, history.len(), forced, Precedence::Theirs);
     let text = |choice| result(all, &history, choice);
     (text(&ours), ours.fits, text(&theirs))
 }
 
-fn tokens(row: &Value) -> Limit {
-    Limit::Tokens {
+fn tokens(row: &Value) -> CompactorLimit {
+    CompactorLimit::Tokens {
         max: row["max_tokens"].as_i64().unwrap_or(1000),
         target: row["target_tokens"].as_i64().unwrap_or(0),
         prompt: row["prompt_tokens"].as_i64(),
@@ -27,7 +27,7 @@ fn tokens(row: &Value) -> Limit {
 }
 
 /// Compares a table with its recorded rows; returns the number of rows that differ.
-fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> usize {
+fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<CompactorLimit>, bool)) -> usize {
     let file = json(&sample_data::path(&format!("goaitools/tables/{name}.json")));
     let (mut agreed, mut differ) = (0, 0);
     for row in list(&file["rows"]) {
@@ -70,10 +70,10 @@ fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> u
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn message_limits_keep_what_goaitools_keeps() {
+fn message_limits_agree_with_goaitools() {
     let differ = table("message_limit", |row| {
         (
-            vec![Limit::Messages(row["max_messages"].as_i64().unwrap())],
+            vec![CompactorLimit::Messages(row["max_messages"].as_i64().unwrap())],
             false,
         )
     });
@@ -82,7 +82,7 @@ fn message_limits_keep_what_goaitools_keeps() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn token_limits_keep_what_goaitools_keeps() {
+fn token_limits_agree_with_goaitools() {
     let differ = table("token_limit", |row| (vec![tokens(row)], false));
     assert_eq!(differ, 11);
 }
@@ -94,7 +94,7 @@ fn the_first_compactor_that_acts_decides() {
         let order = row["order"].as_str().unwrap().chars();
         let limits = order.map(|kind| {
             if kind == 'M' {
-                Limit::Messages(4)
+                CompactorLimit::Messages(4)
             } else {
                 tokens(row)
             }
@@ -106,7 +106,7 @@ fn the_first_compactor_that_acts_decides() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_trigger_says_when_and_a_strategy_how() {
+fn triggers_and_strategies_combine_as_in_goaitools() {
     let differ = table("split", |row| {
         let due = match row["trigger"].as_str().unwrap() {
             "always" => true,
@@ -115,7 +115,7 @@ fn a_trigger_says_when_and_a_strategy_how() {
             other => panic!("{other}"),
         };
         let limit = match row["strategy"].as_str().unwrap() {
-            "message_limit" => Limit::Messages(row["max_messages"].as_i64().unwrap()),
+            "message_limit" => CompactorLimit::Messages(row["max_messages"].as_i64().unwrap()),
             _ => tokens(row),
         };
         (if due { vec![limit] } else { Vec::new() }, true)
@@ -134,7 +134,11 @@ fn the_front_advances_to_a_user() {
         if all.is_empty() {
             continue; // a limit of 0 is off
         }
-        let (ours, fits, theirs) = run(&format!("A{all}"), &[Limit::Messages(all.len() as i64)], false);
+        let (ours, fits, theirs) = run(
+            &format!("A{all}"),
+            &[CompactorLimit::Messages(all.len() as i64)],
+            false,
+        );
         if row["mark"] == "match" {
             assert_eq!(ours, row["kept"].as_str().unwrap(), "{row}");
             tally.agree();
@@ -154,7 +158,7 @@ fn the_front_advances_to_a_user() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn designed_strategies_do_what_was_designed() {
+fn designed_strategies_match_the_design_table() {
     let path = sample_data::path("goaitools/tables/design_strategies.json");
     let mut tally = Tally::of("goaitools design");
     for row in list(&json(&path)["rows"]) {
@@ -185,7 +189,7 @@ fn designed_strategies_do_what_was_designed() {
         };
         let choice = match strategy {
             Some(strategy) => design(&history, strategy, row["digest_tools"] == true, processed, &count),
-            None => super::super::Choice::unchanged(&history),
+            None => super::super::ViewChanges::unchanged(&history),
         };
         let kept = kept(&history, &choice);
         let dropped: Vec<usize> = (0..history.len()).filter(|at| !kept.contains(at)).collect();
@@ -225,7 +229,7 @@ fn a_digest_is_one_line_for_an_exchange() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn scenarios_keep_what_goaitools_kept() {
+fn scenarios_agree_with_goaitools() {
     let mut tally = Tally::of("goaitools scenarios");
     for name in [
         "compact_message_limit_4",
@@ -246,8 +250,8 @@ fn scenarios_keep_what_goaitools_kept() {
             messages.push(reply["choices"][0]["message"].clone());
             let compactor = &file["compactor"];
             let limits = match compactor["kind"].as_str().unwrap() {
-                "message_limit" => Limit::Messages(compactor["max_messages"].as_i64().unwrap()),
-                _ => Limit::Tokens {
+                "message_limit" => CompactorLimit::Messages(compactor["max_messages"].as_i64().unwrap()),
+                _ => CompactorLimit::Tokens {
                     max: compactor["max_tokens"].as_i64().unwrap(),
                     target: compactor["target_tokens"].as_i64().unwrap(),
                     prompt: reply["usage"]["prompt_tokens"].as_i64(),
@@ -256,7 +260,7 @@ fn scenarios_keep_what_goaitools_kept() {
             let session = session(&messages);
             let view = View::replay(&session);
             let history = History::of(&session, &view);
-            let choice = limit(&history, &[limits], history.len(), false, Rules::Convo);
+            let choice = limit(&history, &[limits], history.len(), false, Precedence::Convo);
             let left = lines(&session, &view, &choice);
             if left == *list(&state("state_out")["messages"]) {
                 tally.agree();
@@ -270,34 +274,56 @@ fn scenarios_keep_what_goaitools_kept() {
 }
 
 #[test]
-fn what_the_model_has_not_seen_stays() {
+fn unseen_messages_are_kept() {
     let all = "UAUAUA";
     let session = session(&letters(all));
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let choice = limit(&history, &[Limit::Messages(2)], 2, false, Rules::Convo);
+    let choice = limit(
+        &history,
+        &[CompactorLimit::Messages(2)],
+        2,
+        false,
+        Precedence::Convo,
+    );
     assert_eq!(
         (result(all, &history, &choice).as_str(), choice.fits),
         ("UAUA", false)
     );
-    let seen = limit(&history, &[Limit::Messages(2)], 6, false, Rules::Convo);
+    let seen = limit(
+        &history,
+        &[CompactorLimit::Messages(2)],
+        6,
+        false,
+        Precedence::Convo,
+    );
     assert_eq!((result(all, &history, &seen).as_str(), seen.fits), ("UA", true));
 }
 
 /// Returns the kept messages and whether the earlier summary is kept.
-fn with_summary(all: &str, most: i64, rules: Rules) -> (String, bool, bool) {
+fn with_summary(all: &str, most: i64, rules: Precedence) -> (String, bool, bool) {
     let mut session = session(&letters(all));
     session.push_new(br#"{"type":"summary","id":"evt_s","covers":null,"content":"old","before":null}"#);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
     let (at, _) = history.summaries().next().unwrap();
-    let choice = limit(&history, &[Limit::Messages(most)], history.len(), false, rules);
-    (result(all, &history, &choice), !choice.goes(at), choice.fits)
+    let choice = limit(
+        &history,
+        &[CompactorLimit::Messages(most)],
+        history.len(),
+        false,
+        rules,
+    );
+    (
+        result(all, &history, &choice),
+        !choice.is_dropped(at),
+        choice.fits,
+    )
 }
 
 #[test]
 fn a_summary_counts_against_the_message_limit() {
-    let run = |all, most| with_summary(all, most, Rules::Convo);
+    let run = |all, most| with_summary(all, most, Precedence::Convo);
     assert_eq!(run("UAUAUA", 4), ("UA".into(), true, true));
     assert_eq!(run("UAU", 4), ("UAU".into(), true, true));
     assert_eq!(run("UAUUCTA", 6), ("UUCTA".into(), true, true));
@@ -306,20 +332,20 @@ fn a_summary_counts_against_the_message_limit() {
     assert_eq!(run("UA", 2), ("UA".into(), false, true));
     // Dropping the summary would not help, so it is kept.
     assert_eq!(run("UCTA", 3), ("UCTA".into(), true, false));
-    let theirs = |all, most| with_summary(all, most, Rules::Theirs);
+    let theirs = |all, most| with_summary(all, most, Precedence::Theirs);
     assert_eq!(theirs("UAUAUA", 4), ("UAUA".into(), false, true));
     assert_eq!(theirs("UAU", 4), ("UAU".into(), true, true));
     assert_eq!(theirs("UAUA", 4), ("UAUA".into(), false, true));
 }
 
 #[test]
-fn rules_ahead_stay_when_nothing_can_go() {
+fn leading_rules_are_kept_when_nothing_can_be_dropped() {
     assert_eq!(
-        run("SAA", &[Limit::Messages(2)], false),
+        run("SAA", &[CompactorLimit::Messages(2)], false),
         ("SAA".into(), false, String::new())
     );
     assert_eq!(
-        run("SUCTA", &[Limit::Messages(2)], false),
+        run("SUCTA", &[CompactorLimit::Messages(2)], false),
         ("SUCTA".into(), false, String::new())
     );
 }
@@ -340,14 +366,19 @@ fn a_digest_counts_against_the_budget() {
 }
 
 #[test]
-fn a_late_result_is_not_parted_from_its_call() {
+fn a_late_result_is_not_separated_from_its_call() {
     let mut messages = letters("UCTUAUA");
     let result = messages.remove(2);
     messages.insert(3, result); // after the next question
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let run = |rules| kept(&history, &limit(&history, &[Limit::Messages(5)], 7, false, rules));
-    assert_eq!(run(Rules::Theirs), [2, 3, 4, 5, 6]);
-    assert_eq!(run(Rules::Convo), [5, 6]);
+    let run = |rules| {
+        kept(
+            &history,
+            &limit(&history, &[CompactorLimit::Messages(5)], 7, false, rules),
+        )
+    };
+    assert_eq!(run(Precedence::Theirs), [2, 3, 4, 5, 6]);
+    assert_eq!(run(Precedence::Convo), [5, 6]);
 }

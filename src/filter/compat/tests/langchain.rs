@@ -1,9 +1,9 @@
 use super::super::langchain::{
-    ClearToolUses, Keep, Kind, Strategy, Trim, clear_tool_uses, summarization, trim,
+    ClearToolUses, KeepLimit, MessageKind, Trim, TrimStrategy, clear_tool_uses, summarization, trim,
 };
-use super::super::{Choice, History, Rules};
+use super::super::{History, Precedence, ViewChanges};
 use super::{Tally, json, kept, lines, list, lost, measure, session};
-use crate::error::{Kind as Fault, Result};
+use crate::error::{ErrorKind as Fault, Result};
 use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, json as value};
@@ -29,7 +29,7 @@ const CLEAR: [(&str, &str); 1] = [(
 )];
 const SUMMARIZATION: [(&str, &str); 1] = [("mw-100 mw-105", "only the system message would be summarised")];
 
-fn kinds(value: &Value) -> Vec<Kind> {
+fn kinds(value: &Value) -> Vec<MessageKind> {
     let names = match value {
         Value::String(name) => vec![name.as_str()],
         Value::Array(names) => names.iter().map(|name| name.as_str().unwrap()).collect(),
@@ -37,20 +37,20 @@ fn kinds(value: &Value) -> Vec<Kind> {
     };
     names
         .into_iter()
-        .map(|name| Kind::from_name(name).unwrap())
+        .map(|name| MessageKind::from_name(name).unwrap())
         .collect()
 }
 
-fn run(messages: &[Value], options: &Value, rules: Rules) -> (Result<Choice>, Vec<Value>) {
+fn run(messages: &[Value], options: &Value, rules: Precedence) -> (Result<ViewChanges>, Vec<Value>) {
     let session = session(messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
     let options_of = Trim {
         max: options["max_tokens"].as_u64().unwrap(),
         strategy: if options["strategy"] == "first" {
-            Strategy::First
+            TrimStrategy::First
         } else {
-            Strategy::Last
+            TrimStrategy::Last
         },
         start_on: kinds(&options["start_on"]),
         end_on: kinds(&options["end_on"]),
@@ -79,14 +79,14 @@ fn total(messages: &[Value], counter: &Value) -> u64 {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn trim_messages_keeps_what_langchain_keeps() {
+fn trim_messages_agrees_with_langchain() {
     let path = sample_data::path("compaction/langchain_trim_messages.json");
     let file = json(&path);
     let mut tally = Tally::of("langchain trim_messages");
     for case in list(&file["cases"]) {
         let id = case["id"].as_str().unwrap();
         let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
-        let (choice, left) = run(input, &case["options"], Rules::Convo);
+        let (choice, left) = run(input, &case["options"], Precedence::Convo);
         if case["expected"]["error"] == "usage" {
             assert_eq!(choice.unwrap_err().kind, Fault::Usage, "{id}");
             tally.agree();
@@ -115,7 +115,11 @@ fn trim_messages_keeps_what_langchain_keeps() {
         );
         // langchain's own result must still be available, except for texts that it counts in reverse.
         if fits && case["options"]["allow_partial"] != true {
-            assert_eq!(run(input, &case["options"], Rules::Theirs).1, expected, "{id}");
+            assert_eq!(
+                run(input, &case["options"], Precedence::Theirs).1,
+                expected,
+                "{id}"
+            );
         }
         tally.differ(id);
     }
@@ -124,7 +128,7 @@ fn trim_messages_keeps_what_langchain_keeps() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn tool_uses_are_cleared_as_langchain_clears_them() {
+fn clear_tool_uses_agrees_with_langchain() {
     let path = sample_data::path("compaction/langchain_clear_tool_uses.json");
     let file = json(&path);
     let mut tally = Tally::of("langchain ClearToolUsesEdit");
@@ -179,7 +183,7 @@ fn tool_uses_are_cleared_as_langchain_clears_them() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn summaries_begin_where_langchain_cuts() {
+fn summarization_agrees_with_langchain() {
     let path = sample_data::path("compaction/langchain_summarization.json");
     let file = json(&path);
     let mut tally = Tally::of("langchain SummarizationMiddleware");
@@ -192,11 +196,11 @@ fn summaries_begin_where_langchain_cuts() {
         let keep = &case["options"]["keep"];
         let most = keep[1].as_u64().unwrap();
         let keep = if keep[0] == "messages" {
-            Keep::Messages(most as usize)
+            KeepLimit::Messages(most as usize)
         } else {
-            Keep::Tokens(most)
+            KeepLimit::Tokens(most)
         };
-        let choice = summarization(&history, keep, Rules::Convo, &measure("words")).unwrap();
+        let choice = summarization(&history, keep, Precedence::Convo, &measure("words")).unwrap();
         let cut = case["expected"]["cut"].as_u64().unwrap_or(0) as usize;
         let covered: Vec<usize> = (0..cut).filter(|at| input[*at]["role"] != "system").collect();
         assert_eq!(choice.summarised, covered, "{id}");
@@ -218,13 +222,13 @@ fn call(id: &str) -> Value {
 }
 
 #[test]
-fn a_late_result_is_not_parted_from_its_call() {
+fn a_late_result_is_not_separated_from_its_call() {
     let result = value!({"role": "tool", "tool_call_id": "a", "content": "late"});
     let user = value!({"role": "user", "content": "go on"});
     let messages = [user.clone(), call("a"), user.clone(), result, user.clone()];
     let options = value!({"max_tokens": 3, "strategy": "last", "counter": "messages"});
-    assert_eq!(run(&messages, &options, Rules::Convo).1, [user]);
-    assert_eq!(run(&messages, &options, Rules::Theirs).1, messages[2..]);
+    assert_eq!(run(&messages, &options, Precedence::Convo).1, [user]);
+    assert_eq!(run(&messages, &options, Precedence::Theirs).1, messages[2..]);
 }
 
 #[test]
@@ -233,7 +237,7 @@ fn the_end_moves_inward_when_results_may_not_end_it() {
     let result = value!({"role": "tool", "tool_call_id": "a", "content": "r"});
     let messages = [user.clone(), call("a"), result];
     let options = value!({"max_tokens": 9, "strategy": "last", "counter": "messages", "end_on": "ai"});
-    assert_eq!(run(&messages, &options, Rules::Convo).1, [user]);
+    assert_eq!(run(&messages, &options, Precedence::Convo).1, [user]);
 }
 
 #[test]
@@ -241,38 +245,52 @@ fn a_cached_count_does_not_outlive_a_cut_text() {
     let messages = [value!({"role": "user", "content": "one two\nthree", "tokens": 3})];
     let options = value!({"max_tokens": 1, "strategy": "last", "counter": "words", "allow_partial": true});
     assert_eq!(
-        run(&messages, &options, Rules::Convo).1,
+        run(&messages, &options, Precedence::Convo).1,
         [value!({"role": "user", "content": "three"})]
     );
 }
 
 #[test]
-fn parts_that_are_no_text_are_cut_as_parts_only() {
+fn parts_other_than_text_are_cut_as_a_whole() {
     let image = value!({"type": "image_url", "image_url": {"url": "x"}});
     let text = value!({"type": "text", "text": "a b\nc"});
     let messages = [value!({"role": "user", "content": [text, image]})];
     let options = value!({"max_tokens": 1, "strategy": "last", "counter": "words", "allow_partial": true});
     assert_eq!(
-        run(&messages, &options, Rules::Convo).1,
+        run(&messages, &options, Precedence::Convo).1,
         [value!({"role": "user", "content": [image]})]
     );
     let first = value!({"max_tokens": 2, "strategy": "first", "counter": "words", "allow_partial": true});
     assert_eq!(
-        run(&messages, &first, Rules::Convo).1,
+        run(&messages, &first, Precedence::Convo).1,
         [value!({"role": "user", "content": "a b\n"})]
     );
 }
 
 #[test]
-fn a_cut_on_a_result_without_a_call_moves_behind_it() {
+fn a_cut_at_an_orphaned_result_moves_after_the_result() {
     let user = value!({"role": "user", "content": "ask"});
     let result = value!({"role": "tool", "tool_call_id": "nobody", "content": "r"});
     let session = session(&[user.clone(), user.clone(), result, user]);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let choice = summarization(&history, Keep::Messages(2), Rules::Convo, &measure("messages")).unwrap();
+    let choice = summarization(
+        &history,
+        KeepLimit::Messages(2),
+        Precedence::Convo,
+        &measure("messages"),
+    )
+    .unwrap();
     assert_eq!(choice.summarised, [0, 1, 2]);
-    assert!(summarization(&history, Keep::Tokens(0), Rules::Convo, &measure("messages")).is_err());
+    assert!(
+        summarization(
+            &history,
+            KeepLimit::Tokens(0),
+            Precedence::Convo,
+            &measure("messages")
+        )
+        .is_err()
+    );
 }
 
 #[test]

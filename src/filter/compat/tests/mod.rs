@@ -10,11 +10,11 @@ mod picoclaw;
 mod plan;
 mod properties;
 
-use super::super::compact::event::{About, Fate, Reshaping};
-use super::{Choice, History};
+use super::super::compact::event::{CompactionInfo, ItemChange, ViewEdit};
+use super::{History, ViewChanges};
 use crate::filter::Stamp;
 use crate::model::json::text;
-use crate::model::message::{Message, Part, Role};
+use crate::model::message::{Message, MessagePart, Role};
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::{Value, from_slice};
@@ -53,20 +53,20 @@ fn session(messages: &[Value]) -> Session {
 }
 
 /// Returns the messages that the choice keeps, and checks that applying its event to the session gives the same.
-fn lines(session: &Session, view: &View, choice: &Choice) -> Vec<Value> {
-    let Reshaping { fates, inserts, .. } = &choice.reshaping;
+fn lines(session: &Session, view: &View, choice: &ViewChanges) -> Vec<Value> {
+    let ViewEdit { fates, inserts, .. } = &choice.reshaping;
     let mut out: Vec<Vec<u8>> = Vec::new();
-    for (at, fate) in fates.iter().enumerate() {
+    for (at, change) in fates.iter().enumerate() {
         out.extend(
             inserts
                 .iter()
                 .filter(|(before, _)| *before == at)
                 .map(|(_, line)| line.clone()),
         );
-        match fate {
-            Fate::Stays => out.push(view.items[at].body(session).to_vec()),
-            Fate::Becomes(line) => out.push(line.clone()),
-            Fate::Goes => {}
+        match change {
+            ItemChange::Stays => out.push(view.items[at].body(session).to_vec()),
+            ItemChange::Becomes(line) => out.push(line.clone()),
+            ItemChange::Goes => {}
         }
     }
     if inserts.is_empty() && choice.reshaping.summary.is_none() && !choice.reshaping.is_empty() {
@@ -77,7 +77,7 @@ fn lines(session: &Session, view: &View, choice: &Choice) -> Vec<Value> {
         let mut after = session.clone();
         let event = choice
             .reshaping
-            .event(session, view, &About::default(), &stamp)
+            .event(session, view, &CompactionInfo::default(), &stamp)
             .unwrap();
         after.push_new(&event);
         let shown = View::replay(&after).shown(&after);
@@ -98,9 +98,9 @@ fn lines(session: &Session, view: &View, choice: &Choice) -> Vec<Value> {
 }
 
 /// The indexes of the kept messages.
-fn kept(history: &History<'_>, choice: &Choice) -> Vec<usize> {
+fn kept(history: &History<'_>, choice: &ViewChanges) -> Vec<usize> {
     (0..history.len())
-        .filter(|message| !choice.goes(history.item(*message)))
+        .filter(|message| !choice.is_dropped(history.item(*message)))
         .collect()
 }
 
@@ -176,9 +176,9 @@ impl Tally {
 
 /// Joins the text parts without separator, as the recorded counters do.
 fn joined(message: &Message<'_>) -> String {
-    let text = |part: Part<'_>| match part {
-        Part::Text(text) => text.into_owned(),
-        Part::Other(..) => String::new(),
+    let text = |part: MessagePart<'_>| match part {
+        MessagePart::Text(text) => text.into_owned(),
+        MessagePart::Other(..) => String::new(),
     };
     message.parts().into_iter().map(text).collect()
 }
@@ -237,7 +237,7 @@ fn letters(letters: &str) -> Vec<Value> {
 }
 
 /// The letters of the kept messages; D for inserted ones.
-fn result(letters: &str, history: &History<'_>, choice: &Choice) -> String {
+fn result(letters: &str, history: &History<'_>, choice: &ViewChanges) -> String {
     let all: Vec<char> = letters.chars().collect();
     let inserted = choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty());
     let kept = kept(history, choice).into_iter().map(|message| all[message]);

@@ -1,7 +1,7 @@
 use super::super::openai_agents::{DUE, TrimOutputs, candidates, last_items, trim_outputs};
-use super::super::{Choice, History, Rules};
+use super::super::{History, Precedence, ViewChanges};
 use super::{Tally, indexes, json, lines, list, lost, session};
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, json as value};
@@ -97,7 +97,7 @@ fn items(messages: &[Value]) -> Vec<Value> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn sessions_give_the_items_that_they_give() {
+fn session_items_agree_with_openai_agents() {
     let path = sample_data::path("compaction/openai_agents_sessions.json");
     let file = json(&path);
     let mut tally = Tally::of("openai-agents sessions");
@@ -112,18 +112,18 @@ fn sessions_give_the_items_that_they_give() {
             let view = View::replay(&session);
             let history = History::of(&session, &view);
             let options = &case["options"];
-            let of = |choice: &Choice| items(&lines(&session, &view, choice));
+            let of = |choice: &ViewChanges| items(&lines(&session, &view, choice));
             match case["op"].as_str().unwrap() {
                 "get_items" | "get_items_settings" => {
                     let limit = options["limit"]
                         .as_i64()
                         .or(options["session_settings_limit"].as_i64());
-                    let choice = last_items(&history, limit, Rules::Convo);
+                    let choice = last_items(&history, limit, Precedence::Convo);
                     if limit.is_some_and(|limit| limit < 0) {
-                        assert_eq!(choice.unwrap_err().kind, Kind::Usage, "{id}");
+                        assert_eq!(choice.unwrap_err().kind, ErrorKind::Usage, "{id}");
                         continue;
                     }
-                    let theirs = last_items(&history, limit, Rules::Theirs).unwrap();
+                    let theirs = last_items(&history, limit, Precedence::Theirs).unwrap();
                     assert_eq!(of(&theirs), list(&case["expected"]), "{id}");
                     let choice = choice.unwrap();
                     if case["mark"] == "match" {
@@ -135,7 +135,7 @@ fn sessions_give_the_items_that_they_give() {
                     assert!(!left.is_empty() && lost(left.iter()).is_empty(), "{id}");
                 }
                 "compaction_candidates" => {
-                    let (choice, number) = candidates(&history, Rules::Convo);
+                    let (choice, number) = candidates(&history, Precedence::Convo);
                     let expected = list(&case["expected"]["candidates"]);
                     assert_eq!(number, expected.len(), "{id}");
                     assert_eq!(number >= DUE, case["expected"]["trigger_default"] == true, "{id}");
@@ -212,7 +212,7 @@ fn outputs_become_previews() {
         let history = History::of(&session, &view);
         let choice = trim_outputs(&history, &options);
         if case["expected"]["error"] == "usage" {
-            assert_eq!(choice.unwrap_err().kind, Kind::Usage, "{id}");
+            assert_eq!(choice.unwrap_err().kind, ErrorKind::Usage, "{id}");
             continue;
         }
         let left = lines(&session, &view, &choice.unwrap());
@@ -242,7 +242,7 @@ fn outputs_become_previews() {
 }
 
 #[test]
-fn a_preview_of_many_bytes_counts_characters_and_tells_bytes() {
+fn a_preview_counts_characters_and_reports_bytes() {
     let long = "ä".repeat(700);
     let call = value!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
     let user = value!({"role": "user", "content": "u"});
@@ -263,7 +263,7 @@ fn a_preview_of_many_bytes_counts_characters_and_tells_bytes() {
 }
 
 #[test]
-fn instructions_are_no_items_and_waiting_calls_no_candidates() {
+fn instructions_and_open_calls_are_not_candidates() {
     let call = value!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
     let messages = [
         value!({"role": "system", "content": "s"}),
@@ -275,18 +275,18 @@ fn instructions_are_no_items_and_waiting_calls_no_candidates() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let none = last_items(&history, Some(0), Rules::Convo).unwrap();
+    let none = last_items(&history, Some(0), Precedence::Convo).unwrap();
     assert_eq!(lines(&session, &view, &none), messages[..1]);
-    let (choice, number) = candidates(&history, Rules::Convo);
+    let (choice, number) = candidates(&history, Precedence::Convo);
     assert_eq!((choice.summarised, number), (vec![2], 1));
-    assert_eq!(candidates(&history, Rules::Theirs).1, 2);
+    assert_eq!(candidates(&history, Precedence::Theirs).1, 2);
 }
 
 #[test]
-fn an_open_loop_keeps_its_reasoning_or_goes() {
-    let thought = value!([{"type": "reasoning", "id": "rs_1", "summary": []}]);
+fn an_open_loop_keeps_its_reasoning_or_is_dropped() {
+    let reasoning = value!([{"type": "reasoning", "id": "rs_1", "summary": []}]);
     let user = value!({"role": "user", "content": "u"});
-    let reply = value!({"role": "assistant", "content": "a", "reasoning": thought});
+    let reply = value!({"role": "assistant", "content": "a", "reasoning": reasoning});
     let run = |messages: &[Value], limit: i64| {
         let session = session(messages);
         let view = View::replay(&session);
@@ -294,7 +294,7 @@ fn an_open_loop_keeps_its_reasoning_or_goes() {
         lines(
             &session,
             &view,
-            &last_items(&history, Some(limit), Rules::Convo).unwrap(),
+            &last_items(&history, Some(limit), Precedence::Convo).unwrap(),
         )
     };
     assert_eq!(run(&[user.clone(), reply.clone()], 1), Vec::<Value>::new());

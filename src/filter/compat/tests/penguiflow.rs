@@ -1,8 +1,8 @@
-use super::super::penguiflow::{Options, Overflow, Strategy, estimate, trim};
-use super::super::{History, Rules};
+use super::super::penguiflow::{PenguiflowOptions, PenguiflowOverflow, PenguiflowStrategy, estimate, trim};
+use super::super::{History, Precedence};
 use super::{Tally, json, kept, list, session};
-use crate::error::Kind;
-use crate::filter::compact::event::Fate;
+use crate::error::ErrorKind;
+use crate::filter::compact::event::ItemChange;
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::sample_data;
@@ -38,21 +38,21 @@ fn memory(state: &Value) -> (Session, Vec<Value>) {
     (all, turns)
 }
 
-fn options(config: &Value) -> Options {
+fn options(config: &Value) -> PenguiflowOptions {
     let budget = &config["budget"];
     let number = |name: &str| budget[name].as_u64().unwrap();
-    Options {
+    PenguiflowOptions {
         strategy: match config["strategy"].as_str().unwrap() {
-            "truncation" => Strategy::Truncation,
-            _ => Strategy::RollingSummary,
+            "truncation" => PenguiflowStrategy::Truncation,
+            _ => PenguiflowStrategy::RollingSummary,
         },
         zone: number("full_zone_turns") as usize,
         summary: number("summary_max_tokens"),
         total: number("total_max_tokens"),
         overflow: match budget["overflow_policy"].as_str().unwrap() {
-            "truncate_summary" => Overflow::TruncateSummary,
-            "truncate_oldest" => Overflow::TruncateOldest,
-            _ => Overflow::Error,
+            "truncate_summary" => PenguiflowOverflow::TruncateSummary,
+            "truncate_oldest" => PenguiflowOverflow::TruncateOldest,
+            _ => PenguiflowOverflow::Error,
         },
         digests: config["include_trajectory_digest"] == true,
         degraded: false,
@@ -67,7 +67,7 @@ fn tail(text: &str, most: u64) -> String {
 }
 
 /// Returns the remaining turns of each zone and the summary.
-fn after(state: &Value, options: &Options, rules: Rules) -> (Value, bool) {
+fn after(state: &Value, options: &PenguiflowOptions, rules: Precedence) -> (Value, bool) {
     let (session, turns) = memory(state);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
@@ -93,7 +93,7 @@ fn after(state: &Value, options: &Options, rules: Rules) -> (Value, bool) {
         .collect();
     let summary = match (summaries.first(), &choice.reshaping.summary) {
         (_, Some(summary)) => summary.content.clone(),
-        (Some((at, text)), None) if choice.reshaping.fates[*at] == Fate::Stays => text.clone(),
+        (Some((at, text)), None) if choice.reshaping.fates[*at] == ItemChange::Stays => text.clone(),
         _ => String::new(),
     };
     let waiting = |turn: usize| pending(turn) || (waits(turn) && stays.contains(&(2 * turn)));
@@ -125,7 +125,7 @@ const DIFFERENT: [(&str, &str); 4] = [
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn turns_are_trimmed_as_penguiflow_trims_them() {
+fn trimming_agrees_with_penguiflow() {
     let folder = sample_data::path("penguiflow/scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -160,7 +160,7 @@ fn turns_are_trimmed_as_penguiflow_trims_them() {
                 others += 1;
                 continue;
             }
-            let (mut left, fits) = after(&state, &options, Rules::Convo);
+            let (mut left, fits) = after(&state, &options, Precedence::Convo);
             let mut expected = step["state"].clone();
             if answered {
                 // Answered at once: the summary replaces the pending turns.
@@ -190,7 +190,7 @@ fn turns_are_trimmed_as_penguiflow_trims_them() {
             match scenario["config"]["budget"]["overflow_policy"].as_str().unwrap() {
                 "error" => assert_eq!((&left["turns"], fits), (&state["turns"], false), "{id}"),
                 "truncate_summary" => assert!(!differs, "{id}"),
-                _ => assert_ne!(after(&state, &options, Rules::Theirs).0, left, "{id}"),
+                _ => assert_ne!(after(&state, &options, Precedence::Theirs).0, left, "{id}"),
             }
             tally.differ(&id);
         }
@@ -201,7 +201,7 @@ fn turns_are_trimmed_as_penguiflow_trims_them() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn estimates_are_penguiflows() {
+fn estimates_agree_with_penguiflow() {
     let path = sample_data::path("penguiflow/tables/token_estimator.json");
     let mut tally = Tally::of("penguiflow estimates");
     for row in list(&json(&path)["rows"]) {
@@ -230,17 +230,17 @@ fn estimates_are_penguiflows() {
         {
             let size = step["estimate_tokens"].as_u64().unwrap();
             let state = &step["state"];
-            let room = |total| Options {
+            let room = |total| PenguiflowOptions {
                 total,
                 summary: 1,
                 ..options(&scenario["config"])
             };
-            let (left, fits) = after(state, &room(size), Rules::Theirs);
+            let (left, fits) = after(state, &room(size), Precedence::Theirs);
             assert!(
                 fits && left["turns"] == state["turns"] && left["pending"] == state["pending"],
                 "{name} {step}"
             );
-            let (left, _) = after(state, &room(size - 1), Rules::Theirs);
+            let (left, _) = after(state, &room(size - 1), Precedence::Theirs);
             assert!(
                 left["turns"] != state["turns"] || left["pending"] != state["pending"],
                 "{name} {step}"
@@ -253,7 +253,7 @@ fn estimates_are_penguiflows() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn wrong_configurations_are_refused() {
+fn invalid_configurations_are_refused() {
     let path = sample_data::path("penguiflow/tables/validation.json");
     let mut tally = Tally::of("penguiflow configurations");
     for row in list(&json(&path)["rows"]) {
@@ -272,11 +272,11 @@ fn wrong_configurations_are_refused() {
         // Invalid numbers are rejected when options are parsed.
         let accepted = match numbers {
             (Some(zone), Some(summary), Some(total)) => {
-                let options = Options {
+                let options = PenguiflowOptions {
                     zone: zone as usize,
                     summary,
                     total,
-                    ..Options::default()
+                    ..PenguiflowOptions::default()
                 };
                 options.check().is_ok()
             }
@@ -286,36 +286,36 @@ fn wrong_configurations_are_refused() {
         tally.agree();
     }
     tally.close(&[]);
-    let rolling = Options {
-        strategy: Strategy::RollingSummary,
+    let rolling = PenguiflowOptions {
+        strategy: PenguiflowStrategy::RollingSummary,
         summary: 0,
-        ..Options::default()
+        ..PenguiflowOptions::default()
     };
-    assert_eq!(rolling.check().unwrap_err().kind, Kind::Config);
+    assert_eq!(rolling.check().unwrap_err().kind, ErrorKind::Config);
 }
 
 #[test]
-fn a_pass_that_shrinks_nothing_ends() {
+fn a_pass_without_effect_terminates() {
     // P1: a short summary and one turn that alone exceeds the total.
     let turn =
         |text: &str| value!({"user_message": text, "assistant_response": "", "trajectory_digest": null});
     let state = value!({"summary": "short", "turns": [turn(&"x".repeat(400))], "pending": [], "backlog": []});
-    let options = Options {
-        strategy: Strategy::RollingSummary,
+    let options = PenguiflowOptions {
+        strategy: PenguiflowStrategy::RollingSummary,
         zone: 3,
         summary: 20,
         total: 60,
-        overflow: Overflow::TruncateSummary,
-        ..Options::default()
+        overflow: PenguiflowOverflow::TruncateSummary,
+        ..PenguiflowOptions::default()
     };
-    let (left, fits) = after(&state, &options, Rules::Convo);
+    let (left, fits) = after(&state, &options, Precedence::Convo);
     assert_eq!((left["turns"].as_array().unwrap().len(), fits), (1, false));
     assert_eq!(left["summary"], "short");
-    assert_eq!(after(&state, &options, Rules::Theirs).0["turns"], value!([]));
+    assert_eq!(after(&state, &options, Precedence::Theirs).0["turns"], value!([]));
 }
 
 #[test]
-fn calls_of_a_turn_take_room() {
+fn calls_of_a_turn_count_against_the_budget() {
     let call = value!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
     let tool = |text: &str| {
         vec![
@@ -331,13 +331,17 @@ fn calls_of_a_turn_take_room() {
         let session = session(&tool(text));
         let view = View::replay(&session);
         let history = History::of(&session, &view);
-        let options = Options {
+        let options = PenguiflowOptions {
             total: 100,
             summary: 10,
             digests,
-            ..Options::default()
+            ..PenguiflowOptions::default()
         };
-        kept(&history, &trim(&history, &options, Rules::Convo, &tail).unwrap()).len()
+        kept(
+            &history,
+            &trim(&history, &options, Precedence::Convo, &tail).unwrap(),
+        )
+        .len()
     };
     assert_eq!(run(&"x".repeat(300), true), 4);
     assert_eq!(run(&"x".repeat(300), false), 6);
@@ -345,19 +349,19 @@ fn calls_of_a_turn_take_room() {
 }
 
 #[test]
-fn a_long_summary_gives_way_before_turns_do() {
+fn a_long_summary_is_shortened_before_turns_are_dropped() {
     let turn =
         |text: &str| value!({"user_message": text, "assistant_response": "", "trajectory_digest": null});
     let turns = [turn("one"), turn("two")];
     let state = value!({"summary": "s".repeat(2000), "turns": turns, "pending": [], "backlog": []});
-    let options = Options {
-        strategy: Strategy::RollingSummary,
+    let options = PenguiflowOptions {
+        strategy: PenguiflowStrategy::RollingSummary,
         summary: 20,
         total: 80,
-        ..Options::default()
+        ..PenguiflowOptions::default()
     };
-    let (left, fits) = after(&state, &options, Rules::Convo);
+    let (left, fits) = after(&state, &options, Precedence::Convo);
     assert_eq!((&left["turns"], fits), (&value!(turns), true));
     assert_eq!(left["summary"].as_str().unwrap().len(), 79);
-    assert_eq!(after(&state, &options, Rules::Theirs).0["turns"], value!([]));
+    assert_eq!(after(&state, &options, Precedence::Theirs).0["turns"], value!([]));
 }

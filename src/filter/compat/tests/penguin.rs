@@ -1,7 +1,7 @@
-use super::super::penguin::{Shares, Trim, trim};
-use super::super::{History, Rules};
+use super::super::penguin::{CategoryLimits, Trim, trim};
+use super::super::{History, Precedence};
 use super::{Tally, json, json_lines, kept, lines, list, lost, session};
-use crate::model::message::{Message, Part};
+use crate::model::message::{Message, MessagePart};
 use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, json as value};
@@ -35,9 +35,9 @@ fn said(message: &Message<'_>) -> u64 {
 
 /// Penguin's counter: a quarter of the characters; an image counts 4,000.
 fn quarter(message: &Message<'_>) -> u64 {
-    let part = |part: Part<'_>| match part {
-        Part::Text(text) => text.chars().count() as u64 / 4,
-        Part::Other(..) => 4000,
+    let part = |part: MessagePart<'_>| match part {
+        MessagePart::Text(text) => text.chars().count() as u64 / 4,
+        MessagePart::Other(..) => 4000,
     };
     message.parts().into_iter().map(part).sum()
 }
@@ -65,7 +65,7 @@ const DIFFERENT: [(&str, &str); 4] = [
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn categories_are_trimmed_as_penguin_trims_them() {
+fn category_trimming_agrees_with_penguin() {
     let path = sample_data::path("penguin/trim-cases.jsonl");
     let mut tally = Tally::of("penguin trim");
     let mut exact = 0;
@@ -89,7 +89,7 @@ fn categories_are_trimmed_as_penguin_trims_them() {
             "UNKNOWN",
         ];
         let window = case["window"].as_u64().unwrap();
-        let shares = Shares::of(window);
+        let shares = CategoryLimits::of(window);
         let budgets = names.map(|name| case["budgets"][name]["max"].as_u64().unwrap());
         assert_eq!(shares.most, budgets, "{name}");
         let options = Trim {
@@ -97,7 +97,7 @@ fn categories_are_trimmed_as_penguin_trims_them() {
             ..Trim::of(window)
         };
         let expected = &case["expected"];
-        let (choice, after) = trim(&history, &options, Rules::Theirs, &said);
+        let (choice, after) = trim(&history, &options, Precedence::Theirs, &said);
         let ids = |kept: &[usize]| kept.iter().map(|at| own[*at]["id"].clone()).collect::<Vec<_>>();
         let total = |kept: &[usize]| {
             kept.iter()
@@ -114,7 +114,7 @@ fn categories_are_trimmed_as_penguin_trims_them() {
         }
         exact += 1;
 
-        let (choice, _) = trim(&history, &options, Rules::Convo, &said);
+        let (choice, _) = trim(&history, &options, Precedence::Convo, &said);
         let ours = kept(&history, &choice);
         lines(&session, &view, &choice);
         let stays = |at: usize| own[at]["category"] == "SYSTEM" || history.newest_user() == Some(at);
@@ -151,11 +151,12 @@ fn categories_are_trimmed_as_penguin_trims_them() {
 
 /// Whether a message group is split or a pending call is dropped.
 fn parts(history: &History<'_>, kept: &[usize]) -> bool {
-    let gone = |at: &usize| !kept.contains(at);
+    let removed = |at: &usize| !kept.contains(at);
     let pending = history.pending();
-    (0..history.len()).filter(gone).any(|gone| {
-        pending[gone]
-            || history.atom(gone).is_some() && kept.iter().any(|at| history.atom(*at) == history.atom(gone))
+    (0..history.len()).filter(removed).any(|removed| {
+        pending[removed]
+            || history.atom(removed).is_some()
+                && kept.iter().any(|at| history.atom(*at) == history.atom(removed))
     })
 }
 
@@ -169,7 +170,7 @@ fn of_file(path: &std::path::Path) -> Vec<Value> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn session_files_are_trimmed_as_penguin_trims_them() {
+fn trimming_of_session_files_agrees_with_penguin() {
     let folder = sample_data::path("penguin/20_trim");
     let mut tally = Tally::of("penguin session files");
     for file in list(&json(&folder.join("expected.json"))["files"]) {
@@ -178,7 +179,7 @@ fn session_files_are_trimmed_as_penguin_trims_them() {
         let view = View::replay(&session);
         let history = History::of(&session, &view);
         let options = Trim::of(file["window"].as_u64().unwrap());
-        let (choice, _) = trim(&history, &options, Rules::Theirs, &quarter);
+        let (choice, _) = trim(&history, &options, Precedence::Theirs, &quarter);
         let ids: Vec<Value> = kept(&history, &choice)
             .iter()
             .map(|at| messages[*at]["id"].clone())
@@ -192,7 +193,7 @@ fn session_files_are_trimmed_as_penguin_trims_them() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn images_are_replaced_as_penguin_replaces_them() {
+fn image_replacement_agrees_with_penguin() {
     let path = sample_data::path("penguin/image-cases.json");
     let folder = path.parent().unwrap().join("02_multimodal/conversations");
     let file = std::fs::read_dir(folder)
@@ -231,7 +232,7 @@ fn images_are_replaced_as_penguin_replaces_them() {
             always: case["mode"] == "trim",
             ..Trim::of(case["window"].as_u64().unwrap())
         };
-        for rules in [Rules::Theirs, Rules::Convo] {
+        for rules in [Precedence::Theirs, Precedence::Convo] {
             let (choice, _) = trim(&history, &options, rules, &quarter);
             let left = lines(&session, &view, &choice);
             let expected = &case["expected"];
@@ -272,21 +273,24 @@ fn images_are_replaced_as_penguin_replaces_them() {
 }
 
 /// Checks the new contents: exactly Penguin's, or with a hash for an inline image.
-fn placeholders(expected: &Value, left: &[Value], rules: Rules) {
+fn placeholders(expected: &Value, left: &[Value], rules: Precedence) {
     for message in list(expected) {
         let line = left.iter().find(|line| line["id"] == message["id"]).unwrap();
-        if rules == Rules::Theirs {
+        if rules == Precedence::Theirs {
             assert_eq!(line["content"], message["content"]);
         }
         let inline = line.to_string().contains("data:");
         let was = message.to_string().contains("data:");
-        assert_eq!(inline, was && rules == Rules::Theirs);
-        assert_eq!(line.to_string().contains("sha256:"), was && rules == Rules::Convo);
+        assert_eq!(inline, was && rules == Precedence::Theirs);
+        assert_eq!(
+            line.to_string().contains("sha256:"),
+            was && rules == Precedence::Convo
+        );
     }
 }
 
 #[test]
-fn an_exchange_goes_whole_and_a_waiting_call_stays() {
+fn exchanges_are_dropped_whole_and_open_calls_kept() {
     let message = |role: &str, tokens: u64, more: Value| {
         let mut message = value!({"role": role, "content": tokens.to_string()});
         for (name, member) in more.as_object().unwrap() {
@@ -308,18 +312,18 @@ fn an_exchange_goes_whole_and_a_waiting_call_stays() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let (choice, _) = trim(&history, &Trim::of(1000), Rules::Convo, &said);
+    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &said);
     assert_eq!(kept(&history, &choice), [0, 3, 4]);
-    let (choice, _) = trim(&history, &Trim::of(1000), Rules::Theirs, &said);
+    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Theirs, &said);
     assert_eq!(kept(&history, &choice), [0, 1, 3, 4]);
-    let (choice, _) = trim(&history, &Trim::of(10), Rules::Convo, &said);
+    let (choice, _) = trim(&history, &Trim::of(10), Precedence::Convo, &said);
     assert_eq!((kept(&history, &choice), choice.fits), (vec![3, 4], false));
 }
 
 #[test]
-fn the_window_is_a_part_of_the_models() {
-    assert_eq!(Shares::window_of(200_000), 170_000);
-    assert_eq!(Shares::of(7).most, [0, 2, 2, 1, 0, 0, 0]);
+fn the_budget_is_a_share_of_the_context_window() {
+    assert_eq!(CategoryLimits::window_of(200_000), 170_000);
+    assert_eq!(CategoryLimits::of(7).most, [0, 2, 2, 1, 0, 0, 0]);
 }
 
 fn plain(messages: &[(&str, &str, u64, u64)]) -> Vec<Value> {
@@ -331,17 +335,17 @@ fn plain(messages: &[(&str, &str, u64, u64)]) -> Vec<Value> {
 }
 
 #[test]
-fn dialog_lends_half_of_what_it_has_left() {
+fn dialog_lends_half_of_its_unused_budget() {
     let messages = plain(&[("user", "context", 600, 1), ("user", "dialog", 150, 2)]);
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let (_, shares) = trim(&history, &Trim::of(1000), Rules::Theirs, &said);
+    let (_, shares) = trim(&history, &Trim::of(1000), Precedence::Theirs, &said);
     assert_eq!(shares.most[1..3], [425, 275]);
 }
 
 #[test]
-fn the_oldest_goes_by_its_time_and_not_by_its_place() {
+fn the_oldest_by_time_is_dropped_not_the_first() {
     let messages = plain(&[
         ("user", "dialog", 300, 9),
         ("user", "dialog", 300, 1),
@@ -350,6 +354,6 @@ fn the_oldest_goes_by_its_time_and_not_by_its_place() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let (choice, _) = trim(&history, &Trim::of(1000), Rules::Convo, &said);
+    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &said);
     assert_eq!(kept(&history, &choice), [0, 2]);
 }

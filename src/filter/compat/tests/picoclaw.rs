@@ -1,5 +1,5 @@
-use super::super::picoclaw::{Cut, cut, safe_boundary, sanitise};
-use super::super::{Choice, History, Rules};
+use super::super::picoclaw::{PicoclawCut, cut, safe_boundary, sanitise};
+use super::super::{History, Precedence, ViewChanges};
 use super::{Tally, indexes, json_lines, kept, letters, list, lost, session};
 use crate::model::json;
 use crate::model::message::Message;
@@ -29,10 +29,10 @@ fn estimate(message: &Message<'_>) -> u64 {
 fn native(line: &Value) -> Value {
     let mut message = line.clone();
     let members = message.as_object_mut().unwrap();
-    if let Some(thought) = members.remove("reasoning_content") {
+    if let Some(reasoning) = members.remove("reasoning_content") {
         members.insert(
             "reasoning".into(),
-            serde_json::json!([{"type": "text", "text": thought}]),
+            serde_json::json!([{"type": "text", "text": reasoning}]),
         );
     }
     message
@@ -50,7 +50,7 @@ fn breaks(messages: &[Value], kept: &[usize]) -> bool {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn histories_are_cut_where_picoclaw_cuts() {
+fn cuts_agree_with_picoclaw() {
     let path = sample_data::path("picoclaw/compaction-cases.jsonl");
     let (mut theirs, mut agree, mut broken, mut other) = (0, 0, 0, Vec::new());
     for case in json_lines(&path) {
@@ -76,10 +76,10 @@ fn histories_are_cut_where_picoclaw_cuts() {
         let from = |start: usize| (start..messages.len()).collect::<Vec<_>>();
         let summarise = from(case["summarize_cut"].as_u64().unwrap() as usize);
         let mut expected = vec![
-            ("summarise".to_string(), Cut::Summarise, summarise, true),
+            ("summarise".to_string(), PicoclawCut::Summarise, summarise, true),
             (
                 "force".to_string(),
-                Cut::Force,
+                PicoclawCut::Force,
                 indexes(&case["force_compress"]["kept"]),
                 true,
             ),
@@ -88,21 +88,21 @@ fn histories_are_cut_where_picoclaw_cuts() {
             let window = row["window"].as_u64().unwrap();
             let step = (
                 format!("window-{window}"),
-                Cut::Window(window),
+                PicoclawCut::Window(window),
                 indexes(&row["kept"]),
                 row["fit"] == true,
             );
             expected.push(step);
         }
         for (what, how, expected, fits) in expected {
-            let choice = cut(&history, how, Rules::Theirs, &estimate);
+            let choice = cut(&history, how, Precedence::Theirs, &estimate);
             assert_eq!(
                 (kept(&history, &choice), choice.fits),
                 (expected.clone(), fits),
                 "{name} {what}"
             );
             theirs += 1;
-            let choice = cut(&history, how, Rules::Convo, &estimate);
+            let choice = cut(&history, how, Precedence::Convo, &estimate);
             let ours = kept(&history, &choice);
             assert!(
                 !breaks(&messages, &ours),
@@ -115,7 +115,7 @@ fn histories_are_cut_where_picoclaw_cuts() {
             }
         }
         assert_eq!(
-            kept(&history, &sanitise(&history, Rules::Theirs)),
+            kept(&history, &sanitise(&history, Precedence::Theirs)),
             indexes(&case["sanitize_kept"]),
             "{name}"
         );
@@ -144,39 +144,45 @@ const OTHER: [(&str, &str); 1] = [(
     "a second result of a call that was answered comes late: it is not parted from the call either",
 )];
 
-fn run(all: &str, how: Cut, rules: Rules) -> String {
+fn run(all: &str, how: PicoclawCut, rules: Precedence) -> String {
     let session = session(&letters(all));
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let choice: Choice = cut(&history, how, rules, &|_| 10);
+    let choice: ViewChanges = cut(&history, how, rules, &|_| 10);
     super::result(all, &history, &choice)
 }
 
 #[test]
-fn the_newest_exchange_stays() {
-    assert_eq!(run("UAUCTA", Cut::Window(20), Rules::Theirs), "");
-    assert_eq!(run("UAUCTA", Cut::Window(20), Rules::Convo), "UCTA");
-    assert_eq!(run("SUAUA", Cut::Window(20), Rules::Convo), "SUA");
-    assert_eq!(run("AUCTUA", Cut::Window(30), Rules::Convo), "UA");
-    assert_eq!(run("ACTA", Cut::Force, Rules::Theirs), "TA");
-    assert_eq!(run("ACTA", Cut::Force, Rules::Convo), "ACTA");
-    assert_eq!(run("UAUAUAUA", Cut::Summarise, Rules::Convo), "DUAUA");
+fn the_newest_exchange_is_kept() {
+    assert_eq!(run("UAUCTA", PicoclawCut::Window(20), Precedence::Theirs), "");
+    assert_eq!(run("UAUCTA", PicoclawCut::Window(20), Precedence::Convo), "UCTA");
+    assert_eq!(run("SUAUA", PicoclawCut::Window(20), Precedence::Convo), "SUA");
+    assert_eq!(run("AUCTUA", PicoclawCut::Window(30), Precedence::Convo), "UA");
+    assert_eq!(run("ACTA", PicoclawCut::Force, Precedence::Theirs), "TA");
+    assert_eq!(run("ACTA", PicoclawCut::Force, Precedence::Convo), "ACTA");
+    assert_eq!(
+        run("UAUAUAUA", PicoclawCut::Summarise, Precedence::Convo),
+        "DUAUA"
+    );
 }
 
 #[test]
-fn system_messages_are_sound_by_our_rules() {
+fn system_messages_are_valid_by_convo_rules() {
     let session = session(&letters("SUCTA"));
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    assert_eq!(kept(&history, &sanitise(&history, Rules::Convo)).len(), 5);
-    assert_eq!(kept(&history, &sanitise(&history, Rules::Theirs)), [1, 2, 3, 4]);
+    assert_eq!(kept(&history, &sanitise(&history, Precedence::Convo)).len(), 5);
+    assert_eq!(
+        kept(&history, &sanitise(&history, Precedence::Theirs)),
+        [1, 2, 3, 4]
+    );
     let mut tally = Tally::of("picoclaw sanitise, own");
     tally.agree();
     tally.close(&[]);
 }
 
 #[test]
-fn a_call_that_waits_stays_where_only_the_question_would() {
+fn an_open_call_is_kept_with_the_question() {
     let mut messages = letters("UCTC");
     messages[3]["tool_calls"] = serde_json::json!([{
         "id": "open", "type": "function", "function": {"name": "f", "arguments": "{}"}
@@ -184,18 +190,18 @@ fn a_call_that_waits_stays_where_only_the_question_would() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let run = |rules| kept(&history, &cut(&history, Cut::Force, rules, &|_| 1));
-    assert_eq!(run(Rules::Theirs), [0]);
-    assert_eq!(run(Rules::Convo), [0, 3]);
+    let run = |rules| kept(&history, &cut(&history, PicoclawCut::Force, rules, &|_| 1));
+    assert_eq!(run(Precedence::Theirs), [0]);
+    assert_eq!(run(Precedence::Convo), [0, 3]);
 }
 
 #[test]
-fn calls_without_an_id_are_not_sound() {
+fn calls_without_an_id_are_invalid() {
     let mut messages = letters("UCTA");
     messages[1]["tool_calls"][0]["id"] = "".into();
     messages[2]["tool_call_id"] = "".into();
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    assert_eq!(kept(&history, &sanitise(&history, Rules::Theirs)), [0, 3]);
+    assert_eq!(kept(&history, &sanitise(&history, Precedence::Theirs)), [0, 3]);
 }

@@ -1,14 +1,14 @@
 //! Tests the event that a plan produces.
-use super::super::goaitools::{Design, Limit};
-use super::super::langchain::{ClearToolUses, Keep};
-use super::super::picoclaw::Cut;
-use super::super::{Rules, Way, penguiflow, plan};
+use super::super::goaitools::{CompactorLimit, Design};
+use super::super::langchain::{ClearToolUses, KeepLimit};
+use super::super::picoclaw::PicoclawCut;
+use super::super::{CompatStrategy, Precedence, penguiflow, plan};
 use super::letters;
 use super::properties::ways;
-use crate::error::{Kind, Result};
-use crate::filter::compact::when::When;
-use crate::filter::compact::work::Level;
-use crate::filter::compact::{NO_GAIN, Options, Outcome};
+use crate::error::{ErrorKind, Result};
+use crate::filter::compact::state::AtomLevel;
+use crate::filter::compact::trigger::TriggerExpression;
+use crate::filter::compact::{CompactOptions, CompactionOutcome, NO_GAIN};
 use crate::filter::{Plan, Stamp};
 use crate::model::json;
 use crate::model::session::Session;
@@ -31,7 +31,7 @@ fn spoken(all: &str) -> Session {
     session
 }
 
-fn run_with(session: &Session, way: &Way, options: &Options) -> Result<Outcome> {
+fn run_with(session: &Session, way: &CompatStrategy, options: &CompactOptions) -> Result<CompactionOutcome> {
     let stamp = |_: &str| {
         Ok(Stamp {
             id: "evt_1".into(),
@@ -39,15 +39,15 @@ fn run_with(session: &Session, way: &Way, options: &Options) -> Result<Outcome> 
         })
     };
     let counter = Counter::of(Tokenizer::DEFAULT, session);
-    plan(session, way, Rules::Convo, counter, options, stamp)
+    plan(session, way, Precedence::Convo, counter, options, stamp)
 }
 
-fn run(session: &Session, way: &Way) -> Outcome {
-    run_with(session, way, &Options::default()).unwrap()
+fn run(session: &Session, way: &CompatStrategy) -> CompactionOutcome {
+    run_with(session, way, &CompactOptions::default()).unwrap()
 }
 
 /// Returns the session with the event appended.
-fn after(session: &Session, outcome: &Outcome) -> Session {
+fn after(session: &Session, outcome: &CompactionOutcome) -> Session {
     let mut after = session.clone();
     let Plan::Lines(lines, _) = &outcome.plan else {
         panic!("{:?}", outcome.plan);
@@ -73,11 +73,11 @@ fn shown(session: &Session) -> Vec<String> {
 }
 
 #[test]
-fn the_event_names_the_system_and_what_was_summed_up() {
+fn the_event_names_the_system_and_the_summarized_messages() {
     let session = spoken("SUCTAUCTAUA");
-    let way = Way::Summarization(Keep::Messages(2));
+    let way = CompatStrategy::Summarization(KeepLimit::Messages(2));
     let outcome = run(&session, &way);
-    let Plan::Lines(lines, told) = &outcome.plan else {
+    let Plan::Lines(lines, reported) = &outcome.plan else {
         panic!()
     };
     let event: Value = serde_json::from_slice(&lines[0]).unwrap();
@@ -88,11 +88,11 @@ fn the_event_names_the_system_and_what_was_summed_up() {
     assert_eq!(event["summary"]["covers"], serde_json::json!(["m1", "m8"]));
     assert_eq!(event["summary"]["by"], "extract");
     assert_eq!(event["now"]["tokens"], outcome.report.now.tokens);
-    assert!(told.ends_with("(11 to 4 messages)"), "{told}");
+    assert!(reported.ends_with("(11 to 4 messages)"), "{reported}");
     assert_eq!(outcome.report.summarized.len(), 8);
     assert_eq!(shown(&after(&session, &outcome)), ["m0", "S", "m9", "m10"]);
     // Without a summarizer the messages are dropped anyway, and the note says so.
-    let mut options = Options::default();
+    let mut options = CompactOptions::default();
     options.steps.summary = false;
     let outcome = run_with(&session, &way, &options).unwrap();
     assert_eq!(
@@ -103,9 +103,9 @@ fn the_event_names_the_system_and_what_was_summed_up() {
 }
 
 #[test]
-fn the_summary_before_is_taken_in() {
+fn the_previous_summary_is_included() {
     let mut session = spoken("UAUAUAUA");
-    let way = Way::Summarization(Keep::Messages(2));
+    let way = CompatStrategy::Summarization(KeepLimit::Messages(2));
     session = after(&session, &run(&session, &way));
     for line in letters("UA") {
         session.push_new(line.to_string().as_bytes());
@@ -123,9 +123,9 @@ fn the_summary_before_is_taken_in() {
 }
 
 #[test]
-fn nothing_grows() {
+fn a_strategy_never_grows_the_view() {
     let session = super::session(&letters("UCTA"));
-    let way = Way::ClearToolUses(ClearToolUses {
+    let way = CompatStrategy::ClearToolUses(ClearToolUses {
         trigger: 0,
         keep: 0,
         placeholder: "a long text in the place of a short one".into(),
@@ -134,21 +134,21 @@ fn nothing_grows() {
     assert_eq!(run(&session, &way).plan, Plan::Nothing(NO_GAIN.into()));
     // No summary is shorter than almost nothing.
     let session = super::session(&letters("UAUA"));
-    let outcome = run(&session, &Way::Summarization(Keep::Messages(2)));
+    let outcome = run(&session, &CompatStrategy::Summarization(KeepLimit::Messages(2)));
     assert_eq!(outcome.plan, Plan::Nothing(NO_GAIN.into()));
     assert_eq!(outcome.report.now, outcome.report.was);
     assert!(outcome.report.dropped.is_empty());
 }
 
 #[test]
-fn a_limit_that_cannot_be_met_changes_nothing_unless_the_smallest_will_do() {
+fn an_unreachable_limit_is_refused_except_with_best_effort() {
     let session = spoken("SUAUA");
-    let way = Way::Picoclaw(Cut::Window(3));
-    let error = run_with(&session, &way, &Options::default()).unwrap_err();
-    assert_eq!(error.kind, Kind::No);
-    let options = Options {
+    let way = CompatStrategy::Picoclaw(PicoclawCut::Window(3));
+    let error = run_with(&session, &way, &CompactOptions::default()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::No);
+    let options = CompactOptions {
         best_effort: true,
-        ..Options::default()
+        ..CompactOptions::default()
     };
     let outcome = run_with(&session, &way, &options).unwrap();
     assert_eq!(outcome.smallest, Some(outcome.report.now.tokens));
@@ -159,15 +159,17 @@ fn a_limit_that_cannot_be_met_changes_nothing_unless_the_smallest_will_do() {
     );
     assert_eq!(shown(&after(&session, &outcome)), ["m0", "m3", "m4"]);
     // PenguiFlow's policy `error` changes nothing.
-    let way = Way::Penguiflow(penguiflow::Options {
+    let way = CompatStrategy::Penguiflow(penguiflow::PenguiflowOptions {
         total: 5,
         summary: 1,
-        overflow: penguiflow::Overflow::Error,
-        ..penguiflow::Options::default()
+        overflow: penguiflow::PenguiflowOverflow::Error,
+        ..penguiflow::PenguiflowOptions::default()
     });
     assert_eq!(
-        run_with(&session, &way, &Options::default()).unwrap_err().kind,
-        Kind::No
+        run_with(&session, &way, &CompactOptions::default())
+            .unwrap_err()
+            .kind,
+        ErrorKind::No
     );
     assert!(matches!(
         run_with(&session, &way, &options).unwrap().plan,
@@ -176,23 +178,23 @@ fn a_limit_that_cannot_be_met_changes_nothing_unless_the_smallest_will_do() {
 }
 
 #[test]
-fn a_share_is_taken_once_until_something_is_said() {
+fn a_share_is_dropped_once_until_a_new_message() {
     let session = spoken("UAUAUAUA");
-    let way = Way::Picoclaw(Cut::Force);
+    let way = CompatStrategy::Picoclaw(PicoclawCut::Force);
     let half = after(&session, &run(&session, &way));
     assert_eq!(shown(&half), ["m4", "m5", "m6", "m7"]);
     assert!(matches!(run(&half, &way).plan, Plan::Nothing(_)));
-    let again = Options {
+    let again = CompactOptions {
         retry: true,
-        ..Options::default()
+        ..CompactOptions::default()
     };
     assert!(matches!(
         run_with(&half, &way, &again).unwrap().plan,
         Plan::Lines(..)
     ));
     // A compaction by another system, or newer messages, allow another application.
-    let other = Way::Limits {
-        limits: vec![Limit::Tokens {
+    let other = CompatStrategy::Limits {
+        limits: vec![CompactorLimit::Tokens {
             max: 1,
             target: 1,
             prompt: Some(9),
@@ -206,33 +208,33 @@ fn a_share_is_taken_once_until_something_is_said() {
 }
 
 #[test]
-fn it_waits_until_it_is_time() {
+fn a_strategy_waits_for_its_trigger() {
     let session = spoken("UAUAUA");
-    let outcome = run(&session, &Way::Candidates);
+    let outcome = run(&session, &CompatStrategy::Candidates);
     assert_eq!(
         outcome.plan,
         Plan::Nothing("3 items; compacts from 10 items".into())
     );
-    let when = |text| Options {
-        when: Some(When::read(text).unwrap()),
-        ..Options::default()
+    let when = |text| CompactOptions {
+        when: Some(TriggerExpression::read(text).unwrap()),
+        ..CompactOptions::default()
     };
-    let outcome = run_with(&session, &Way::Candidates, &when("messages>=6")).unwrap();
+    let outcome = run_with(&session, &CompatStrategy::Candidates, &when("messages>=6")).unwrap();
     assert_eq!(shown(&after(&session, &outcome)), ["S", "m0", "m2", "m4"]);
-    let outcome = run_with(&session, &Way::Candidates, &when("messages>=7")).unwrap();
+    let outcome = run_with(&session, &CompatStrategy::Candidates, &when("messages>=7")).unwrap();
     assert_eq!(outcome.plan, Plan::Nothing("below trigger".into()));
     assert_eq!(outcome.report.reason.as_deref(), Some("below trigger"));
 }
 
 #[test]
-fn the_report_says_what_became_of_each_piece() {
-    let levels = |session: &Session, way: &Way| {
+fn the_report_states_the_level_of_each_atom() {
+    let levels = |session: &Session, way: &CompatStrategy| {
         let rows = run(session, way).report.atoms.into_iter();
         rows.map(|row| format!("{} {} {}", row.ids.join("+"), row.level.name(), row.reason))
             .collect::<Vec<_>>()
     };
     let session = spoken("SUCTAUAUA");
-    let way = Way::Design {
+    let way = CompatStrategy::Design {
         design: Design::KeepLast(2),
         digests: true,
     };
@@ -249,20 +251,20 @@ fn the_report_says_what_became_of_each_piece() {
         ]
     );
     // The front of the view is dropped with the oldest messages, and the note names the rule too.
-    let way = Way::Limits {
-        limits: vec![Limit::Messages(2)],
+    let way = CompatStrategy::Limits {
+        limits: vec![CompactorLimit::Messages(2)],
         forced: false,
     };
     let outcome = run(&session, &way);
     assert_eq!(outcome.report.atoms[0].ids, ["m0"]);
-    assert_eq!(outcome.report.atoms[0].level, Level::Dropped);
+    assert_eq!(outcome.report.atoms[0].level, AtomLevel::Dropped);
     assert_eq!(outcome.report.dropped.len(), 7);
-    let Plan::Lines(_, told) = outcome.plan else {
+    let Plan::Lines(_, reported) = outcome.plan else {
         panic!()
     };
-    assert!(told.ends_with("; dropped system messages: 1"), "{told}");
+    assert!(reported.ends_with("; dropped system messages: 1"), "{reported}");
     assert_eq!(outcome.report.prefix.bytes, 0);
-    let way = Way::ClearToolUses(ClearToolUses {
+    let way = CompatStrategy::ClearToolUses(ClearToolUses {
         trigger: 0,
         keep: 0,
         ..ClearToolUses::default()
@@ -275,11 +277,11 @@ fn the_report_says_what_became_of_each_piece() {
 
 proptest! {
     #[test]
-    fn what_is_told_is_what_is_there_and_a_second_time_changes_nothing(
+    fn reports_match_the_result_and_strategies_are_idempotent(
         all in "[SUACT]{0,20}", number in 0u64..120
     ) {
         let session = spoken(&all);
-        let options = Options { best_effort: true, ..Options::default() };
+        let options = CompactOptions { best_effort: true, ..CompactOptions::default() };
         for (what, way) in ways(number) {
             let Ok(first) = run_with(&session, &way, &options) else {
                 return Err(TestCaseError::fail(format!("{what} of {all}")));

@@ -1,9 +1,9 @@
 //! Properties of every strategy on every history.
-use super::super::goaitools::{Design, Limit};
-use super::super::langchain::{ClearToolUses, Keep, Kind, Strategy as End, Trim};
+use super::super::goaitools::{CompactorLimit, Design};
+use super::super::langchain::{ClearToolUses, KeepLimit, MessageKind, Trim, TrimStrategy as End};
 use super::super::openai_agents::TrimOutputs;
-use super::super::picoclaw::Cut;
-use super::super::{Choice, History, Rules, System, Way, penguiflow, penguin};
+use super::super::picoclaw::PicoclawCut;
+use super::super::{CompatStrategy, CompatSystem, History, Precedence, ViewChanges, penguiflow, penguin};
 use super::{kept, letters, lines, session};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -14,19 +14,19 @@ fn count(message: &crate::model::message::Message<'_>) -> u64 {
 }
 
 /// Returns every strategy, with options derived from a number.
-pub fn ways(number: u64) -> Vec<(&'static str, Way)> {
+pub fn ways(number: u64) -> Vec<(&'static str, CompatStrategy)> {
     let few = (number % 7) as usize;
     let tokens = number * 3;
     let trim = |strategy, include_system| Trim {
         max: tokens,
         strategy,
         start_on: if number.is_multiple_of(3) && strategy == End::Last {
-            vec![Kind::Human]
+            vec![MessageKind::Human]
         } else {
             Vec::new()
         },
         end_on: if number.is_multiple_of(5) {
-            vec![Kind::Ai, Kind::Tool]
+            vec![MessageKind::Ai, MessageKind::Tool]
         } else {
             Vec::new()
         },
@@ -39,52 +39,58 @@ pub fn ways(number: u64) -> Vec<(&'static str, Way)> {
         inputs: number.is_multiple_of(2),
         ..ClearToolUses::default()
     };
-    let zone = penguiflow::Options {
+    let zone = penguiflow::PenguiflowOptions {
         zone: few,
         total: tokens,
         summary: 0,
-        ..penguiflow::Options::default()
+        ..penguiflow::PenguiflowOptions::default()
     };
-    let rolling = penguiflow::Options {
-        strategy: penguiflow::Strategy::RollingSummary,
+    let rolling = penguiflow::PenguiflowOptions {
+        strategy: penguiflow::PenguiflowStrategy::RollingSummary,
         summary: 1,
         total: tokens + 1,
         ..zone
     };
-    let limits = |limit, forced| Way::Limits {
+    let limits = |limit, forced| CompatStrategy::Limits {
         limits: vec![limit],
         forced,
     };
-    let token_limit = Limit::Tokens {
+    let token_limit = CompactorLimit::Tokens {
         max: 1,
         target: 1,
         prompt: Some(9),
     };
-    let design = |design, digests| Way::Design { design, digests };
+    let design = |design, digests| CompatStrategy::Design { design, digests };
     vec![
-        ("trim last", Way::Trim(trim(End::Last, true))),
-        ("trim first", Way::Trim(trim(End::First, false))),
-        ("clear", Way::ClearToolUses(clear)),
-        ("summarization", Way::Summarization(Keep::Messages(few + 1))),
-        ("items", Way::LastItems(Some(few as i64))),
-        ("candidates", Way::Candidates),
+        ("trim last", CompatStrategy::Trim(trim(End::Last, true))),
+        ("trim first", CompatStrategy::Trim(trim(End::First, false))),
+        ("clear", CompatStrategy::ClearToolUses(clear)),
+        (
+            "summarization",
+            CompatStrategy::Summarization(KeepLimit::Messages(few + 1)),
+        ),
+        ("items", CompatStrategy::LastItems(Some(few as i64))),
+        ("candidates", CompatStrategy::Candidates),
         (
             "outputs",
-            Way::TrimOutputs(TrimOutputs {
+            CompatStrategy::TrimOutputs(TrimOutputs {
                 recent_turns: 1,
                 most: 1,
                 preview: few,
                 tools: None,
             }),
         ),
-        ("force", Way::Picoclaw(Cut::Force)),
-        ("summarise", Way::Picoclaw(Cut::Summarise)),
-        ("window", Way::Picoclaw(Cut::Window(tokens))),
-        ("sanitise", Way::Sanitise),
-        ("shares", Way::Penguin(penguin::Trim::of(tokens))),
-        ("zone", Way::Penguiflow(zone)),
-        ("rolling", Way::Penguiflow(rolling)),
-        ("message limit", limits(Limit::Messages(few as i64), false)),
+        ("force", CompatStrategy::Picoclaw(PicoclawCut::Force)),
+        ("summarise", CompatStrategy::Picoclaw(PicoclawCut::Summarise)),
+        ("window", CompatStrategy::Picoclaw(PicoclawCut::Window(tokens))),
+        ("sanitise", CompatStrategy::Sanitise),
+        ("shares", CompatStrategy::Penguin(penguin::Trim::of(tokens))),
+        ("zone", CompatStrategy::Penguiflow(zone)),
+        ("rolling", CompatStrategy::Penguiflow(rolling)),
+        (
+            "message limit",
+            limits(CompactorLimit::Messages(few as i64), false),
+        ),
         ("token limit", limits(token_limit, true)),
         ("keep last", design(Design::KeepLast(few), true)),
         ("budget", design(Design::Budget(tokens), false)),
@@ -93,9 +99,9 @@ pub fn ways(number: u64) -> Vec<(&'static str, Way)> {
 }
 
 /// Applies every strategy.
-fn choices(history: &History<'_>, number: u64) -> Vec<(&'static str, Choice)> {
-    let choose = |way: Way| {
-        way.choose(history, Rules::Convo, &count, &|_, _| String::new())
+fn choices(history: &History<'_>, number: u64) -> Vec<(&'static str, ViewChanges)> {
+    let choose = |way: CompatStrategy| {
+        way.choose(history, Precedence::Convo, &count, &|_, _| String::new())
             .unwrap()
     };
     let ways = ways(number).into_iter();
@@ -121,17 +127,17 @@ fn history_of(all: &str, late: bool, thinks: bool) -> Session {
 }
 
 #[test]
-fn every_system_has_a_way_and_a_name() {
-    for system in System::ALL {
+fn every_system_has_a_strategy_and_a_name() {
+    for system in CompatSystem::ALL {
         assert!(ways(1).iter().any(|(_, way)| way.system() == system));
-        assert_eq!(System::from_name(system.name()), Some(system));
+        assert_eq!(CompatSystem::from_name(system.name()), Some(system));
     }
-    assert_eq!(System::from_name("convo"), None);
+    assert_eq!(CompatSystem::from_name("convo"), None);
 }
 
 proptest! {
     #[test]
-    fn nothing_is_parted_and_what_stays_is_what_it_was(
+    fn groups_stay_complete_and_kept_messages_unchanged(
         all in "[SUACTO]{0,24}", number in 0u64..120, late: bool, thinks: bool
     ) {
         let session = history_of(&all, late, thinks);
@@ -176,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn a_second_time_changes_nothing(all in "[SUACT]{0,24}", number in 0u64..60) {
+    fn strategies_are_idempotent(all in "[SUACT]{0,24}", number in 0u64..60) {
         let messages = letters(&all);
         let first = session(&messages);
         let view = View::replay(&first);

@@ -15,7 +15,7 @@ fn event(name: &str, id: &str, minute: u32, more: &str) -> String {
 }
 
 fn united(base: &str, a: &str, b: &str) -> (String, Totals, Vec<Conflict>) {
-    merged(base, a, b, &Options::default())
+    merged(base, a, b, &MergeOptions::default())
 }
 
 /// Ids of the lines of a result, in order.
@@ -34,7 +34,7 @@ fn ids(text: &str) -> String {
 }
 
 #[test]
-fn what_one_side_says_is_added_where_it_was_said() {
+fn messages_of_one_side_are_added_at_their_position() {
     let b = O.to_string() + &user("b1", 1) + &user("b2", 2);
     let (text, totals, _) = united("", O, &b);
     assert_eq!(text, b);
@@ -46,7 +46,7 @@ fn what_one_side_says_is_added_where_it_was_said() {
 }
 
 #[test]
-fn a_second_course_becomes_a_branch() {
+fn a_second_continuation_becomes_a_branch() {
     let a = O.to_string() + &user("a1", 1) + &user("a2", 2);
     let b = O.to_string() + &user("b1", 1) + &event("note", "e", 2, "\"text\":\"n\"");
     let (text, totals, conflicts) = united(O, &a, &b);
@@ -73,15 +73,15 @@ fn exchanges_are_ordered_by_time_on_request() {
     let answer = |id: &str| format!("{{\"role\":\"assistant\",\"content\":\"{id}\",\"id\":\"{id}\"}}\n");
     let a = O.to_string() + &user("a1", 1) + &answer("a2") + &user("a5", 5);
     let b = O.to_string() + &user("b3", 3) + &answer("b4") + &user("b7", 7);
-    let options = Options {
+    let options = MergeOptions {
         interleave: true,
-        ..Options::default()
+        ..MergeOptions::default()
     };
     assert_eq!(ids(&merged(O, &a, &b, &options).0), "s x a1 a2 b3 b4 a5 b7");
 }
 
 #[test]
-fn a_change_of_one_side_is_taken() {
+fn a_change_on_one_side_is_applied() {
     let new = O.replace("\"x\",\"id\"", "\"changed\",\"id\"");
     for (a, b) in [(&new[..], O), (O, &new[..])] {
         let (text, _, conflicts) = united(O, a, b);
@@ -95,7 +95,7 @@ fn a_change_of_one_side_is_taken() {
 }
 
 #[test]
-fn a_change_of_both_sides_is_a_conflict() {
+fn a_change_on_both_sides_is_a_conflict() {
     let [a, b] = ["ours", "theirs"].map(|text| O.replace("\"x\",\"id\"", &format!("\"{text}\",\"id\"")));
     let (text, _, conflicts) = united(O, &a, &b);
     assert_eq!(conflicts.len(), 1);
@@ -111,9 +111,9 @@ fn a_change_of_both_sides_is_a_conflict() {
     assert_eq!((again, conflicts.len()), (text.clone(), 1));
     assert_eq!(united("", &a, &text).0, text);
     for (prefer, whole) in [(Prefer::Ours, &a), (Prefer::Theirs, &b)] {
-        let options = Options {
+        let options = MergeOptions {
             prefer,
-            ..Options::default()
+            ..MergeOptions::default()
         };
         assert_eq!(&merged(O, &a, &b, &options).0, whole);
     }
@@ -133,16 +133,16 @@ fn a_change_of_both_sides_is_a_conflict() {
 }
 
 #[test]
-fn what_one_side_deleted_is_kept_unless_asked() {
+fn deletions_on_one_side_apply_only_on_request() {
     let o = O.to_string() + &user("m", 1) + &user("n", 2);
     let a = O.to_string() + &user("n", 2);
     for (a, b) in [(&a, &o), (&o, &a)] {
         let (text, totals, _) = united(&o, a, b);
         assert_eq!(ids(&text), "s x m n");
         assert_eq!(totals.kept, 1);
-        let options = Options {
+        let options = MergeOptions {
             deletions: true,
-            ..Options::default()
+            ..MergeOptions::default()
         };
         let (text, totals, _) = merged(&o, a, b, &options);
         assert_eq!((ids(&text).as_str(), totals.deleted), ("s x n", 1));
@@ -227,7 +227,7 @@ fn sessions_of_a_file_are_paired_by_id() {
     assert_eq!(ids(&united("", &a, &b).0), "s x t x m n u x m");
     let [a, b] = [O.replace("\"x\"", "\"y\""), other("z").replace("\"x\"", "\"w\"")];
     let (a, b) = (sessions(&a), sessions(&b));
-    let error = merge(&[], &a, &b, &Options::default());
+    let error = merge(&[], &a, &b, &MergeOptions::default());
     assert!(error.unwrap_err().hint.unwrap().contains("convo join"));
     // Two forks: one session each, with different ids.
     let fork = other("fork");
@@ -235,17 +235,17 @@ fn sessions_of_a_file_are_paired_by_id() {
 }
 
 #[test]
-fn a_log_of_appended_lines_keeps_its_own() {
-    let options = Options {
+fn with_appends_the_own_version_of_a_line_is_kept() {
+    let options = MergeOptions {
         appends: true,
-        ..Options::default()
+        ..MergeOptions::default()
     };
     let a = O.to_string() + &user("a1", 1);
     let b = O
         .replace("\"T\"", "\"B\"")
         .replace("\"x\",\"id\"", "\"changed\",\"id\"")
         + &user("b1", 1);
-    let options = Options {
+    let options = MergeOptions {
         prefer: Prefer::Theirs,
         ..options
     };

@@ -144,10 +144,10 @@ fn records(text: &str) -> BTreeSet<Vec<u8>> {
     let of = |line: &str| {
         let raw = line.as_bytes();
         let is = |name: &str| json::member(raw, "type").and_then(json::text).as_deref() == Some(name);
-        let made = json::member(raw, "id").is_some_and(|id| id.starts_with(b"\"branch_"));
+        let built = json::member(raw, "id").is_some_and(|id| id.starts_with(b"\"branch_"));
         match json::member(raw, "theirs").filter(|_| is("conflict")) {
             Some(theirs) => Some(theirs.to_vec()),
-            None => (!made && !is("restore")).then(|| raw.to_vec()),
+            None => (!built && !is("restore")).then(|| raw.to_vec()),
         }
     };
     text.lines().filter_map(of).collect()
@@ -159,18 +159,18 @@ fn ids(text: &str) -> BTreeSet<String> {
 }
 
 fn united(base: &str, a: &str, b: &str) -> String {
-    merged(base, a, b, &Options::default()).0
+    merged(base, a, b, &MergeOptions::default()).0
 }
 
 /// The check findings of a text's sessions; branches include the messages before them.
 fn findings(text: &str) -> BTreeSet<String> {
-    use crate::check::{Options, structure};
+    use crate::check::{CheckOptions, structure};
     let sessions = sessions(text);
     let mut found = BTreeSet::new();
     for (nth, session) in sessions.iter().enumerate() {
-        let whole = crate::filter::branch::whole(&sessions[..nth], session.clone());
+        let whole = crate::filter::branch::complete_branch(&sessions[..nth], session.clone());
         found.extend(
-            structure(&whole, &View::replay(&whole), &Options::default())
+            structure(&whole, &View::replay(&whole), &CheckOptions::default())
                 .into_iter()
                 .map(|finding| finding.rule.id.to_string()),
         );
@@ -188,15 +188,15 @@ fn coincide(o: &str, a: &str, b: &str) -> bool {
 
 /// The number of random pairs; an environment variable increases it.
 fn pairs() -> u32 {
-    let asked = std::env::var("CONVO_MERGE_PAIRS").ok();
-    asked.and_then(|count| count.parse().ok()).unwrap_or(192)
+    let requested = std::env::var("CONVO_MERGE_PAIRS").ok();
+    requested.and_then(|count| count.parse().ok()).unwrap_or(192)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(8), ..ProptestConfig::with_cases(pairs()) })]
 
     #[test]
-    fn nothing_is_lost_and_the_laws_hold(o in acts(12), a in acts(10), b in acts(10)) {
+    fn merging_loses_nothing_and_satisfies_the_laws(o in acts(12), a in acts(10), b in acts(10)) {
         let [o, a, b] = logs(&o, &a, &b, false);
         prop_assert_eq!(&united(&o, &a, &a), &a);
         prop_assert_eq!(&united(&o, &a, &o), &a);
@@ -225,9 +225,9 @@ proptest! {
     }
 
     #[test]
-    fn deletions_hold_where_they_are_asked_for(o in acts(12), a in acts(10)) {
+    fn requested_deletions_are_applied(o in acts(12), a in acts(10)) {
         let [o, a, _] = logs(&o, &a, &[], true);
-        let options = Options { deletions: true, ..Options::default() };
+        let options = MergeOptions { deletions: true, ..MergeOptions::default() };
         prop_assert_eq!(&merged(&o, &a, &o, &options).0, &a);
         prop_assert_eq!(&merged(&o, &o, &a, &options).0, &a);
         prop_assert_eq!(&merged(&o, &a, &a, &options).0, &a);

@@ -43,17 +43,17 @@ fn talk(letters: &str) -> Session {
     session(&lines.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn plan<'s>(session: &'s Session, ways: &Ways) -> Split<'s> {
-    Split::plan(session, ways, Carry::System, None).unwrap()
+fn plan<'s>(session: &'s Session, ways: &SplitConditions) -> Split<'s> {
+    Split::plan(session, ways, CopyPolicy::System, None).unwrap()
 }
 
 /// The letters of the parts, with copies in brackets.
-fn cut(letters: &str, ways: &Ways, carry: Carry) -> String {
+fn cut(letters: &str, ways: &SplitConditions, carry: CopyPolicy) -> String {
     let session = talk(letters);
     let split = Split::plan(&session, ways, carry, None).unwrap();
     let letter = |id: &str| letters.chars().nth(id[1..].parse().unwrap()).unwrap().to_string();
     let pieces = (0..split.parts.len()).map(|nth| {
-        let piece = split.piece(nth).unwrap().session;
+        let piece = split.build_part(nth).unwrap().session;
         let view = View::replay(&piece);
         let one = |message: crate::model::message::Message<'_>| {
             let of = message
@@ -70,53 +70,53 @@ fn cut(letters: &str, ways: &Ways, carry: Carry) -> String {
     pieces.collect::<Vec<_>>().join(" ")
 }
 
-fn at(ids: &[&str]) -> Ways {
-    Ways {
+fn at(ids: &[&str]) -> SplitConditions {
+    SplitConditions {
         at: ids.iter().map(ToString::to_string).collect(),
-        ..Ways::default()
+        ..SplitConditions::default()
     }
 }
 
-fn messages(max: u64) -> Ways {
-    Ways {
+fn messages(max: u64) -> SplitConditions {
+    SplitConditions {
         max_messages: Some(max),
-        ..Ways::default()
+        ..SplitConditions::default()
     }
 }
 
 #[test]
-fn exchanges_stay_whole() {
-    assert_eq!(cut("suauctaua", &messages(5), Carry::None), "sua ucta ua");
-    assert_eq!(cut("suauctaua", &messages(3), Carry::None), "sua ucta ua");
-    assert_eq!(cut("suauctaua", &messages(9), Carry::None), "suauctaua");
-    assert_eq!(cut("sua", &messages(1), Carry::None), "sua");
-    assert_eq!(cut("", &messages(1), Carry::None), "");
+fn exchanges_are_not_split() {
+    assert_eq!(cut("suauctaua", &messages(5), CopyPolicy::None), "sua ucta ua");
+    assert_eq!(cut("suauctaua", &messages(3), CopyPolicy::None), "sua ucta ua");
+    assert_eq!(cut("suauctaua", &messages(9), CopyPolicy::None), "suauctaua");
+    assert_eq!(cut("sua", &messages(1), CopyPolicy::None), "sua");
+    assert_eq!(cut("", &messages(1), CopyPolicy::None), "");
     // A result after the next question keeps both exchanges together.
-    assert_eq!(cut("ucutuaua", &messages(2), Carry::None), "ucut ua ua");
-    let turns = Ways {
+    assert_eq!(cut("ucutuaua", &messages(2), CopyPolicy::None), "ucut ua ua");
+    let turns = SplitConditions {
         every_turns: Some(2),
-        ..Ways::default()
+        ..SplitConditions::default()
     };
-    assert_eq!(cut("suauauaua", &turns, Carry::None), "suaua uaua");
+    assert_eq!(cut("suauauaua", &turns, CopyPolicy::None), "suaua uaua");
 }
 
 #[test]
-fn what_stands_is_carried_and_counts() {
+fn active_messages_are_copied_and_counted() {
     assert_eq!(
-        cut("suaeuasua", &messages(4), Carry::System),
+        cut("suaeuasua", &messages(4), CopyPolicy::System),
         "suae (s)uas (s)(s)ua".replace("(s)(s)", "(s)")
     );
     assert_eq!(
-        cut("suaeuaua", &messages(4), Carry::Context),
+        cut("suaeuaua", &messages(4), CopyPolicy::Context),
         "suae (s)(e)ua (s)(e)ua"
     );
     let session = talk("suaua");
-    let full = Split::plan(&session, &messages(1), Carry::System, None).unwrap_err();
-    assert_eq!(full.kind, crate::error::Kind::Usage);
+    let full = Split::plan(&session, &messages(1), CopyPolicy::System, None).unwrap_err();
+    assert_eq!(full.kind, crate::error::ErrorKind::Usage);
 }
 
 #[test]
-fn an_exchange_that_is_too_large_is_told() {
+fn an_oversized_exchange_is_reported() {
     let session = talk("uauctctctaua");
     let large = |split: &Split<'_>| {
         split
@@ -126,19 +126,19 @@ fn an_exchange_that_is_too_large_is_told() {
             .collect::<Vec<_>>()
     };
     assert_eq!(large(&plan(&session, &messages(3))), [false, true, false]);
-    let tokens = Ways {
+    let tokens = SplitConditions {
         max_tokens: Some(30),
-        ..Ways::default()
+        ..SplitConditions::default()
     };
     let counter = Counter::of(Tokenizer::DEFAULT, &session);
-    let split = Split::plan(&session, &tokens, Carry::System, Some(counter)).unwrap();
+    let split = Split::plan(&session, &tokens, CopyPolicy::System, Some(counter)).unwrap();
     assert_eq!(large(&split), [false, true, false]);
     assert!(split.parts.iter().all(|part| part.tokens > 0));
 }
 
 #[test]
-fn a_cut_that_is_asked_for_moves_to_the_beginning_of_the_exchange() {
-    assert_eq!(cut("suauaua", &at(&["m3", "m5"]), Carry::None), "sua ua ua");
+fn a_requested_cut_moves_to_the_start_of_its_exchange() {
+    assert_eq!(cut("suauaua", &at(&["m3", "m5"]), CopyPolicy::None), "sua ua ua");
     let session = talk("suaucta");
     let split = plan(&session, &at(&["m5", "m1"]));
     assert_eq!(split.parts.len(), 2);
@@ -149,26 +149,26 @@ fn a_cut_that_is_asked_for_moves_to_the_beginning_of_the_exchange() {
             "not split at m1: part of the first exchange",
         ]
     );
-    let error = Split::plan(&session, &at(&["m99"]), Carry::None, None).unwrap_err();
-    assert_eq!(error.kind, crate::error::Kind::No);
+    let error = Split::plan(&session, &at(&["m99"]), CopyPolicy::None, None).unwrap_err();
+    assert_eq!(error.kind, crate::error::ErrorKind::No);
 }
 
 #[test]
 fn time_ends_a_piece() {
-    let gap = |hours: u64| Ways {
+    let gap = |hours: u64| SplitConditions {
         gap: Some(Duration::from_secs(3600 * hours)),
-        ..Ways::default()
+        ..SplitConditions::default()
     };
     // The answer comes late, the next question soon after; then a pause.
     assert_eq!(
-        cut("1ua2u5aua1ua", &gap(8), Carry::None),
+        cut("1ua2u5aua1ua", &gap(8), CopyPolicy::None),
         "uauaua ua".replace("ua ua", "uaua")
     );
-    assert_eq!(cut("0ua3ua3ua5ua", &gap(8), Carry::None), "ua uaua ua");
-    assert_eq!(cut("0ua3ua3ua5ua", &gap(9), Carry::None), "ua uauaua");
+    assert_eq!(cut("0ua3ua3ua5ua", &gap(8), CopyPolicy::None), "ua uaua ua");
+    assert_eq!(cut("0ua3ua3ua5ua", &gap(9), CopyPolicy::None), "ua uauaua");
     // Messages without a time are ignored, and backward steps in time are not pauses.
-    assert_eq!(cut("uaua", &gap(0), Carry::None), "uaua");
-    assert_eq!(cut("5ua0ua", &gap(1), Carry::None), "uaua");
+    assert_eq!(cut("uaua", &gap(0), CopyPolicy::None), "uaua");
+    assert_eq!(cut("5ua0ua", &gap(1), CopyPolicy::None), "uaua");
     let untimed = talk("uaua");
     assert_eq!(plan(&untimed, &gap(1)).notes.len(), 1);
 }
@@ -177,7 +177,7 @@ fn time_ends_a_piece() {
 fn pieces_are_a_chain() {
     let session = talk("suauaua");
     let split = plan(&session, &at(&["m3", "m5"]));
-    let pieces: Vec<Session> = (0..3).map(|nth| split.piece(nth).unwrap().session).collect();
+    let pieces: Vec<Session> = (0..3).map(|nth| split.build_part(nth).unwrap().session).collect();
     let header = |nth: usize, name: &str| {
         let header = pieces[nth].header();
         let value = header.into_iter().find(|(known, _)| known == name);
@@ -229,9 +229,9 @@ fn ids_are_safe_and_in_order() {
     for (id, first) in [("s", "s.01"), (odd, "key_a_2fb.01"), (long.as_str(), "hash_")] {
         let text = lines(id);
         let session = session(&text.lines().collect::<Vec<_>>());
-        let turns = Ways {
+        let turns = SplitConditions {
             every_turns: Some(1),
-            ..Ways::default()
+            ..SplitConditions::default()
         };
         let split = plan(&session, &turns);
         let ids: Vec<String> = (0..12).map(|nth| split.id(nth)).collect();
@@ -244,7 +244,7 @@ fn ids_are_safe_and_in_order() {
 }
 
 #[test]
-fn what_moved_the_view_is_in_the_piece_that_it_moved() {
+fn events_are_copied_into_the_part_that_they_change() {
     let event =
         |id: &str, rest: &str| format!(r#"{{"type":"{rest},"id":"{id}","at":"2026-01-01T00:00:00Z"}}"#);
     let mut session = talk("suauaua");
@@ -258,7 +258,7 @@ fn what_moved_the_view_is_in_the_piece_that_it_moved() {
     );
     let split = plan(&session, &at(&["m3", "m5"]));
     let names = |nth: usize| {
-        let piece = split.piece(nth).unwrap().session;
+        let piece = split.build_part(nth).unwrap().session;
         let events =
             (0..piece.len()).filter_map(|index| Some(piece.record(index).event()?.name().into_owned()));
         events.collect::<Vec<_>>().join(" ")
@@ -267,7 +267,7 @@ fn what_moved_the_view_is_in_the_piece_that_it_moved() {
     assert_eq!(split.parts.len(), 2);
     assert_eq!(names(0), "session summary compact link");
     assert_eq!(names(1), "session compact");
-    let restored = split.piece(1).unwrap().session;
+    let restored = split.build_part(1).unwrap().session;
     assert!(restored.text().contains("\"m6\""), "what is out of view is kept");
     assert_eq!(View::replay(&restored).items.len(), 2);
 }

@@ -3,7 +3,7 @@
 use super::super::*;
 use crate::filter::join::join;
 use crate::filter::tests::histories::{history, reread, sent, settled, step};
-use crate::model::chain::{self, Links};
+use crate::model::chain::{self, ChainLinks};
 use crate::model::exchange::Cuts;
 use crate::model::json;
 use crate::model::session::Class;
@@ -33,7 +33,7 @@ fn timed(session: &Session, minutes: &[Option<u16>]) -> Session {
     timed
 }
 
-fn ways() -> impl Strategy<Value = Ways> {
+fn ways() -> impl Strategy<Value = SplitConditions> {
     let some = |range: std::ops::Range<u64>| proptest::option::weighted(0.5, range);
     (
         some(1..12),
@@ -42,14 +42,16 @@ fn ways() -> impl Strategy<Value = Ways> {
         some(0..50_000),
         any::<bool>(),
     )
-        .prop_map(|(max_messages, max_tokens, every_turns, gap, per_day)| Ways {
-            max_messages,
-            max_tokens,
-            every_turns,
-            gap: gap.map(Duration::from_secs),
-            per_day,
-            at: Vec::new(),
-        })
+        .prop_map(
+            |(max_messages, max_tokens, every_turns, gap, per_day)| SplitConditions {
+                max_messages,
+                max_tokens,
+                every_turns,
+                gap: gap.map(Duration::from_secs),
+                per_day,
+                at: Vec::new(),
+            },
+        )
 }
 
 fn is_copy(body: &[u8]) -> bool {
@@ -75,7 +77,7 @@ proptest! {
         minutes in proptest::collection::vec(proptest::option::of(0u16..4000), 1..40),
         ways in ways(),
         picks in proptest::collection::vec(any::<usize>(), 0..3),
-        carry in prop_oneof![Just(Carry::System), Just(Carry::Context), Just(Carry::None)],
+        carry in prop_oneof![Just(CopyPolicy::System), Just(CopyPolicy::Context), Just(CopyPolicy::None)],
     ) {
         let session = timed(&history(&steps, repeated), &minutes);
         let view = View::replay(&session);
@@ -88,11 +90,11 @@ proptest! {
         let split = match Split::plan(&session, &ways, carry, Some(counter)) {
             Ok(split) => split,
             Err(error) => {
-                prop_assert!(matches!(error.kind, crate::error::Kind::Usage), "{error}");
+                prop_assert!(matches!(error.kind, crate::error::ErrorKind::Usage), "{error}");
                 return Ok(());
             }
         };
-        let pieces: Vec<Session> = (0..split.parts.len()).map(|nth| split.piece(nth).unwrap().session).collect();
+        let pieces: Vec<Session> = (0..split.parts.len()).map(|nth| split.build_part(nth).unwrap().session).collect();
 
         // Every line occurs once and in order, and the views together equal the original.
         let lines: Vec<_> = pieces.iter().flat_map(said).collect();
@@ -103,7 +105,7 @@ proptest! {
 
         // Joining restores the session; repeated ids are replaced.
         if !repeated {
-            let links: Vec<Links> = pieces.iter().map(Links::of).collect();
+            let links: Vec<ChainLinks> = pieces.iter().map(ChainLinks::of).collect();
             let order = chain::order(&links, None).unwrap();
             prop_assert!(order.faults.is_empty(), "{:?}", order.faults);
             let joined = join(&pieces, &order, None).unwrap();
@@ -142,7 +144,7 @@ proptest! {
             prop_assert!(own.items[copies..].iter().all(|item| !matches!(item, Item::Line(_)) || !is_copy(item.body(piece))));
             // The same holds as a stream.
             prop_assert_eq!(sent(&reread(&settled(piece))), sent(piece));
-            prop_assert_eq!(split.piece(nth).unwrap().session.text(), piece.text());
+            prop_assert_eq!(split.build_part(nth).unwrap().session.text(), piece.text());
         }
     }
 }

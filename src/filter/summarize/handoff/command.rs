@@ -2,9 +2,9 @@
 //! again.
 
 use super::cut::first;
-use super::lines::{Count, MORE, fitting, quoted, unseen};
+use super::lines::{CountFn, MORE, fitting, quoted, unseen};
 use super::read::TOOLS;
-use super::{Command, Facts};
+use super::{Command, SessionFacts};
 use std::cell::OnceCell;
 
 /// Maximum characters of a command, tried in this order when not all fit.
@@ -43,7 +43,7 @@ const TESTING: [&str; 22] = [
 impl Purpose {
     /// Classifies a command.
     pub fn of(command: &str) -> Purpose {
-        let mut words = words(without_place(command));
+        let mut words = words(without_directory(command));
         let first = words.next().unwrap_or_default();
         let second = words.next().unwrap_or_default();
         let with = LOOKING_WITH.iter().find(|(name, _)| *name == first);
@@ -64,7 +64,7 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The command after `cd DIR &&`.
-fn without_place(command: &str) -> &str {
+fn without_directory(command: &str) -> &str {
     let rest = command.trim_start().strip_prefix("cd ");
     match rest.and_then(|rest| rest.split_once("&&")) {
         Some((place, rest)) if !place.contains([';', '|', '\n']) => rest,
@@ -85,7 +85,7 @@ pub struct Commands<'f> {
 
 impl<'f> Commands<'f> {
     /// Prepares the commands of a session.
-    pub fn of(facts: &'f Facts<'_>) -> Commands<'f> {
+    pub fn of(facts: &'f SessionFacts<'_>) -> Commands<'f> {
         let all = facts.commands.in_order();
         let all: Vec<_> = all
             .into_iter()
@@ -132,7 +132,7 @@ impl<'f> Commands<'f> {
     }
 
     /// The lines for a width, and their costs.
-    fn shown(&self, width: usize, count: Count<'_>) -> &(Vec<String>, Vec<u64>) {
+    fn shown(&self, width: usize, count: CountFn<'_>) -> &(Vec<String>, Vec<u64>) {
         self.shown[width].get_or_init(|| {
             let lines: Vec<String> = (0..self.all.len())
                 .map(|nth| self.line(nth, WIDTHS[width]))
@@ -143,13 +143,13 @@ impl<'f> Commands<'f> {
     }
 
     /// Tokens of all commands.
-    pub fn need(&self, count: Count<'_>) -> u64 {
+    pub fn need(&self, count: CountFn<'_>) -> u64 {
         let more = if self.unnamed > 0 { MORE } else { 0 };
         self.shown(0, count).1.iter().sum::<u64>() + count(&self.tools) + more
     }
 
     /// All commands in the greatest width that fits; else as many of the most important as fit.
-    pub fn lines(&self, room: u64, count: Count<'_>) -> Vec<String> {
+    pub fn lines(&self, room: u64, count: CountFn<'_>) -> Vec<String> {
         let tools = count(&self.tools);
         let (room, tools) = match room.checked_sub(tools) {
             Some(room) if room >= tools => (room, self.tools.as_str()),
@@ -198,7 +198,7 @@ mod tests {
     use super::Purpose;
 
     #[test]
-    fn commands_are_known_by_their_words() {
+    fn commands_are_classified_by_their_words() {
         for (command, purpose) in [
             ("cd /w && git diff --stat", Purpose::Looking),
             ("sed -n 1,20p a.rs", Purpose::Looking),

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beginning_and_end_are_left() {
+    fn head_and_tail_are_kept() {
         let count = |text: &str| text.split_whitespace().count() as u64;
         let text: String = (0..300).map(|n| format!("word{n} ")).collect();
         let short = cut(&text, 30, &count);

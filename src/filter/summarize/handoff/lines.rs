@@ -1,6 +1,6 @@
 //! Selects and formats the lines of blocks: quoted, as many as fit, and the number omitted.
 
-pub use super::super::entry::Count;
+pub use super::super::entry::CountFn;
 use super::super::entry::push_quoted;
 
 /// Token overhead of an item: its line prefix and line end.

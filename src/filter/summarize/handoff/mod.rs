@@ -26,19 +26,19 @@ pub(super) use cut::GAP;
 pub(super) use read::{Heading, item};
 pub(super) use write::Blocks;
 
-use super::entry::{Entry, entry};
+use super::entry::{QuotedText, entry};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The facts of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts<'a> {
+pub struct SessionFacts<'a> {
     /// User requests, oldest first.
     pub requests: Vec<Cow<'a, str>>,
     /// The newest plan.
-    pub plan: Vec<Step>,
+    pub plan: Vec<PlanStep>,
     /// Written or read files, by path.
-    pub files: Recent<File>,
+    pub files: Recent<ChangedFile>,
     /// Commands, by text.
     pub commands: Recent<Command<'a>>,
     /// Other tools, with the number of calls.
@@ -46,18 +46,18 @@ pub struct Facts<'a> {
     /// Failures, oldest first.
     pub errors: Vec<String>,
     /// Assistant texts before the last reply, oldest first.
-    pub notes: Vec<Note<'a>>,
+    pub notes: Vec<AssistantNote<'a>>,
     /// The newest reply.
     pub reply: Option<Cow<'a, str>>,
     /// Conversation entries that an earlier summary quotes.
-    pub(super) earlier: Vec<Entry<'static>>,
+    pub(super) earlier: Vec<QuotedText<'static>>,
     /// Requests, files and commands that earlier summaries counted but did not list.
     pub(super) unnamed: [u64; 3],
 }
 
 /// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PlanStep {
     /// `x` done, `>` in progress, `-` canceled, else a blank.
     pub state: char,
     /// Description.
@@ -66,7 +66,7 @@ pub struct Step {
 
 /// The changes of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct File {
+pub struct ChangedFile {
     /// `A` added, `M` modified, `D` deleted; none: only read.
     pub change: Option<char>,
     /// Number of changes.
@@ -88,7 +88,7 @@ pub struct Command<'a> {
 
 /// A sentence of the assistant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note<'a> {
+pub struct AssistantNote<'a> {
     /// The sentence.
     pub text: Cow<'a, str>,
     /// Whether it is among the first of a message directly before a request.
@@ -145,14 +145,14 @@ impl<T: Default> Recent<T> {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> SessionFacts<'a> {
     /// Whether there is a file, a command or a plan to hand over.
     pub fn hands_over(&self) -> bool {
         !(self.files.is_empty() && self.commands.is_empty() && self.plan.is_empty())
     }
 
     /// Adds the lines of another program's summary.
-    pub fn recall(&mut self, text: &str) {
+    pub fn add_lines_of_summary(&mut self, text: &str) {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         self.earlier.extend(lines.map(|line| entry(line, None)));
     }
@@ -188,7 +188,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Combines these facts with newer ones.
-    pub fn and(mut self, newer: Facts<'a>) -> Facts<'a> {
+    pub fn and(mut self, newer: SessionFacts<'a>) -> SessionFacts<'a> {
         self.requests.extend(newer.requests);
         if !newer.plan.is_empty() {
             self.plan = newer.plan;
@@ -198,8 +198,8 @@ impl<'a> Facts<'a> {
             known.changes += file.changes;
             if file.change.is_some() {
                 // A file that was added in this session counts as added, even after modifications.
-                let made = known.change == Some('A') && file.change == Some('M');
-                known.change = if made { Some('A') } else { file.change };
+                let built = known.change == Some('A') && file.change == Some('M');
+                known.change = if built { Some('A') } else { file.change };
                 known.failed = file.failed;
             }
         }

@@ -1,7 +1,7 @@
 //! Parses the lines of an earlier handoff.
 
 use super::super::entry::entry;
-use super::{Command, Facts, Note, Step};
+use super::{AssistantNote, Command, PlanStep, SessionFacts};
 use std::borrow::Cow;
 
 /// The heading of a block.
@@ -54,7 +54,7 @@ impl Heading {
 pub const TOOLS: &str = "other tools: ";
 
 /// Parses an item of a block. Other lines are ignored, because no handoff contains them.
-pub fn item(facts: &mut Facts<'_>, heading: Heading, line: &str) {
+pub fn item(facts: &mut SessionFacts<'_>, heading: Heading, line: &str) {
     if let Some(more) = line.strip_prefix('[').and_then(|rest| rest.split(' ').next())
         && let Ok(more) = more.parse::<u64>()
         && line.ends_with(']')
@@ -72,7 +72,7 @@ pub fn item(facts: &mut Facts<'_>, heading: Heading, line: &str) {
         (Heading::Earlier, Some(text)) => facts.earlier.push(entry(&text, None)),
         (Heading::Requests, Some(text)) => facts.requests.push(Cow::Owned(text)),
         (Heading::Errors, Some(text)) => facts.errors.push(text),
-        (Heading::Notes, Some(text)) => facts.notes.push(Note {
+        (Heading::Notes, Some(text)) => facts.notes.push(AssistantNote {
             text: Cow::Owned(text),
             concludes: false,
         }),
@@ -80,7 +80,7 @@ pub fn item(facts: &mut Facts<'_>, heading: Heading, line: &str) {
         (Heading::Plan, None) => {
             let step = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
             if let Some((state, text)) = step {
-                facts.plan.push(Step {
+                facts.plan.push(PlanStep {
                     state: state.chars().next().unwrap_or(' '),
                     text: text.to_string(),
                 });
@@ -100,7 +100,7 @@ pub fn item(facts: &mut Facts<'_>, heading: Heading, line: &str) {
     }
 }
 
-fn file(facts: &mut Facts<'_>, line: &str) {
+fn file(facts: &mut SessionFacts<'_>, line: &str) {
     let Some((letter, rest)) = line.split_once(' ') else {
         return;
     };
@@ -116,7 +116,7 @@ fn file(facts: &mut Facts<'_>, line: &str) {
     file.failed = failed;
 }
 
-fn ran(facts: &mut Facts<'_>, line: &str) {
+fn ran(facts: &mut SessionFacts<'_>, line: &str) {
     let failure = line.rsplit_once(" => ").filter(|(_, outcome)| {
         let code = outcome.split(':').next().unwrap_or_default();
         code == "failed" || code.parse::<i64>().is_ok()

@@ -1,11 +1,11 @@
 //! The request block of a handoff: the first request, the newest ones, and those that match questions.
 
-use super::super::choose::{Candidate, Choosing, Fading};
-use super::super::prior::Prior;
+use super::super::prior_weight::Prior;
+use super::super::selection::{Fading, UnitCandidate, UnitCandidates};
 use super::super::sentences::ranges;
-use super::Facts;
+use super::SessionFacts;
 use super::cut::{GAP, cut};
-use super::lines::{AROUND, Count, MORE, quoted, unseen};
+use super::lines::{AROUND, CountFn, MORE, quoted, unseen};
 use crate::model::threads::over_cores;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,35 +13,35 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Minimum tokens of a quoted request.
-const LEAST: u64 = 24;
+const MINIMUM: u64 = 24;
 
 /// Maximum tokens of a request that is quoted as a whole rather than by sentence.
-const WHOLE: u64 = 3 * LEAST;
+const WHOLE: u64 = 3 * MINIMUM;
 
 /// The requests of a session.
 pub struct Requests<'f> {
-    facts: &'f Facts<'f>,
+    facts: &'f SessionFacts<'f>,
     /// Tokens of each request.
     costs: Vec<u64>,
-    asked: Option<Asked<'f>>,
+    asked: Option<QuestionCandidates<'f>>,
 }
 
 /// The candidates for matching questions.
-struct Asked<'f> {
+struct QuestionCandidates<'f> {
     questions: &'f [String],
     /// Sentences, and short requests as a whole, each with the number of its request.
     units: Vec<(usize, Range<usize>)>,
-    among: RefCell<Choosing<'f>>,
+    among: RefCell<UnitCandidates<'f>>,
 }
 
 impl<'f> Requests<'f> {
     /// Prepares the requests of a session.
-    pub fn of(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'_>) -> Requests<'f> {
+    pub fn of(facts: &'f SessionFacts<'_>, questions: &'f [String], count: CountFn<'_>) -> Requests<'f> {
         let bytes = facts.requests.iter().map(|text| text.len()).sum();
         let costs = over_cores(facts.requests.len(), bytes, |nth| {
             count(&facts.requests[nth]) + AROUND
         });
-        let asked = (!questions.is_empty()).then(|| Asked::of(facts, questions, &costs, count));
+        let asked = (!questions.is_empty()).then(|| QuestionCandidates::of(facts, questions, &costs, count));
         Requests { facts, costs, asked }
     }
 
@@ -53,21 +53,21 @@ impl<'f> Requests<'f> {
 
     /// The requests within `room` tokens: the first with at most a third, matches of the questions with half of the
     /// rest, and the newest, each shortened to the same length.
-    pub fn lines(&self, room: u64, count: Count<'_>) -> Vec<String> {
+    pub fn lines(&self, room: u64, count: CountFn<'_>) -> Vec<String> {
         let costs = &self.costs;
         let Some(first_cost) = costs.first() else {
             return Vec::new();
         };
-        let (mut first_cap, mut asked) = (*first_cost, BTreeMap::new());
+        let (mut first_cap, mut requested) = (*first_cost, BTreeMap::new());
         let (cap, from) = if self.need() <= room {
             (u64::MAX, 1)
         } else {
-            first_cap = first_cap.min((room / 3).max(LEAST));
+            first_cap = first_cap.min((room / 3).max(MINIMUM));
             let mut left = room.saturating_sub(first_cap + MORE);
             if let Some(of) = &self.asked {
-                (asked, left) = of.excerpts(&self.facts.requests, left);
+                (requested, left) = of.excerpts(&self.facts.requests, left);
             }
-            newest_of(costs, |nth| asked.contains_key(&nth), left)
+            newest_of(costs, |nth| requested.contains_key(&nth), left)
         };
         if first_cap > room {
             return Vec::new();
@@ -76,14 +76,14 @@ impl<'f> Requests<'f> {
             let text = self.facts.requests[nth].trim();
             let cap = if nth == 0 { first_cap } else { cap };
             let short = cut(text, cap.saturating_sub(AROUND), count);
-            match asked.get(&nth) {
+            match requested.get(&nth) {
                 Some(_) if nth == 0 && costs[0] <= first_cap => quoted("- ", &short),
                 Some(excerpt) if nth == 0 => quoted("- ", &format!("{short}{GAP}{excerpt}")),
                 Some(excerpt) => quoted("- ", excerpt),
                 None => quoted("- ", &short),
             }
         };
-        let earlier: Vec<usize> = asked
+        let earlier: Vec<usize> = requested
             .keys()
             .copied()
             .filter(|nth| (1..from).contains(nth))
@@ -103,13 +103,13 @@ fn newest_of(costs: &[u64], is_paid: impl Fn(usize) -> bool, room: u64) -> (u64,
     let mut left = room;
     let mut from = costs.len();
     for nth in (1..costs.len()).rev() {
-        let Some(rest) = left.checked_sub(cost(nth).min(LEAST)) else {
+        let Some(rest) = left.checked_sub(cost(nth).min(MINIMUM)) else {
             break;
         };
         (left, from) = (rest, nth);
     }
     let sum = |cap: u64| (from..costs.len()).map(|nth| cost(nth).min(cap)).sum::<u64>();
-    let (mut low, mut high) = (LEAST, room.max(LEAST));
+    let (mut low, mut high) = (MINIMUM, room.max(MINIMUM));
     while low < high {
         let middle = low + (high - low).div_ceil(2);
         match sum(middle) <= room {
@@ -120,8 +120,13 @@ fn newest_of(costs: &[u64], is_paid: impl Fn(usize) -> bool, room: u64) -> (u64,
     (low, from)
 }
 
-impl<'f> Asked<'f> {
-    fn of(facts: &'f Facts<'_>, questions: &'f [String], costs: &[u64], count: Count<'_>) -> Asked<'f> {
+impl<'f> QuestionCandidates<'f> {
+    fn of(
+        facts: &'f SessionFacts<'_>,
+        questions: &'f [String],
+        costs: &[u64],
+        count: CountFn<'_>,
+    ) -> QuestionCandidates<'f> {
         let mut units = Vec::new();
         for (nth, text) in facts.requests.iter().enumerate() {
             match costs[nth] <= WHOLE {
@@ -130,14 +135,14 @@ impl<'f> Asked<'f> {
             }
         }
         let text = |(nth, range): &(usize, Range<usize>)| &facts.requests[*nth][range.clone()];
-        let among = units.iter().map(|unit| Candidate {
+        let among = units.iter().map(|unit| UnitCandidate {
             text: text(unit),
             prior: Prior::NEUTRAL.product(),
             tokens: count(text(unit)) + AROUND + count(GAP),
         });
-        Asked {
+        QuestionCandidates {
             questions,
-            among: RefCell::new(Choosing::among(among.collect())),
+            among: RefCell::new(UnitCandidates::among(among.collect())),
             units,
         }
     }
@@ -147,7 +152,7 @@ impl<'f> Asked<'f> {
     fn excerpts(&self, requests: &[Cow<'_, str>], room: u64) -> (BTreeMap<usize, String>, u64) {
         let mut among = self.among.borrow_mut();
         let choice = among.begin(self.questions, room, Fading::Slow);
-        let left = choice.left(room);
+        let left = choice.remaining(room);
         let mut chosen = choice.chosen;
         chosen.sort_unstable();
         let mut ends: BTreeMap<usize, usize> = BTreeMap::new();

@@ -1,21 +1,21 @@
 //! Writes the blocks of a handoff, each within its share of the budget.
 
-use super::super::choose::{Candidate, Choosing, Fading};
-use super::super::entry::Entry;
-use super::super::prior::Prior;
+use super::super::entry::QuotedText;
+use super::super::prior_weight::Prior;
+use super::super::selection::{Fading, UnitCandidate, UnitCandidates};
 use super::command::Commands;
 use super::cut::{cut, first};
-use super::lines::{AROUND, Count, MORE, fitting, quoted, unseen};
+use super::lines::{AROUND, CountFn, MORE, fitting, quoted, unseen};
 use super::read::Heading;
 use super::requests::Requests;
-use super::{Facts, File};
-use crate::filter::phrase::holds;
+use super::{ChangedFile, SessionFacts};
+use crate::filter::phrase::contains_words;
 use crate::model::message::Role;
 use crate::model::threads::over_cores;
 use std::cell::RefCell;
 
 /// Minimum tokens of a quoted reply.
-const LEAST: u64 = 12;
+const MINIMUM: u64 = 12;
 
 /// Maximum number of errors; the newest are listed.
 const ERRORS: usize = 3;
@@ -24,7 +24,7 @@ const ERRORS: usize = 3;
 const STEP: usize = 160;
 
 /// A block before its budget is known.
-struct Block<'f> {
+struct UnsizedBlock<'f> {
     heading: Heading,
     /// Its weight when not everything fits.
     share: u64,
@@ -35,13 +35,13 @@ struct Block<'f> {
 
 /// The non-empty blocks of a session.
 pub struct Blocks<'f> {
-    blocks: Vec<Block<'f>>,
-    count: Count<'f>,
+    blocks: Vec<UnsizedBlock<'f>>,
+    count: CountFn<'f>,
 }
 
 impl<'f> Blocks<'f> {
     /// Prepares the blocks of these facts.
-    pub fn of(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -> Blocks<'f> {
+    pub fn of(facts: &'f SessionFacts<'_>, questions: &'f [String], count: CountFn<'f>) -> Blocks<'f> {
         let mut blocks = blocks(facts, questions, count);
         blocks.retain(|block| block.need > 0);
         Blocks { blocks, count }
@@ -65,7 +65,7 @@ impl<'f> Blocks<'f> {
 }
 
 /// Distributes the budget: a block that needs at most its share gets what it needs; the others divide the rest.
-fn parts(blocks: &[Block<'_>], room: u64) -> Vec<u64> {
+fn parts(blocks: &[UnsizedBlock<'_>], room: u64) -> Vec<u64> {
     let mut parts: Vec<Option<u64>> = vec![None; blocks.len()];
     let mut left = room;
     loop {
@@ -84,9 +84,13 @@ fn parts(blocks: &[Block<'_>], room: u64) -> Vec<u64> {
     }
 }
 
-fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -> Vec<Block<'f>> {
+fn blocks<'f>(
+    facts: &'f SessionFacts<'_>,
+    questions: &'f [String],
+    count: CountFn<'f>,
+) -> Vec<UnsizedBlock<'f>> {
     let costs = |texts: &[String]| -> Vec<u64> { texts.iter().map(|text| count(text)).collect() };
-    let block = |heading: Heading, share, need: u64, lines| Block {
+    let block = |heading: Heading, share, need: u64, lines| UnsizedBlock {
         heading,
         share,
         need: if need == 0 {
@@ -110,19 +114,23 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
     let requests = Requests::of(facts, questions, count);
     let notes = notes(facts, count);
     let note_costs = notes.iter().map(|note| note.tokens).sum();
-    let notes = RefCell::new(Choosing::among(notes));
-    let earlier: Vec<String> = facts.earlier.iter().map(Entry::line).collect();
-    let earlier_units = facts.earlier.iter().enumerate().map(|(nth, entry)| Candidate {
-        text: &entry.text,
-        prior: Prior::of(&entry.text)
-            .role(entry.role)
-            .recency(nth, earlier.len())
-            .product(),
-        tokens: count(&earlier[nth]) + AROUND,
-    });
-    let earlier_units: Vec<Candidate<'f>> = earlier_units.collect();
+    let notes = RefCell::new(UnitCandidates::among(notes));
+    let earlier: Vec<String> = facts.earlier.iter().map(QuotedText::line).collect();
+    let earlier_units = facts
+        .earlier
+        .iter()
+        .enumerate()
+        .map(|(nth, entry)| UnitCandidate {
+            text: &entry.text,
+            prior: Prior::of(&entry.text)
+                .role(entry.role)
+                .recency(nth, earlier.len())
+                .product(),
+            tokens: count(&earlier[nth]) + AROUND,
+        });
+    let earlier_units: Vec<UnitCandidate<'f>> = earlier_units.collect();
     let earlier_costs = earlier_units.iter().map(|unit| unit.tokens).sum();
-    let earlier_units = RefCell::new(Choosing::among(earlier_units));
+    let earlier_units = RefCell::new(UnitCandidates::among(earlier_units));
     let reply = facts.reply.as_deref().unwrap_or_default().trim();
     let sum = |costs: &[u64]| costs.iter().sum::<u64>();
     let more_cost = |names: u64| if names > 0 { MORE } else { 0 };
@@ -132,7 +140,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
             10,
             earlier_costs,
             Box::new(move |room| {
-                chosen(&earlier_units, questions, room)
+                select_units(&earlier_units, questions, room)
                     .map(|nth| quoted("- ", &earlier[nth]))
                     .collect()
             }),
@@ -181,7 +189,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
             15,
             note_costs,
             Box::new(move |room| {
-                chosen(&notes, questions, room)
+                select_units(&notes, questions, room)
                     .map(|nth| quoted("- ", &facts.notes[nth].text))
                     .collect()
             }),
@@ -195,7 +203,7 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
                 count(reply) + AROUND
             },
             Box::new(move |room| match room.checked_sub(AROUND) {
-                Some(room) if room >= LEAST => vec![quoted("- ", &cut(reply, room, count))],
+                Some(room) if room >= MINIMUM => vec![quoted("- ", &cut(reply, room, count))],
                 _ => Vec::new(),
             }),
         ),
@@ -203,8 +211,8 @@ fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -
 }
 
 /// Selects the units with the most information per token, in order.
-fn chosen(
-    among: &RefCell<Choosing<'_>>,
+fn select_units(
+    among: &RefCell<UnitCandidates<'_>>,
     questions: &[String],
     room: u64,
 ) -> impl Iterator<Item = usize> + use<> {
@@ -214,11 +222,11 @@ fn chosen(
 }
 
 /// Written files before read ones, newest first.
-fn files(facts: &Facts<'_>) -> Vec<String> {
+fn files(facts: &SessionFacts<'_>) -> Vec<String> {
     let all = facts.files.in_order();
     let (written, read): (Vec<_>, Vec<_>) =
         all.into_iter().rev().partition(|(_, file)| file.change.is_some());
-    let line = |(path, file): &(&str, &File)| {
+    let line = |(path, file): &(&str, &ChangedFile)| {
         let times = match file.changes {
             0 | 1 => String::new(),
             several => format!(" x{several}"),
@@ -249,7 +257,7 @@ fn newest_errors(errors: &[String]) -> impl Iterator<Item = &String> {
 }
 
 /// Words of a sentence that reports an outcome.
-const TELLING: [&str; 16] = [
+const OUTCOME_WORDS: [&str; 16] = [
     "because",
     "cause",
     "problem",
@@ -271,7 +279,7 @@ const TELLING: [&str; 16] = [
 /// Beginnings of sentences that only announce something.
 const ANNOUNCING: [&str; 7] = ["let me", "i'll", "let's", "now", "great", "perfect", "excellent"];
 
-fn notes<'f>(facts: &'f Facts<'_>, count: Count<'_>) -> Vec<Candidate<'f>> {
+fn notes<'f>(facts: &'f SessionFacts<'_>, count: CountFn<'_>) -> Vec<UnitCandidate<'f>> {
     let all = facts.notes.len();
     let worth = |text: &str, concludes: bool| {
         let lower = text.to_lowercase();
@@ -279,7 +287,7 @@ fn notes<'f>(facts: &'f Facts<'_>, count: Count<'_>) -> Vec<Candidate<'f>> {
         if concludes {
             worth *= 2;
         }
-        if TELLING.iter().any(|word| holds(&lower, word)) {
+        if OUTCOME_WORDS.iter().any(|word| contains_words(&lower, word)) {
             worth = worth * 5 / 4;
         }
         if ANNOUNCING.iter().any(|word| lower.starts_with(word)) {
@@ -293,7 +301,7 @@ fn notes<'f>(facts: &'f Facts<'_>, count: Count<'_>) -> Vec<Candidate<'f>> {
         let prior = Prior::of(&note.text)
             .role(Some(Role::Assistant))
             .recency(nth, all);
-        Candidate {
+        UnitCandidate {
             text: &note.text,
             prior: prior.worth(worth(&note.text, note.concludes)).product(),
             tokens: count(&note.text) + AROUND,

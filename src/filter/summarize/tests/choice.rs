@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The naive algorithm: recomputes every gain in every round.
-fn naive(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
+fn naive(units: &[UnitCandidate<'_>], budget: u64) -> Vec<usize> {
     let own: Vec<BTreeSet<String>> = units
         .iter()
         .map(|unit| terms(unit.text).into_iter().collect())
@@ -79,14 +79,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn the_heap_chooses_as_the_rule_says(units in units(), budget in 0u64..120) {
+    fn the_heap_selects_as_the_rule_defines(units in units(), budget in 0u64..120) {
         let texts: Vec<String> = units.iter().map(|(words, ..)| words.join(" ")).collect();
         let roles = [Role::User, Role::Assistant, Role::Tool];
-        let candidates: Vec<Candidate<'_>> = units
+        let candidates: Vec<UnitCandidate<'_>> = units
             .iter()
             .zip(&texts)
             .enumerate()
-            .map(|(index, ((_, tokens, role), text))| Candidate {
+            .map(|(index, ((_, tokens, role), text))| UnitCandidate {
                 text,
                 prior: Prior::of(text).role(Some(roles[*role])).recency(index, texts.len()).product(),
                 tokens: *tokens,
@@ -130,9 +130,9 @@ fn weights_are_those_of_floating_point() {
 #[test]
 fn a_hundred_thousand_units_with_one_word_are_chosen_from_in_their_order() {
     let texts: Vec<String> = (0..100_000).map(|unit| format!("word number{unit}")).collect();
-    let candidates: Vec<Candidate<'_>> = texts
+    let candidates: Vec<UnitCandidate<'_>> = texts
         .iter()
-        .map(|text| Candidate {
+        .map(|text| UnitCandidate {
             text,
             prior: Prior::of("word").product(),
             tokens: 2,

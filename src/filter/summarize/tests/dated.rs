@@ -66,7 +66,7 @@ fn relative_dates_get_their_day() {
 }
 
 #[test]
-fn a_mark_that_somebody_wrote_is_left_alone() {
+fn a_date_mark_typed_by_a_user_is_unchanged() {
     let day = dates::day("2028-02-29").unwrap();
     for text in [
         "yesterday [=01-01]",

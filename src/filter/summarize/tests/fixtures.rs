@@ -1,6 +1,6 @@
 //! Runs the test vectors of the profile, if present.
 
-use super::super::{dates, prior};
+use super::super::{dates, prior_weight};
 use super::*;
 use crate::sample_data;
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn strings(value: &Value) -> Vec<&str> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_stop_words_are_those_of_the_profile() {
+fn the_stop_words_match_the_profile() {
     let folder = sample_data::path("compaction");
     let theirs = std::fs::read_to_string(folder.join("stopwords_en.txt")).unwrap();
     assert_eq!(include_str!("../stopwords_en.txt"), theirs);
@@ -30,7 +30,7 @@ fn the_stop_words_are_those_of_the_profile() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn terms_are_those_of_the_vectors() {
+fn terms_match_the_vectors() {
     let file = read("terms.json");
     let rows = file["rows"].as_array().unwrap();
     for row in rows {
@@ -46,7 +46,7 @@ fn terms_are_those_of_the_vectors() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn dates_are_those_of_the_vectors() {
+fn dates_match_the_vectors() {
     let file = read("relative_dates.json");
     let rows = file["rows"].as_array().unwrap();
     for row in rows {
@@ -67,12 +67,12 @@ fn dates_are_those_of_the_vectors() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn priors_and_choices_are_those_of_the_vectors() {
+fn priors_and_selections_match_the_vectors() {
     let file = read("coverage_v1.json");
     let prior = |message: &Value, index: usize, of: usize| {
         let role = Role::from_name(message["role"].as_str().unwrap());
         let text = message["content"].as_str().unwrap();
-        prior::Prior::of(text).role(Some(role)).recency(index, of)
+        prior_weight::Prior::of(text).role(Some(role)).recency(index, of)
     };
     let mut parts = 0;
     for (name, session) in file["sessions"].as_object().unwrap() {
@@ -97,10 +97,10 @@ fn priors_and_choices_are_those_of_the_vectors() {
         let messages = file["sessions"][case["session"].as_str().unwrap()]
             .as_array()
             .unwrap();
-        let candidates: Vec<Candidate<'_>> = messages
+        let candidates: Vec<UnitCandidate<'_>> = messages
             .iter()
             .enumerate()
-            .map(|(index, message)| Candidate {
+            .map(|(index, message)| UnitCandidate {
                 text: message["content"].as_str().unwrap(),
                 prior: prior(message, index, messages.len()).product(),
                 tokens: words(message["content"].as_str().unwrap()) + 4,
@@ -130,7 +130,7 @@ fn priors_and_choices_are_those_of_the_vectors() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn standing_instructions_are_those_of_the_vectors() {
+fn standing_instructions_match_the_vectors() {
     let file = read("standing_instructions.json");
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -156,17 +156,20 @@ fn rules_in_natural_wording_are_found_and_overruled() {
         file[list].as_array().unwrap().iter().map(pair).collect()
     };
     let (rules, others) = (rows("rules"), rows("others"));
-    let missed: Vec<_> = rules.iter().filter(|row| standing(&row[1]).is_empty()).collect();
+    let missed: Vec<_> = rules
+        .iter()
+        .filter(|row| standing_instructions(&row[1]).is_empty())
+        .collect();
     let wrong: Vec<_> = others
         .iter()
-        .filter(|row| !standing(&row[1]).is_empty())
+        .filter(|row| !standing_instructions(&row[1]).is_empty())
         .collect();
     let pairs = rows("overruled");
     let said = |texts: [&str; 2]| {
-        let sources: Vec<Source<'_>> = texts
+        let sources: Vec<SummarySource<'_>> = texts
             .into_iter()
             .enumerate()
-            .map(|(nth, text)| Source {
+            .map(|(nth, text)| SummarySource {
                 id: nth.to_string().into(),
                 role: Role::User,
                 tool: None,
@@ -176,7 +179,7 @@ fn rules_in_natural_wording_are_found_and_overruled() {
             })
             .collect();
         let words = |text: &str| text.split_whitespace().count() as u64;
-        let found = instructions(&sources, None, &Options::new(1000), &words).unwrap();
+        let found = instructions(&sources, None, &ExtractOptions::new(1000), &words).unwrap();
         found.into_iter().map(|one| one.text).collect::<Vec<_>>()
     };
     let stands: Vec<_> = pairs

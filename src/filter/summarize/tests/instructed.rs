@@ -22,7 +22,7 @@ fn told(name: &str, sentences: &str) -> [usize; 4] {
 }
 
 #[test]
-fn instructions_are_told_from_other_sentences() {
+fn instructions_are_distinguished_from_other_sentences() {
     let [found, of, alarms, others] = told("tuned on", include_str!("tuned_on.txt"));
     assert!(found * 100 >= of * 90 && alarms * 100 <= others * 15);
 }
@@ -30,7 +30,7 @@ fn instructions_are_told_from_other_sentences() {
 /// Written before the detector and not used to tune it, but by the same author, so the rate on other people's
 /// sentences is lower.
 #[test]
-fn held_out_instructions_are_told_from_other_sentences() {
+fn held_out_instructions_are_distinguished() {
     let [found, of, alarms, others] = told("held out", include_str!("held_out.txt"));
     assert!(found * 100 >= of * 90 && alarms * 100 <= others * 15);
 }

@@ -17,8 +17,8 @@ fn words(text: &str) -> u64 {
     text.split_whitespace().count() as u64
 }
 
-fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> Source<'a> {
-    Source {
+fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> SummarySource<'a> {
+    SummarySource {
         id: id.into(),
         role,
         tool: None,

@@ -1,8 +1,8 @@
 //! Properties of every summary: within budget, shorter, quoted verbatim, deterministic.
 
-use super::super::choose::Fading;
 use super::super::fill::{choosing, fit, marked};
-use super::super::{dates, units::Units};
+use super::super::selection::Fading;
+use super::super::{dates, text_units::Units};
 use super::*;
 use crate::model::summary::{quoted, unquoted};
 use proptest::prelude::*;
@@ -60,8 +60,8 @@ fn said() -> impl Strategy<Value = Said> {
         .prop_map(|(text, time, role)| Said { text, time, role })
 }
 
-fn sources<'a>(said: &'a [Said], ids: &'a [String]) -> Vec<Source<'a>> {
-    let mut sources: Vec<Source<'a>> = said
+fn sources<'a>(said: &'a [Said], ids: &'a [String]) -> Vec<SummarySource<'a>> {
+    let mut sources: Vec<SummarySource<'a>> = said
         .iter()
         .zip(ids)
         .map(|(one, id)| source(id, one.role, one.time, &one.text))
@@ -78,14 +78,14 @@ fn count(text: &str) -> u64 {
 }
 
 /// The expected number of units: the last one is dropped until the text fits.
-fn kept_by_the_rule(beginning: &str, units: &Units<'_>, picked: &[usize], options: &Options) -> usize {
+fn kept_by_the_rule(beginning: &str, units: &Units<'_>, picked: &[usize], options: &ExtractOptions) -> usize {
     let mut length = picked.len();
     while length > 0 {
         let mut kept = picked[..length].to_vec();
         kept.sort_unstable();
         let text = text::write(
             beginning,
-            kept.iter().map(|unit| Entry {
+            kept.iter().map(|unit| QuotedText {
                 text: units.marked(*unit, options.style.dates),
                 ..units.entry(*unit)
             }),
@@ -103,7 +103,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn a_summary_keeps_its_promises(
+    fn a_summary_satisfies_its_invariants(
         said in prop::collection::vec(said(), 0..30),
         later in prop::collection::vec(said(), 0..10),
         budget in 0u64..300,
@@ -112,14 +112,14 @@ proptest! {
     ) {
         let ids: Vec<String> = (0..said.len().max(later.len())).map(|id| format!("m{id}")).collect();
         let first = sources(&said, &ids);
-        let mut options = Options::new(budget);
+        let mut options = ExtractOptions::new(budget);
         options.style.dates = shape;
         if off {
             options.style.instructions = Instructions::Off;
         }
-        let made = extract(&first, &first, None, &options, &count);
-        prop_assert_eq!(&made, &extract(&first, &first, None, &options, &count));
-        let Ok(summary) = made else { return Ok(()) };
+        let built = extract(&first, &first, None, &options, &count);
+        prop_assert_eq!(&built, &extract(&first, &first, None, &options, &count));
+        let Ok(summary) = built else { return Ok(()) };
         prop_assert!(summary.tokens == count(&summary.text) && summary.tokens <= budget);
         prop_assert!(summary.tokens < first.iter().map(|one| count(&one.text)).sum::<u64>());
 
@@ -162,14 +162,14 @@ proptest! {
     }
 
     #[test]
-    fn the_search_by_halves_finds_what_the_rule_leaves(
+    fn the_binary_search_agrees_with_the_rule(
         said in prop::collection::vec(said(), 0..30),
         budget in 0u64..200,
     ) {
         let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
         let sources = sources(&said, &ids);
         let units = Units::of(&sources, Vec::new(), 160, &count);
-        let options = Options::new(budget);
+        let options = ExtractOptions::new(budget);
         let picked = choosing(&units).choose(budget, Fading::Half);
         let beginning = text::beginning(&head(&sources), &[]);
         let texts = marked(&units, &picked, options.style.dates);
@@ -178,14 +178,14 @@ proptest! {
     }
 
     #[test]
-    fn nothing_fakes_the_end_of_a_quotation(text in r"([<>/\\ a-c\n]|</ ?CONVERSATION_summary|<\\/conversation_summary>){0,12}") {
+    fn no_text_can_imitate_the_end_of_a_quotation(text in r"([<>/\\ a-c\n]|</ ?CONVERSATION_summary|<\\/conversation_summary>){0,12}") {
         let quotation = quoted(&text);
         prop_assert_eq!(quotation.to_lowercase().matches("</conversation_summary").count(), 1);
         prop_assert_eq!(unquoted(&quotation), Some(text));
     }
 
     #[test]
-    fn a_foreign_text_is_read_whole(text in any::<String>(), day in prop::sample::select(&TIMES[1..])) {
+    fn a_text_of_another_author_is_read_completely(text in any::<String>(), day in prop::sample::select(&TIMES[1..])) {
         text::read(&text);
         let day = dates::day(day).unwrap();
         for shape in [Dates::Short, Dates::Full] {

@@ -31,7 +31,7 @@ fn ten_rounds_keep_a_constraint_and_an_early_fact() {
         }
         let day = format!("2026-03-{:02}T10:00:00Z", round + 1);
         let ids: Vec<String> = (0..texts.len()).map(|id| format!("m{round}_{id}")).collect();
-        let sources: Vec<Source<'_>> = texts
+        let sources: Vec<SummarySource<'_>> = texts
             .iter()
             .zip(&ids)
             .map(|((role, text), id)| source(id, *role, &day, text))
@@ -41,7 +41,7 @@ fn ten_rounds_keep_a_constraint_and_an_early_fact() {
             &sources,
             &sources,
             previous.as_deref(),
-            &Options::new(120),
+            &ExtractOptions::new(120),
             &words,
         )
         .unwrap();
@@ -65,7 +65,7 @@ fn ten_rounds_keep_a_constraint_and_an_early_fact() {
 }
 
 #[test]
-fn marks_come_off_and_go_on_again_with_the_day_they_belong_to() {
+fn date_marks_are_removed_and_restored_with_their_day() {
     let said = [
         source(
             "a",
@@ -84,9 +84,9 @@ fn marks_come_off_and_go_on_again_with_the_day_they_belong_to() {
         &said,
         &[],
         None,
-        &Options {
+        &ExtractOptions {
             covered: Some(100),
-            ..Options::new(22)
+            ..ExtractOptions::new(22)
         },
         &words,
     )
@@ -101,13 +101,13 @@ fn marks_come_off_and_go_on_again_with_the_day_they_belong_to() {
         "2027-01-01T08:00:00Z",
         "Today nothing happened.",
     )];
-    let full = Options {
-        style: Style {
+    let full = ExtractOptions {
+        style: SummaryStyle {
             dates: Dates::Full,
-            ..Style::default()
+            ..SummaryStyle::default()
         },
         covered: Some(100),
-        ..Options::new(60)
+        ..ExtractOptions::new(60)
     };
     let second = extract(&later, &[], Some(&first.text), &full, &words).unwrap();
     assert_eq!(
@@ -120,7 +120,7 @@ fn marks_come_off_and_go_on_again_with_the_day_they_belong_to() {
 }
 
 #[test]
-fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
+fn kept_instructions_remain_until_they_are_disabled() {
     let previous = "[summary of 9 messages]\nstanding instructions:\n- Speak softly,\n  and slowly.\n- Bananas.\n\
                     user: The valve is in the cellar.";
     let said = [source(
@@ -129,9 +129,9 @@ fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
         "",
         "Never open the valve. It costs 40 francs.",
     )];
-    let options = Options {
+    let options = ExtractOptions {
         covered: Some(1000),
-        ..Options::new(100)
+        ..ExtractOptions::new(100)
     };
     let auto = extract(&said, &said, Some(previous), &options, &words).unwrap();
     assert_eq!(
@@ -141,10 +141,10 @@ fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
     assert!(auto.text.contains(
         "- user: Speak softly,\n  user: and slowly.\n- user: Bananas.\n- user: Never open the valve.\n"
     ));
-    let off = Options {
-        style: Style {
+    let off = ExtractOptions {
+        style: SummaryStyle {
             instructions: Instructions::Off,
-            ..Style::default()
+            ..SummaryStyle::default()
         },
         ..options.clone()
     };
@@ -155,15 +155,15 @@ fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
         "{}",
         off.text
     );
-    let given = Instructions::Given(Rule::read("Be kind.\n\nid: a\nBananas.\nBe kind.\n"));
+    let given = Instructions::Given(GivenRule::read("Be kind.\n\nid: a\nBananas.\nBe kind.\n"));
     let given = extract(
         &said,
         &said,
         Some(previous),
-        &Options {
-            style: Style {
+        &ExtractOptions {
+            style: SummaryStyle {
                 instructions: given,
-                ..Style::default()
+                ..SummaryStyle::default()
             },
             ..options
         },
@@ -190,9 +190,9 @@ fn a_line_of_unknown_origin_does_not_become_an_instruction() {
         "",
         "Never open the valve. It costs 40 francs.",
     )];
-    let options = Options {
+    let options = ExtractOptions {
         covered: Some(1000),
-        ..Options::new(100)
+        ..ExtractOptions::new(100)
     };
     let first = extract(&said, &said, Some(foreign), &options, &words).unwrap();
     assert_eq!(first.instructions, ["Never open the valve."]);

@@ -4,7 +4,7 @@ use super::super::sentences::sentences;
 use super::*;
 
 #[test]
-fn a_summary_is_laid_out_as_the_format_says() {
+fn a_summary_follows_the_format() {
     let mut said = [
         source(
             "a",
@@ -28,9 +28,9 @@ fn a_summary_is_laid_out_as_the_format_says() {
         source("e", Role::User, "2026-04-18T23:30:00-10:00", "   "),
     ];
     said[2].tool = Some("soil_test".into());
-    let options = Options {
+    let options = ExtractOptions {
         covered: Some(1000),
-        ..Options::new(200)
+        ..ExtractOptions::new(200)
     };
     let summary = extract(&said, &said[1..2], None, &options, &words).unwrap();
     assert_eq!(
@@ -41,10 +41,10 @@ fn a_summary_is_laid_out_as_the_format_says() {
          assistant: Noted without a time."
     );
     assert_eq!(summary.quoted, ["a", "c", "d"]);
-    let bare = Options {
-        style: Style {
+    let bare = ExtractOptions {
+        style: SummaryStyle {
             dates: Dates::Off,
-            ..Style::default()
+            ..SummaryStyle::default()
         },
         ..options
     };
@@ -61,7 +61,7 @@ fn a_long_message_is_chosen_by_sentences() {
     let filler = "It is as it was and as it will be. ".repeat(30);
     let text = format!("{filler}The key is under the blue pot. {filler}");
     let said = [source("a", Role::User, "", &text)];
-    let summary = extract(&said, &[], None, &Options::new(20), &words).unwrap();
+    let summary = extract(&said, &[], None, &ExtractOptions::new(20), &words).unwrap();
     assert_eq!(
         summary.text,
         "[summary of 1 message]\nuser: The key is under the blue pot."
@@ -69,7 +69,7 @@ fn a_long_message_is_chosen_by_sentences() {
 }
 
 #[test]
-fn sentences_end_where_they_end() {
+fn sentence_ends_are_recognized() {
     let text = "I met Dr. Lind, e.g. at 10.30. 1. was it? \"Yes!\" she said.\n\n2. second point\nJ. Doe saw main.rs. \
                 これは文。これも文！ Vitamin I. next";
     assert_eq!(
@@ -92,7 +92,7 @@ fn sentences_end_where_they_end() {
 }
 
 #[test]
-fn the_share_goes_to_what_is_clear_and_then_to_the_newest() {
+fn the_share_prefers_clear_then_newest_instructions() {
     let said = [
         source(
             "a",
@@ -109,13 +109,13 @@ fn the_share_goes_to_what_is_clear_and_then_to_the_newest() {
         source("c", Role::Assistant, "", "Never listen to me."),
         source("d", Role::User, "", "Avoid tables. Avoid lists."),
     ];
-    let options = |share| Options {
-        style: Style {
+    let options = |share| ExtractOptions {
+        style: SummaryStyle {
             instruction_share: share,
-            ..Style::default()
+            ..SummaryStyle::default()
         },
         covered: Some(1000),
-        ..Options::new(48)
+        ..ExtractOptions::new(48)
     };
     let kept = |share| {
         extract(&said, &said, None, &options(share), &words)
@@ -137,13 +137,13 @@ fn the_share_goes_to_what_is_clear_and_then_to_the_newest() {
             "Avoid lists."
         ]
     );
-    let all = Options {
-        style: Style {
+    let all = ExtractOptions {
+        style: SummaryStyle {
             instruction_share: 100,
-            ..Style::default()
+            ..SummaryStyle::default()
         },
         covered: Some(1000),
-        ..Options::new(480)
+        ..ExtractOptions::new(480)
     };
     let all = extract(&said, &said, None, &all, &words).unwrap().instructions;
     assert_eq!(all[1..], kept(44), "each once, where it was said last");
@@ -151,68 +151,75 @@ fn the_share_goes_to_what_is_clear_and_then_to_the_newest() {
 }
 
 #[test]
-fn what_cannot_be_a_summary_is_told() {
+fn invalid_summaries_are_reported() {
     let said = [source(
         "a",
         Role::User,
         "",
         "The valve is in the cellar behind the blue door.",
     )];
-    let with = |said: &[Source<'_>], options: &Options| extract(said, said, None, options, &words);
-    assert_eq!(with(&[], &Options::new(100)), Err(Failure::Blank));
+    let with =
+        |said: &[SummarySource<'_>], options: &ExtractOptions| extract(said, said, None, options, &words);
+    assert_eq!(with(&[], &ExtractOptions::new(100)), Err(SummaryFailure::Blank));
     assert_eq!(
         with(
             &[source("a", Role::User, "", "it is what it is")],
-            &Options::new(100)
+            &ExtractOptions::new(100)
         ),
-        Err(Failure::Blank)
+        Err(SummaryFailure::Blank)
     );
     assert_eq!(
-        with(&said, &Options::new(5)),
-        Err(Failure::OverBudget {
+        with(&said, &ExtractOptions::new(5)),
+        Err(SummaryFailure::OverBudget {
             tokens: 19,
             budget: 5
         })
     );
     assert_eq!(
-        with(&said, &Options::new(100)),
-        Err(Failure::NotShorter {
+        with(&said, &ExtractOptions::new(100)),
+        Err(SummaryFailure::NotShorter {
             tokens: 15,
             covered: 10
         })
     );
-    let given = |rule: &str| Instructions::Given(Rule::read(rule));
-    let missing = Options {
-        style: Style {
+    let given = |rule: &str| Instructions::Given(GivenRule::read(rule));
+    let missing = ExtractOptions {
+        style: SummaryStyle {
             instructions: given("id: b"),
-            ..Style::default()
+            ..SummaryStyle::default()
         },
-        ..Options::new(100)
+        ..ExtractOptions::new(100)
     };
-    assert_eq!(with(&said, &missing), Err(Failure::NoSuchMessage("b".into())));
-    let long = Options {
-        style: Style {
+    assert_eq!(
+        with(&said, &missing),
+        Err(SummaryFailure::NoSuchMessage("b".into()))
+    );
+    let long = ExtractOptions {
+        style: SummaryStyle {
             instructions: given("one two three four"),
-            ..Style::default()
+            ..SummaryStyle::default()
         },
-        ..Options::new(6)
+        ..ExtractOptions::new(6)
     };
     assert_eq!(
         with(&said, &long),
-        Err(Failure::OverBudget {
+        Err(SummaryFailure::OverBudget {
             tokens: 14,
             budget: 6
         })
     );
-    for failure in [Failure::Blank, Failure::NoSuchMessage("b".into())] {
+    for failure in [SummaryFailure::Blank, SummaryFailure::NoSuchMessage("b".into())] {
         assert!(!failure.to_string().is_empty());
     }
-    assert_eq!(accept("<a>\n<b/> - </a>", 100, 100, &words), Err(Failure::Blank));
+    assert_eq!(
+        accept("<a>\n<b/> - </a>", 100, 100, &words),
+        Err(SummaryFailure::Blank)
+    );
     assert_eq!(accept("<a>1 < 2", 100, 100, &words), Ok(3));
 }
 
 #[test]
-fn a_foreign_summary_is_shortened_by_sentences_with_its_tags() {
+fn another_summary_is_shortened_by_sentence_with_its_tags() {
     let text = "<session_summary>\nThe user is Mia. She has a blue canoe called Berta. It is what it is.\n\
                 <note>They said that they are here.</note> The rent of Vec<u8> is 40 francs.\n</session_summary>";
     let short = shorten(text, 26, &words).unwrap();
@@ -224,9 +231,9 @@ fn a_foreign_summary_is_shortened_by_sentences_with_its_tags() {
     assert_eq!(shorten(text, 100, &words).unwrap(), text);
     assert_eq!(
         shorten(text, 1, &words),
-        Err(Failure::OverBudget { tokens: 3, budget: 1 })
+        Err(SummaryFailure::OverBudget { tokens: 3, budget: 1 })
     );
-    assert_eq!(shorten("it is. it was.", 2, &words), Err(Failure::Blank));
+    assert_eq!(shorten("it is. it was.", 2, &words), Err(SummaryFailure::Blank));
 }
 
 #[test]

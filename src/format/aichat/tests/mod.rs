@@ -7,16 +7,16 @@ mod values;
 use super::{read, write};
 use crate::error::Result;
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, Returned, Source};
+use crate::format::{DocumentSource, EditedSession, Format, Purpose};
 use crate::model::session::Session;
 use crate::model::view::View;
 
 /// The session of a file, and the report.
 pub fn session(file: &str) -> (Session, Report) {
     let mut report = Report::default();
-    let source = Source {
+    let source = DocumentSource {
         name: Some("talk.yaml"),
-        ..Source::alone(file.as_bytes())
+        ..DocumentSource::alone(file.as_bytes())
     };
     let mut sessions = read::read(&source, &mut report).unwrap();
     (sessions.remove(0), report)
@@ -54,13 +54,13 @@ pub fn written(session: &Session) -> (String, Report) {
 /// Writes a session back to its file.
 pub fn returned(session: &Session, changed: bool) -> Result<String> {
     let view = View::replay(session);
-    let returned = Returned {
+    let returned = EditedSession {
         session,
         view: &view,
         changed,
     };
     let mut out = Vec::new();
-    write::back(&[returned], &mut out, &mut Report::default())?;
+    write::write_back(&[returned], &mut out, &mut Report::default())?;
     Ok(String::from_utf8(out).unwrap())
 }
 

@@ -67,7 +67,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_file_is_read_and_unchanged_it_is_the_bytes_it_was() {
+fn an_unchanged_file_keeps_its_bytes() {
     let (read, report) = session(PLAIN);
     assert!(report.findings.is_empty(), "{report:?}");
     assert_eq!(
@@ -92,7 +92,7 @@ fn a_file_is_read_and_unchanged_it_is_the_bytes_it_was() {
 }
 
 #[test]
-fn what_changes_changes_and_the_rest_is_the_lines_it_was() {
+fn only_changed_lines_change() {
     let (read, _) = session(PLAIN);
     let grown = with(
         &read,
@@ -116,7 +116,7 @@ fn what_changes_changes_and_the_rest_is_the_lines_it_was() {
 }
 
 #[test]
-fn a_summary_covers_what_was_compressed() {
+fn a_summary_covers_the_compressed_messages() {
     let (read, _) = session(PACKED);
     assert_eq!(
         shown(&read),
@@ -152,7 +152,7 @@ fn a_summary_covers_what_was_compressed() {
 }
 
 #[test]
-fn a_summary_of_ours_is_one_of_theirs() {
+fn a_native_summary_becomes_an_aichat_summary() {
     let (read, _) = session(PLAIN);
     let ids: Vec<String> = read.derived_ids().map(|(_, id)| id).collect();
     let event = format!(
@@ -172,7 +172,7 @@ fn a_summary_of_ours_is_one_of_theirs() {
 }
 
 #[test]
-fn calls_and_results_are_one_message_there() {
+fn calls_and_results_share_one_message() {
     let (read, report) = session(TOOLS);
     assert!(report.findings.is_empty(), "{report:?}");
     assert_eq!(
@@ -208,8 +208,8 @@ fn calls_and_results_are_one_message_there() {
 }
 
 #[test]
-fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
-    let mut made = Session::default();
+fn a_converted_session_reads_back_equal() {
+    let mut built = Session::default();
     for line in [
         r#"{"type":"session","version":1,"id":"x","metadata":{"model":"openai:m"}}"#,
         r#"{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}"#,
@@ -218,16 +218,16 @@ fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
         r#"{"role":"tool","tool_call_id":"d","name":"g","content":"s\n"}"#,
         r#"{"role":"assistant","content":"done","model":"openai:m"}"#,
     ] {
-        made.push_new(line.as_bytes());
+        built.push_new(line.as_bytes());
     }
-    let (text, report) = written(&made);
+    let (text, report) = written(&built);
     assert_eq!(
         report.losses.keys().copied().collect::<Vec<_>>(),
         [Loss::Model],
         "{text}"
     );
-    let (again, told) = session(&text);
-    assert!(told.findings.is_empty(), "{text}\n{told:?}");
+    let (again, reported) = session(&text);
+    assert!(reported.findings.is_empty(), "{text}\n{reported:?}");
     let body = |session: &Session| -> Vec<String> {
         let own = |record: &[u8]| {
             let names = ["role", "content", "tool_calls", "tool_call_id", "name"];
@@ -239,7 +239,7 @@ fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
         let lines = (1..session.len()).map(|index| own(session.record(index).body));
         lines.collect()
     };
-    assert_eq!(body(&again), body(&made), "{text}");
+    assert_eq!(body(&again), body(&built), "{text}");
     assert!(text.starts_with("model: openai:m\n"), "{text}");
 }
 
@@ -259,7 +259,7 @@ fn compressed_messages_without_a_summary_are_kept() {
 }
 
 #[test]
-fn damage_in_one_element_leaves_the_others() {
+fn damage_in_one_element_does_not_affect_others() {
     let damaged = PLAIN.replace("content: 'yes: \"no\"'", "content: &x yes");
     let (read, report) = session(&damaged);
     assert_eq!(report.findings.len(), 1);
@@ -297,7 +297,7 @@ fn damage_in_one_element_leaves_the_others() {
         assert!(report.findings.is_empty() && shown(&read).is_empty(), "{text}");
     }
     for end in 0..PLAIN.len() {
-        let source = crate::format::Source::alone(&PLAIN.as_bytes()[..end]);
+        let source = crate::format::DocumentSource::alone(&PLAIN.as_bytes()[..end]);
         let _ = super::read::read(&source, &mut crate::format::report::Report::default());
     }
 }

@@ -1,6 +1,6 @@
 //! Round trip of JSON values through YAML.
 
-use crate::format::aichat::{spell, yaml};
+use crate::format::aichat::{encode, yaml};
 use crate::model::json;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn read(text: &str) -> Result<Value, (usize, &'static str)> {
 }
 
 #[test]
-fn what_aichat_writes_is_read() {
+fn yaml_written_by_aichat_is_read() {
     let cases = [
         (
             "a: 1\nb:\n- x\n- y: z\n  w: 2\nc:\n  d: {}\n  e: []",
@@ -62,7 +62,7 @@ fn what_aichat_writes_is_read() {
 }
 
 #[test]
-fn what_it_does_not_write_is_refused_by_its_line() {
+fn unsupported_yaml_is_refused_with_its_line() {
     for (text, line) in [
         ("a: 1\nb: &x y", 1),
         ("a: *x", 0),
@@ -119,16 +119,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn what_is_written_is_read_as_what_it_is(value in value(), indent in 0usize..3) {
+    fn written_values_read_back_equal(value in value(), indent in 0usize..3) {
         let raw = value.to_string();
-        let text = spell::element(raw.as_bytes(), indent);
+        let text = encode::element(raw.as_bytes(), indent);
         let again = yaml::value(&text);
         prop_assert!(again.is_ok(), "{text}\n{again:?}");
         prop_assert!(json::same(&again.unwrap(), format!("[{raw}]").as_bytes()), "{text}");
     }
 
     #[test]
-    fn no_text_is_too_odd(text in "([ \n\t#:'\"|>a-c-]|- |: ){0,40}") {
+    fn arbitrary_text_is_parsed_without_panic(text in "([ \n\t#:'\"|>a-c-]|- |: ){0,40}") {
         let _ = yaml::value(&text);
     }
 }

@@ -19,7 +19,7 @@ fn expected(truth: &Value) -> Value {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     let mut equal = 0;
     for truth in truth::files("aider") {
         let all = truth::read(Format::Aider, &truth.path, &mut Report::default()).unwrap();
@@ -33,7 +33,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_history_that_is_written_says_the_same() {
+fn a_written_history_reads_back_equal() {
     let mut files = 0;
     for truth in truth::files("aider") {
         let bytes = std::fs::read(&truth.path).unwrap();
@@ -51,7 +51,7 @@ fn a_history_that_is_written_says_the_same() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn cut_anywhere_it_is_read_as_far_as_it_goes() {
+fn a_truncated_history_is_read_up_to_its_end() {
     for truth in truth::files("aider") {
         let bytes = std::fs::read(&truth.path).unwrap();
         for tenth in 0..10 {

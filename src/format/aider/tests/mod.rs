@@ -4,7 +4,7 @@ mod fixtures;
 mod small;
 
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, Source, convert, write};
+use crate::format::{DocumentSource, Format, Purpose, convert, write};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -12,9 +12,9 @@ use crate::model::view::View;
 /// The sessions of a file, and the report.
 pub fn sessions(file: &str) -> (Vec<Session>, Report) {
     let mut report = Report::default();
-    let source = Source {
+    let source = DocumentSource {
         name: Some(".aider.chat.history.md"),
-        ..Source::alone(file.as_bytes())
+        ..DocumentSource::alone(file.as_bytes())
     };
     (convert(Format::Aider, &source, &mut report).unwrap(), report)
 }

@@ -68,7 +68,7 @@ fn sessions_follow_one_another_and_have_numbers() {
 }
 
 #[test]
-fn what_was_cleared_is_out_of_view_once_something_follows() {
+fn cleared_messages_are_hidden_by_later_messages() {
     let cleared = "#### a  \n\nb\n\n#### /clear  \n> All chat history cleared.  \n";
     let view = |text: &str| {
         let (all, _) = sessions(&format!("{HEAD}{text}"));
@@ -85,10 +85,10 @@ fn what_was_cleared_is_out_of_view_once_something_follows() {
 }
 
 #[test]
-fn a_line_that_is_no_text_is_kept_and_told() {
+fn a_line_that_is_not_utf8_is_reported_and_preserved() {
     let bytes = [HEAD.as_bytes(), b"#### a  \nb\n\xff\nc\n"].concat();
     let mut report = crate::format::report::Report::default();
-    let source = crate::format::Source::alone(&bytes);
+    let source = crate::format::DocumentSource::alone(&bytes);
     let all = crate::format::convert(crate::format::Format::Aider, &source, &mut report).unwrap();
     let damage: Vec<_> = report.findings.iter().filter(|finding| finding.damage).collect();
     assert_eq!(damage.len(), 1);
@@ -110,7 +110,7 @@ fn session(lines: &[&str]) -> Session {
 }
 
 #[test]
-fn a_session_from_elsewhere_is_shown() {
+fn a_converted_session_is_shown() {
     let session = session(&[
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-02T03:04:05Z"}"#,
         r#"{"role":"system","content":"Be terse."}"#,
@@ -137,7 +137,7 @@ fn a_session_from_elsewhere_is_shown() {
 
 proptest! {
     #[test]
-    fn what_is_said_comes_back(texts in prop::collection::vec((any::<bool>(), "[a-c#> \r\n\u{e9}]{0,12}"), 0..6)) {
+    fn messages_read_back_equal(texts in prop::collection::vec((any::<bool>(), "[a-c#> \r\n\u{e9}]{0,12}"), 0..6)) {
         let mut session = session(&[r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-02T03:04:05Z"}"#]);
         let mut wanted = Vec::new();
         for (user, text) in &texts {
@@ -150,7 +150,7 @@ proptest! {
         let (all, _) = sessions(&text);
         let again: Vec<_> = said(&all[0]).into_iter().filter(|(role, _)| role != "console").collect();
         // Nothing is lost without being reported.
-        let told = report.losses.contains_key(&Loss::Part) || report.losses.contains_key(&Loss::Message);
-        prop_assert!(told || again == wanted, "{text:?}: {again:?} and not {wanted:?}");
+        let reported = report.losses.contains_key(&Loss::Part) || report.losses.contains_key(&Loss::Message);
+        prop_assert!(reported || again == wanted, "{text:?}: {again:?} and not {wanted:?}");
     }
 }

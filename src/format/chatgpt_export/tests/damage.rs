@@ -32,7 +32,7 @@ fn several_arrays_and_lone_conversations_are_read() {
 }
 
 #[test]
-fn an_element_that_is_damaged_is_told_and_kept_and_the_next_is_read() {
+fn a_damaged_element_is_reported_and_the_next_is_read() {
     let talk = talk();
     let input = format!(
         "[{talk},\n{},\n{{\"x\":1}},{talk}]",
@@ -52,7 +52,7 @@ fn an_element_that_is_damaged_is_told_and_kept_and_the_next_is_read() {
 }
 
 #[test]
-fn what_is_cut_is_told_and_kept() {
+fn truncated_input_is_reported_and_preserved() {
     let talk = talk();
     let whole = format!("[{talk},{talk}]");
     for length in 0..whole.len() {
@@ -77,7 +77,7 @@ fn what_is_cut_is_told_and_kept() {
 }
 
 #[test]
-fn trees_that_are_none_are_read_to_the_last_node() {
+fn malformed_trees_are_read_completely() {
     let circle = [
         said("a", "b", "user", "1"),
         said("b", "a", "user", "2"),
@@ -106,7 +106,7 @@ fn trees_that_are_none_are_read_to_the_last_node() {
 }
 
 #[test]
-fn many_branches_of_a_deep_tree_take_no_square_of_time() {
+fn branches_of_a_deep_tree_take_less_than_quadratic_time() {
     let deep = 20_000;
     let mut nodes: Vec<Value> = (1..=deep)
         .map(|nth| json!({"id": format!("m{nth}"), "parent": format!("m{}", nth - 1), "message": null}))
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_odd(input in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_read_without_panic(input in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = sessions(&input);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     truth::hold(Format::ChatgptExport, |_: &Value| Default::default());
     for truth in truth::files("chatgpt-export") {
         let bytes = std::fs::read(&truth.path).unwrap();
@@ -20,7 +20,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 /// Every number and text of an export occurs unchanged in its sessions.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn nothing_is_left_behind() {
+fn every_value_of_an_export_is_preserved() {
     let (mut files, mut left) = (0, Vec::new());
     for truth in truth::files("chatgpt-export") {
         let bytes = std::fs::read(&truth.path).unwrap();

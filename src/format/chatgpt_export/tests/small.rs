@@ -14,7 +14,7 @@ fn line() -> Vec<Value> {
 }
 
 #[test]
-fn the_header_tells_of_the_conversation() {
+fn the_header_describes_the_conversation() {
     let all = read("a", &line());
     let header = &all[0][0];
     assert_eq!(header["id"], "talk");
@@ -33,7 +33,7 @@ fn the_header_tells_of_the_conversation() {
 }
 
 #[test]
-fn what_was_left_is_a_branch_whatever_the_order_of_nodes() {
+fn abandoned_nodes_are_branches_in_any_order() {
     let mut nodes = line();
     nodes.push(said("b", "u", "assistant", "No."));
     nodes.push(said("c", "b", "user", "Why?"));
@@ -64,7 +64,7 @@ fn what_was_left_is_a_branch_whatever_the_order_of_nodes() {
 }
 
 #[test]
-fn without_a_current_node_the_latest_end_is_gone_on_with() {
+fn without_a_current_node_the_latest_leaf_is_active() {
     let mut nodes = line();
     nodes.push(said("b", "u", "assistant", "No."));
     nodes[3]["message"]["create_time"] = json!(7.5);
@@ -112,7 +112,7 @@ fn a_call_and_the_nodes_of_its_tool_are_a_pair() {
 }
 
 #[test]
-fn a_branch_answers_the_call_that_it_was_left_at() {
+fn a_branch_answers_the_call_at_its_branch_point() {
     let mut nodes = line();
     nodes.push(call("c", "a", "python", "1"));
     nodes.push(said("t", "c", "tool", "one"));
@@ -123,10 +123,10 @@ fn a_branch_answers_the_call_that_it_was_left_at() {
 }
 
 #[test]
-fn thoughts_are_of_the_answer_that_follows() {
+fn reasoning_belongs_to_the_following_answer() {
     let mut nodes = line();
-    let thoughts = json!({"content_type": "thoughts", "thoughts": [{"summary": "S", "content": "T", "finished": true}], "source_analysis_msg_id": "x"});
-    nodes.push(node("t", "u", "assistant", thoughts.clone()));
+    let reasoning_parts = json!({"content_type": "thoughts", "thoughts": [{"summary": "S", "content": "T", "finished": true}], "source_analysis_msg_id": "x"});
+    nodes.push(node("t", "u", "assistant", reasoning_parts.clone()));
     nodes.push(node(
         "r",
         "t",
@@ -134,7 +134,7 @@ fn thoughts_are_of_the_answer_that_follows() {
         json!({"content_type": "reasoning_recap", "content": "4s"}),
     ));
     nodes.push(said("e", "r", "assistant", "Done."));
-    nodes.push(node("t2", "e", "assistant", thoughts));
+    nodes.push(node("t2", "e", "assistant", reasoning_parts));
     nodes.push(said("u2", "t2", "user", "Stop."));
     let all = read("u2", &nodes);
     assert_eq!(all[0].len(), 5);
@@ -155,7 +155,7 @@ fn thoughts_are_of_the_answer_that_follows() {
 }
 
 #[test]
-fn parts_and_what_they_have_beside_themselves() {
+fn parts_keep_their_extra_members() {
     let mut nodes = line();
     nodes.push(node("p", "a", "user", json!({"content_type": "multimodal_text", "parts": [
         "Look.", {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f", "width": 8},
@@ -202,7 +202,7 @@ fn parts_and_what_they_have_beside_themselves() {
 }
 
 #[test]
-fn numbers_and_odd_characters_keep_their_spelling() {
+fn numbers_and_unusual_characters_keep_their_bytes() {
     let text = conversation("a", &line())
         .replace("Hello.", "a\u{2028}b \\ud83c\\udf0a \u{e200}")
         .replace(

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_cut_is_told_and_kept() {
+fn truncated_input_is_reported_and_preserved() {
     let talk = conversation(&[message("m", "human", json!([text("Hello.")]))]).to_string();
     let whole = format!("[{talk}, {talk}]");
     for length in 2..whole.len() {
@@ -23,7 +23,7 @@ fn what_is_cut_is_told_and_kept() {
 }
 
 #[test]
-fn what_nobody_sent_is_carried_along() {
+fn messages_without_a_sender_are_preserved() {
     let (all, report) = sessions(
         conversation(&[json!({"uuid": "a"}), json!(7)])
             .to_string()
@@ -38,7 +38,7 @@ fn what_nobody_sent_is_carried_along() {
 }
 
 #[test]
-fn a_deep_tree_of_many_branches_takes_no_square_of_time() {
+fn a_deep_tree_takes_less_than_quadratic_time() {
     let said = |uuid: String, parent: String| after(&parent, message(&uuid, "human", json!([])));
     let deep = 5_000;
     let mut messages: Vec<Value> = (1..=deep)
@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_odd(input in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_read_without_panic(input in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = sessions(&input);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     truth::hold(Format::ClaudeAiExport, |_: &Value| Default::default());
     for truth in truth::files("claude-ai-export") {
         let bytes = std::fs::read(&truth.path).unwrap();
@@ -20,7 +20,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 /// Every number and text of an export occurs in its sessions, except the account, and texts that repeat the blocks.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn nothing_is_left_behind() {
+fn every_value_of_an_export_is_preserved() {
     let mut files = 0;
     for truth in truth::files("claude-ai-export") {
         let bytes = std::fs::read(&truth.path).unwrap();
@@ -34,9 +34,9 @@ fn nothing_is_left_behind() {
                 let blocks = members
                     .iter()
                     .any(|(name, value)| name == "content" && value.starts_with(b"[{"));
-                let told =
+                let reported =
                     |name: &str| ["account", "sender", "type"].contains(&name) || (blocks && name == "text");
-                let own = members.into_iter().filter(|(name, _)| !told(name));
+                let own = members.into_iter().filter(|(name, _)| !reported(name));
                 open.extend(own.map(|(_, value)| value));
             } else if !matches!(value, b"null" | b"\"\"") {
                 let text = String::from_utf8_lossy(value);

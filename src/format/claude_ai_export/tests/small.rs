@@ -5,7 +5,7 @@ use crate::format::report::Loss;
 use serde_json::{Value, json};
 
 #[test]
-fn the_header_tells_of_the_conversation_and_not_of_the_account() {
+fn the_header_describes_the_conversation_not_the_account() {
     let all = read(&[message("m", "human", json!([text("Hello.")]))]);
     let header = &all[0][0];
     assert_eq!(
@@ -26,7 +26,7 @@ fn the_header_tells_of_the_conversation_and_not_of_the_account() {
 }
 
 #[test]
-fn tools_stand_inside_and_come_out_one_by_one() {
+fn tool_calls_inside_a_message_become_messages() {
     let all = read(&[message(
         "m",
         "assistant",
@@ -81,7 +81,7 @@ fn tools_stand_inside_and_come_out_one_by_one() {
 }
 
 #[test]
-fn the_text_counts_where_no_block_is_known() {
+fn the_text_is_used_if_no_block_is_known() {
     let odd = json!([{"type": "odd", "x": 1}]);
     let all = read(&[
         message("a", "human", json!([])),
@@ -100,15 +100,15 @@ fn the_text_counts_where_no_block_is_known() {
 }
 
 #[test]
-fn files_whose_text_is_there_are_parts_and_others_are_told() {
-    let mut asked = message("a", "human", json!([text("Sum up.")]));
-    asked["attachments"] =
+fn files_with_text_are_parts_and_others_are_reported() {
+    let mut requested = message("a", "human", json!([text("Sum up.")]));
+    requested["attachments"] =
         json!([{"file_name": "a.csv", "extracted_content": "1,2"}, {"file_name": "b.bin"}]);
-    asked["files"] = json!([{"file_name": "c.png"}]);
+    requested["files"] = json!([{"file_name": "c.png"}]);
     let mut bare = message("b", "human", json!([]));
     bare["text"] = json!("");
     bare["attachments"] = json!([{"file_name": "d", "extracted_content": "3"}]);
-    let all = read(&[asked.clone(), bare]);
+    let all = read(&[requested.clone(), bare]);
     assert_eq!(
         all[0][1]["content"],
         json!([{"type": "text", "text": "Sum up."}, {"type": "text", "text": "1,2"}])
@@ -120,12 +120,12 @@ fn files_whose_text_is_there_are_parts_and_others_are_told() {
     );
     assert_eq!(own["message"]["files"][0]["file_name"], "c.png");
     assert_eq!(all[0][2]["content"], "3");
-    let (_, report) = sessions(conversation(&[asked]).to_string().as_bytes());
+    let (_, report) = sessions(conversation(&[requested]).to_string().as_bytes());
     assert_eq!(report.losses.get(&Loss::Attachment), Some(&2));
 }
 
 #[test]
-fn a_tree_goes_on_at_its_leaf_and_the_rest_are_branches() {
+fn the_current_leaf_is_active_and_others_are_branches() {
     let root = "00000000-0000-4000-8000-000000000000";
     let said = |uuid: &str, parent: &str| after(parent, message(uuid, "human", json!([text(uuid)])));
     let messages = [
@@ -155,7 +155,7 @@ fn a_tree_goes_on_at_its_leaf_and_the_rest_are_branches() {
 }
 
 #[test]
-fn a_time_without_a_zone_is_in_utc_and_told_once() {
+fn a_time_without_a_zone_is_utc_and_reported_once() {
     let mut one = message("a", "human", json!([text("A.")]));
     one["created_at"] = json!("2024-08-08T19:12:06.120414");
     let talk = conversation(&[one.clone(), one]).to_string();

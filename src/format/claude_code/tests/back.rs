@@ -1,10 +1,10 @@
 //! Tests of changes in place: untouched lines keep their bytes, and the changed log has the expected view.
 
 use super::*;
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::filter::Plan;
 use crate::filter::Stamp;
-use crate::filter::truncate::{self, Cut};
+use crate::filter::truncate::{self, CutPoint};
 use std::collections::HashSet;
 
 fn stamp(content: &str) -> Result<Stamp> {
@@ -14,7 +14,7 @@ fn stamp(content: &str) -> Result<Stamp> {
     })
 }
 
-fn push(session: &mut Session, cut: &Cut) -> bool {
+fn push(session: &mut Session, cut: &CutPoint) -> bool {
     match truncate::plan(session, cut, stamp).unwrap() {
         Plan::Nothing(_) | Plan::Refused(_) => false,
         Plan::Lines(lines, _) => {
@@ -35,10 +35,10 @@ pub fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<
         changed
     })
     .unwrap();
-    let (before, told) = read(log, false);
+    let (before, reported) = read(log, false);
     let (after, report) = read(&out, false);
     assert!(
-        report.findings.len() <= told.findings.len(),
+        report.findings.len() <= reported.findings.len(),
         "{report:?}\n{}",
         String::from_utf8_lossy(&out)
     );
@@ -65,7 +65,7 @@ fn edits(log: &[u8], out: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn what_does_not_change_is_the_same_bytes() {
+fn unchanged_lines_keep_their_bytes() {
     let log = everything();
     assert_eq!(changed(&log, |_, _| false).unwrap(), log);
     let crlf = String::from_utf8(log).unwrap().replace('\n', "\r\n").into_bytes();
@@ -73,7 +73,7 @@ fn what_does_not_change_is_the_same_bytes() {
     // Changing a branch does not affect the main session.
     let log = everything();
     let out = changed(&log, |nth, session| {
-        nth == 1 && push(session, &Cut::LastMessages(1))
+        nth == 1 && push(session, &CutPoint::LastMessages(1))
     })
     .unwrap();
     assert_eq!(edits(&log, &out).len(), 0, "{}", String::from_utf8_lossy(&out));
@@ -81,9 +81,9 @@ fn what_does_not_change_is_the_same_bytes() {
 }
 
 #[test]
-fn a_cut_drops_lines_and_ties_the_rest_together() {
+fn a_cut_drops_lines_and_relinks_the_others() {
     let log = everything();
-    let out = hold(&log, |session| push(session, &Cut::LastExchanges(1))).unwrap();
+    let out = hold(&log, |session| push(session, &CutPoint::LastExchanges(1))).unwrap();
     let edits = edits(&log, &out);
     // The first remaining message becomes a child of the summary.
     assert_eq!(edits.len(), 1, "{edits:?}");
@@ -96,7 +96,7 @@ fn a_cut_drops_lines_and_ties_the_rest_together() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_cut_of_every_file_keeps_what_it_says() {
+fn every_cut_of_every_file_reads_back_equal() {
     let mut cuts = 0;
     let mut files: Vec<(String, Vec<u8>)> = vec![("everything".into(), everything())];
     for truth in truth::files("claude-code") {
@@ -110,8 +110,9 @@ fn every_cut_of_every_file_keeps_what_it_says() {
         let count = View::replay(&sessions[0]).items.len();
         // Only a few cuts for large logs, because each reads the log four times.
         let cuts_of_it = if log.len() < 100_000 { 5 } else { 1 };
-        let keeps = (1..=cuts_of_it).map(|nth| Cut::LastMessages(count * nth / (cuts_of_it + 1)));
-        let exchanges = (log.len() < 100_000).then_some([Cut::LastExchanges(0), Cut::LastExchanges(2)]);
+        let keeps = (1..=cuts_of_it).map(|nth| CutPoint::LastMessages(count * nth / (cuts_of_it + 1)));
+        let exchanges =
+            (log.len() < 100_000).then_some([CutPoint::LastExchanges(0), CutPoint::LastExchanges(2)]);
         for cut in keeps.chain(exchanges.into_iter().flatten()) {
             hold(log, |session| push(session, &cut));
             cuts += 1;
@@ -129,7 +130,7 @@ fn event(session: &mut Session, body: &str) -> bool {
 }
 
 #[test]
-fn a_summary_is_a_boundary_and_a_line_behind_it() {
+fn a_summary_is_a_boundary_and_a_following_line() {
     let log = everything();
     let out = hold(&log, |session| {
         event(
@@ -165,13 +166,13 @@ fn a_summary_is_a_boundary_and_a_line_behind_it() {
 }
 
 #[test]
-fn what_is_left_of_a_message_hangs_on_the_summary_before_it() {
-    let thought = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;
+fn kept_parts_of_a_message_have_the_summary_as_parent() {
+    let reasoning = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;
     let log = log(&[
         user("u1", "", "one"),
         assistant("a1", "u1", "m1", &text("1")),
         user("u2", "a1", "two"),
-        assistant("a2", "u2", "m2", thought),
+        assistant("a2", "u2", "m2", reasoning),
         assistant("a3", "a2", "m2", &text("2")),
         user("u3", "a3", "three"),
     ]);
@@ -189,7 +190,7 @@ fn what_is_left_of_a_message_hangs_on_the_summary_before_it() {
 }
 
 #[test]
-fn a_compaction_edits_only_what_it_must() {
+fn a_compaction_edits_only_changed_lines() {
     let log = everything();
     let out = hold(&log, |session| {
         event(
@@ -207,7 +208,7 @@ fn a_compaction_edits_only_what_it_must() {
 }
 
 #[test]
-fn a_summary_behind_something_is_a_line_without_a_boundary() {
+fn a_summary_after_messages_is_a_line_without_a_boundary() {
     hold(&everything(), |session| {
         event(
             session,
@@ -217,7 +218,7 @@ fn a_summary_behind_something_is_a_line_without_a_boundary() {
 }
 
 #[test]
-fn what_is_added_is_the_newest() {
+fn added_messages_are_the_newest() {
     let log = everything();
     let out = hold(&log, |session| {
         session.push_new(br#"{"role":"assistant","content":"I do","tool_calls":[{"id":"c7","type":"function","function":{"name":"n","arguments":"{}"}}],"id":"x1"}"#);
@@ -230,7 +231,7 @@ fn what_is_added_is_the_newest() {
 }
 
 #[test]
-fn parts_of_a_line_go_and_change() {
+fn parts_of_a_line_are_removed_and_changed() {
     let mixed = results("r1", "a2", &[("c1", "one"), ("c2", "two")])
         .replace("}]}", r#"},{"type":"text","text":"and"}]}"#);
     let log = log(&[
@@ -251,7 +252,7 @@ fn parts_of_a_line_go_and_change() {
 }
 
 #[test]
-fn a_log_in_which_nothing_hangs_on_anything_keeps_its_order() {
+fn a_log_without_parents_keeps_its_order() {
     let log = log(&[
         user("u1", "", "one"),
         user("u2", "", "two"),
@@ -268,7 +269,7 @@ fn a_log_in_which_nothing_hangs_on_anything_keeps_its_order() {
 }
 
 #[test]
-fn what_the_program_took_out_of_view_does_not_come_back() {
+fn undoing_a_compaction_of_the_program_is_refused() {
     let error = changed(&everything(), |nth, session| {
         let own = (0..session.len()).find_map(|index| {
             let record = session.record(index);
@@ -280,5 +281,5 @@ fn what_the_program_took_out_of_view_does_not_come_back() {
         })
     })
     .unwrap_err();
-    assert_eq!(error.kind, Kind::Usage);
+    assert_eq!(error.kind, ErrorKind::Usage);
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_log_that_ends_too_early_is_read_as_far_as_it_goes() {
+fn a_truncated_log_is_read_up_to_its_end() {
     let log = everything();
     for tenth in 0..=40 {
         let cut = &log[..log.len() * tenth / 40];
@@ -23,7 +23,7 @@ fn a_log_that_ends_too_early_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn damage_is_told_where_it_is_and_kept() {
+fn damage_is_reported_with_its_line_and_preserved() {
     let log = log(&[
         user("u1", "", "one"),
         "{\"type\":\"user\",".to_string(),
@@ -42,7 +42,7 @@ fn damage_is_told_where_it_is_and_kept() {
 }
 
 #[test]
-fn lines_may_hang_on_themselves_and_in_circles() {
+fn cycles_of_parents_are_read() {
     for log in [
         log(&[user("u1", "u1", "one"), user("u2", "u1", "two")]),
         log(&[user("u1", "u2", "one"), user("u2", "u1", "two")]),
@@ -76,7 +76,7 @@ fn lines_may_hang_on_themselves_and_in_circles() {
 
 /// Requires linear time: a quadratic traversal would not finish.
 #[test]
-fn long_chains_are_no_burden() {
+fn long_chains_take_linear_time() {
     let many = 12_000;
     let mut lines = vec![user("u0", "", "x")];
     for nth in 1..many {
@@ -99,7 +99,7 @@ fn long_chains_are_no_burden() {
 }
 
 #[test]
-fn depth_is_no_limit() {
+fn depth_is_unlimited() {
     let deep = "[".repeat(50_000) + &"]".repeat(50_000);
     let line = results("r", "u", &[("c", "x")]).replace("[1, 2]", &deep);
     let log = log(&[user("u", "", "x"), line]);

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose, Returned};
+use crate::format::{EditedSession, Format, Purpose};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -61,18 +61,18 @@ fn changed(log: &[u8], mut change: impl FnMut(usize, &mut Session) -> bool) -> R
         .map(|(nth, session)| change(nth, session))
         .collect();
     let views: Vec<View> = sessions.iter().map(View::replay).collect();
-    let returned: Vec<Returned<'_>> = sessions
+    let returned: Vec<EditedSession<'_>> = sessions
         .iter()
         .zip(&views)
         .zip(changed)
-        .map(|((session, view), changed)| Returned {
+        .map(|((session, view), changed)| EditedSession {
             session,
             view,
             changed,
         })
         .collect();
     let mut out = Vec::new();
-    super::patch::back(&returned, &mut out, &mut Report::default())?;
+    super::write_back::write_back(&returned, &mut out, &mut Report::default())?;
     Ok(out)
 }
 

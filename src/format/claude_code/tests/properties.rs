@@ -134,7 +134,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_change_is_what_is_read_then(
+    fn a_written_change_reads_back_equal(
         steps in proptest::collection::vec(step(), 0..14),
         choices in proptest::collection::vec(any::<u8>(), 1..9),
     ) {
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn a_summary_hides_what_it_covers(steps in proptest::collection::vec(step(), 0..14), at in any::<prop::sample::Index>()) {
+    fn a_summary_hides_its_range(steps in proptest::collection::vec(step(), 0..14), at in any::<prop::sample::Index>()) {
         let log = build(&steps);
         hold(&log, |session| {
             let messages: Vec<usize> = session.messages().map(|(index, _)| index).collect();
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_log_that_was_a_stream_says_the_same(steps in proptest::collection::vec(step(), 0..14)) {
+    fn an_exported_log_reads_back_equal(steps in proptest::collection::vec(step(), 0..14)) {
         let (sessions, _) = read(&build(&steps), false);
         for session in &sessions {
             let (out, _) = written(session, Purpose::Export);
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_too_odd_to_be_read(lines in proptest::collection::vec("\\PC{0,60}", 0..6)) {
+    fn arbitrary_lines_are_read_and_written_back(lines in proptest::collection::vec("\\PC{0,60}", 0..6)) {
         let log = lines.join("\n").into_bytes();
         let (sessions, _) = read(&log, true);
         prop_assert!(!sessions.is_empty());

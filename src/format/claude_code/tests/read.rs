@@ -5,7 +5,7 @@ use crate::model::session::Class;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_files_of_others_are_what_they_are_said_to_be() {
+fn the_sample_files_have_their_expected_counts() {
     // This file has one record of every kind; its expected counts treat attachments as passthrough records, but some of
     // them are messages.
     let heap = "stage0_all_event_types.jsonl";
@@ -24,7 +24,7 @@ fn bodies(session: &Session) -> Vec<String> {
 }
 
 #[test]
-fn a_log_is_a_session_its_branches_and_its_sidechains() {
+fn a_log_contains_a_session_its_branches_and_sidechains() {
     let (sessions, report) = read(&everything(), false);
     assert!(report.findings.is_empty(), "{report:?}");
     let ids: Vec<String> = sessions
@@ -46,7 +46,7 @@ fn a_log_is_a_session_its_branches_and_its_sidechains() {
 }
 
 #[test]
-fn the_pieces_of_a_message_are_one_with_its_books_from_the_last() {
+fn message_parts_are_merged_with_the_last_usage() {
     let lines = log(&[
         user("u1", "", "go"),
         assistant("a1", "u1", "m", &text("I look.")),
@@ -96,7 +96,7 @@ fn a_line_with_several_results_is_several_messages() {
 }
 
 #[test]
-fn what_the_program_says_is_no_turn() {
+fn messages_of_the_program_are_not_dialog() {
     let lines = log(&[
         user("u1", "", "caveat").replace("\"type\":\"user\"", "\"type\":\"user\",\"isMeta\":true"),
         user("u2", "u1", "<local-command-stdout>x</local-command-stdout>"),
@@ -123,7 +123,7 @@ fn a_boundary_without_a_summary_is_a_cut() {
 }
 
 #[test]
-fn a_parent_that_is_not_there_is_the_message_before() {
+fn a_missing_parent_is_the_previous_message() {
     let lines = log(&[
         user("u1", "", "one"),
         assistant("a1", "u1", "m", &text("two")),
@@ -134,7 +134,7 @@ fn a_parent_that_is_not_there_is_the_message_before() {
 }
 
 #[test]
-fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
+fn progress_lines_are_preserved_up_to_a_limit() {
     let tick = |nth: usize| {
         format!(
             r#"{{"type":"progress","uuid":"p{nth}","parentUuid":"{}","data":"{}"}}"#,
@@ -165,7 +165,7 @@ fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
 }
 
 #[test]
-fn logs_behind_one_another_are_sessions_of_their_own() {
+fn concatenated_logs_are_separate_sessions() {
     let other = String::from_utf8(everything()).unwrap();
     let other = other.replace("\"sessionId\":\"s\"", "\"sessionId\":\"z\"");
     // Replace the other ids too, because each log has its own.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// A conversion to the record stream and back restores the lines, with the lines of a message next to each other.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_log_comes_back_line_by_line() {
+fn a_log_is_restored_line_by_line() {
     let mut files = vec![("everything".to_string(), everything())];
     for truth in truth::files("claude-code") {
         files.push((truth.name, std::fs::read(truth.path).unwrap()));
@@ -15,34 +15,34 @@ fn a_log_comes_back_line_by_line() {
     let (mut lines, mut exact) = (0, 0);
     for (name, log) in &files {
         let (sessions, _) = read(log, false);
-        let mut made: Vec<Vec<u8>> = Vec::new();
+        let mut built: Vec<Vec<u8>> = Vec::new();
         for session in &sessions {
             let mut again = Session::default();
             for index in 0..session.len() {
                 again.push_new(session.record(index).body);
             }
             let (out, _) = written(&again, Purpose::Export);
-            made.extend(out.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+            built.extend(out.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
         }
         // The order is that of the log except within messages, so the wanted line is near the front.
-        let mut made: VecDeque<Vec<u8>> = made.into_iter().filter(|line| !line.is_empty()).collect();
+        let mut built: VecDeque<Vec<u8>> = built.into_iter().filter(|line| !line.is_empty()).collect();
         for line in log
             .split(|byte| *byte == b'\n')
             .filter(|line| line.starts_with(b"{"))
         {
             lines += 1;
-            if let Some(at) = made.iter().position(|other| same(other, line)) {
+            if let Some(at) = built.iter().position(|other| same(other, line)) {
                 exact += 1;
-                made.remove(at);
+                built.remove(at);
                 continue;
             }
             // A branch has a parent in another session, which is replaced.
             let free = |line: &[u8]| json::with_members(line, &[("parentUuid", None)]).unwrap();
-            let tied = made.iter().position(|other| same(&free(other), &free(line)));
+            let tied = built.iter().position(|other| same(&free(other), &free(line)));
             let Some(at) = tied else {
                 panic!("{name}: {}", String::from_utf8_lossy(line));
             };
-            made.remove(at);
+            built.remove(at);
         }
     }
     eprintln!(
@@ -70,12 +70,12 @@ const OTHER: [&str; 8] = [
 ];
 
 #[test]
-fn any_session_becomes_a_log_that_reads_as_it() {
+fn any_session_written_as_a_log_reads_back_equal() {
     let session = session(&OTHER);
     let (out, report) = written(&session, Purpose::Export);
     let text = String::from_utf8_lossy(&out).into_owned();
-    let (again, told) = read(&out, false);
-    assert!(told.findings.is_empty(), "{told:?}");
+    let (again, reported) = read(&out, false);
+    assert!(reported.findings.is_empty(), "{reported:?}");
     assert_eq!(again.len(), 1, "{text}");
     assert_eq!(shown(&again[0]), shown(&session), "{text}");
     assert_eq!(again[0].header_text("title").as_deref(), Some("T"));
@@ -106,7 +106,7 @@ fn any_session_becomes_a_log_that_reads_as_it() {
 }
 
 #[test]
-fn a_view_with_a_summary_becomes_a_line_of_it() {
+fn a_view_with_a_summary_becomes_a_summary_line() {
     let mut session = session(&OTHER);
     session.push_new(br#"{"type":"summary","id":"evt_1","content":"they looked","covers":["m1","m4"]}"#);
     let (out, _) = written(&session, Purpose::Export);
@@ -121,7 +121,7 @@ fn a_view_with_a_summary_becomes_a_line_of_it() {
 }
 
 #[test]
-fn a_log_that_was_cut_as_a_stream_is_tied_together() {
+fn a_log_truncated_as_a_stream_is_relinked() {
     let (sessions, _) = read(&everything(), false);
     let mut settled = Session::default();
     // As `truncate` prints it: the remaining lines.
@@ -130,7 +130,7 @@ fn a_log_that_was_cut_as_a_stream_is_tied_together() {
         let text = String::from_utf8_lossy(body);
         if !["third", "\"id\":\"a6\"", "\"id\":\"r3\""]
             .iter()
-            .any(|gone| text.contains(gone))
+            .any(|removed| text.contains(removed))
         {
             settled.push_new(body);
         }
@@ -142,7 +142,7 @@ fn a_log_that_was_cut_as_a_stream_is_tied_together() {
 }
 
 #[test]
-fn what_a_log_cannot_say_is_told() {
+fn unsupported_data_is_reported_as_lost() {
     let session = session(&[
         r#"{"role":"system","content":"be terse","id":"m1"}"#,
         r#"{"role":"user","name":"eve","content":"hi","id":"m2","tokens":3,"metadata":{"own":1}}"#,
@@ -177,7 +177,7 @@ fn what_a_log_cannot_say_is_told() {
 
 /// If no line has a parent, the line order defines the session; a missing parent remains missing.
 #[test]
-fn a_log_in_which_nothing_hangs_on_anything_stays_one_session() {
+fn a_log_without_parents_remains_one_session() {
     let log = log(&[
         user("u1", "", "one"),
         user("u2", "", "two"),

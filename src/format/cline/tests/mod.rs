@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose, Source};
+use crate::format::{DocumentSource, Format, Purpose};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn with_files(manifest: &Value, compaction: &Value) -> Session {
             _ => None,
         })
     };
-    let source = Source {
+    let source = DocumentSource {
         name: Some("s.messages.json"),
         neighbour: &neighbour,
         bytes: RICH.as_bytes(),

@@ -41,7 +41,7 @@ fn history(kinds: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn a_change_of_nothing_changes_nothing(kinds in prop::collection::vec(0u8..11, 1..14)) {
+    fn an_unchanged_session_is_written_back_unchanged(kinds in prop::collection::vec(0u8..11, 1..14)) {
         let bytes = history(&kinds);
         let read = session(&bytes, None);
         prop_assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes.clone());
@@ -50,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_dropped_is_gone_and_the_rest_is_there(
+    fn dropped_messages_are_removed_and_others_kept(
         kinds in prop::collection::vec(0u8..11, 1..14),
         from in 0usize..8,
         count in 1usize..8,
@@ -86,7 +86,7 @@ proptest! {
 }
 
 #[test]
-fn marks_without_end_take_no_square_of_time() {
+fn many_tags_take_less_than_quadratic_time() {
     let many = 4_000;
     let kinds: Vec<u8> = (0..many).map(|nth| if nth % 2 == 0 { 2 } else { 5 }).collect();
     let bytes = history(&kinds);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     truth::hold(Format::ClineRoo, |_| BTreeMap::new());
 }
 
@@ -23,7 +23,7 @@ fn files() -> Vec<(String, Vec<u8>, Vec<u8>)> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_was_used_is_told() {
+fn recorded_usage_is_read_from_the_panel_file() {
     for (name, bytes, panel) in files() {
         let session = session(&bytes, Some(&panel));
         let used =

@@ -8,7 +8,7 @@ use super::{FORM, panel, read};
 use crate::error::Result;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{through_lines, with};
-use crate::format::{Purpose, Source};
+use crate::format::{DocumentSource, Purpose};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -20,9 +20,9 @@ pub fn session(bytes: &[u8], panel: Option<&[u8]>) -> Session {
 
 pub fn try_session(bytes: &[u8], panel: Option<&[u8]>, report: &mut Report) -> Result<Session> {
     let neighbour = |name: &str| Ok(panel.filter(|_| name == panel::NAME).map(<[u8]>::to_vec));
-    let source = Source {
+    let source = DocumentSource {
         neighbour: &neighbour,
-        ..Source::alone(bytes)
+        ..DocumentSource::alone(bytes)
     };
     read::read(&source, report).map(|mut all| all.remove(0))
 }

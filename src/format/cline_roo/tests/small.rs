@@ -1,7 +1,7 @@
 //! Tests with small histories.
 
 use super::{session, shown, through_lines, try_session, with, written};
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::format::report::{Loss, Report};
 use crate::format::tests::in_place;
 use crate::format::{Format, Purpose};
@@ -60,7 +60,7 @@ fn summary(id: &str) -> String {
 }
 
 #[test]
-fn tags_hide_what_their_summary_or_cut_stands_for() {
+fn tags_hide_the_messages_of_their_summary_or_cut() {
     let (hidden, condensed) = (r#","truncationParent":"t""#, r#","condenseParent":"s""#);
     let u = |text: &str, more: &str| said("user", text, more);
     let a = |text: &str, more: &str| said("assistant", text, more);
@@ -111,7 +111,7 @@ fn tags_hide_what_their_summary_or_cut_stands_for() {
 }
 
 #[test]
-fn a_result_without_its_call_is_not_sent_behind_a_summary() {
+fn an_orphaned_result_after_a_summary_is_hidden() {
     let call =
         r#"{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}}],"ts":1}"#;
     let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"r"},{"type":"text","text":"<environment_details>x</environment_details>"}],"ts":1}"#;
@@ -126,13 +126,13 @@ fn a_result_without_its_call_is_not_sent_behind_a_summary() {
 }
 
 #[test]
-fn what_was_thought_is_a_part_of_what_was_said_then() {
-    let thought = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz","ts":1}"#.to_string();
+fn reasoning_is_a_part_of_its_reply() {
+    let reasoning = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz","ts":1}"#.to_string();
     let elements = [
         said("user", "1", ""),
-        thought.clone(),
+        reasoning.clone(),
         said("assistant", "2", r#","reasoning_content":"hm""#),
-        thought,
+        reasoning,
     ];
     let bytes = history(&elements);
     let read = session(&bytes, None);
@@ -152,7 +152,7 @@ fn what_was_thought_is_a_part_of_what_was_said_then() {
 }
 
 #[test]
-fn what_leaves_a_history_of_roos_is_tagged() {
+fn messages_dropped_from_a_roo_history_are_tagged() {
     let elements = [
         said("user", "0", r#","condenseParent":"gone""#),
         said("assistant", "1", ""),
@@ -215,7 +215,7 @@ fn what_leaves_a_history_of_roos_is_tagged() {
 const PANEL: &str = r#"[{"ts":1,"type":"say","say":"text"},{"ts":2,"type":"say","say":"x","conversationHistoryDeletedRange":[2,3]},{"ts":3,"type":"say","say":"api_req_started","text":"{\"tokensIn\":5,\"tokensOut\":1}","conversationHistoryDeletedRange":[1,2]}]"#;
 
 #[test]
-fn what_cline_leaves_out_is_said_beside_it() {
+fn messages_hidden_by_cline_are_read_from_the_panel_file() {
     let elements = [
         said("user", "0", ""),
         said("assistant", "1", ""),
@@ -246,7 +246,7 @@ fn what_cline_leaves_out_is_said_beside_it() {
     );
     // Hiding a message would require changes to other files.
     let refused = written(&without(&read, 1), Purpose::Return).unwrap_err();
-    assert_eq!(refused.kind, Kind::Usage);
+    assert_eq!(refused.kind, ErrorKind::Usage);
     let (new, report) = written(&through_lines(&without(&read, 1)), Purpose::Export).unwrap();
     assert_eq!(
         String::from_utf8(new).unwrap(),
@@ -289,7 +289,7 @@ fn any_session_is_a_history() {
 }
 
 #[test]
-fn what_is_no_history_is_refused() {
+fn input_that_is_not_a_history_is_refused() {
     for (wrong, what) in [
         (&b""[..], "not an array of messages"),
         (b"{}", "not an array of messages"),
@@ -327,14 +327,14 @@ fn what_is_no_history_is_refused() {
 }
 
 #[test]
-fn a_history_holds_to_all_laws() {
+fn a_history_satisfies_all_laws() {
     let call = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","id":"c.1","name":"f","input":{"a": 1},"x":2}],"ts":1,"modelInfo":{"modelId":"m"},"metrics":{"tokens":{"prompt":1}}}"#;
     let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c.1","content":"r"},{"type":"text","text":"and"}],"ts":2}"#;
-    let thought = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz"}"#;
+    let reasoning = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz"}"#;
     let elements = [
         said("user", "1", r#","truncationParent":"t""#),
         CUT.to_string(),
-        thought.to_string(),
+        reasoning.to_string(),
         call.to_string(),
         result.to_string(),
         said("assistant", "3", r#","reasoning_content":"hm""#),
@@ -344,7 +344,7 @@ fn a_history_holds_to_all_laws() {
 }
 
 #[test]
-fn what_an_undone_summary_covered_is_in_view_again() {
+fn undoing_a_summary_restores_its_messages() {
     let covered = r#","condenseParent":"s""#;
     let elements = [
         said("user", "1", covered),
@@ -366,7 +366,7 @@ fn what_an_undone_summary_covered_is_in_view_again() {
 }
 
 #[test]
-fn calls_from_elsewhere_have_ids_of_their_own() {
+fn calls_of_converted_sessions_get_unique_ids() {
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call.1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
     let result = |text: &str| format!(r#"{{"role":"tool","tool_call_id":"call.1","content":"{text}"}}"#);
     let mut any = Session::default();
@@ -381,7 +381,7 @@ fn calls_from_elsewhere_have_ids_of_their_own() {
 }
 
 #[test]
-fn unsigned_thoughts_do_not_cost_the_other_members() {
+fn dropping_unsigned_reasoning_keeps_other_members() {
     let history = r#"[{"role":"user","content":"a","ts":1},{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"b"}],"ts":2}]"#;
     let (out, report) = written(
         &through_lines(&session(history.as_bytes(), None)),

@@ -9,7 +9,7 @@ use crate::model::view::View;
 use proptest::prelude::*;
 
 #[test]
-fn a_line_that_is_none_is_told_and_kept() {
+fn a_malformed_line_is_reported_and_preserved() {
     let mut bytes = log(&[user("q"), said("a")]);
     bytes.extend_from_slice(b"{\"timestamp\": oops\n");
     bytes.extend_from_slice(said("b").as_bytes());
@@ -22,7 +22,7 @@ fn a_line_that_is_none_is_told_and_kept() {
 }
 
 #[test]
-fn lines_of_another_log_are_told_once_and_carried_along() {
+fn lines_of_another_format_are_reported_once_and_preserved() {
     let mut bytes = log(&[user("q")]);
     bytes
         .extend_from_slice(b"{\"type\":\"session\",\"cwd\":\"/w\"}\n{\"role\":\"user\",\"content\":\"x\"}\n");
@@ -38,7 +38,7 @@ fn lines_of_another_log_are_told_once_and_carried_along() {
 }
 
 #[test]
-fn a_log_that_is_cut_anywhere_is_read_to_there() {
+fn a_log_truncated_anywhere_is_read_up_to_its_end() {
     let bytes = log(&[
         turn("t"),
         user("q"),
@@ -75,7 +75,7 @@ fn line(kind: u8) -> String {
 
 proptest! {
     #[test]
-    fn records_make_the_lines_that_they_were(kinds in prop::collection::vec(0u8..15, 0..25)) {
+    fn records_are_encoded_as_their_original_lines(kinds in prop::collection::vec(0u8..15, 0..25)) {
         let lines: Vec<String> = kinds.iter().map(|kind| line(*kind)).collect();
         let bytes = log(&lines);
         let (session, _) = session(&bytes);
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_leaves_what_it_kept(kinds in prop::collection::vec(0u8..15, 0..25), keep in 0usize..6) {
+    fn a_cut_reads_back_as_the_kept_messages(kinds in prop::collection::vec(0u8..15, 0..25), keep in 0usize..6) {
         let lines: Vec<String> = kinds.iter().map(|kind| line(*kind)).collect();
         let bytes = log(&lines);
         let (session, _) = session(&bytes);
@@ -107,14 +107,14 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let (session, _) = session(&bytes);
         prop_assert!(returned(&session, &bytes) == bytes);
     }
 }
 
 #[test]
-fn logs_behind_one_another_are_sessions_of_their_own() {
+fn concatenated_logs_are_separate_sessions() {
     let other = META.replace("019e8377", "019e9999");
     let one = log(&[user("q"), said("a")]);
     let two = [other.as_bytes(), b"\n", user("r").as_bytes(), b"\noops\n"].concat();

@@ -26,7 +26,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_log_counts_what_it_is_known_to_hold() {
+fn every_log_has_its_expected_counts() {
     let (mut equal, mut wrong) = (0, Vec::new());
     for mut truth in truth::files("codex") {
         let mut report = Report::default();
@@ -77,7 +77,7 @@ fn logs() -> Vec<(String, Vec<u8>, Session)> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_is_cut_off_goes_as_whole_lines() {
+fn a_cut_removes_whole_lines() {
     let (mut cuts, mut kept) = (0, 0);
     for (name, bytes, session) in logs() {
         for keep in [0, 2, 5, 40] {

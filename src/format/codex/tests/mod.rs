@@ -5,15 +5,15 @@ mod fixtures;
 mod small;
 
 use super::{read, write};
-use crate::error::Place;
-use crate::filter::truncate::{self, Cut};
+use crate::error::Position;
+use crate::filter::truncate::{self, CutPoint};
 use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
 pub use crate::format::tests::bed::through_lines;
-use crate::format::{Purpose, Returned};
+use crate::format::{EditedSession, Purpose};
 use crate::model::json;
-use crate::model::origin::Origin;
 use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use crate::model::view::{Item, View};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub fn session(log: &[u8]) -> (Session, Report) {
     let mut report = Report::default();
     (
-        read::read(None, log, Place { line: 0, offset: 0 }, &mut report),
+        read::read(None, log, Position { line: 0, offset: 0 }, &mut report),
         report,
     )
 }
@@ -37,18 +37,18 @@ pub fn written(session: &Session) -> Vec<u8> {
 /// Writes a session back to its log, marked as changed.
 pub fn returned(session: &Session, bytes: &[u8]) -> Vec<u8> {
     let mut session = session.clone();
-    session.set_origin(Arc::new(Origin {
+    session.set_origin(Arc::new(SourceBytes {
         bytes: bytes.to_vec(),
-        ..Origin::default()
+        ..SourceBytes::default()
     }));
     let view = View::replay(&session);
-    let returned = Returned {
+    let returned = EditedSession {
         session: &session,
         view: &view,
         changed: true,
     };
     let mut out = Vec::new();
-    write::back(&[returned], &mut out, &mut Report::default()).unwrap();
+    write::write_back(&[returned], &mut out, &mut Report::default()).unwrap();
     out
 }
 
@@ -60,7 +60,7 @@ pub fn cut(session: &Session, keep: usize) -> Option<Session> {
             at: "2026-01-01T00:00:00Z".to_string(),
         })
     };
-    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
+    match truncate::plan(session, &CutPoint::LastMessages(keep), stamp).unwrap() {
         Plan::Lines(lines, _) => {
             let mut session = session.clone();
             lines.iter().for_each(|line| session.push_new(line));

@@ -75,12 +75,12 @@ fn shape(session: &Session) -> Vec<String> {
         let record = session.record(index);
         let message = record.message().unwrap();
         let text = !message.text().is_empty();
-        let thoughts = message
+        let reasoning_parts = message
             .reasoning
             .and_then(|raw| json::elements(raw, json::Dialect::Strict));
         let mut shape = message.role_name().into_owned();
         if shape == "assistant" {
-            shape = "r".repeat(thoughts.map_or(0, |all| all.len()));
+            shape = "r".repeat(reasoning_parts.map_or(0, |all| all.len()));
             shape += if text { "t" } else { "" };
             shape += &"c".repeat(message.tool_calls().len());
         }
@@ -90,7 +90,7 @@ fn shape(session: &Session) -> Vec<String> {
 }
 
 #[test]
-fn thoughts_a_text_and_calls_are_one_message() {
+fn reasoning_text_and_calls_are_one_message() {
     let bytes = log(&[
         user("q"),
         thought(1),
@@ -122,7 +122,7 @@ fn thoughts_a_text_and_calls_are_one_message() {
 }
 
 #[test]
-fn figures_are_differences_of_totals() {
+fn usage_is_the_difference_of_totals() {
     let bytes = log(&[
         user("q"),
         said("a"),
@@ -146,7 +146,7 @@ fn figures_are_differences_of_totals() {
 }
 
 #[test]
-fn what_a_fork_has_from_its_parent_is_marked() {
+fn records_inherited_by_a_fork_are_marked() {
     let meta = META.replace(
         "\"cwd\"",
         "\"forked_from_id\":\"019e8304-dff2-79e4-8df0-a7a2fd64797d\",\"cwd\"",
@@ -186,7 +186,7 @@ fn what_a_fork_has_from_its_parent_is_marked() {
 }
 
 #[test]
-fn a_compaction_replaces_what_was_before() {
+fn a_compaction_replaces_earlier_messages() {
     let replaced = r#"{"timestamp":"2026-01-01T00:00:03Z","type":"compacted","payload":{"message":"m","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"short"}]}]}}"#;
     let summed = r#"{"timestamp":"2026-01-01T00:00:03Z","type":"compacted","payload":{"message":"sum"}}"#;
     let texts = |lines: &[String]| {
@@ -239,7 +239,7 @@ impl AsArray for Vec<u8> {
 }
 
 #[test]
-fn what_is_cut_off_takes_along_what_is_said_of_it() {
+fn a_cut_also_removes_events_about_the_removed_messages() {
     let bytes = log(&[
         event(r#"{"type":"task_started","turn_id":"t1"}"#),
         turn("t1"),
@@ -263,12 +263,12 @@ fn what_is_cut_off_takes_along_what_is_said_of_it() {
     assert_eq!(super::full_lines(&after), wanted);
     assert_eq!(shown(&super::session(&after).0), shown(&cut));
     // The same without the original bytes, from the records alone.
-    let made = written(&super::through_lines(&cut));
-    assert!(json::same(&made.replace_newlines(), &after.replace_newlines()));
+    let built = written(&super::through_lines(&cut));
+    assert!(json::same(&built.replace_newlines(), &after.replace_newlines()));
 }
 
 #[test]
-fn the_display_log_does_not_come_to_speak_for_the_user() {
+fn display_events_do_not_become_user_messages() {
     let bytes = log(&[
         user("gone"),
         event(r#"{"type":"task_started"}"#),
@@ -280,7 +280,7 @@ fn the_display_log_does_not_come_to_speak_for_the_user() {
 }
 
 #[test]
-fn a_summary_is_one_line_more() {
+fn a_summary_adds_one_line() {
     let bytes = log(&[user("q"), said("a"), user("r"), said("b")]);
     let (mut session, _) = session(&bytes);
     let ids: Vec<String> = session
@@ -309,7 +309,7 @@ fn a_summary_is_one_line_more() {
 }
 
 #[test]
-fn what_is_edited_changes_its_line_alone() {
+fn an_edit_changes_only_its_line() {
     let bytes = log(&[
         user("q"),
         call("1"),
@@ -343,7 +343,7 @@ fn what_is_edited_changes_its_line_alone() {
 }
 
 #[test]
-fn what_only_the_display_log_says_stays_there() {
+fn messages_only_in_the_display_log_are_not_duplicated() {
     let bytes = log(&[
         event(r#"{"type":"user_message","message":"q","images":[]}"#),
         said("a"),
@@ -362,7 +362,7 @@ fn what_only_the_display_log_says_stays_there() {
 }
 
 #[test]
-fn the_older_form_has_no_envelopes() {
+fn the_older_format_has_no_envelopes() {
     let lines = [
         r#"{"id":"x","timestamp":"2025-01-01T00:00:00Z","instructions":null}"#,
         r#"{"record_type":"state"}"#,
@@ -382,7 +382,7 @@ fn the_older_form_has_no_envelopes() {
 }
 
 #[test]
-fn a_session_from_elsewhere_is_a_log_that_reads_the_same() {
+fn a_session_converted_to_a_log_reads_back_equal() {
     let mut session = Session::default();
     for line in [
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,

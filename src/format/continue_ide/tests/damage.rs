@@ -40,16 +40,20 @@ fn joined(all: Vec<String>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for shown in all.into_iter().filter(|shown| !shown.starts_with("\"tool\"")) {
         let alone = |last: &&String| last.starts_with(&format!("\"assistant\"\nnull\n{THOUGHTS}"));
-        let thoughts = out.last().filter(alone).and_then(|last| last.rsplit('\n').next());
-        let Some(thoughts) = thoughts.filter(|_| shown.starts_with("\"assistant\"\n")) else {
+        let reasoning_parts = out.last().filter(alone).and_then(|last| last.rsplit('\n').next());
+        let Some(reasoning_parts) = reasoning_parts.filter(|_| shown.starts_with("\"assistant\"\n")) else {
             out.push(shown);
             continue;
         };
         let whole = match shown.rsplit_once('\n') {
             Some((before, own)) if own.starts_with(THOUGHTS) => {
-                format!("{before}\n{},{}", &thoughts[..thoughts.len() - 1], &own[1..])
+                format!(
+                    "{before}\n{},{}",
+                    &reasoning_parts[..reasoning_parts.len() - 1],
+                    &own[1..]
+                )
             }
-            _ => format!("{shown}\n{thoughts}"),
+            _ => format!("{shown}\n{reasoning_parts}"),
         };
         out.pop();
         out.push(whole);
@@ -59,7 +63,7 @@ fn joined(all: Vec<String>) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn a_change_of_nothing_changes_nothing(kinds in prop::collection::vec(0u8..11, 1..12)) {
+    fn an_unchanged_session_is_written_back_unchanged(kinds in prop::collection::vec(0u8..11, 1..12)) {
         let bytes = document(&kinds);
         let read = session(&bytes);
         prop_assert_eq!(written(&read, Purpose::Return).0, bytes.clone());
@@ -68,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_dropped_is_gone_and_the_rest_is_there(
+    fn dropped_messages_are_removed_and_others_kept(
         kinds in prop::collection::vec(0u8..11, 1..12),
         from in 0usize..8,
         count in 0usize..8,

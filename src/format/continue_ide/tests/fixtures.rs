@@ -17,7 +17,7 @@ fn total(session: &crate::model::session::Session) -> Value {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     let mut equal = 0;
     for truth in truth::files("continue") {
         let mut report = Report::default();

@@ -8,7 +8,7 @@ use super::{FORM, read};
 use crate::error::Result;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{through_lines, with};
-use crate::format::{Purpose, Source};
+use crate::format::{DocumentSource, Purpose};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -19,7 +19,7 @@ pub fn session(bytes: &[u8]) -> Session {
 }
 
 pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
-    read::read(&Source::alone(bytes), report).map(|mut all| all.remove(0))
+    read::read(&DocumentSource::alone(bytes), report).map(|mut all| all.remove(0))
 }
 
 /// Writes a session as a document.

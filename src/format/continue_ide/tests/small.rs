@@ -3,7 +3,7 @@
 use super::{session, shown, texts, through_lines, try_session, with, without, written};
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::format::{Source, continue_ide};
+use crate::format::{DocumentSource, continue_ide};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -35,7 +35,7 @@ fn same(one: &[u8], other: &[u8]) {
 }
 
 #[test]
-fn items_are_messages_and_come_back_as_they_were() {
+fn items_are_messages_and_are_restored() {
     let u = |text: &str| item("user", text, "");
     let cases: Vec<(Vec<String>, &[&str])> = vec![
         (vec![u("1"), item("assistant", "2", "")], &["1", "2"]),
@@ -79,7 +79,7 @@ fn items_are_messages_and_come_back_as_they_were() {
 }
 
 #[test]
-fn a_cut_takes_items_out_and_touches_no_other() {
+fn a_cut_removes_items_and_changes_no_other() {
     let items = [
         item("user", "1", ""),
         item("assistant", "2", ""),
@@ -105,7 +105,7 @@ fn a_cut_takes_items_out_and_touches_no_other() {
 }
 
 #[test]
-fn a_summary_stands_on_the_last_item_that_it_stands_for() {
+fn a_summary_is_stored_in_its_last_covered_item() {
     let items = [
         item("user", "1", ""),
         item("assistant", "2", ""),
@@ -154,7 +154,7 @@ fn a_summary_stands_on_the_last_item_that_it_stands_for() {
 }
 
 #[test]
-fn what_a_tool_gave_is_said_where_the_program_looks_for_it() {
+fn tool_results_are_written_where_the_program_reads_them() {
     let grown = r#"{"role":"tool","tool_call_id":"c","content":"new"}"#;
     let read = session(&document(&[item("user", "1", ""), calls("[]")]));
     let after = written(&with(&read, &[grown]), Purpose::Return).0;
@@ -216,13 +216,13 @@ fn any_session_is_a_document() {
 }
 
 #[test]
-fn the_index_says_when_a_session_began() {
+fn the_index_contains_the_start_of_a_session() {
     let bytes = document(&[item("user", "1", "")]);
     let index = br#"[{"sessionId":"s","title":"t","dateCreated":"1750104807000"}]"#;
     let neighbour = |name: &str| Ok((name == "sessions.json").then(|| index.to_vec()));
-    let source = Source {
+    let source = DocumentSource {
         neighbour: &neighbour,
-        ..Source::alone(&bytes)
+        ..DocumentSource::alone(&bytes)
     };
     let read = continue_ide::read::read(&source, &mut Report::default()).unwrap();
     assert_eq!(
@@ -232,7 +232,7 @@ fn the_index_says_when_a_session_began() {
 }
 
 #[test]
-fn what_is_no_session_is_refused() {
+fn input_that_is_not_a_session_is_refused() {
     for (wrong, what) in [
         (&b""[..], "no Continue session"),
         (b"{}", "no Continue session"),

@@ -71,10 +71,10 @@ fn every_member_is_read() {
     assert_eq!(messages[1]["content"][1]["file"]["filename"], "/lamp.log");
     let reply = &messages[2];
     assert_eq!(reply["content"], "I read the log.");
-    let thought = json!([{"type": "thinking", "text": "Log first.", "signature": "b3A="}]);
+    let reasoning = json!([{"type": "thinking", "text": "Log first.", "signature": "b3A="}]);
     assert_eq!(
         (&reply["reasoning"], &reply["model"]),
-        (&thought, &json!("elm-4"))
+        (&reasoning, &json!("elm-4"))
     );
     let calls = reply["tool_calls"].as_array().unwrap();
     assert_eq!(calls[0]["function"]["arguments"], r#"{"n": 9007199254740993}"#);
@@ -90,7 +90,7 @@ fn every_member_is_read() {
 }
 
 #[test]
-fn a_call_that_no_message_requests_is_a_message() {
+fn a_call_without_a_requesting_message_becomes_one() {
     let start = json!({"toolCallId": "c9", "toolName": "bash", "arguments": {"command": "ls"}});
     let end = json!({"toolCallId": "c9", "success": true, "result": {"text_result_for_llm": "a"}});
     let log = [
@@ -109,7 +109,7 @@ fn a_call_that_no_message_requests_is_a_message() {
 }
 
 #[test]
-fn subagents_and_rewinds_are_sessions_beside_the_main_one() {
+fn subagents_and_rewinds_are_separate_sessions() {
     let said = |text: &str| json!({"content": text, "toolRequests": []});
     let aside = json!({"content": "Two bulbs.", "toolRequests": [], "parentToolCallId": "c1"});
     let log = [
@@ -157,7 +157,7 @@ fn subagents_and_rewinds_are_sessions_beside_the_main_one() {
 }
 
 #[test]
-fn a_compaction_covers_what_is_before_its_beginning() {
+fn a_compaction_covers_messages_before_its_start() {
     let done = json!({"success": true, "summaryContent": "The log was missing.", "messagesRemoved": 5});
     let log = [
         LOG,

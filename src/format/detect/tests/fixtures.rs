@@ -100,7 +100,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
     let read = path
         .strip_prefix("wild/")
         .and_then(|path| path.split_once('/'))
-        .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|beside| name.ends_with(beside)))
+        .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|extra| name.ends_with(extra)))
         .filter(|_| path != SIMILAR)
         // Directories of records, and databases, are not read directly.
         .filter(|(_, name)| {
@@ -149,7 +149,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_fixture_is_what_it_is() {
+fn every_fixture_is_detected() {
     let root = crate::sample_data::path("");
     let mut found = Vec::new();
     files(&root, &mut found);
@@ -180,7 +180,7 @@ fn truth(folder: &Path) -> Option<(String, Vec<String>)> {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn detection_agrees_with_the_truth() {
     let folders = fs::read_dir(crate::sample_data::path("wild")).unwrap();
-    let (mut right, mut ambiguous, mut beside, mut wrong) = (0, 0, 0, Vec::new());
+    let (mut right, mut ambiguous, mut extra, mut wrong) = (0, 0, 0, Vec::new());
     for folder in folders.map(|entry| entry.unwrap().path()) {
         let Some((format, names)) = truth(&folder) else {
             continue;
@@ -195,13 +195,13 @@ fn detection_agrees_with_the_truth() {
                 Some(name) if name == format && found.others.is_empty() || lines => right += 1,
                 Some(_) if plain => right += 1,
                 Some(name) if name == format || found.others.contains(&&*format) => ambiguous += 1,
-                None if found.evidence.ends_with(", not a session") => beside += 1,
+                None if found.evidence.ends_with(", not a session") => extra += 1,
                 _ => wrong.push(format!("{}/{name}: {found:?}", folder.display())),
             }
         }
     }
     eprintln!(
-        "detection: {right} right, {ambiguous} ambiguous, {beside} no sessions, {} wrong",
+        "detection: {right} right, {ambiguous} ambiguous, {extra} no sessions, {} wrong",
         wrong.len()
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

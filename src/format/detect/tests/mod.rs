@@ -10,7 +10,7 @@ fn format(text: &str) -> Option<Format> {
 }
 
 #[test]
-fn tells_the_formats_apart() {
+fn formats_are_distinguished() {
     let cases = [
         (
             "{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n",
@@ -76,7 +76,7 @@ fn tells_the_formats_apart() {
 }
 
 #[test]
-fn says_when_it_is_ambiguous() {
+fn ambiguous_input_is_reported() {
     let plain = detect(b"[{\"role\":\"user\",\"content\":\"a\"}]", true, Hints::default());
     assert_eq!(plain.others, ["anthropic"]);
     let tools = detect(
@@ -97,7 +97,7 @@ fn unread(text: &str) -> String {
 }
 
 #[test]
-fn names_what_other_programs_write() {
+fn unsupported_formats_are_named() {
     let cases = [
         (
             r#"{"uuid":"a","name":"n","summary":"s","created_at":"x","chat_messages":[]}"#,
@@ -208,7 +208,7 @@ fn interfaces_of_providers() {
 }
 
 #[test]
-fn plain_messages_among_foreign_ones_are_foreign() {
+fn the_marked_messages_decide_the_format_of_plain_ones() {
     let blocks = concat!(
         "{\"role\":\"user\",\"content\":\"a\"}\n",
         "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"n\",\"input\":{}}]}\n",
@@ -296,7 +296,7 @@ fn documents_with_messages() {
 }
 
 #[test]
-fn depth_costs_no_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     for open in [
         "{\"messages\":[",
         "[{\"messages\":[",

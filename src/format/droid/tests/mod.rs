@@ -71,7 +71,7 @@ fn every_member_of_a_log_is_read() {
 }
 
 #[test]
-fn a_line_names_the_last_one_that_is_left() {
+fn a_line_names_the_last_kept_line_as_parent() {
     let all = r#""m1","m2","m3","m4","m4#2","m5""#;
     let after = opened(FORMAT, LOG).with(&[(0, &dropped(all))]);
     let last: Value = serde_json::from_str(after.lines().last().unwrap()).unwrap();
@@ -121,7 +121,7 @@ fn lines_off_the_path_to_the_last_message_are_branches() {
 }
 
 #[test]
-fn a_compaction_covers_what_is_before_it() {
+fn a_compaction_covers_earlier_messages() {
     for line in [
         r#"{"type":"compaction_state","id":"c1","timestamp":"2026-08-05T09:10:00.000Z","summaryText":"Mixed.","removedCount":5}"#,
         r#"{"type":"compaction_state","id":"c1","summary":{"title":"T","body":"Mixed."}}"#,

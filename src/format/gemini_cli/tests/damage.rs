@@ -85,14 +85,14 @@ fn dropped_is_gone(lines: &[(u8, u8)], from: usize, count: usize, grows: bool) -
 }
 
 #[test]
-fn a_result_of_which_the_call_was_dropped_is_no_repetition() {
+fn a_result_of_a_dropped_call_is_not_a_repetition() {
     let lines = [(1, 1), (8, 5), (8, 1), (4, 2), (6, 5)];
     dropped_is_gone(&lines, 6, 1, false).unwrap();
 }
 
 proptest! {
     #[test]
-    fn a_change_of_nothing_changes_nothing(lines in prop::collection::vec((0u8..10, 0u8..6), 0..24)) {
+    fn an_unchanged_session_is_written_back_unchanged(lines in prop::collection::vec((0u8..10, 0u8..6), 0..24)) {
         let bytes = log(&lines);
         let (all, _) = sessions(&bytes);
         prop_assert_eq!(returned(&all, false), bytes.clone());
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_dropped_is_gone_and_the_rest_is_there(
+    fn dropped_messages_are_removed_and_others_kept(
         lines in prop::collection::vec((0u8..10, 0u8..6), 0..24),
         from in 0usize..8,
         count in 1usize..8,
@@ -116,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn rewinds_without_end_take_no_square_of_time() {
+fn many_rewinds_take_less_than_quadratic_time() {
     let many = 20_000;
     let mut lines: Vec<(u8, u8)> = Vec::new();
     for nth in 0..many {

@@ -19,7 +19,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     truth::hold(Format::GeminiCli, usage);
     for truth in truth::files("gemini-cli")
         .iter()

@@ -8,7 +8,7 @@ use super::{FORM, open};
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{cut, through_lines, with};
 use crate::format::tests::truth;
-use crate::format::{Input, Purpose, Returned};
+use crate::format::{EditedSession, Input, Purpose};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -41,10 +41,10 @@ pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
 /// Writes sessions back to their input; those with additional lines count as changed.
 pub fn returned(sessions: &[Session], changed: bool) -> Vec<u8> {
     let views: Vec<View> = sessions.iter().map(View::replay).collect();
-    let returned: Vec<Returned<'_>> = sessions
+    let returned: Vec<EditedSession<'_>> = sessions
         .iter()
         .zip(&views)
-        .map(|(session, view)| Returned {
+        .map(|(session, view)| EditedSession {
             session,
             view,
             changed,

@@ -83,7 +83,7 @@ fn lines_are_operations_on_messages_by_id() {
 }
 
 #[test]
-fn a_record_is_a_message_and_what_its_tools_gave() {
+fn a_record_becomes_a_message_and_its_tool_results() {
     let session = one(&log(&[
         user("a", "1"),
         call("b", "success", r#"{"output":"one"}"#),
@@ -125,7 +125,7 @@ fn a_record_is_a_message_and_what_its_tools_gave() {
 }
 
 #[test]
-fn what_is_not_sent_again_is_out_of_view_and_stays_in_the_log() {
+fn unsent_records_are_hidden_but_stored_in_the_log() {
     let lines = [
         user("a", "/stats"),
         user("b", "<session_context>x"),
@@ -141,7 +141,7 @@ fn what_is_not_sent_again_is_out_of_view_and_stays_in_the_log() {
 }
 
 #[test]
-fn records_make_the_lines_that_they_were() {
+fn records_are_encoded_as_their_original_lines() {
     let lines = [
         user("a", "1"),
         r#"{"id":"a2","timestamp":"2026-01-01T00:00:01.000Z","type":"user","content":"plain","displayContent":"p"}"#.to_string(),
@@ -218,7 +218,7 @@ fn a_change_adds_lines_to_a_log() {
 }
 
 #[test]
-fn logs_and_documents_hold_to_all_laws() {
+fn logs_and_documents_satisfy_all_laws() {
     let records = [
         user("a", "1"),
         call("b", "success", r#"{"output":"one"}"#),
@@ -235,7 +235,7 @@ fn logs_and_documents_hold_to_all_laws() {
 }
 
 #[test]
-fn a_message_that_is_added_takes_no_place_of_another() {
+fn an_added_message_replaces_no_other() {
     let bytes = log(&[user("a", "1")]);
     let session = one(&bytes);
     let grown = with(
@@ -250,7 +250,7 @@ fn a_message_that_is_added_takes_no_place_of_another() {
 }
 
 #[test]
-fn a_document_keeps_what_does_not_change() {
+fn a_document_keeps_unchanged_bytes() {
     let laid = format!(
         "{{\n  \"sessionId\": \"s1\",\n  \"projectHash\": \"aa\",\n  \"messages\": [\n    {},\n    {},\n    {}\n  ],\n  \"x\": 5e-06\n}}\n",
         user("a", "1"),
@@ -283,7 +283,7 @@ fn json_line(document: &str) -> String {
 }
 
 #[test]
-fn logs_behind_one_another_are_sessions_of_their_own() {
+fn concatenated_logs_are_separate_sessions() {
     let both = [log(&[user("a", "1")]), log(&[user("a", "2")])].concat();
     let both = String::from_utf8(both).unwrap();
     let (first, second) = both.split_at(both.len() / 2);
@@ -296,7 +296,7 @@ fn logs_behind_one_another_are_sessions_of_their_own() {
 }
 
 #[test]
-fn a_session_from_elsewhere_is_a_log_that_reads_the_same() {
+fn a_session_converted_to_a_log_reads_back_equal() {
     let mut session = Session::default();
     for line in [
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t","metadata":{"cwd":"/w"}}"#,
@@ -350,7 +350,7 @@ fn a_session_from_elsewhere_is_a_log_that_reads_the_same() {
 }
 
 #[test]
-fn what_is_no_line_of_a_log_is_told_and_kept() {
+fn lines_that_are_not_log_lines_are_reported_and_preserved() {
     let bytes = log(&[
         user("a", "1"),
         "not json".to_string(),

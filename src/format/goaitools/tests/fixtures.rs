@@ -1,7 +1,7 @@
 //! Tests with recorded goaitools data, if available: `CONVO_FIXTURES` names the directory; the default is
 //! `../shared/fixtures`, next to this crate.
 
-use super::{Class, Kind, counted, session, state, through_lines, written_back};
+use super::{Class, ErrorKind, counted_lines, session, state, through_lines, written_back};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 /// States of other programs are restored unchanged, also after a conversion to lines.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_state_comes_back_byte_for_byte() {
+fn every_state_is_restored_byte_for_byte() {
     let folder = folder();
     let mut same = 0;
     for entry in std::fs::read_dir(folder.join("states")).unwrap() {
@@ -44,7 +44,7 @@ fn every_state_comes_back_byte_for_byte() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_is_read_and_what_is_refused() {
+fn decoding_agrees_with_the_table() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("decode.json") {
         let case = text(&row, "case");
@@ -58,7 +58,7 @@ fn what_is_read_and_what_is_refused() {
         match text(convo, "outcome") {
             "refuse" => {
                 let error = read.expect_err(case);
-                assert_eq!(error.kind, Kind::Data, "{case}");
+                assert_eq!(error.kind, ErrorKind::Data, "{case}");
                 // With different words for the same reason.
                 let why = match text(convo, "why") {
                     "not an object" => "not a JSON object",
@@ -74,7 +74,7 @@ fn what_is_read_and_what_is_refused() {
             }
             outcome => {
                 let session = read.expect(case);
-                let messages = counted(&session).count();
+                let messages = counted_lines(&session).count();
                 assert_eq!(messages as u64, convo["messages"].as_u64().unwrap(), "{case}");
                 assert_eq!(
                     report.findings.is_empty(),
@@ -98,7 +98,7 @@ fn what_is_read_and_what_is_refused() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_is_written_again() {
+fn encoding_agrees_with_the_table() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("reencode.json") {
         let (before, after) = (text(&row, "state_in"), text(&row, "state_out"));
@@ -122,7 +122,7 @@ fn what_is_written_again() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn how_a_new_text_is_spelled() {
+fn encoding_of_new_text_agrees_with_the_table() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("string_text.json") {
         let Ok(said) = String::from_utf8(bytes(text(&row, "text_utf8_hex"))) else {

@@ -4,7 +4,7 @@ mod fixtures;
 mod properties;
 
 use super::*;
-use crate::error::Kind;
+use crate::error::ErrorKind;
 pub use crate::format::tests::bed::through_lines;
 use crate::format::{Purpose, write};
 use crate::model::view::View;
@@ -12,7 +12,7 @@ use crate::model::view::View;
 /// The result of reading a state, and the report.
 pub fn state(text: impl AsRef<[u8]>) -> (Result<Session>, Report) {
     let mut report = Report::default();
-    let read = read(&Source::alone(text.as_ref()), &mut report);
+    let read = read(&DocumentSource::alone(text.as_ref()), &mut report);
     (read.map(|mut all| all.remove(0)), report)
 }
 
@@ -43,7 +43,7 @@ const REPLY: &str = r#"{"role":"assistant","content":"a"}"#;
 const RULE: &str = r#"{"role":"system","content":"s"}"#;
 
 #[test]
-fn what_goaitools_would_throw_away_whole_is_refused_where_it_is_wrong() {
+fn a_state_that_goaitools_discards_is_refused_with_its_offset() {
     let (good, list) = (of(0, USER), r#","messages":[]}"#);
     for (text, what, line, offset) in [
         ("null".to_string(), "not a JSON object", 1, 0),
@@ -93,7 +93,7 @@ fn what_goaitools_would_throw_away_whole_is_refused_where_it_is_wrong() {
         ("{\"version\":1,\"messages\":{}}".to_string(), "not a list", 1, 24),
     ] {
         let error = state(&text).0.expect_err(&text);
-        assert_eq!(error.kind, Kind::Data, "{text}");
+        assert_eq!(error.kind, ErrorKind::Data, "{text}");
         assert!(error.message.contains(what), "{text}: {}", error.message);
         let (_, place) = error.at.unwrap();
         assert_eq!((place.line, place.offset), (line, offset as u64), "{text}");
@@ -106,8 +106,8 @@ fn what_goaitools_would_throw_away_whole_is_refused_where_it_is_wrong() {
 }
 
 #[test]
-fn what_can_be_read_is_read_and_told() {
-    let told = |report: &Report| -> Vec<(bool, String)> {
+fn a_readable_state_is_read_and_its_problems_reported() {
+    let reported = |report: &Report| -> Vec<(bool, String)> {
         report
             .findings
             .iter()
@@ -214,11 +214,11 @@ fn what_can_be_read_is_read_and_told() {
     ] {
         let (read, report) = state(&text);
         let session = read.unwrap_or_else(|error| panic!("{error:?}: {text}"));
-        assert_eq!(counted(&session).count(), messages, "{text}");
-        let told = told(&report);
-        assert_eq!(told.is_empty(), what.is_empty(), "{text}: {told:?}");
-        let fits = |(is, told): &(bool, String)| *is == damage && told.contains(what);
-        assert!(told.iter().all(fits), "{text}: {told:?}");
+        assert_eq!(counted_lines(&session).count(), messages, "{text}");
+        let reported = reported(&report);
+        assert_eq!(reported.is_empty(), what.is_empty(), "{text}: {reported:?}");
+        let fits = |(is, reported): &(bool, String)| *is == damage && reported.contains(what);
+        assert!(reported.iter().all(fits), "{text}: {reported:?}");
         assert_eq!(session.text(), through_lines(&session).text());
         let unread = (0..session.len()).find(|at| session.class(*at) == Class::Unreadable);
         assert_eq!(unread, None, "{text}: {}", session.text());
@@ -227,7 +227,7 @@ fn what_can_be_read_is_read_and_told() {
 
 /// Like Go, ignores case and nulls, and accepts a missing role.
 #[test]
-fn messages_mean_what_they_mean_to_go() {
+fn messages_are_decoded_as_in_go() {
     for (raw, role, text) in [
         (r#"{"ROLE":"user","Content":"hi"}"#, "user", "hi"),
         (
@@ -257,7 +257,7 @@ fn messages_mean_what_they_mean_to_go() {
 }
 
 #[test]
-fn members_and_numbers_keep_their_spelling() {
+fn members_and_numbers_keep_their_bytes() {
     let odd = r#"{"version":1,"provider":"x\u003c","processed_length":-7,"messages":[null,{"tokens":1E5,"role":"user","id":7,"n":[1.0,-0,1e400,12345678901234567890],"s":"\ud800\/\u00e9"},[]],"extra":{"a":1,"a":2},"b":null}"#;
     assert_eq!(written_back(&session(odd)), odd);
     assert_eq!(written_back(&through_lines(&session(odd))), odd);
@@ -269,7 +269,7 @@ fn members_and_numbers_keep_their_spelling() {
 
 /// Removed messages no longer count as seen, and added ones do not count yet.
 #[test]
-fn what_the_model_has_seen_is_counted_as_messages_come_and_go() {
+fn the_seen_count_follows_added_and_removed_messages() {
     let text = of(3, &[USER, REPLY, USER, REPLY, USER].join(","));
     let mut grown = session(&text);
     assert_eq!(unseen(&grown), Some(4));
@@ -310,7 +310,7 @@ fn what_the_model_has_seen_is_counted_as_messages_come_and_go() {
 
 /// A number beyond the messages is kept while none is removed, and then counts as all of them.
 #[test]
-fn a_count_that_cannot_be_is_kept_until_it_must_change() {
+fn an_invalid_count_is_preserved_until_it_must_change() {
     let mut over = session(&of(99, &[USER, REPLY, USER, REPLY].join(",")));
     assert!(written_back(&over).contains("\"processed_length\":99,"));
     let third = over.id(3).unwrap();
@@ -319,7 +319,7 @@ fn a_count_that_cannot_be_is_kept_until_it_must_change() {
 }
 
 #[test]
-fn a_system_message_that_leads_is_told_of_and_what_was_put_in_leads_instead() {
+fn a_leading_system_message_is_reported_and_can_be_replaced() {
     let text = of(3, &[RULE, USER, REPLY, USER].join(","));
     let (same, report) = written_for(&session(&text), Purpose::Return);
     assert_eq!(same, text);
@@ -352,7 +352,7 @@ fn a_system_message_that_leads_is_told_of_and_what_was_put_in_leads_instead() {
 }
 
 #[test]
-fn a_session_from_elsewhere_becomes_a_state_and_losses_are_told() {
+fn a_converted_session_becomes_a_state_with_losses_reported() {
     let mut native = Session::default();
     for line in [
         r#"{"type":"session","version":1,"id":"s","title":"T"}"#,
@@ -375,7 +375,7 @@ fn a_session_from_elsewhere_becomes_a_state_and_losses_are_told() {
 
 /// Reasoning of a reply is recognized and restored.
 #[test]
-fn reasoning_goes_along() {
+fn reasoning_is_preserved() {
     let text = of(
         1,
         r#"{"role":"assistant","reasoning_content":"hm","content":"a"}"#,
@@ -387,10 +387,10 @@ fn reasoning_goes_along() {
 
 /// A summary in a state is read as a summary, so the next one replaces it.
 #[test]
-fn the_message_that_a_summary_became_is_a_summary_again() {
+fn a_summary_message_is_read_as_a_summary() {
     let quoted = String::from_utf8(crate::model::summary::message("old <b>", Some("user"))).unwrap();
     let mut shown = Vec::new();
-    crate::format::go::push_raw(&mut shown, quoted.as_bytes());
+    crate::format::go_json::push_raw(&mut shown, quoted.as_bytes());
     let quoted = String::from_utf8(shown).unwrap();
     let text = of(2, &[&quoted, USER, REPLY, USER].join(","));
     let mut session = session(&text);

@@ -1,7 +1,7 @@
 //! Property tests: any state is restored, directly and through lines.
 
-use super::{counted, of, session, state, through_lines, written_back};
-use crate::format::go;
+use super::{counted_lines, of, session, state, through_lines, written_back};
+use crate::format::go_json;
 use crate::model::summary;
 use proptest::prelude::*;
 
@@ -84,20 +84,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_state_comes_back(elements in prop::collection::vec(element(), 0..5), processed in 0_usize..6) {
+    fn a_state_is_restored(elements in prop::collection::vec(element(), 0..5), processed in 0_usize..6) {
         let spaced = of(processed, &elements.join(" ,\n "));
         let mut expected = Vec::new();
-        go::push_raw(&mut expected, spaced.as_bytes());
+        go_json::push_raw(&mut expected, spaced.as_bytes());
         let expected = String::from_utf8(expected).unwrap();
         let session = session(&spaced);
-        prop_assert_eq!(counted(&session).count(), elements.len());
+        prop_assert_eq!(counted_lines(&session).count(), elements.len());
         prop_assert_eq!(&written_back(&session), &expected);
         prop_assert_eq!(&written_back(&through_lines(&session)), &expected);
     }
 
     /// Damaged states are rejected or read, without a panic.
     #[test]
-    fn torn_and_changed_bytes_are_refused_or_read(elements in prop::collection::vec(element(), 0..3), at in 0_usize..400, byte in any::<u8>()) {
+    fn truncated_and_changed_bytes_are_refused_or_read(elements in prop::collection::vec(element(), 0..3), at in 0_usize..400, byte in any::<u8>()) {
         let mut bytes = of(1, &elements.join(",")).into_bytes();
         let at = at % bytes.len();
         let _ = state(&bytes[..at]);

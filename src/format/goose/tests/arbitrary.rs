@@ -83,22 +83,22 @@ fn inputs(messages: &[Message]) -> [String; 2] {
 
 proptest! {
     #[test]
-    fn sessions_come_back_as_they_were(messages in messages()) {
+    fn sessions_are_restored_unchanged(messages in messages()) {
         let [lines, document] = inputs(&messages);
         for text in [&lines, &document] {
             let all = sessions(text.as_bytes());
             prop_assert_eq!(returned(&all, true).unwrap(), text.as_bytes());
         }
-        let (made, _) = written(&through_lines(&sessions(lines.as_bytes())[0]), Purpose::Export);
-        let made = String::from_utf8(made).unwrap();
-        prop_assert_eq!(made.lines().count(), lines.lines().count());
-        for (ours, theirs) in made.lines().zip(lines.lines()) {
+        let (built, _) = written(&through_lines(&sessions(lines.as_bytes())[0]), Purpose::Export);
+        let built = String::from_utf8(built).unwrap();
+        prop_assert_eq!(built.lines().count(), lines.lines().count());
+        for (ours, theirs) in built.lines().zip(lines.lines()) {
             prop_assert!(json::same(ours.as_bytes(), theirs.as_bytes()), "{}\n{}", ours, theirs);
         }
     }
 
     #[test]
-    fn cuts_show_what_they_are_to_show(mut messages in messages(), keep in 0usize..6) {
+    fn cuts_read_back_as_the_planned_view(mut messages in messages(), keep in 0usize..6) {
         // A model does not receive a message that only has a notice.
         let blocks = messages.iter_mut().flat_map(|(_, _, _, blocks)| blocks);
         blocks.filter(|kind| **kind % 10 == 5).for_each(|kind| *kind = 7);
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn sessions_from_elsewhere_read_the_same(kinds in prop::collection::vec(0u8..5, 1..8)) {
+    fn converted_sessions_read_back_equal(kinds in prop::collection::vec(0u8..5, 1..8)) {
         let mut session = Session::default();
         for (nth, kind) in kinds.iter().enumerate() {
             let lines = match kind {
@@ -126,12 +126,12 @@ proptest! {
             };
             lines.iter().for_each(|line| session.push_new(line.as_bytes()));
         }
-        let (made, _) = written(&session, Purpose::Export);
-        prop_assert_eq!(shown(&sessions(&made)[0]), shown(&session));
+        let (built, _) = written(&session, Purpose::Export);
+        prop_assert_eq!(shown(&sessions(&built)[0]), shown(&session));
     }
 
     #[test]
-    fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\",:a-z0-9 \n]{0,60}") {
+    fn arbitrary_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\",:a-z0-9 \n]{0,60}") {
         for text in [bytes, text.clone().into_bytes(), format!(r#"{{"conversation":[{text}]}}"#).into_bytes(), format!("{{\"role\":\"user\"}}\n{text}\n").into_bytes()] {
             let (all, _, tail) = read(&text);
             if !all.is_empty() {

@@ -7,7 +7,7 @@ use crate::model::view::View;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     truth::hold(Format::Goose, truth::anthropic_usage);
 }
 
@@ -24,7 +24,7 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn cuts_edits_drops_and_summaries_show_what_they_are_to_show() {
+fn cuts_edits_drops_and_summaries_read_back_equal() {
     let mut changes = 0;
     for (name, bytes) in inputs() {
         let all = sessions(&bytes);

@@ -13,7 +13,7 @@ fn roles(session: &Session, view: &View) -> Vec<String> {
 }
 
 #[test]
-fn results_and_visibility_are_those_of_the_record_stream() {
+fn results_and_visibility_match_the_record_stream() {
     for text in [LINES.to_string(), document()] {
         let all = sessions(text.as_bytes());
         let session = &all[0];
@@ -54,11 +54,11 @@ fn results_and_visibility_are_those_of_the_record_stream() {
             .messages(session)
             .map(|message| message.id().unwrap().into_owned())
             .collect();
-        let made: Vec<&String> = ids
+        let built: Vec<&String> = ids
             .iter()
             .filter(|id| id.starts_with("msg_4") || id.starts_with("msg_3"))
             .collect();
-        assert_eq!(made.len(), 3, "{ids:?}");
+        assert_eq!(built.len(), 3, "{ids:?}");
         assert!(ids.contains(&"msg_i~2".to_string()));
     }
 }
@@ -90,7 +90,7 @@ fn a_session_without_a_first_line_and_a_list_alone_are_read() {
 }
 
 #[test]
-fn what_is_cut_is_hidden_and_every_other_line_stays() {
+fn cut_messages_are_hidden_and_other_lines_unchanged() {
     let all = sessions(LINES.as_bytes());
     let cut = super::cut(&all[0], 1).unwrap();
     let after = String::from_utf8(returned(&[cut], true).unwrap()).unwrap();
@@ -110,7 +110,7 @@ fn what_is_cut_is_hidden_and_every_other_line_stays() {
 }
 
 #[test]
-fn a_summary_is_a_message_for_the_model_and_a_summary_again() {
+fn a_summary_is_a_message_and_reads_back_as_a_summary() {
     let all = sessions(document().as_bytes());
     let summary = br#"{"type":"summary","id":"evt_e","at":"2026-01-01T00:00:00Z","content":"They </conversation_summary> met.","covers":["msg_c","msg_i"]}"#;
     let summed = with(&all[0], &[summary.to_vec()]);
@@ -130,7 +130,7 @@ fn a_summary_is_a_message_for_the_model_and_a_summary_again() {
 }
 
 #[test]
-fn a_session_from_elsewhere_reads_the_same() {
+fn a_converted_session_has_an_equal_view() {
     let mut session = Session::default();
     for line in [
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t","metadata":{"cwd":"/w"}}"#,
@@ -145,8 +145,8 @@ fn a_session_from_elsewhere_reads_the_same() {
     }
     let view = View::replay(&session);
     for format in [Format::Goose, Format::GooseJsonl] {
-        let (mut made, mut report) = (Vec::new(), Report::default());
-        write(format, &session, &view, Purpose::Export, &mut made, &mut report).unwrap();
+        let (mut built, mut report) = (Vec::new(), Report::default());
+        write(format, &session, &view, Purpose::Export, &mut built, &mut report).unwrap();
         let lost: Vec<_> = report
             .losses
             .iter()
@@ -161,7 +161,7 @@ fn a_session_from_elsewhere_reads_the_same() {
             (Loss::Message, 1),
         ];
         assert_eq!(lost, wanted);
-        let again = sessions(&made);
+        let again = sessions(&built);
         let (before, after) = (shown(&session), shown(&again[0]));
         assert_eq!(after.len(), before.len() - 1);
         for (nth, (before, after)) in before[1..].iter().zip(&after).enumerate() {
@@ -174,12 +174,12 @@ fn a_session_from_elsewhere_reads_the_same() {
             }
         }
         assert_eq!(again[0].header_text("title").as_deref(), Some("t"));
-        assert!(String::from_utf8(made).unwrap().contains(r#""isError":true"#));
+        assert!(String::from_utf8(built).unwrap().contains(r#""isError":true"#));
     }
 }
 
 #[test]
-fn lines_behind_one_another_are_sessions_of_their_own() {
+fn concatenated_lines_are_separate_sessions() {
     let two = format!("{LINES}{LINES}");
     let all = sessions(two.as_bytes());
     let ids: Vec<_> = all
@@ -193,7 +193,7 @@ fn lines_behind_one_another_are_sessions_of_their_own() {
 }
 
 #[test]
-fn damage_is_told_and_keeps_no_other_message_back() {
+fn damage_is_reported_and_hides_no_other_message() {
     let damaged = LINES.replace("{\"id\":\"msg_d\"", "{\"id\":msg_d\"");
     let (all, report, _) = read(damaged.as_bytes());
     assert_eq!(report.findings.len(), 1);

@@ -158,7 +158,7 @@ fn chunks_of_a_stream_are_one_message() {
 }
 
 #[test]
-fn a_rewind_leaves_a_branch() {
+fn a_rewind_creates_a_branch() {
     let line = |update: Value| {
         let line = json!({"timestamp": 1785000009, "method": "session/update",
             "params": {"sessionId": "s9", "update": update}});

@@ -140,7 +140,7 @@ fn steps_of_a_log_are_messages() {
 }
 
 #[test]
-fn a_compaction_keeps_what_the_user_has_typed() {
+fn a_compaction_keeps_user_messages() {
     let on = r#"{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"On."}],"toolCalls":[]},"time":1785612816000}"#;
     for (kept, wanted) in [
         (r#""keptUserMessageCount":1"#, vec!["And this?"]),
@@ -175,7 +175,7 @@ fn a_compaction_keeps_what_the_user_has_typed() {
 }
 
 #[test]
-fn an_undo_leaves_a_branch() {
+fn an_undo_creates_a_branch() {
     let log = format!(
         "{LOG}{}\n",
         r#"{"type":"context.undo","count":2,"time":1785612815000}"#

@@ -43,7 +43,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_fixtures_are_what_is_said_of_them() {
+fn the_fixtures_have_their_expected_counts() {
     truth::hold(FORMAT, usage);
 }
 
@@ -60,7 +60,7 @@ const RICH: &str = r#"[
 "#;
 
 #[test]
-fn everything_has_its_place() {
+fn every_member_is_mapped() {
     let sessions = read(RICH);
     let messages = messages(&sessions[0]);
     let roles: Vec<_> = messages
@@ -102,14 +102,14 @@ fn everything_has_its_place() {
 
 #[test]
 fn any_session_is_a_list_of_dicts() {
-    let made = [
+    let built = [
         r#"{"type":"session","version":1,"id":"a"}"#,
         r#"{"role":"developer","content":"Rules."}"#,
         r#"{"role":"assistant","content":"Well.","refusal":"no","model":"m","usage":{"input_tokens":3,"cache_read_input_tokens":4,"output_tokens":2},"reasoning":[{"type":"encrypted","encrypted_content":"zz"}],"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}},{"id":"d","type":"function","function":{"name":"g","arguments":"[1]"}}]}"#,
         r#"{"role":"tool","tool_call_id":"c","content":null,"timestamp":"2026-01-01T00:00:00Z"}"#,
     ];
     let mut session = Session::default();
-    made.iter().for_each(|line| session.push_new(line.as_bytes()));
+    built.iter().for_each(|line| session.push_new(line.as_bytes()));
     let (out, report) = exported(FORMAT, &session);
     assert_eq!(report.losses, BTreeMap::from([(Loss::Timestamp, 1)]));
     let elements: Value = serde_json::from_slice(&out).unwrap();
@@ -140,7 +140,7 @@ fn any_session_is_a_list_of_dicts() {
 }
 
 #[test]
-fn a_change_leaves_all_other_elements_as_they_were() {
+fn a_change_keeps_all_other_elements_unchanged() {
     let file = opened(FORMAT, RICH);
     let more = [(0, r#"{"role":"user","content":"And?","id":"h2"}"#)];
     let out = file.with(&more);
@@ -210,7 +210,7 @@ fn lines_and_rows_are_sessions() {
 }
 
 #[test]
-fn an_edited_call_is_edited_in_the_content_too() {
+fn an_edited_call_is_also_edited_in_the_content() {
     let text = r#"[{"type":"ai","data":{"content":[{"type":"text","text":"So."},{"type":"tool_use","id":"c1","name":"f","input":{"k":"secret"},"x":1}],"type":"ai","id":"a1","tool_calls":[{"name":"f","args":{"k":"secret"},"id":"c1","type":"tool_call"}],"extra":1}}]"#;
     hold(FORMAT, text);
     let edit = r#"{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","edit":[{"id":"a1","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}"#;

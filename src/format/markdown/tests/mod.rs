@@ -60,7 +60,7 @@ fn seen(page: &str) -> Seen {
 
 #[test]
 fn a_session_is_a_page() {
-    let made = session(&[
+    let built = session(&[
         json!({"type":"session","version":1,"id":"trip","title":"A *trip* to <b>","created_at":"2026-11-01T10:00:00Z"}),
         json!({"role":"system","content":"Be terse."}),
         json!({"role":"user","name":"ann","timestamp":"2026-11-01T10:00:01Z","content":[
@@ -73,7 +73,7 @@ fn a_session_is_a_page() {
             "tool_calls":[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"```\"}"}}]}),
         json!({"role":"tool","tool_call_id":"c1","content":"````\n## user\n````","metadata":{"is_error":true}}),
     ]);
-    let (page, report) = page(&made);
+    let (page, report) = page(&built);
     insta::assert_snapshot!(page);
     let seen = seen(&page);
     assert_eq!(
@@ -95,38 +95,38 @@ fn a_session_is_a_page() {
         seen.tags,
         ["<details>", "<summary>thinking</summary>", "</details>"]
     );
-    let told: Vec<_> = report.losses.into_iter().collect();
+    let reported: Vec<_> = report.losses.into_iter().collect();
     let expected = [
         (Loss::Id, 1),
         (Loss::Reasoning, 1),
         (Loss::Signature, 2),
         (Loss::Attachment, 1),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[test]
 fn long_results_are_folded() {
     let lines: Vec<String> = (0..40).map(|line| format!("line {line}")).collect();
-    let made = session(&[
+    let built = session(&[
         json!({"type":"session","version":1,"id":"a"}),
         json!({"role":"tool","tool_call_id":"c","content":lines.join("\n")}),
     ]);
-    let (page, _) = page(&made);
+    let (page, _) = page(&built);
     assert!(page.contains("<summary>40 lines</summary>"), "{page}");
     assert_eq!(seen(&page).codes[0].lines().count(), 40);
 }
 
 /// Some renderers treat the text between two such lines as metadata, including headings of messages.
 #[test]
-fn what_looks_like_metadata_takes_no_speaker_along() {
-    let made = session(&[
+fn text_like_metadata_hides_no_heading() {
+    let built = session(&[
         json!({"type":"session","version":1,"id":"a"}),
         json!({"role":"user","content":"---\nuser"}),
         json!({"role":"user","content":"---"}),
         json!({"role":"assistant","content":"one\n\n---\n\ntwo"}),
     ]);
-    let (page, _) = page(&made);
+    let (page, _) = page(&built);
     assert_eq!(seen(&page).headings, ["a", "user", "user", "assistant"], "{page}");
     // An ordinary thematic break is unchanged.
     assert!(page.contains("one\n\n---\n\ntwo"), "{page}");
@@ -190,7 +190,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_that_is_said_leaves_its_place(
+    fn no_text_changes_the_page_structure(
         said in prop::collection::vec(prop::collection::vec(line(), 0..7), 1..5),
         roles in prop::collection::vec(0..4usize, 5),
     ) {

@@ -90,8 +90,8 @@ fn native() -> impl Strategy<Value = Vec<String>> {
     let exchange = (0u8..3).prop_map(|calls| {
         let call = |nth: u8| format!(r#"{{"id":"cID_{nth}","type":"function","function":{{"name":"f","arguments":"{{\"a\": 1}}"}}}}"#);
         let calls: Vec<u8> = (0..=calls).collect();
-        let made: Vec<String> = calls.iter().map(|nth| call(*nth)).collect();
-        let mut lines = vec![format!(r#"{{"role":"assistant","content":null,"tool_calls":[{}]}}"#, made.join(","))];
+        let built: Vec<String> = calls.iter().map(|nth| call(*nth)).collect();
+        let mut lines = vec![format!(r#"{{"role":"assistant","content":null,"tool_calls":[{}]}}"#, built.join(","))];
         lines.extend(calls.iter().map(|nth| format!(r#"{{"role":"tool","content":"r{nth}","tool_call_id":"cID_{nth}"}}"#)));
         lines
     });
@@ -110,17 +110,17 @@ fn native() -> impl Strategy<Value = Vec<String>> {
 
 proptest! {
     #[test]
-    fn documents_come_back_as_they_were(messages in messages()) {
+    fn documents_are_restored_unchanged(messages in messages()) {
         let text = document(&messages);
         let (all, report) = sessions(text.as_bytes());
         prop_assert!(report.findings.is_empty(), "{:?}", report);
         prop_assert_eq!(returned(&all, true).unwrap(), text.as_bytes());
-        let (made, _) = written(&through_lines(&all[0]), Purpose::Export);
-        prop_assert!(json::same(made.trim_ascii_end(), text.as_bytes()), "{}\n{}", text, String::from_utf8_lossy(&made));
+        let (built, _) = written(&through_lines(&all[0]), Purpose::Export);
+        prop_assert!(json::same(built.trim_ascii_end(), text.as_bytes()), "{}\n{}", text, String::from_utf8_lossy(&built));
     }
 
     #[test]
-    fn cuts_show_what_they_are_to_show(messages in messages(), keep in 0usize..6) {
+    fn cuts_read_back_as_the_planned_view(messages in messages(), keep in 0usize..6) {
         let text = document(&messages);
         let (all, _) = sessions(text.as_bytes());
         let Some(cut) = cut(&all[0], keep) else { return Ok(()) };
@@ -131,11 +131,11 @@ proptest! {
     }
 
     #[test]
-    fn sessions_from_elsewhere_read_the_same(lines in native()) {
+    fn converted_sessions_read_back_equal(lines in native()) {
         let mut session = Session::default();
         lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-        let (made, _) = written(&session, Purpose::Export);
-        let (again, report) = sessions(&made);
+        let (built, _) = written(&session, Purpose::Export);
+        let (again, report) = sessions(&built);
         prop_assert!(report.findings.is_empty(), "{:?}", report);
         let named = |line: String| line.replace(",\"name\":\"f\"", "");
         let (before, after): (Vec<_>, Vec<_>) = (shown(&session), shown(&again[0]).into_iter().map(named).collect());
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\",:a-z0-9 \n]{0,60}") {
+    fn arbitrary_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\",:a-z0-9 \n]{0,60}") {
         let _ = sessions(&bytes);
         let _ = sessions(text.as_bytes());
         let inside = format!(r#"{{"info":{{}},"messages":[{text}]}}"#);

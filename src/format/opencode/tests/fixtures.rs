@@ -22,7 +22,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     truth::hold(Format::Opencode, usage);
 }
 
@@ -36,7 +36,7 @@ fn documents() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn edits_drops_and_summaries_show_what_they_are_to_show() {
+fn edits_drops_and_summaries_read_back_equal() {
     let mut changes = 0;
     for (name, bytes) in documents() {
         let (all, _) = sessions(&bytes);

@@ -62,7 +62,7 @@ fn steps_and_results_are_messages() {
 }
 
 #[test]
-fn what_is_cleared_or_ignored_is_in_the_log_and_not_in_view() {
+fn cleared_and_ignored_parts_are_hidden() {
     let whole = DOCUMENT.replace(r#""type": "compaction""#, r#""type": "note""#);
     let (all, _) = sessions(whole.as_bytes());
     let shown = shown(&all[0]).join("\n");
@@ -76,7 +76,7 @@ fn what_is_cleared_or_ignored_is_in_the_log_and_not_in_view() {
 }
 
 #[test]
-fn a_session_from_elsewhere_is_a_document_that_reads_the_same() {
+fn a_session_converted_to_a_document_reads_back_equal() {
     let mut session = Session::default();
     for line in [
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,
@@ -90,14 +90,14 @@ fn a_session_from_elsewhere_is_a_document_that_reads_the_same() {
     ] {
         session.push_new(line.as_bytes());
     }
-    let (made, report) = written(&session, Purpose::Export);
+    let (built, report) = written(&session, Purpose::Export);
     let lost: Vec<_> = report
         .losses
         .iter()
         .map(|(loss, times)| (*loss, *times))
         .collect();
     assert_eq!(lost, [(Loss::Arguments, 1), (Loss::Message, 1)]);
-    let (again, damage) = sessions(&made);
+    let (again, damage) = sessions(&built);
     assert!(damage.findings.is_empty());
     let (before, after) = (shown(&session), shown(&again[0]));
     assert_eq!(after.len(), before.len() - 1);
@@ -111,7 +111,7 @@ fn a_session_from_elsewhere_is_a_document_that_reads_the_same() {
         }
     }
     assert_eq!(again[0].header_text("title").as_deref(), Some("t"));
-    let text = String::from_utf8(made).unwrap();
+    let text = String::from_utf8(built).unwrap();
     assert!(
         text.contains(r#""tokens":{"input":5,"output":2,"reasoning":0,"cache":{"read":7,"write":0}}"#),
         "{text}"
@@ -125,7 +125,7 @@ fn a_session_from_elsewhere_is_a_document_that_reads_the_same() {
 }
 
 #[test]
-fn messages_that_are_added_stand_behind_the_others() {
+fn added_messages_come_after_the_others() {
     let (all, _) = sessions(DOCUMENT.as_bytes());
     let lines = [
         br#"{"role":"assistant","content":"ok","tool_calls":[{"id":"n","type":"function","function":{"name":"f","arguments":"{}"}}]}"#.to_vec(),
@@ -146,7 +146,7 @@ fn messages_that_are_added_stand_behind_the_others() {
 }
 
 #[test]
-fn documents_behind_one_another_are_sessions_of_their_own() {
+fn concatenated_documents_are_separate_sessions() {
     let two = format!("{DOCUMENT}{}", DOCUMENT.replace("ses_1", "ses_2"));
     let (all, _) = sessions(two.as_bytes());
     let ids: Vec<_> = all
@@ -158,7 +158,7 @@ fn documents_behind_one_another_are_sessions_of_their_own() {
 }
 
 #[test]
-fn a_list_of_messages_is_a_session_without_a_name() {
+fn a_list_of_messages_is_a_session_without_an_id() {
     let start = DOCUMENT.find("[\n    {\"info\"").unwrap();
     let list = &DOCUMENT[start..DOCUMENT.trim_end().len() - 1];
     let (all, report) = sessions(list.as_bytes());
@@ -171,7 +171,7 @@ fn a_list_of_messages_is_a_session_without_a_name() {
 }
 
 #[test]
-fn damage_is_told_and_keeps_no_other_message_back() {
+fn damage_is_reported_and_hides_no_other_message() {
     let damaged = DOCUMENT.replace(r#""text": "And that""#, r#""text": nothing"#);
     let (all, report) = sessions(damaged.as_bytes());
     assert_eq!(report.findings.len(), 1);

@@ -22,7 +22,7 @@ fn of(lines: &[&str]) -> Session {
 }
 
 #[test]
-fn zones_and_unknown_members_come_back() {
+fn zones_and_unknown_members_are_restored() {
     let read = session(DOCUMENT.as_bytes()).0.unwrap();
     let texts: Vec<String> = (0..read.len())
         .filter_map(|at| Some(read.record(at).message()?.text().into_owned()))
@@ -35,7 +35,7 @@ fn zones_and_unknown_members_come_back() {
 }
 
 #[test]
-fn spellings_that_cannot_be_made_again_are_kept() {
+fn encodings_that_cannot_be_regenerated_are_preserved() {
     for turn in [
         r#"{ "user_message":"a\u0041","assistant_response":"x" }"#,
         r#"{"user_message": "a", "assistant_response": "b", "artifacts_shown": {"x": NaN, "y": 1e400}}"#,
@@ -65,7 +65,7 @@ fn spellings_that_cannot_be_made_again_are_kept() {
 }
 
 #[test]
-fn what_is_no_text_is_shown_and_kept() {
+fn values_other_than_text_are_shown_and_preserved() {
     let document = r#"{"version": 1.0, "health": "healthy", "summary": 5, "turns": [{"user_message": 5}]}"#;
     let (read, report) = session(document.as_bytes());
     let read = read.unwrap();
@@ -84,7 +84,7 @@ fn what_is_no_text_is_shown_and_kept() {
 }
 
 #[test]
-fn refusals_name_their_place() {
+fn refusals_state_their_position() {
     let document = "{\"version\": 1,\n\"health\": \"healthy\",\n\"turns\": [{},\n7]}";
     let error = session(document.as_bytes()).0.unwrap_err();
     assert_eq!(error.message, "turns[1] is not an object");
@@ -151,7 +151,7 @@ proptest! {
 
     /// Reading, writing and reading again yields the same session.
     #[test]
-    fn what_is_written_is_read_as_the_same(document in near_document()) {
+    fn a_written_memory_reads_back_equal(document in near_document()) {
         let Ok(read) = session(document.as_bytes()).0 else { return Ok(()) };
         let once = again(&read).0;
         let back = session(once.as_bytes()).0.unwrap();

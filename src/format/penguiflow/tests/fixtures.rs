@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn states_come_back_byte_for_byte() {
+fn states_are_restored_byte_for_byte() {
     let folder = fixture("states");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -25,7 +25,7 @@ fn states_come_back_byte_for_byte() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn documents_are_taken_and_refused_as_told() {
+fn documents_are_accepted_and_refused_as_in_the_table() {
     let (mut agree, mut differ) = (0, 0);
     for row in rows("tables/from_dict.json") {
         let case = row["case"].as_str().unwrap();
@@ -51,8 +51,8 @@ fn documents_are_taken_and_refused_as_told() {
             let (written, _) = again(&read.unwrap());
             let mut written: Value = serde_json::from_str(&written).unwrap();
             let mut expected = row["out"].clone();
-            let told = ["ts string", "user number", "turns empty string"].contains(&case);
-            assert_eq!(report.is_damaged(), told, "{case}");
+            let reported = ["ts string", "user number", "turns empty string"].contains(&case);
+            assert_eq!(report.is_damaged(), reported, "{case}");
             match case {
                 "turn extra keys dropped" | "ts string" | "user number" => {
                     expected["turns"] = row["in"]["turns"].clone()
@@ -84,7 +84,7 @@ fn documents_are_taken_and_refused_as_told() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn doubles_are_spelled_as_python_spells_them() {
+fn doubles_are_encoded_as_in_python() {
     let rows = rows("tables/float_text.json");
     for row in &rows {
         let bits = u64::from_str_radix(row["bits"].as_str().unwrap(), 16).unwrap();
@@ -95,7 +95,7 @@ fn doubles_are_spelled_as_python_spells_them() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn summaries_are_wrapped_and_replies_read() {
+fn summaries_are_quoted_and_replies_parsed() {
     let wrapped = rows("tables/session_summary_wrapper.json");
     for row in &wrapped {
         let text = row["in"].as_str().unwrap();
@@ -119,7 +119,7 @@ fn summaries_are_wrapped_and_replies_read() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_request_is_penguiflows_to_the_byte() {
+fn a_request_equals_that_of_penguiflow() {
     let path = fixture("tables/summarizer_request.json");
     let table: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let expected = table["user_content"].as_str().unwrap();
@@ -137,12 +137,12 @@ fn a_request_is_penguiflows_to_the_byte() {
         .collect();
     let document = json!({"version": 1, "health": "healthy", "pending": turns}).to_string();
     let state = state(&session(document.as_bytes()).0.unwrap());
-    let made = request(
+    let built = request(
         content["previous_summary"].as_str().unwrap(),
         state.turns.iter().map(|placed| &placed.turn),
         true,
     );
-    assert_eq!(String::from_utf8(made).unwrap(), expected);
+    assert_eq!(String::from_utf8(built).unwrap(), expected);
 }
 
 #[test]
@@ -173,11 +173,11 @@ fn runs_become_turns() {
                 value: Cow::Borrowed(value.as_slice()),
             })
             .collect();
-        let made = digest(&observations, row["metadata"]["thought"].as_str())
+        let built = digest(&observations, row["metadata"]["thought"].as_str())
             .filter(|_| row["include_trajectory_digest"] == true)
             .map_or(Value::Null, |raw| serde_json::from_slice(&raw).unwrap());
         let expected = &row["turn_without_ts"];
-        assert_eq!(made, expected["trajectory_digest"], "{row}");
+        assert_eq!(built, expected["trajectory_digest"], "{row}");
         let answer = super::super::answer_of(payload.to_string().as_bytes());
         assert_eq!(answer, expected["assistant_response"].as_str().unwrap(), "{row}");
     }

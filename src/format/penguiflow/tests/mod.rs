@@ -1,7 +1,7 @@
-use super::{State, read};
+use super::{PenguiflowState, read};
 use crate::error::Result;
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, Source, write};
+use crate::format::{DocumentSource, Format, Purpose, write};
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(super) fn rows(name: &str) -> Vec<Value> {
 
 pub(super) fn session(document: &[u8]) -> (Result<Session>, Report) {
     let mut report = Report::default();
-    let read = read(&Source::alone(document), &mut report);
+    let read = read(&DocumentSource::alone(document), &mut report);
     (read.map(|mut sessions| sessions.remove(0)), report)
 }
 
@@ -53,6 +53,6 @@ pub(super) fn through_a_stream(session: &Session) -> Session {
     copy
 }
 
-pub(super) fn state(session: &Session) -> State {
-    State::of(session, &View::replay(session)).unwrap()
+pub(super) fn state(session: &Session) -> PenguiflowState {
+    PenguiflowState::of(session, &View::replay(session)).unwrap()
 }

@@ -1,9 +1,9 @@
 //! Property tests: any session can be written, and is read back unchanged.
 
-use super::super::print;
+use super::super::serialize;
 use super::written::{again, session, written};
 use super::{lines, read_one};
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::Purpose;
 use crate::model::json::{self, Dialect};
 use crate::model::record::Record;
@@ -118,7 +118,7 @@ fn line() -> impl Strategy<Value = Value> {
 fn plain(line: &str) -> Map<String, Value> {
     let mut members = serde_json::from_str::<Map<String, Value>>(line).unwrap();
     members.remove("id");
-    let record = Record::parse(line.as_bytes(), Place { line: 1, offset: 1 });
+    let record = Record::parse(line.as_bytes(), Position { line: 1, offset: 1 });
     let category = record.message().unwrap().category().name();
     let odd = members.get("category").is_some_and(|category| category == "mine");
     if !odd {
@@ -149,7 +149,7 @@ fn is_stranger(line: &Value) -> bool {
 
 proptest! {
     #[test]
-    fn a_session_comes_back(all in prop::collection::vec(line(), 0..6)) {
+    fn a_session_is_restored(all in prop::collection::vec(line(), 0..6)) {
         let all: Vec<Value> = all.into_iter().filter(|line| !is_stranger(line)).collect();
         let texts: Vec<String> = all.iter().map(Value::to_string).collect();
         let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn a_document_comes_back(
+    fn a_document_is_restored(
         messages in prop::collection::vec((text(), any_value(), any_value(), 0..5u64, any::<bool>()), 0..5),
         metadata in any_value(),
         records in any_value(),
@@ -217,7 +217,7 @@ proptest! {
             "llm_request_lifecycles": [], "tool_call_records": records, "tool_result_records": [],
         });
         let mut text = Vec::new();
-        print::push(&mut text, document.to_string().as_bytes(), 0);
+        serialize::push(&mut text, document.to_string().as_bytes(), 0);
         // Maps are sorted by name here, but in Penguin's order in the document.
         let text = in_penguins_order(&text);
         let (read, report) = read_one("s.json", &text);
@@ -271,6 +271,6 @@ fn in_penguins_order(text: &[u8]) -> String {
     let messages = [b"[", messages.join(&b","[..]).as_slice(), b"]"].concat();
     let whole = json::with_members(&ordered(text, &of_session), &[("messages", Some(&messages))]).unwrap();
     let mut out = Vec::new();
-    print::push(&mut out, &whole, 0);
+    serialize::push(&mut out, &whole, 0);
     String::from_utf8(out).unwrap()
 }

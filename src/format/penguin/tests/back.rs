@@ -43,7 +43,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn files_come_back_byte_for_byte() {
+fn files_are_restored_byte_for_byte() {
     let root = folder();
     let mut all = Vec::new();
     files(&root, &mut all);
@@ -98,7 +98,7 @@ fn context_of(path: &Path) -> Vec<Value> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_model_is_shown_what_penguin_shows_it() {
+fn the_model_context_agrees_with_penguin() {
     let root = folder();
     let case = root.join("03_tools");
     let expected: Value =

@@ -1,12 +1,12 @@
 //! Salvaging damaged files, and invariants for any input.
 
 use super::{document, lines, message, read_files, read_one, whats};
-use crate::error::Kind;
-use crate::model::record::Kind as Line;
+use crate::error::ErrorKind;
+use crate::model::record::RecordKind as Line;
 use proptest::prelude::*;
 
 #[test]
-fn a_message_that_is_no_object_is_carried_along() {
+fn a_message_that_is_not_an_object_is_passed_through() {
     let text = document("s", &[message("a", "a"), "[ 1 ]".into(), message("b", "b")]);
     let (session, report) = read_one("s.json", &text);
     assert_eq!(session.messages().count(), 2);
@@ -20,7 +20,7 @@ fn a_message_that_is_no_object_is_carried_along() {
 }
 
 #[test]
-fn raw_control_characters_and_needless_commas_are_mended() {
+fn raw_control_characters_and_extra_commas_are_fixed() {
     let text = document("s", &[message("a", "one\ntwo\u{1}"), message("b", "three")])
         .replace(r#""category""#, r#",, "category""#)
         .replace("}],", "},\n],");
@@ -41,7 +41,7 @@ fn raw_control_characters_and_needless_commas_are_mended() {
 }
 
 #[test]
-fn a_byte_order_mark_is_told_and_counted() {
+fn a_byte_order_mark_is_reported_and_counted() {
     let text = format!("\u{feff}{}", document("s", &[message("a", "a")]));
     let (session, report) = read_one("s.json", &text);
     assert_eq!(whats(&report), ["byte order mark"]);
@@ -50,7 +50,7 @@ fn a_byte_order_mark_is_told_and_counted() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_replaced() {
+fn invalid_utf8_is_replaced() {
     let mut bytes = document("s", &[message("a", "x?y")]).into_bytes();
     let at = bytes.iter().position(|byte| *byte == b'?').unwrap();
     bytes[at] = 0xff;
@@ -60,7 +60,7 @@ fn bytes_that_are_no_text_are_replaced() {
 }
 
 #[test]
-fn what_follows_a_session_is_told() {
+fn text_after_a_session_is_reported() {
     for tail in ["\0\0\0", "}", "{\"id\":1}"] {
         let (session, report) = read_one(
             "s.json",
@@ -72,7 +72,7 @@ fn what_follows_a_session_is_told() {
 }
 
 #[test]
-fn a_torn_file_gives_what_is_ahead_of_the_tear() {
+fn a_truncated_file_yields_its_complete_messages() {
     let text = document("s", &[message("a", "a"), message("b", "b"), message("c", "c")]);
     let cut = &text[..text.find(r#""id": "c""#).unwrap()];
     let (session, report) = read_one("s.json", cut);
@@ -153,7 +153,7 @@ fn the_best_copy_is_read_and_the_others_fill_it_up() {
 }
 
 #[test]
-fn a_newer_copy_beside_a_whole_session_is_a_note() {
+fn a_newer_copy_of_a_complete_session_is_a_notice() {
     let one = document("s", &[message("a", "a")]);
     let two = document("s", &[message("a", "a"), message("b", "b")]);
     let (session, report) = read_files(
@@ -169,7 +169,7 @@ fn a_newer_copy_beside_a_whole_session_is_a_note() {
 }
 
 #[test]
-fn what_is_no_session_is_refused() {
+fn input_that_is_not_a_session_is_refused() {
     for text in [
         "",
         " \n",
@@ -185,13 +185,13 @@ fn what_is_no_session_is_refused() {
     ] {
         let (result, _) = read_files("s.json", &[("s.json", text.as_bytes())]);
         let error = result.unwrap_err();
-        assert_eq!(error.kind, Kind::Data, "{text}");
+        assert_eq!(error.kind, ErrorKind::Data, "{text}");
         assert!(error.message.starts_with("not a Penguin session: "), "{error}");
     }
 }
 
 #[test]
-fn nesting_is_no_limit() {
+fn nesting_depth_is_unlimited() {
     let deep = format!("{}1{}", "[{\"messages\":".repeat(100_000), "}]".repeat(100_000));
     let text = document(
         "s",
@@ -271,7 +271,7 @@ fn valid() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400), other in "[\\[\\]{},:\"messageidnul0-9 \\\\]{0,80}") {
+    fn arbitrary_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400), other in "[\\[\\]{},:\"messageidnul0-9 \\\\]{0,80}") {
         holds_for(&[("", &bytes)]);
         holds_for(&[("", other.as_bytes()), (".bak", &bytes)]);
         let text = format!("{{\"messages\":[{other}");
@@ -279,7 +279,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_documents_are_survived(
+    fn damaged_documents_are_read_or_refused(
         text in valid(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..6),
         spare in valid(),

@@ -2,7 +2,7 @@
 
 use super::{lines, read};
 use crate::error::Result;
-use crate::format::Source;
+use crate::format::DocumentSource;
 use crate::format::report::Report;
 use crate::model::json;
 use crate::model::session::Session;
@@ -18,7 +18,7 @@ pub(super) fn read_path(path: &Path) -> (Result<Session>, Report) {
     let (folder, mut report) = (path.parent().unwrap(), Report::default());
     let neighbour = |name: &str| Ok(std::fs::read(folder.join(name)).ok());
     let bytes = std::fs::read(path).unwrap();
-    let source = Source {
+    let source = DocumentSource {
         name: Some(name),
         bytes: &bytes,
         neighbour: &neighbour,
@@ -191,7 +191,7 @@ fn large(session: &Session, facts: &Value) {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 #[allow(clippy::print_stderr)]
-fn the_collection_is_read_as_expected() {
+fn the_collection_has_its_expected_counts() {
     let folder = folder();
     let (mut cases, mut files) = (0, 0);
     let mut folders: Vec<_> = std::fs::read_dir(&folder)

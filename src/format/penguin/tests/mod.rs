@@ -7,7 +7,7 @@ mod fixtures;
 mod salvage;
 mod written;
 
-use super::super::Source;
+use super::super::DocumentSource;
 use super::super::report::Report;
 use super::read;
 use crate::error::Result;
@@ -25,7 +25,7 @@ fn read_files(name: &str, files: &[(&str, &[u8])]) -> (Result<Session>, Report) 
     let bytes = find(name).unwrap_or_default();
     let neighbour = |wanted: &str| Ok(find(wanted));
     let mut report = Report::default();
-    let source = Source {
+    let source = DocumentSource {
         name: Some(name),
         bytes: &bytes,
         neighbour: &neighbour,
@@ -117,7 +117,7 @@ fn a_plain_message_is_a_plain_line() {
 }
 
 #[test]
-fn every_member_has_its_place() {
+fn every_member_is_placed() {
     let (line, report) = only(
         r#","timestamp":"2026-01-02T03:04:05Z","metadata":{"n" : 1e400,"tool_calls":[ ],"tool_call_id":"c",
            "action_type":"ls","status":"ok"},"tokens":7,"agent_id":"a","recipient_id":null,"message_type":"action",
@@ -136,7 +136,7 @@ fn every_member_has_its_place() {
 }
 
 #[test]
-fn what_a_line_cannot_take_is_kept() {
+fn members_that_a_record_cannot_hold_are_preserved() {
     let (line, report) =
         only(r#","timestamp":"soon","tokens":-1,"metadata":{"x":[NaN,-Infinity],"action_type":" "}"#);
     assert!(line.ends_with(
@@ -156,7 +156,7 @@ fn what_a_line_cannot_take_is_kept() {
 }
 
 #[test]
-fn categories_are_told_by_name_number_or_role() {
+fn categories_are_derived_from_name_number_or_role() {
     let cases = [
         (r#""SYSTEM_OUTPUT""#, Some("system_output"), None, false),
         (r#""dialog""#, Some("dialog"), Some(r#""dialog""#), true),
@@ -202,7 +202,7 @@ fn a_missing_role_follows_from_the_category() {
 }
 
 #[test]
-fn ids_are_made_unique_and_are_the_same_on_every_read() {
+fn derived_ids_are_unique_and_stable() {
     let bare = r#"{"role": "user", "content": "x", "category": "DIALOG"}"#.to_string();
     let text = document(
         "s",
@@ -225,7 +225,7 @@ fn ids_are_made_unique_and_are_the_same_on_every_read() {
 }
 
 #[test]
-fn a_derived_id_gives_way_to_one_that_the_file_has() {
+fn a_derived_id_yields_to_an_id_in_the_file() {
     let bare = r#"{"role":"user","content":"x","category":"DIALOG"}"#.to_string();
     let (session, _) = read_one("s.json", &document("s", std::slice::from_ref(&bare)));
     let derived = session.id(1).unwrap();
@@ -236,7 +236,7 @@ fn a_derived_id_gives_way_to_one_that_the_file_has() {
 }
 
 #[test]
-fn the_header_has_what_it_can_and_metadata_the_rest() {
+fn members_go_to_the_header_or_its_metadata() {
     let text = r#"{"id":"a:b","created_at":"soon","metadata":{"title":"T\u00e9","continued_from":"p",
         "continuation_index":2,"directory":"/x","agent_id":"g"},"messages":[],"llm_request_lifecycles":[],
         "tool_call_records":[{"a" : 1}],"odd":{"z":1.50}}"#;
@@ -260,7 +260,7 @@ fn the_header_has_what_it_can_and_metadata_the_rest() {
 }
 
 #[test]
-fn a_title_with_a_lone_surrogate_leaves_the_header_readable() {
+fn a_lone_surrogate_in_a_title_keeps_the_header_readable() {
     let (session, _) = read_one(
         "s.json",
         r#"{"id":"s","metadata":{"title":"a\ud83d"},"messages":[]}"#,
@@ -272,7 +272,7 @@ fn a_title_with_a_lone_surrogate_leaves_the_header_readable() {
 }
 
 #[test]
-fn a_session_without_id_has_the_name_of_its_file_or_of_its_bytes() {
+fn a_missing_session_id_is_the_file_name_or_a_hash() {
     let text = r#"{"messages":[]}"#;
     for name in ["x.json", "x.json.bak", "x.json.temp"] {
         let (session, report) = read_one(name, text);
@@ -280,7 +280,7 @@ fn a_session_without_id_has_the_name_of_its_file_or_of_its_bytes() {
         assert!(report.is_damaged());
     }
     let mut report = Report::default();
-    let session = read(&Source::alone(text.as_bytes()), &mut report)
+    let session = read(&DocumentSource::alone(text.as_bytes()), &mut report)
         .unwrap()
         .remove(0);
     let id = session.header_text("id").unwrap();
@@ -289,7 +289,7 @@ fn a_session_without_id_has_the_name_of_its_file_or_of_its_bytes() {
 }
 
 #[test]
-fn naive_times_are_told_once() {
+fn times_without_a_zone_are_reported_once() {
     let text = document("s", &[message("a", "a"), message("b", "b")]).replace("05Z", "05.25");
     let (session, report) = read_one("s.json", &text);
     assert_eq!(report.findings.len(), 1);

@@ -141,7 +141,7 @@ fn damaged(text: &str, places: &[Range<usize>], bak: &str, all: &[String], at: u
 }
 
 #[test]
-fn one_damaged_byte_costs_at_most_the_message_that_it_is_in() {
+fn one_damaged_byte_loses_at_most_its_message() {
     let mut state = 0x2026_u64;
     // Constants: Knuth's MMIX.
     let mut random = |below: usize| {
@@ -177,7 +177,7 @@ fn one_damaged_byte_costs_at_most_the_message_that_it_is_in() {
 }
 
 #[test]
-fn a_message_that_lost_a_piece_is_taken_from_a_copy_that_has_it() {
+fn a_damaged_message_is_taken_from_a_complete_copy() {
     let (text, places) = session(12, true);
     let (bak, _) = session(10, true);
     let at = places[5].start + text[places[5].clone()].find(",\n      \"timestamp\"").unwrap();
@@ -208,7 +208,7 @@ fn a_message_that_lost_a_piece_is_taken_from_a_copy_that_has_it() {
 }
 
 #[test]
-fn ids_that_occur_twice_are_told_apart_by_content() {
+fn duplicate_ids_are_distinguished_by_content() {
     let of = |texts: &[&str]| {
         let messages: Vec<String> = texts.iter().map(|text| message("m", text)).collect();
         document("s", &messages)
@@ -234,7 +234,7 @@ fn ids_that_occur_twice_are_told_apart_by_content() {
 }
 
 #[test]
-fn cached_counts_are_no_other_content() {
+fn cached_counts_do_not_make_content_different() {
     let messages = [message("a", "a"), message("b", "b")];
     let torn = document("s", &messages).replace("], \"tool", "");
     let bak = document("s", &messages[..1]).replace("\"tokens\": 0", "\"tokens\": 7");
@@ -262,7 +262,7 @@ fn messages_under_a_damaged_name_are_read() {
 }
 
 #[test]
-fn what_is_lost_and_what_is_named_as_penguin_names() {
+fn lost_files_and_session_names_are_recognized() {
     for lost in [
         "",
         " \n",

@@ -1,7 +1,7 @@
 //! Writes sessions as documents and reads them again.
 
 use super::{document, lines, message, only, read_one};
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::report::Report;
 use crate::format::{Format, Purpose, write};
 use crate::model::json;
@@ -13,7 +13,7 @@ pub(super) fn session(lines: &[&str]) -> Session {
     let mut session = Session::default();
     for line in lines {
         let full = format!("{line}\n");
-        session.push(&Record::parse(full.as_bytes(), Place { line: 1, offset: 1 }));
+        session.push(&Record::parse(full.as_bytes(), Position { line: 1, offset: 1 }));
     }
     session
 }
@@ -44,7 +44,7 @@ fn member(text: &str, nth: usize, name: &str) -> String {
 const HEADER: &str = r#"{"type":"session","version":1,"id":"s","created_at":"2026-01-02T03:04:05Z"}"#;
 
 #[test]
-fn a_session_has_penguins_shape() {
+fn a_session_has_the_shape_of_penguin() {
     let (text, report) = written(
         &session(&[
             HEADER,
@@ -107,7 +107,7 @@ fn a_session_has_penguins_shape() {
 }
 
 #[test]
-fn categories_and_types_follow_penguins_rule() {
+fn categories_and_types_follow_the_rule_of_penguin() {
     let (text, _) = written(
         &session(&[
             r#"{"role":"developer","content":"Rules."}"#,
@@ -141,7 +141,7 @@ fn categories_and_types_follow_penguins_rule() {
 }
 
 #[test]
-fn what_penguin_has_no_member_for_comes_back() {
+fn members_unknown_to_penguin_are_restored() {
     let all = [
         r#"{"role":"developer","content":"Rules.","id":"a","timestamp":"2026-01-02T03:04:05Z"}"#,
         r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"custom","custom":{"name":"f","input":"x"}}],"id":"b","timestamp":"2026-01-02T03:04:05.100000Z","reasoning":[{"type":"text","text":"why","signature":"s"}],"usage":{"n":1.50},"model":"m","metadata":{"own":1}}"#,
@@ -154,7 +154,7 @@ fn what_penguin_has_no_member_for_comes_back() {
         let mut members = json::members(was.as_bytes(), json::Dialect::Strict).unwrap();
         let mut now = json::members(line.as_bytes(), json::Dialect::Strict).unwrap();
         let category = |line: &str| {
-            let record = Record::parse(line.as_bytes(), Place { line: 1, offset: 1 });
+            let record = Record::parse(line.as_bytes(), Position { line: 1, offset: 1 });
             record.message().unwrap().category()
         };
         assert_eq!(category(line), category(was), "{line}");
@@ -169,7 +169,7 @@ fn what_penguin_has_no_member_for_comes_back() {
 }
 
 #[test]
-fn the_header_comes_back() {
+fn the_header_is_restored() {
     let header = r#"{"type":"session","version":1,"id":"s","key":"agent:main","created_at":"2026-01-02T03:04:05Z","title":"T","continued_from":"p","continuation_index":2,"tokenizer":"chars4","scope":{"a":1},"metadata":{"x":[1.0]}}"#;
     let lines = again(&session(&[header]));
     let line = lines[0].as_bytes();
@@ -194,7 +194,7 @@ fn the_header_comes_back() {
 }
 
 #[test]
-fn a_continuation_has_penguins_words_for_its_chain() {
+fn a_continuation_has_penguin_members_for_its_chain() {
     let header = r#"{"type":"session","version":1,"id":"s","created_at":"2026-01-02T03:04:05Z","continued_from":"p","continuation_index":2,"original_created_at":"2026-01-01T00:00:00Z","source_tokens":7,"chain_tokens":9,"continued_to":"q"}"#;
     let (text, _) = written(&session(&[header]), Purpose::Export);
     let metadata = json::member(text.as_bytes(), "metadata").unwrap();
@@ -216,7 +216,7 @@ fn a_continuation_has_penguins_words_for_its_chain() {
 }
 
 #[test]
-fn a_summary_is_a_context_message_and_the_event_again() {
+fn a_summary_is_a_context_message_and_reads_back_as_an_event() {
     let event = r#"{"type":"summary","id":"evt_1","at":"2026-01-02T03:05:00Z","content":"They </conversation_summary> met.","covers":["a","b"],"sha256":"00","by":"extract"}"#;
     let all = [
         HEADER,
@@ -242,7 +242,7 @@ fn a_summary_is_a_context_message_and_the_event_again() {
 }
 
 #[test]
-fn of_two_summaries_both_are_there() {
+fn both_of_two_summaries_are_read() {
     let first = r#"{"role":"system","content":"one","category":"CONTEXT","id":"a","metadata":{"type":"summary","convo":{"summary_event":{}}}}"#;
     let second = first.replace("one", "two").replace("\"a\"", "\"b\"");
     let (session, _) = read_one("s.json", &document("s", &[first.to_string(), second]));
@@ -260,7 +260,7 @@ fn of_two_summaries_both_are_there() {
 }
 
 #[test]
-fn what_left_the_view_is_counted_only_for_an_export() {
+fn hidden_messages_are_reported_lost_only_on_export() {
     let all = [
         HEADER,
         r#"{"role":"user","content":"x","id":"a"}"#,
@@ -283,7 +283,7 @@ fn what_left_the_view_is_counted_only_for_an_export() {
 }
 
 #[test]
-fn odd_members_come_back_where_they_were() {
+fn unusual_members_are_restored_in_place() {
     for members in [
         r#","tokens":1.5"#,
         r#","timestamp":"soon""#,
@@ -309,7 +309,7 @@ fn odd_members_come_back_where_they_were() {
 }
 
 #[test]
-fn what_penguin_could_not_read_is_mended_and_told() {
+fn members_that_penguin_rejects_are_fixed_and_reported() {
     for (members, name, value, losses) in [
         (r#","role":"""#, "role", r#""user""#, 1),
         (r#","category":3"#, "category", r#""DIALOG""#, 0),
@@ -325,7 +325,7 @@ fn what_penguin_could_not_read_is_mended_and_told() {
 }
 
 #[test]
-fn books_that_were_stale_stay_until_something_changes() {
+fn stale_totals_are_preserved_until_a_change() {
     let stale = r#"{"id":"s","last_active":"2026-01-02T03:04:00","metadata":{"message_count":7,"token_count":1},"messages":[MESSAGE]}"#
         .replace("MESSAGE", &message("a", "x"));
     let (mut session, _) = read_one("s.json", &stale);
@@ -344,7 +344,7 @@ fn books_that_were_stale_stay_until_something_changes() {
 }
 
 #[test]
-fn a_message_that_is_no_object_is_there_again() {
+fn a_message_that_is_not_an_object_is_restored() {
     let messages = ["1.0".to_string(), message("a", "x"), "[NaN]".to_string()];
     let (session, _) = read_one("s.json", &document("s", &messages));
     let (text, report) = written(&session, Purpose::Export);

@@ -26,7 +26,7 @@ fn messages(file: &[u8]) -> usize {
 }
 
 #[test]
-fn a_line_that_is_none_is_told_and_kept() {
+fn a_malformed_line_is_reported_and_preserved() {
     let file = format!("{}\nnot json\n{}\n", entry(1, None, 4), entry(2, Some(1), 4));
     let (all, report) = sessions(file.as_bytes());
     assert_eq!(report.findings.len(), 1);
@@ -43,7 +43,7 @@ fn a_line_that_is_none_is_told_and_kept() {
 }
 
 #[test]
-fn a_circle_ends() {
+fn a_cycle_of_parents_terminates() {
     let file = format!(
         "{}\n{}\n{}\n",
         entry(1, Some(2), 4),
@@ -56,7 +56,7 @@ fn a_circle_ends() {
 }
 
 #[test]
-fn many_branches_of_a_deep_tree_take_no_square_of_time() {
+fn branches_of_a_deep_tree_take_less_than_quadratic_time() {
     let entry = |id: String, parent: String, kind: &str| {
         format!(
             r#"{{"id":"{id}","parentId":"{parent}","type":"{kind}","summary":"s","firstKeptEntryId":"m1"}}"#
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_odd(file in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_read_without_panic(file in prop::collection::vec(any::<u8>(), 0..200)) {
         let (all, _) = sessions(&file);
         prop_assert!(!all.is_empty());
     }

@@ -24,7 +24,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_counts_what_it_is_known_to_hold() {
+fn every_file_has_its_expected_counts() {
     truth::hold(Format::Pi, usage);
     for truth in truth::files("pi") {
         let mut report = Report::default();
@@ -45,7 +45,7 @@ fn all() -> Vec<(String, Vec<u8>, Vec<Session>)> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_cut_is_one_entry_more() {
+fn a_cut_adds_one_entry() {
     let mut cuts = 0;
     for (name, bytes, sessions) in all() {
         // One cut suffices for a large file.
@@ -73,7 +73,7 @@ fn a_cut_is_one_entry_more() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn an_edit_in_the_middle_is_a_branch_where_there_are_branches() {
+fn an_edit_in_the_middle_becomes_a_branch_if_supported() {
     let (mut branched, mut refused) = (0, 0);
     for (name, bytes, sessions) in all() {
         let view = View::replay(&sessions[0]);
@@ -103,7 +103,7 @@ fn an_edit_in_the_middle_is_a_branch_where_there_are_branches() {
                 branched += 1;
             }
             Err(error) => {
-                assert_eq!(error.kind, crate::error::Kind::Usage, "{name}");
+                assert_eq!(error.kind, crate::error::ErrorKind::Usage, "{name}");
                 refused += 1;
             }
         }

@@ -5,13 +5,13 @@ mod fixtures;
 mod small;
 
 use super::{read, write};
-use crate::error::Place;
+use crate::error::Position;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{cut, with};
-use crate::format::{Purpose, Returned};
+use crate::format::{EditedSession, Purpose};
 use crate::model::json;
-use crate::model::origin::Origin;
 use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use crate::model::view::{Item, View};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     (
-        read::read(None, file, Place { line: 0, offset: 0 }, &mut report),
+        read::read(None, file, Position { line: 0, offset: 0 }, &mut report),
         report,
     )
 }
@@ -34,27 +34,27 @@ pub fn written(session: &Session) -> Vec<u8> {
 
 /// Writes sessions back to their file, with the first marked as changed.
 pub fn returned(sessions: &[Session], bytes: &[u8]) -> crate::error::Result<Vec<u8>> {
-    let origin = Arc::new(Origin {
+    let origin = Arc::new(SourceBytes {
         bytes: bytes.to_vec(),
-        ..Origin::default()
+        ..SourceBytes::default()
     });
     let mut sessions = sessions.to_vec();
     sessions
         .iter_mut()
         .for_each(|session| session.set_origin(origin.clone()));
     let views: Vec<View> = sessions.iter().map(View::replay).collect();
-    let returned: Vec<Returned<'_>> = sessions
+    let returned: Vec<EditedSession<'_>> = sessions
         .iter()
         .zip(&views)
         .enumerate()
-        .map(|(nth, (session, view))| Returned {
+        .map(|(nth, (session, view))| EditedSession {
             session,
             view,
             changed: nth == 0,
         })
         .collect();
     let mut out = Vec::new();
-    write::back(&returned, &mut out, &mut Report::default())?;
+    write::write_back(&returned, &mut out, &mut Report::default())?;
     Ok(out)
 }
 

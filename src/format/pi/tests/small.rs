@@ -56,7 +56,7 @@ fn lineage(session: &Session, name: &str) -> Option<String> {
 }
 
 #[test]
-fn the_last_entry_is_gone_on_with_and_what_was_left_is_a_branch() {
+fn the_last_entry_is_active_and_abandoned_ones_are_branches() {
     let bytes = file(&[
         entry("a", "", "user", "1"),
         entry("b", "a", "assistant", "2"),
@@ -78,7 +78,7 @@ fn the_last_entry_is_gone_on_with_and_what_was_left_is_a_branch() {
 }
 
 #[test]
-fn the_last_compaction_says_what_is_kept() {
+fn the_last_compaction_defines_the_kept_messages() {
     let said = ["a", "b", "c", "d"];
     let mut entries: Vec<String> = Vec::new();
     for (nth, id) in said.iter().enumerate() {
@@ -114,7 +114,7 @@ fn the_last_compaction_says_what_is_kept() {
 }
 
 #[test]
-fn what_is_kept_from_the_model_is_out_of_view() {
+fn entries_excluded_from_the_context_are_hidden() {
     let bash = r#"{"type":"message","id":"b","parentId":"a","timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"bashExecution","command":"ls","output":"x","exitCode":0,"excludeFromContext":true,"timestamp":1}}"#;
     let bytes = file(&[
         entry("a", "", "user", "1"),
@@ -127,7 +127,7 @@ fn what_is_kept_from_the_model_is_out_of_view() {
 }
 
 #[test]
-fn a_message_that_is_added_hangs_on_the_last_entry() {
+fn an_added_message_has_the_last_entry_as_parent() {
     let bytes = file(&[entry("a", "", "user", "1"), entry("b", "a", "assistant", "2")]);
     let (mut all, _) = sessions(&bytes);
     all[0] = with(&all[0], &[br#"{"role":"user","content":"3"}"#.to_vec()]);
@@ -141,7 +141,7 @@ fn a_message_that_is_added_hangs_on_the_last_entry() {
 }
 
 #[test]
-fn a_branch_that_changes_is_not_gone_on_with() {
+fn a_changed_branch_does_not_become_active() {
     let bytes = file(&[
         entry("a", "", "user", "1"),
         entry("b", "a", "user", "left"),
@@ -149,7 +149,7 @@ fn a_branch_that_changes_is_not_gone_on_with() {
     ]);
     let (all, _) = sessions(&bytes);
     let grown = with(&all[1], &[br#"{"role":"user","content":"more"}"#.to_vec()]);
-    let origin = std::sync::Arc::new(crate::model::origin::Origin {
+    let origin = std::sync::Arc::new(crate::model::source_bytes::SourceBytes {
         bytes: bytes.clone(),
         ..Default::default()
     });
@@ -157,25 +157,25 @@ fn a_branch_that_changes_is_not_gone_on_with() {
     pair.iter_mut()
         .for_each(|session| session.set_origin(origin.clone()));
     let views = pair.each_ref().map(View::replay);
-    let returned: Vec<crate::format::Returned<'_>> = pair
+    let returned: Vec<crate::format::EditedSession<'_>> = pair
         .iter()
         .zip(&views)
         .enumerate()
-        .map(|(nth, (session, view))| crate::format::Returned {
+        .map(|(nth, (session, view))| crate::format::EditedSession {
             session,
             view,
             changed: nth == 1,
         })
         .collect();
     let mut out = Vec::new();
-    super::write::back(&returned, &mut out, &mut Report::default()).unwrap();
+    super::write::write_back(&returned, &mut out, &mut Report::default()).unwrap();
     let (again, _) = sessions(&out);
     assert_eq!(texts(&again[0]), ["1", "2"]);
     assert_eq!(texts(&again[1]), ["left", "more"]);
 }
 
 #[test]
-fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
+fn a_converted_session_reads_back_equal() {
     let mut session = Session::default();
     for line in [
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,
@@ -216,7 +216,7 @@ fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
 }
 
 #[test]
-fn files_behind_one_another_are_sessions_of_their_own() {
+fn concatenated_files_are_separate_sessions() {
     let one = file(&[entry("a", "", "user", "1")]);
     let two = String::from_utf8(file(&[entry("b", "", "user", "2")])).unwrap();
     let bytes = [one, two.replace("\"id\":\"s\"", "\"id\":\"t\"").into_bytes()].concat();

@@ -1,6 +1,6 @@
 //! Property tests with arbitrary bytes: no panic, no loss, and the view follows the rules.
 
-use super::super::{Whole, facts, lines, without_bom};
+use super::super::{InputKind, facts, lines, without_bom};
 use super::{Folder, read_in, read_pair, said, thought};
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn carried(bytes: &[u8]) -> usize {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_nothing_panics(
+    fn arbitrary_pairs_lose_no_line_and_cause_no_panic(
         bytes in prop_oneof![mutated(), prop::collection::vec(any::<u8>(), 0..200)],
         sidecar in prop_oneof![Just(Vec::new()), any::<u8>().prop_map(|skip| format!("{{\"skip\":{}}}", skip % 8).into_bytes()), mutated()],
     ) {
@@ -51,19 +51,19 @@ proptest! {
             let _ = read_in(&folder, name, &bytes);
         }
         if let Ok(read) = read_in(&folder, Some("s.jsonl"), &bytes)
-            && matches!(facts::whole(without_bom(&bytes).1), Whole::Other | Whole::Pieces(_))
+            && matches!(facts::input_kind(without_bom(&bytes).1), InputKind::Other | InputKind::Pieces(_))
         {
             let events = ["summary", "truncate", "compact"];
-            let made = (0..read.session.len()).filter(|index| {
+            let built = (0..read.session.len()).filter(|index| {
                 let record = read.session.record(*index);
                 record.event().is_some_and(|event| event.is_header() || events.contains(&event.name().as_ref()))
             });
-            prop_assert_eq!(read.session.len() - made.count(), carried(&bytes));
+            prop_assert_eq!(read.session.len() - built.count(), carried(&bytes));
         }
     }
 
     #[test]
-    fn the_view_is_that_of_the_rules(
+    fn the_view_follows_the_rules(
         kinds in prop::collection::vec(0..7usize, 0..20), skip in 0..24usize, summary in any::<bool>(),
     ) {
         let line = |(nth, kind): (usize, &usize)| match kind {
@@ -85,7 +85,7 @@ proptest! {
         if !summary.trim().is_empty() {
             let view = View::replay(&read.session);
             let before = view.items.iter().take_while(|item| !matches!(item, Item::Summary(_)));
-            let rules = before.into_iter().all(|item| item.stays(&read.session));
+            let rules = before.into_iter().all(|item| item.is_never_dropped(&read.session));
             prop_assert!(rules, "only rules stand before a summary");
         }
     }

@@ -1,8 +1,8 @@
 //! Compares the reader with recorded results of PicoClaw, if available: `CONVO_FIXTURES` names the directory; the
 //! default is `../shared/fixtures`, next to this crate.
 
-use super::super::line::Line;
-use super::super::member::Rules;
+use super::super::line::MessageLine;
+use super::super::member::ParseRules;
 use super::super::raw::{BOM, RawLine, lines};
 use super::{Folder, Read, read_in};
 use crate::model::message::Message;
@@ -214,7 +214,7 @@ fn check_state(case: &str, folder: &Folder, state: &Value) -> bool {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn sessions_read_as_picoclaw_reads_them() {
+fn views_agree_with_picoclaw() {
     let root = fixtures();
     let (mut cases, mut states, mut absent) = (0, 0, 0);
     let mut run = |case: &str, folder: &Folder, expected: &Value| {
@@ -281,7 +281,7 @@ fn safe_compaction_shows_the_same_in_every_state() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn legacy_documents_are_read_as_planned() {
+fn legacy_documents_match_their_expected_records() {
     let root = fixtures();
     let folder = folder_at(&root.join("60-legacy-before/sessions"));
     let plan: Value = from_slice(&fs::read(root.join("60-legacy-before/expected.json")).unwrap()).unwrap();
@@ -337,23 +337,24 @@ fn legacy_documents_are_read_as_planned() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn lines_are_accepted_as_go_accepts_them() {
+fn accepted_lines_agree_with_go() {
     let root = fixtures();
     let vectors = json_lines(&root.join("line-vectors.jsonl"));
     for vector in &vectors {
         let raw = base64(vector["line_base64"].as_str().unwrap());
         let shown = String::from_utf8_lossy(&raw).into_owned();
-        let line = Line::read(&raw, Rules::Log);
+        let line = MessageLine::read(&raw, ParseRules::Log);
         assert_eq!(line.is_ok(), vector["accepted"] == true, "{shown}");
         let Ok(line) = line else { continue };
         assert_eq!(
-            Value::Bool(line.is_thought_only()),
+            Value::Bool(line.is_reasoning_only()),
             vector["thought_only"],
             "{shown}"
         );
         let rewritten: Value = from_slice(vector["rewritten"].as_str().unwrap().as_bytes()).unwrap();
         let native = line.native("msg_1");
-        let record = crate::model::record::Record::parse(&native, crate::error::Place { line: 1, offset: 1 });
+        let record =
+            crate::model::record::Record::parse(&native, crate::error::Position { line: 1, offset: 1 });
         let message = record.message().unwrap();
         assert_eq!(
             message.role_name(),

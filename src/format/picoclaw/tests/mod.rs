@@ -7,7 +7,7 @@ mod written;
 
 use super::*;
 use crate::model::key::Derive;
-use crate::model::record::Kind as Line;
+use crate::model::record::RecordKind as Line;
 use crate::model::view::View;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) fn read_in(folder: &Folder, name: Option<&str>, bytes: &[u8]) -> Resu
     let neighbour = |name: &str| Ok(folder.get(name).cloned());
     let mut report = Report::default();
     let mut sessions = read(
-        &Source {
+        &DocumentSource {
             name,
             bytes,
             neighbour: &neighbour,
@@ -164,7 +164,7 @@ fn skip_counts_lines_and_not_messages() {
 }
 
 #[test]
-fn a_cut_behind_the_last_message_leaves_nothing() {
+fn a_skip_past_the_last_message_hides_everything() {
     let lines = [said("user", "a"), said("system", "b"), thought()].concat();
     for skip in [2, 3] {
         let read = read_pair(&lines, &format!(r#"{{"skip":{skip}}}"#));
@@ -176,7 +176,7 @@ fn a_cut_behind_the_last_message_leaves_nothing() {
 }
 
 #[test]
-fn what_is_no_message_is_carried_and_never_shown() {
+fn lines_that_are_not_messages_are_preserved_and_hidden() {
     let rejected = [
         "torn",
         "null",
@@ -214,12 +214,12 @@ fn what_is_no_message_is_carried_and_never_shown() {
     assert!(read_in(&Folder::new(), Some("x.jsonl"), none.as_bytes()).is_ok());
     for name in [None, Some("x.json"), Some("x.log")] {
         let error = read_in(&Folder::new(), name, none.as_bytes()).err().unwrap();
-        assert_eq!(error.kind, Kind::Data);
+        assert_eq!(error.kind, ErrorKind::Data);
     }
 }
 
 #[test]
-fn places_are_those_of_the_source() {
+fn positions_refer_to_the_source() {
     let lines = format!(
         "\u{feff}{}\n{{\"role\":\"user\",\"content\":7}}",
         said("user", "a")
@@ -253,7 +253,7 @@ fn places_are_those_of_the_source() {
 }
 
 #[test]
-fn a_sidecar_may_be_missing_or_broken() {
+fn a_sidecar_may_be_missing_or_damaged() {
     let lines = said("user", "a");
     let broken = read_pair(&lines, "{\"skip\":1,");
     assert_eq!(
@@ -294,7 +294,7 @@ fn either_file_of_a_pair_leads_to_the_same_session() {
 }
 
 #[test]
-fn a_document_is_read_with_what_is_wrong_in_it() {
+fn a_document_with_damaged_messages_is_read() {
     let document = concat!(
         "{\n \"key\": \"a:b\", \"created\": \"soon\", \"updated\": \"2026-01-02T03:04:05+08:00\",\n \"theme\": [1, 2],\n",
         " \"messages\": [\n  {\"role\": \"user\",\n   \"content\": [{\"type\": \"text\", \"text\": \"parts\"}]},\n",
@@ -335,7 +335,7 @@ fn a_document_is_read_with_what_is_wrong_in_it() {
 }
 
 #[test]
-fn keys_and_ids_come_from_the_file_or_from_the_bytes() {
+fn keys_and_ids_derive_from_the_file_name_or_content() {
     let id = |name: Option<&str>, bytes: &str| {
         let read = read_in(&Folder::new(), name, bytes.as_bytes()).unwrap();
         (
@@ -365,7 +365,7 @@ fn keys_and_ids_come_from_the_file_or_from_the_bytes() {
 }
 
 #[test]
-fn bad_bytes_are_read_as_go_reads_them() {
+fn invalid_bytes_are_read_as_in_go() {
     let mut bytes = b"{\"role\":\"user\",\"content\":\"a\xe2\x82b\"}\n".to_vec();
     bytes.extend_from_slice(br#"{"role":"user","content":"\ud800"}"#);
     let read = read_in(&Folder::new(), Some("s.jsonl"), &bytes).unwrap();
@@ -381,7 +381,7 @@ fn bad_bytes_are_read_as_go_reads_them() {
 }
 
 #[test]
-fn aliases_are_handed_out_clean() {
+fn aliases_are_trimmed_and_unique() {
     let header = br#"{"type":"session","key":"k","metadata":{"picoclaw":{"aliases":[" a ","k","a","","b\u0021",null]}}}"#;
     assert_eq!(aliases(header), ["a", "b!"]);
     assert!(aliases(b"{\"type\":\"session\"}").is_empty());
@@ -389,7 +389,7 @@ fn aliases_are_handed_out_clean() {
 }
 
 #[test]
-fn deep_nesting_is_no_limit() {
+fn nesting_depth_is_unlimited() {
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let lines = format!("{{\"role\":\"user\",\"content\":\"a\",\"x\":{deep}}}\n{deep}\n");
     let read = read_pair(&lines, &format!("{{\"key\":\"s\",\"x\":{deep}}}"));
@@ -397,7 +397,7 @@ fn deep_nesting_is_no_limit() {
 }
 
 #[test]
-fn nothing_of_a_line_is_lost_that_picoclaw_does_not_know() {
+fn members_unknown_to_picoclaw_are_preserved() {
     let read = read_pair(
         "{\"role\":\"user\",\"content\":\"a\",\"id\":\"m1\",\"n\":123456789012345678901234567890}\n",
         "{}",

@@ -1,7 +1,7 @@
 //! Applies sequences of operations to a session, and reads the files after each.
 
-use super::super::line::Line;
-use super::super::member::Rules;
+use super::super::line::MessageLine;
+use super::super::member::ParseRules;
 use super::super::raw::lines;
 use super::fixtures::{fixtures, json_lines, texts};
 use super::read_pair;
@@ -20,7 +20,10 @@ impl Directory {
     fn write(&mut self, messages: &Value) {
         for message in messages.as_array().unwrap() {
             let raw = message.to_string();
-            if !Line::read(raw.as_bytes(), Rules::Log).unwrap().is_thought_only() {
+            if !MessageLine::read(raw.as_bytes(), ParseRules::Log)
+                .unwrap()
+                .is_reasoning_only()
+            {
                 self.lines.push_str(&raw);
                 self.lines.push('\n');
             }
@@ -52,7 +55,7 @@ impl Directory {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn sequences_show_the_same_after_every_step() {
+fn views_are_equal_after_every_step() {
     let root = fixtures();
     let sequences = json_lines(&root.join("sequences.jsonl"));
     let mut steps = 0;

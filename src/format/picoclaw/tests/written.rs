@@ -1,8 +1,8 @@
 //! Compares written files with those of PicoClaw.
 
-use super::super::line::Line;
+use super::super::line::MessageLine;
 use super::super::log_lines;
-use super::super::member::Rules;
+use super::super::member::ParseRules;
 use super::fixtures::{base64, fixtures};
 use crate::format::report::Report;
 use crate::model::key::Derive;
@@ -15,12 +15,12 @@ fn written(body: &str) -> (String, Report) {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_come_back_byte_for_byte() {
+fn fixtures_are_restored_byte_for_byte() {
     let root = fixtures();
     let path = root.join("02-full-messages/sessions/agent_main_direct_user123.jsonl");
     let log = std::fs::read_to_string(path).unwrap();
     for line in log.lines() {
-        let read = Line::read(line.as_bytes(), Rules::Log).unwrap();
+        let read = MessageLine::read(line.as_bytes(), ParseRules::Log).unwrap();
         assert_eq!(String::from_utf8(read.encoded()).unwrap(), line);
         let native = String::from_utf8(read.native(&Derive::default().id(line.as_bytes()))).unwrap();
         let (back, report) = written(&native);
@@ -32,8 +32,10 @@ fn fixtures_come_back_byte_for_byte() {
     for vector in vectors.lines() {
         let vector: serde_json::Value = serde_json::from_str(vector).unwrap();
         let line = base64(vector["line_base64"].as_str().unwrap());
-        let (Some(rewritten), Ok(read)) = (vector["rewritten"].as_str(), Line::read(&line, Rules::Log))
-        else {
+        let (Some(rewritten), Ok(read)) = (
+            vector["rewritten"].as_str(),
+            MessageLine::read(&line, ParseRules::Log),
+        ) else {
             continue;
         };
         assert_eq!(String::from_utf8(read.encoded()).unwrap(), rewritten, "{vector}");

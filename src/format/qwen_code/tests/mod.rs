@@ -93,7 +93,7 @@ fn every_member_is_read() {
 }
 
 #[test]
-fn a_rewind_leaves_a_branch() {
+fn a_rewind_creates_a_branch() {
     let log = [
         LOG,
         &line(
@@ -137,7 +137,7 @@ fn a_rewind_leaves_a_branch() {
 }
 
 #[test]
-fn a_way_continues_at_a_gap() {
+fn a_path_continues_after_a_missing_parent() {
     let log = [LOG, &line("c1", "gone", "user", said("user", "More."))].concat();
     let file = opened(FORMAT, &log);
     assert_eq!(file.sessions.len(), 1);
@@ -152,7 +152,7 @@ fn a_way_continues_at_a_gap() {
 }
 
 #[test]
-fn a_compression_replaces_what_is_before_it() {
+fn a_compression_replaces_earlier_messages() {
     let history = json!([
         {"role": "user", "parts": [{"text": "Gate one is open."}]},
         {"role": "model", "parts": [{"text": "Got it."}]},

@@ -218,7 +218,7 @@ fn history(api: Api) -> BoxedStrategy<String> {
 /// Reads and writes a history; `None` if it is not one: an element that is not a message is preserved but not sent.
 fn returned(api: Api, text: &str) -> Option<(String, Session)> {
     let mut report = Report::default();
-    let mut sessions = convert(format(api), &Source::alone(text.as_bytes()), &mut report).ok()?;
+    let mut sessions = convert(format(api), &DocumentSource::alone(text.as_bytes()), &mut report).ok()?;
     assert_eq!(sessions.len(), 1);
     let session = sessions.remove(0);
     (!report.is_damaged()).then(|| (printed(api, &session, Purpose::Return).0, session))
@@ -253,7 +253,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// The lines, and the expected messages after reading them back, with late results moved to their calls.
 fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
     let (mut lines, mut expected, mut late_lines) = (Vec::new(), Vec::new(), Vec::new());
-    let told = |role, text: &str, calls: &[(String, String)]| Told {
+    let reported = |role, text: &str, calls: &[(String, String)]| Told {
         role,
         text: text.to_string(),
         calls: calls.to_vec(),
@@ -263,11 +263,11 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
         match step {
             Step::System(text) if nth == 0 => {
                 lines.push(format!(r#"{{"role":"system","content":{}}}"#, quoted(text)));
-                expected.push(told("system", text, &[]));
+                expected.push(reported("system", text, &[]));
             }
             Step::System(text) | Step::User(text) => {
                 lines.push(format!(r#"{{"role":"user","content":{}{extra}}}"#, quoted(text)));
-                expected.push(told("user", text, &[]));
+                expected.push(reported("user", text, &[]));
             }
             Step::Said(text, reasons) => {
                 let reasoning = if *reasons {
@@ -279,7 +279,7 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
                     r#"{{"role":"assistant","content":{}{reasoning}}}"#,
                     quoted(text)
                 ));
-                expected.push(told("assistant", text, &[]));
+                expected.push(reported("assistant", text, &[]));
             }
             Step::Calls(calls, late, said) => {
                 let raw: Vec<_> = calls.iter().enumerate().map(|(i, (name, arguments))| {
@@ -290,7 +290,7 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
                     r#"{{"role":"assistant","content":{content},"tool_calls":[{}]}}"#,
                     raw.join(",")
                 ));
-                expected.push(told("assistant", if *said { "s" } else { "" }, calls));
+                expected.push(reported("assistant", if *said { "s" } else { "" }, calls));
                 let to = if *late { &mut late_lines } else { &mut lines };
                 // In reverse order of the calls.
                 for i in (0..calls.len()).rev() {
@@ -299,7 +299,7 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
                     ));
                 }
                 for i in 0..calls.len() {
-                    expected.push(told("tool", &format!("r{nth}.{i}"), &[]));
+                    expected.push(reported("tool", &format!("r{nth}.{i}"), &[]));
                 }
             }
         }
@@ -330,7 +330,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn histories_come_back(
+    fn histories_are_restored(
         (api, text) in prop::sample::select(&READ[..]).prop_flat_map(|api| (Just(api), history(api)))
     ) {
         let Some((back, session)) = returned(api, &text) else { return Ok(()) };
@@ -341,7 +341,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_histories_are_sessions_too(
+    fn excerpts_of_histories_convert_to_valid_json(
         (api, text) in prop::sample::select(&READ[..]).prop_flat_map(|api| (Just(api), history(api))),
         keep in vec(any::<bool>(), 8)
     ) {
@@ -362,18 +362,18 @@ proptest! {
     }
 
     #[test]
-    fn sessions_come_back(steps in vec(step(), 1..12)) {
+    fn converted_sessions_are_restored(steps in vec(step(), 1..12)) {
         let (lines, expected) = lines(&steps);
         let session = session(&lines);
         for api in Api::ALL {
             let text = printed(api, &session, Purpose::Context).0;
             let back = read(api, &text);
-            let told = joined(all_told(&back));
-            let results: Vec<_> = told.iter().filter(|told| told.role == "tool").map(|told| told.text.clone()).collect();
-            let wanted: Vec<_> = expected.iter().filter(|told| told.role == "tool").map(|told| told.text.clone()).collect();
+            let reported = joined(all_told(&back));
+            let results: Vec<_> = reported.iter().filter(|reported| reported.role == "tool").map(|reported| reported.text.clone()).collect();
+            let wanted: Vec<_> = expected.iter().filter(|reported| reported.role == "tool").map(|reported| reported.text.clone()).collect();
             prop_assert_eq!(results, wanted, "{}", text);
-            let told: Vec<_> = told.into_iter().collect();
-            prop_assert_eq!(told, joined(all(&expected)), "{} {}", api.name(), text);
+            let reported: Vec<_> = reported.into_iter().collect();
+            prop_assert_eq!(reported, joined(all(&expected)), "{} {}", api.name(), text);
         }
     }
 }
@@ -381,10 +381,10 @@ proptest! {
 fn all(expected: &[Told]) -> Vec<Told> {
     expected
         .iter()
-        .map(|told| Told {
-            role: told.role,
-            text: told.text.clone(),
-            calls: told.calls.clone(),
+        .map(|reported| Told {
+            role: reported.role,
+            text: reported.text.clone(),
+            calls: reported.calls.clone(),
         })
         .collect()
 }

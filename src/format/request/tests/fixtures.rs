@@ -7,7 +7,7 @@ use crate::sample_data;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn files_of_the_wild_come_back() {
+fn real_world_files_are_restored() {
     let root = sample_data::path("wild");
     let mut files = 0;
     for api in READ {
@@ -55,7 +55,7 @@ fn files_of_the_wild_come_back() {
 /// Readers do not repair: the violated rules are the same before and after.
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn rules_are_broken_as_before() {
+fn histories_that_violate_rules_are_restored() {
     let path = sample_data::path("validate/validate_rules.json");
     let rules: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let mut histories = 0;
@@ -69,7 +69,7 @@ fn rules_are_broken_as_before() {
             let session = read(api, &text);
             let request = request(api, &session).0;
             let elements = request.elements.iter().map(|element| element.raw.clone());
-            let back = super::super::piece::array(elements);
+            let back = super::super::request_part::array(elements);
             same(&String::from_utf8(back).unwrap(), &text);
             histories += 1;
         }

@@ -5,9 +5,9 @@ mod fixtures;
 mod results;
 mod small;
 
-use super::{Api, Request, elements};
+use super::{Api, ProviderRequest, elements};
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, Source, convert, write};
+use crate::format::{DocumentSource, Format, Purpose, convert, write};
 use crate::model::message::Message;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -23,7 +23,7 @@ const MADE_UP: [&str; 1] = ["unknown item type 'x'"];
 
 fn read(api: Api, text: &str) -> Session {
     let mut report = Report::default();
-    let mut sessions = convert(format(api), &Source::alone(text.as_bytes()), &mut report).unwrap();
+    let mut sessions = convert(format(api), &DocumentSource::alone(text.as_bytes()), &mut report).unwrap();
     assert_eq!(sessions.len(), 1, "{text}");
     // The tests include unknown kinds of parts and items.
     let damage = report.findings.iter().filter(|finding| finding.damage);
@@ -55,7 +55,7 @@ fn printed(api: Api, session: &Session, purpose: Purpose) -> (String, Report) {
     (String::from_utf8(out).unwrap(), report)
 }
 
-fn request(api: Api, session: &Session) -> (Request, Report) {
+fn request(api: Api, session: &Session) -> (ProviderRequest, Report) {
     let mut report = Report::default();
     let request = elements(api, session, &View::replay(session), &mut report).unwrap();
     (request, report)

@@ -56,7 +56,7 @@ fn results_without_ids_answer_the_last_calls_one_by_one() {
 }
 
 #[test]
-fn gemini_calls_without_ids_are_paired_by_name_and_place() {
+fn gemini_calls_without_ids_are_paired_by_name_and_position() {
     let text = r#"[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"i":1}},"thoughtSignature":"S"},{"functionCall":{"name":"f","args":{"i":1}}},{"functionCall":{"name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":"3"}}},{"functionResponse":{"name":"f","response":{"error":"1"}}},{"functionResponse":{"name":"f","response":{"list":[1.0]}}}]}]"#;
     let session = read(Api::Gemini, text);
     let view = View::replay(&session);
@@ -79,7 +79,7 @@ fn gemini_calls_without_ids_are_paired_by_name_and_place() {
 }
 
 #[test]
-fn gemini_ids_and_places_are_paired_beside_each_other() {
+fn gemini_results_are_paired_by_id_and_by_position() {
     let text = r#"[{"role":"model","parts":[{"functionCall":{"id":"own","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"own","name":"f","response":{"output":"1"}}},{"functionResponse":{"name":"f","response":{"output":"2"}}},{"functionResponse":{"name":"f","response":{"output":"3"}}}]}]"#;
     let session = read(Api::Gemini, text);
     let view = View::replay(&session);

@@ -12,7 +12,7 @@ fn bodies(session: &Session) -> Vec<String> {
         .collect()
 }
 
-fn raws(request: &Request) -> Vec<&str> {
+fn raws(request: &ProviderRequest) -> Vec<&str> {
     request
         .elements
         .iter()
@@ -86,7 +86,7 @@ fn responses_get_items_and_gemini_contents() {
 }
 
 #[test]
-fn ids_that_repeat_are_told_apart_for_anthropic() {
+fn repeated_ids_get_a_suffix_for_anthropic() {
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":"f","arguments":""}}]}"#;
     let result = r#"{"role":"tool","tool_call_id":"x","content":"r"}"#;
     let session = native(&[r#"{"role":"user","content":"u"}"#, call, result, call, result]);
@@ -120,7 +120,7 @@ fn a_summary_is_quoted_and_cannot_end_its_quotation() {
 }
 
 #[test]
-fn thoughts_of_others_are_left_out_and_told() {
+fn reasoning_of_other_providers_is_dropped_and_reported() {
     let line = r#"{"role":"assistant","content":"x","reasoning":[{"type":"thinking","text":"t","signature":"s+/="},{"type":"thinking","text":"u"},{"type":"reasoning","id":"rs","summary":[],"encrypted_content":"e"},{"type":"thought","text":"g","thoughtSignature":"z"}]}"#;
     for (api, kept, signed) in [
         (
@@ -151,7 +151,7 @@ fn thoughts_of_others_are_left_out_and_told() {
 }
 
 #[test]
-fn attachments_change_their_spelling_or_are_told() {
+fn attachments_are_converted_or_reported_lost() {
     let line = r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERi0="}},{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}}]}"#;
     let cases = [
         (
@@ -173,13 +173,13 @@ fn attachments_change_their_spelling_or_are_told() {
     for (api, expected, lost) in cases {
         let (request, report) = request(api, &native(&[line]));
         assert_eq!(raws(&request), [expected]);
-        let told = report.losses.get(&Loss::Attachment).copied().unwrap_or(0);
-        assert_eq!(told, lost, "{}", api.name());
+        let reported = report.losses.get(&Loss::Attachment).copied().unwrap_or(0);
+        assert_eq!(reported, lost, "{}", api.name());
     }
 }
 
 #[test]
-fn chat_gets_the_attachments_of_others_and_no_other_parts() {
+fn openai_chat_gets_converted_attachments_only() {
     let anthropic = r#"[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="},"title":"t","citations":{"enabled":true}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"}},{"type":"future"}]},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}]"#;
     let (chat, report) = request(Api::OpenaiChat, &read(Api::Anthropic, anthropic));
     assert_eq!(
@@ -202,7 +202,7 @@ fn chat_gets_the_attachments_of_others_and_no_other_parts() {
 }
 
 #[test]
-fn a_result_stands_ahead_of_the_text_before_it() {
+fn a_result_is_written_before_preceding_text() {
     let lines = [
         r#"{"role":"user","content":"note"}"#,
         r#"{"role":"tool","tool_call_id":"x","content":"r"}"#,
@@ -216,7 +216,7 @@ fn a_result_stands_ahead_of_the_text_before_it() {
 }
 
 #[test]
-fn what_was_kept_whole_counts_until_a_message_is_changed() {
+fn the_original_element_is_used_until_a_message_changes() {
     // Text before the result violates the rules.
     let text = r#"[{"role":"user","content":[{"type":"text","text":"note"},{"type":"tool_result","tool_use_id":"t","content":"r"}]}]"#;
     let session = read(Api::Anthropic, text);
@@ -233,7 +233,7 @@ fn what_was_kept_whole_counts_until_a_message_is_changed() {
 }
 
 #[test]
-fn messages_of_one_role_stay_apart_where_they_were() {
+fn consecutive_messages_of_a_role_are_not_merged() {
     for (api, text) in [
         (
             Api::Anthropic,
@@ -254,7 +254,7 @@ fn messages_of_one_role_stay_apart_where_they_were() {
 }
 
 #[test]
-fn an_item_loses_its_id_with_its_reasoning() {
+fn an_item_without_its_reasoning_loses_its_id() {
     let text = r#"[{"role":"user","content":"u"},{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"},{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"x"}]},{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{}"}]"#;
     let session = read(Api::OpenaiResponses, text);
     assert_eq!(
@@ -279,7 +279,7 @@ fn an_item_loses_its_id_with_its_reasoning() {
 }
 
 #[test]
-fn bodies_come_back_in_their_shape() {
+fn request_bodies_keep_their_shape() {
     let cases = [
         (
             Api::Anthropic,
@@ -358,7 +358,7 @@ fn lines_are_one_history_and_bodies_many() {
     let elements = "{\"role\":\"user\",\"parts\":[{\"text\":\"a\"}]}\nbroken\n{\"role\":\"model\",\"parts\":[{\"text\":\"b\"}]}\n";
     let mut report = Report::default();
     let read = |text: &str, report: &mut Report| {
-        convert(Format::Gemini, &Source::alone(text.as_bytes()), report).unwrap()
+        convert(Format::Gemini, &DocumentSource::alone(text.as_bytes()), report).unwrap()
     };
     let sessions = read(elements, &mut report);
     assert_eq!((sessions.len(), all_told(&sessions[0]).len()), (1, 2));
@@ -374,7 +374,7 @@ fn lines_are_one_history_and_bodies_many() {
 }
 
 #[test]
-fn hostile_sizes_take_their_time_only() {
+fn deep_and_large_input_takes_linear_time() {
     let deep = "[".repeat(50_000) + &"]".repeat(50_000);
     for (api, text) in [
         (
@@ -414,6 +414,12 @@ fn hostile_sizes_take_their_time_only() {
     same(&printed(Api::Gemini, &session, Purpose::Return).0, &text);
     for api in Api::ALL {
         let request = request(api, &session).0;
-        assert!(json::elements(&super::super::piece::array(raws(&request)), Dialect::Strict).is_some());
+        assert!(
+            json::elements(
+                &super::super::request_part::array(raws(&request)),
+                Dialect::Strict
+            )
+            .is_some()
+        );
     }
 }

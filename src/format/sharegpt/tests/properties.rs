@@ -71,7 +71,7 @@ fn spoken() -> impl Strategy<Value = Value> {
 }
 
 fn record() -> impl Strategy<Value = Value> {
-    let beside = prop::collection::hash_map(
+    let extra = prop::collection::hash_map(
         prop::sample::select(vec!["system", "tools", "id", "images", "chosen"]),
         value(),
         0..4,
@@ -80,9 +80,9 @@ fn record() -> impl Strategy<Value = Value> {
         prop::collection::vec(turn(), 0..8).prop_map(|list| ("conversations", list)),
         prop::collection::vec(spoken(), 0..8).prop_map(|list| ("messages", list)),
     ];
-    (list, beside).prop_map(|((name, list), beside)| {
+    (list, extra).prop_map(|((name, list), extra)| {
         let mut record = json!({name: list});
-        for (name, value) in beside {
+        for (name, value) in extra {
             record[name] = value;
         }
         record
@@ -91,7 +91,7 @@ fn record() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn records_come_back_as_the_same_json(record in record()) {
+    fn records_are_restored_as_equal_json(record in record()) {
         let text = record.to_string();
         let file = opened(FORMAT, &text);
         prop_assert_eq!(file.sessions.len(), 1);

@@ -43,7 +43,7 @@ fn session(lines: &[&str]) -> Session {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_fixtures_are_what_is_said_of_them() {
+fn the_fixtures_have_their_expected_counts() {
     truth::hold(FORMAT, |_| BTreeMap::new());
 }
 
@@ -110,7 +110,7 @@ const OLD: &str = r#"{"id":"chat-1","title":"T","messages":[
 "#;
 
 #[test]
-fn version_four_is_read_and_stays_in_place() {
+fn version_four_is_read_and_changed_in_place() {
     let file = opened(FORMAT, OLD);
     let sessions = &file.sessions;
     let messages = messages(&sessions[0]);
@@ -166,8 +166,8 @@ fn hold_old() {
     let same = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap();
     assert_eq!(same(&out), same(OLD.as_bytes()));
     let (out, _) = exported(FORMAT, &native);
-    let told = |session: &Session| -> Vec<Value> {
-        let told = |message: &Value| {
+    let reported = |session: &Session| -> Vec<Value> {
+        let reported = |message: &Value| {
             json!([
                 message["role"],
                 message["content"],
@@ -175,15 +175,18 @@ fn hold_old() {
                 message["reasoning"]
             ])
         };
-        messages(session).iter().map(told).collect()
+        messages(session).iter().map(reported).collect()
     };
     assert!(!String::from_utf8_lossy(&out).contains("toolInvocations"));
-    assert_eq!(told(&read(std::str::from_utf8(&out).unwrap())[0]), told(&native));
+    assert_eq!(
+        reported(&read(std::str::from_utf8(&out).unwrap())[0]),
+        reported(&native)
+    );
 }
 
 #[test]
 fn any_session_is_one_message_an_exchange() {
-    let made = session(&[
+    let built = session(&[
         r#"{"type":"session","version":1,"id":"a"}"#,
         r#"{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AA==","format":"wav"}}],"id":"q"}"#,
         r#"{"role":"assistant","content":null,"id":"x","reasoning":[{"type":"thinking","text":"hm","signature":"c2ln"}],"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}},{"id":"d","type":"function","function":{"name":"g","arguments":""}}]}"#,
@@ -193,7 +196,7 @@ fn any_session_is_one_message_an_exchange() {
         r#"{"role":"tool","tool_call_id":"nobody","content":"lost"}"#,
         r#"{"role":"user","content":"\"quoted\""}"#,
     ]);
-    let (out, report) = exported(FORMAT, &made);
+    let (out, report) = exported(FORMAT, &built);
     assert_eq!(
         report.losses,
         BTreeMap::from([(Loss::Id, 1), (Loss::Orphan, 1)]),
@@ -235,7 +238,7 @@ fn any_session_is_one_message_an_exchange() {
     assert_eq!(again[1]["tool_calls"][0]["function"]["arguments"], r#"{"a": 1}"#);
     assert_eq!(again[0]["content"][0]["input_audio"]["format"], "wav");
     assert_eq!(again[5]["content"], "\"quoted\"");
-    let (out, _) = exported(Format::VercelUiV4, &made);
+    let (out, _) = exported(Format::VercelUiV4, &built);
     let old = messages(&read(std::str::from_utf8(&out).unwrap())[0]);
     assert_eq!(roles(&old), roles(&again));
     assert_eq!(old[2]["content"], r#"{"ok": true}"#);
@@ -243,7 +246,7 @@ fn any_session_is_one_message_an_exchange() {
 }
 
 #[test]
-fn reasoning_that_is_dropped_is_dropped_outside_of_the_parts_too() {
+fn dropped_reasoning_is_also_removed_outside_of_parts() {
     let text = r#"[{"id":"a","role":"assistant","content":"x","reasoning":"secret","parts":[{"type":"reasoning","reasoning":"secret","details":[{"type":"text","text":"secret"}]},{"type":"text","text":"x"},{"type":"source","source":{"id":"s"}}]}]"#;
     hold(FORMAT, text);
     let edit = r#"{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","edit":[{"id":"a","unset":["reasoning"]}]}"#;

@@ -1,9 +1,9 @@
 //! Compares keys with the test vectors of other systems, if available.
 
 use super::asked;
-use crate::error::{Error, Kind};
-use crate::model::scope::owner::{Parts, Paths};
-use crate::model::scope::{Form, fold, main_key, signature};
+use crate::error::{Error, ErrorKind};
+use crate::model::scope::tenant_scope::{OwnerParts, Paths};
+use crate::model::scope::{KeyForm, main_key, picoclaw_normalize, signature};
 use serde_json::Value;
 
 /// Vectors with a different result, and the reason.
@@ -34,7 +34,7 @@ fn same_json(bytes: &[u8], expected: &Value) -> bool {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn allocations_are_those_of_picoclaw() {
+fn allocations_agree_with_picoclaw() {
     let all = collection("picoclaw/key-vectors.json");
     let (mut agree, mut different) = (0, Vec::new());
     for case in all["allocations"].as_array().unwrap() {
@@ -46,7 +46,7 @@ fn allocations_are_those_of_picoclaw() {
         let answer = match asked(&Value::Object(question).to_string()) {
             Ok(answer) => answer,
             Err(error) => {
-                assert_eq!(error.kind, Kind::Usage, "{name}: {error}");
+                assert_eq!(error.kind, ErrorKind::Usage, "{name}: {error}");
                 different.push(name);
                 continue;
             }
@@ -61,7 +61,7 @@ fn allocations_are_those_of_picoclaw() {
         assert_eq!(Value::from(answer.shared), case["main_aliases"], "{name}");
         let agent = case["agent_id"].as_str().unwrap();
         assert_eq!(
-            main_key(agent, Form::Picoclaw).unwrap(),
+            main_key(agent, KeyForm::Picoclaw).unwrap(),
             case["main_session_key"],
             "{name}"
         );
@@ -86,13 +86,21 @@ fn allocations_are_those_of_picoclaw() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn ids_and_given_keys_are_those_of_picoclaw() {
+fn ids_and_explicit_keys_agree_with_picoclaw() {
     let all = collection("picoclaw/key-vectors.json");
     let (ids, opaque, given) = (&all["normalize_id"], &all["opaque"], &all["explicit"]);
     for case in ids.as_array().unwrap() {
         let id = case["in"].as_str().unwrap();
-        assert_eq!(fold::agent(id), case["agent"].as_str().unwrap(), "{id:?}");
-        assert_eq!(fold::account(id), case["account"].as_str().unwrap(), "{id:?}");
+        assert_eq!(
+            picoclaw_normalize::agent(id),
+            case["agent"].as_str().unwrap(),
+            "{id:?}"
+        );
+        assert_eq!(
+            picoclaw_normalize::account(id),
+            case["account"].as_str().unwrap(),
+            "{id:?}"
+        );
     }
     for case in opaque.as_array().unwrap() {
         let input = case["input"].as_str().unwrap();
@@ -119,7 +127,7 @@ fn ids_and_given_keys_are_those_of_picoclaw() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn memory_keys_are_those_of_penguiflow() {
+fn memory_keys_agree_with_penguiflow() {
     let all = collection("penguiflow/tables/memory_keys.json");
     let (mut agree, mut refused) = (0, Vec::new());
     for case in all["resolution"].as_array().unwrap() {
@@ -138,7 +146,7 @@ fn memory_keys_are_those_of_penguiflow() {
         let found = match case["explicit"].as_array() {
             Some(parts) => {
                 let part = |nth: usize| parts[nth].as_str().map(str::to_string);
-                Ok(Parts {
+                Ok(OwnerParts {
                     tenant: part(0),
                     user: part(1),
                     session: part(2),
@@ -147,7 +155,7 @@ fn memory_keys_are_those_of_penguiflow() {
             None => paths.find(case["tool_context"].to_string().as_bytes()),
         };
         let key = found.and_then(|parts| match parts.owner()? {
-            Some(owner) => owner.key(Form::Penguiflow).map(Some),
+            Some(owner) => owner.key(KeyForm::Penguiflow).map(Some),
             None => Ok(None),
         });
         match (key, case["mark"].as_str().unwrap()) {
@@ -159,7 +167,8 @@ fn memory_keys_are_those_of_penguiflow() {
             (
                 Ok(None)
                 | Err(Error {
-                    kind: Kind::Usage, ..
+                    kind: ErrorKind::Usage,
+                    ..
                 }),
                 "differ",
             ) => {
@@ -172,19 +181,23 @@ fn memory_keys_are_those_of_penguiflow() {
             .as_str()
             .is_some_and(|convo| convo.starts_with("same key only with"))
         {
-            let defaults = Parts {
+            let defaults = OwnerParts {
                 tenant: Some("default".to_string()),
                 user: Some("anonymous".to_string()),
                 session: None,
             };
             let parts = paths.find(case["tool_context"].to_string().as_bytes()).unwrap();
             let owner = parts.or(defaults).owner().unwrap().unwrap();
-            assert_eq!(owner.key(Form::Penguiflow).unwrap(), case["composite"], "{case}");
+            assert_eq!(
+                owner.key(KeyForm::Penguiflow).unwrap(),
+                case["composite"],
+                "{case}"
+            );
         }
     }
     for case in all["composite"].as_array().unwrap() {
         let part = |name: &str| case[name].as_str().map(str::to_string);
-        let parts = Parts {
+        let parts = OwnerParts {
             tenant: part("tenant_id"),
             user: part("user_id"),
             session: part("session_id"),
@@ -192,12 +205,12 @@ fn memory_keys_are_those_of_penguiflow() {
         let owner = parts.owner();
         match case["mark"].as_str().unwrap() {
             "match" => {
-                let key = owner.unwrap().unwrap().key(Form::Penguiflow).unwrap();
+                let key = owner.unwrap().unwrap().key(KeyForm::Penguiflow).unwrap();
                 assert_eq!(key, case["composite"], "{case}");
                 agree += 1;
             }
             _ => {
-                let key = owner.map(|owner| owner.map(|owner| owner.key(Form::Penguiflow)));
+                let key = owner.map(|owner| owner.map(|owner| owner.key(KeyForm::Penguiflow)));
                 assert!(!matches!(key, Ok(Some(Ok(_)))), "{case}");
                 refused.push(case["convo"].to_string());
             }

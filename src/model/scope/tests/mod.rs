@@ -6,22 +6,22 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-fn asked(object: &str) -> Result<Answer> {
-    answer(object, Form::Picoclaw)
+fn asked(object: &str) -> Result<KeyAnswer> {
+    answer(object, KeyForm::Picoclaw)
 }
 
-fn answer(object: &str, form: Form) -> Result<Answer> {
-    Ok(Asked::read(object.as_bytes())?
-        .answer(form, &Settings::default())?
+fn answer(object: &str, form: KeyForm) -> Result<KeyAnswer> {
+    Ok(KeyRequest::read(object.as_bytes())?
+        .answer(form, &ScopeSettings::default())?
         .unwrap())
 }
 
 fn key(object: &str) -> String {
-    answer(object, Form::Convo).unwrap().key
+    answer(object, KeyForm::Convo).unwrap().key
 }
 
 #[test]
-fn the_own_form_keeps_apart_what_others_mix_up() {
+fn native_keys_distinguish_scopes_that_others_conflate() {
     let message = |chat: &str, sender: &str, dimensions: &str| {
         key(&format!(
             r#"{{"channel":"irc","chat_id":"{chat}","chat_type":"group","sender_id":"{sender}","dimensions":{dimensions}}}"#
@@ -62,9 +62,9 @@ fn the_own_form_keeps_apart_what_others_mix_up() {
 }
 
 #[test]
-fn a_key_says_what_it_is_of() {
+fn a_key_is_decoded_to_its_scope() {
     let question = r#"{"agent_id":"Support Desk","channel":"Slack","account":"Workspace A","chat_id":"C001","chat_type":"channel"}"#;
-    let answer = answer(question, Form::Convo).unwrap();
+    let answer = answer(question, KeyForm::Convo).unwrap();
     assert_eq!(
         answer.key,
         "scope1.agent-Support_20Desk.account-Workspace_20A.channel-slack.chat-channel__C001"
@@ -79,33 +79,33 @@ fn a_key_says_what_it_is_of() {
         answer.aliases.contains(&asked(question).unwrap().key),
         "the peer's key is an alias"
     );
-    assert_eq!(main_key(" ", Form::Convo).unwrap(), "scope1.main-session");
+    assert_eq!(main_key(" ", KeyForm::Convo).unwrap(), "scope1.main-session");
     assert_eq!(
-        main_key("sales", Form::Convo).unwrap(),
+        main_key("sales", KeyForm::Convo).unwrap(),
         "scope1.agent-sales.main-session"
     );
     assert_eq!(Scope::of_key("scope1.main-session"), None);
-    let owner = owner::Owner::of_key("scope1.tenant-a__b.user-c.session-d").unwrap();
+    let owner = tenant_scope::Owner::of_key("scope1.tenant-a__b.user-c.session-d").unwrap();
     assert_eq!(owner.tenant, "a:b");
 }
 
 #[test]
-fn questions_are_told_by_their_members() {
+fn requests_are_classified_by_their_members() {
     assert!(matches!(
-        Asked::read(br#"{"session_key":" Agent:x ","channel":"cli"}"#),
-        Ok(Asked::Given(_))
+        KeyRequest::read(br#"{"session_key":" Agent:x ","channel":"cli"}"#),
+        Ok(KeyRequest::Given(_))
     ));
     assert!(matches!(
-        Asked::read(br#"{"session_key":"mine","channel":"cli"}"#),
-        Ok(Asked::Inbound(_))
+        KeyRequest::read(br#"{"session_key":"mine","channel":"cli"}"#),
+        Ok(KeyRequest::Inbound(_))
     ));
     assert!(matches!(
-        Asked::read(br#"{"type":"session","scope":{"agent_id":"a","channel":"cli","account":"x"}}"#),
-        Ok(Asked::Scope(_))
+        KeyRequest::read(br#"{"type":"session","scope":{"agent_id":"a","channel":"cli","account":"x"}}"#),
+        Ok(KeyRequest::Scope(_))
     ));
     assert!(matches!(
-        Asked::read(br#"{"scope":{"tenant":"a","user":"b","session":"c"}}"#),
-        Ok(Asked::Owner(_))
+        KeyRequest::read(br#"{"scope":{"tenant":"a","user":"b","session":"c"}}"#),
+        Ok(KeyRequest::Owner(_))
     ));
     for bad in [
         "[]",
@@ -117,10 +117,10 @@ fn questions_are_told_by_their_members() {
         r#"{"channel":"x","dimensions":["Chat"]}"#,
         r#"{"values":{},"dimensions":["chat"]}"#,
     ] {
-        assert!(Asked::read(bad.as_bytes()).is_err(), "{bad}");
+        assert!(KeyRequest::read(bad.as_bytes()).is_err(), "{bad}");
     }
-    let two_lines = Asked::read(br#"{"session_key":"agent:a\nb"}"#).unwrap();
-    assert!(two_lines.key(Form::Convo, &Settings::default()).is_err());
+    let two_lines = KeyRequest::read(br#"{"session_key":"agent:a\nb"}"#).unwrap();
+    assert!(two_lines.key(KeyForm::Convo, &ScopeSettings::default()).is_err());
 }
 
 fn arbitrary() -> impl Strategy<Value = (Scope, bool)> {
@@ -150,7 +150,7 @@ proptest! {
     fn different_scopes_have_different_keys(all in prop::collection::vec(arbitrary(), 2..20)) {
         let mut keys: HashMap<String, Scope> = HashMap::new();
         for (scope, _) in all {
-            let key = scope.key(Form::Convo).unwrap();
+            let key = scope.key(KeyForm::Convo).unwrap();
             prop_assert!(crate::model::key::is_id(&key));
             if !is_hashed(&key) {
                 prop_assert_eq!(Scope::of_key(&key), Some(scope.clone()));
@@ -162,10 +162,10 @@ proptest! {
     }
 
     #[test]
-    fn no_question_is_too_odd(object in "\\{(\"(channel|chat_id|dimensions|values|scope|context|session)\":(\"[a-z:|]{0,3}\"|\\[\\]|null|1|\\{\\}),?){0,3}\\}") {
-        if let Ok(asked) = Asked::read(object.as_bytes()) {
-            for form in Form::ALL {
-                let _ = asked.answer(form, &Settings::default());
+    fn arbitrary_requests_are_parsed_without_panic(object in "\\{(\"(channel|chat_id|dimensions|values|scope|context|session)\":(\"[a-z:|]{0,3}\"|\\[\\]|null|1|\\{\\}),?){0,3}\\}") {
+        if let Ok(requested) = KeyRequest::read(object.as_bytes()) {
+            for form in KeyForm::ALL {
+                let _ = requested.answer(form, &ScopeSettings::default());
             }
         }
     }

@@ -1,25 +1,25 @@
 //! Checks a Penguin directory: session documents, their backups, the index, and the directories of other agents.
 
 use super::{COPY, UNFINISHED};
-use crate::error::{Error, Kind, Place, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::penguin::{self, INDEX};
 use crate::format::report::Report;
-use crate::format::{Purpose, Source};
+use crate::format::{DocumentSource, Purpose};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::store::directory::Directory;
-use crate::store::foreign::files::{bytes_of, copy_aside, files, folders};
-use crate::store::foreign::finding::{Findings, Trouble};
+use crate::store::foreign::files::{bytes_of, copy_to_quarantine, files, folders};
+use crate::store::foreign::finding::{DirectoryProblemKind, Findings};
 use crate::store::{Rewrite, write_atomically};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-const WHOLE: Place = Place { line: 0, offset: 0 };
+const WHOLE: Position = Position { line: 0, offset: 0 };
 
 /// The links of a session to others.
 #[derive(Debug, Default)]
-struct Links {
+struct PenguinLinks {
     from: Option<String>,
     to: Option<String>,
 }
@@ -28,13 +28,13 @@ struct Links {
 pub(super) fn check(path: &Path, below: &str, out: &mut Findings<'_>) -> Result<()> {
     let directory = Directory::open(path)?;
     let names = files(&directory)?;
-    let mut links: BTreeMap<String, Links> = BTreeMap::new();
+    let mut links: BTreeMap<String, PenguinLinks> = BTreeMap::new();
     for primary in sessions(&names) {
         let shown = format!("{below}{primary}");
         if !names.contains(&primary) {
             let what = "missing session, but a copy exists";
             let remedy = Some("restored from the copy with the most messages");
-            out.tell(&shown, WHOLE, Trouble::NoSession, what, remedy);
+            out.report(&shown, WHOLE, DirectoryProblemKind::NoSession, what, remedy);
         }
         let Some(session) = one(&directory, &primary, &shown, &names, out)? else {
             continue;
@@ -77,7 +77,7 @@ fn one(
         let bytes = bytes_of(directory, other);
         bytes.map_err(|error| std::io::Error::other(error.message))
     };
-    let source = Source {
+    let source = DocumentSource {
         name: Some(name),
         bytes: bytes.as_deref().unwrap_or_default(),
         neighbour: &neighbour,
@@ -90,25 +90,31 @@ fn one(
         Err(_) if !penguin::is_session_name(name) && !penguin::is_lost(source.bytes) => return Ok(None),
         Err(error) => {
             out.checked.sessions += 1;
-            out.tell(shown, WHOLE, Trouble::Unreadable, error.message, None);
+            out.report(
+                shown,
+                WHOLE,
+                DirectoryProblemKind::Unreadable,
+                error.message,
+                None,
+            );
             return Ok(None);
         }
     };
     out.checked.bytes += source.bytes.len() as u64;
-    let mended = report.mended;
-    let remedy = (mended && bytes.is_some())
+    let repaired = report.mended;
+    let remedy = (repaired && bytes.is_some())
         .then_some("recovered messages written to a new file; original quarantined");
     // Numbers written by Python are valid for Penguin, and a missing file was already reported.
-    let told = |what: &str| bytes.is_some() && what != penguin::NO_NUMBER;
+    let reported = |what: &str| bytes.is_some() && what != penguin::NO_NUMBER;
     let damage = report
         .findings
         .iter()
-        .filter(|finding| finding.damage && told(&finding.what));
+        .filter(|finding| finding.damage && reported(&finding.what));
     for finding in damage {
-        out.tell(
+        out.report(
             shown,
             finding.place,
-            Trouble::Unreadable,
+            DirectoryProblemKind::Unreadable,
             finding.what.clone(),
             remedy,
         );
@@ -120,15 +126,15 @@ fn one(
             .iter()
             .find(|finding| !finding.damage && finding.what.contains(&unfinished));
         let what = newer.map_or("an unfinished save".into(), |newer| newer.what.clone());
-        out.tell(
+        out.report(
             &format!("{shown}{UNFINISHED}"),
             WHOLE,
-            Trouble::Temporary,
+            DirectoryProblemKind::Temporary,
             what,
             None,
         );
     }
-    if mended && out.check.repair.is_some() {
+    if repaired && out.check.repair.is_some() {
         rescue(
             directory,
             name,
@@ -151,11 +157,11 @@ fn rescue(
     force: bool,
 ) -> Result<()> {
     if let Some(damaged) = damaged {
-        copy_aside(directory, name, damaged)?;
+        copy_to_quarantine(directory, name, damaged)?;
     }
     let mut document = Vec::new();
     let view = View::replay(session);
-    let save = penguin::Save::default();
+    let save = penguin::WriteOptions::default();
     penguin::write(
         session,
         &view,
@@ -173,13 +179,13 @@ fn rescue(
         &directory.path().join(name),
         |out| {
             out.write_all(&document)
-                .map_err(|error| Error::io("cannot write", error).kind(Kind::InputOutput))
+                .map_err(|error| Error::io("cannot write", error).kind(ErrorKind::InputOutput))
         },
         &options,
     )
 }
 
-fn links_of(session: &Session) -> Links {
+fn links_of(session: &Session) -> PenguinLinks {
     let header = session.header();
     let own = header.iter().find(|(name, _)| name == "metadata");
     let kept = own
@@ -192,7 +198,7 @@ fn links_of(session: &Session) -> Links {
         let text = session.header_text(name).or(kept.map(|text| text.into_owned()));
         text.filter(|text| !text.is_empty())
     };
-    Links {
+    PenguinLinks {
         from: text("continued_from"),
         to: text("continued_to"),
     }
@@ -203,17 +209,17 @@ fn index(
     directory: &Directory,
     below: &str,
     names: &BTreeSet<String>,
-    sessions: &BTreeMap<String, Links>,
+    sessions: &BTreeMap<String, PenguinLinks>,
     out: &mut Findings<'_>,
 ) -> Result<()> {
     let shown = format!("{below}{INDEX}");
     let unfinished = format!("{INDEX}{UNFINISHED}");
     if names.contains(&unfinished) {
         let what = "truncated index";
-        out.tell(
+        out.report(
             &format!("{below}{unfinished}"),
             WHOLE,
-            Trouble::Temporary,
+            DirectoryProblemKind::Temporary,
             what,
             None,
         );
@@ -221,33 +227,39 @@ fn index(
     let Some(bytes) = bytes_of(directory, INDEX)? else {
         if !sessions.is_empty() {
             let what = "missing index: Penguin lists no session until its second start";
-            out.tell(&shown, WHOLE, Trouble::Index, what, None);
+            out.report(&shown, WHOLE, DirectoryProblemKind::Index, what, None);
         }
         return Ok(());
     };
     let Some(rows) = json::members(&bytes, Dialect::Python) else {
         let what = "unreadable index";
-        out.tell(&shown, WHOLE, Trouble::Index, what, None);
+        out.report(&shown, WHOLE, DirectoryProblemKind::Index, what, None);
         return Ok(());
     };
     let rows: BTreeSet<&str> = rows.iter().map(|(name, _)| name.as_ref()).collect();
     for row in rows.iter().filter(|row| !names.contains(&format!("{row}.json"))) {
-        out.tell(
+        out.report(
             &shown,
             WHOLE,
-            Trouble::Ghost,
+            DirectoryProblemKind::Ghost,
             format!("lists {row}, which is missing"),
             None,
         );
     }
     for id in sessions.keys().filter(|id| !rows.contains(id.as_str())) {
-        out.tell(&shown, WHOLE, Trouble::Index, format!("does not list {id}"), None);
+        out.report(
+            &shown,
+            WHOLE,
+            DirectoryProblemKind::Index,
+            format!("does not list {id}"),
+            None,
+        );
     }
     Ok(())
 }
 
 /// Reports links to missing sessions, and links that only one side confirms.
-fn chain(below: &str, links: &BTreeMap<String, Links>, out: &mut Findings<'_>) {
+fn chain(below: &str, links: &BTreeMap<String, PenguinLinks>, out: &mut Findings<'_>) {
     for (id, own) in links {
         let shown = format!("{below}{id}.json");
         if let Some(from) = &own.from {
@@ -260,7 +272,7 @@ fn chain(below: &str, links: &BTreeMap<String, Links>, out: &mut Findings<'_>) {
                 Some(_) => None,
             };
             if let Some(what) = what {
-                out.tell(&shown, WHOLE, Trouble::BrokenLink, what, None);
+                out.report(&shown, WHOLE, DirectoryProblemKind::BrokenLink, what, None);
             }
         }
         if let Some(to) = &own.to {
@@ -272,7 +284,7 @@ fn chain(below: &str, links: &BTreeMap<String, Links>, out: &mut Findings<'_>) {
                 Some(_) => None,
             };
             if let Some(what) = what {
-                out.tell(&shown, WHOLE, Trouble::BrokenLink, what, None);
+                out.report(&shown, WHOLE, DirectoryProblemKind::BrokenLink, what, None);
             }
         }
     }

@@ -2,16 +2,16 @@
 //! new `.bak`, from which Penguin restores.
 
 use super::COPY;
-use crate::error::{Error, Kind, Result};
-use crate::format::penguin::{self, Condition, Save};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::compression::{self, Wrapped};
+use crate::format::penguin::{self, Condition, WriteOptions};
 use crate::format::report::Report;
-use crate::format::wrapping::{self, Wrapped};
-use crate::format::{self, Format, Purpose, Source, detect};
+use crate::format::{self, DocumentSource, Format, Purpose, detect};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::store::foreign::session_file::{FileChange, FileChanged, FileOptions, SessionFile};
-use crate::store::{Facts, Rewrite, settle, write_atomically};
+use crate::store::{FileStat, Rewrite, sync_directory_names, write_atomically};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -21,7 +21,7 @@ struct Document<'o> {
     path: &'o Path,
     options: &'o FileOptions<'o>,
     bytes: Vec<u8>,
-    facts: Facts,
+    facts: FileStat,
     /// Whether Penguin's own parser accepts it.
     whole: bool,
 }
@@ -31,7 +31,7 @@ pub fn open<'o>(path: &'o Path, options: &'o FileOptions<'o>) -> Result<Option<B
         return Ok(None);
     }
     let (mut bytes, facts) = read(path)?;
-    if wrapping::is_likely(&bytes[..bytes.len().min(detect::HEAD)]) {
+    if compression::is_likely(&bytes[..bytes.len().min(detect::HEAD)]) {
         bytes = match Wrapped::of(bytes)? {
             Ok(wrapped) => return refuse_checkpoint(wrapped.inner()).map(|()| None),
             Err(plain) => plain,
@@ -55,19 +55,19 @@ impl SessionFile for Document<'_> {
 
     fn session(&mut self, _append_only: bool, report: &mut Report) -> Result<Session> {
         report.target = Some(Format::Penguin.name());
-        let source = Source {
+        let source = DocumentSource {
             name: self.path.file_name().and_then(|name| name.to_str()),
             bytes: &self.bytes,
             neighbour: self.options.neighbor,
         };
         let sessions = format::convert(Format::Penguin, &source, report);
-        penguin::tell_own(report);
+        penguin::remove_irrelevant_notes(report);
         Ok(sessions?.into_iter().next().unwrap_or_default())
     }
 
     fn settle(&mut self) -> Result<()> {
         let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        settle(directory.unwrap_or(Path::new(".")))
+        sync_directory_names(directory.unwrap_or(Path::new(".")))
     }
 
     fn change(
@@ -82,7 +82,7 @@ impl SessionFile for Document<'_> {
         for (index, what) in &view.dangling {
             report.damage(session.record(*index).place, what.clone());
         }
-        let save = Save {
+        let save = WriteOptions {
             now: Some(change.now),
             source: self.whole.then_some((self.bytes.as_slice(), before)),
         };
@@ -127,14 +127,17 @@ fn refuse_checkpoint(bytes: &[u8]) -> Result<()> {
     if !penguin::is_checkpoint(|name| json::member(bytes, name)) {
         return Ok(());
     }
-    let error = Error::new(Kind::Usage, "Penguin checkpoints cannot be rewritten in place");
+    let error = Error::new(
+        ErrorKind::Usage,
+        "Penguin checkpoints cannot be rewritten in place",
+    );
     Err(error.hint("convert the checkpoint first: convo cat FILE | convo cat --to penguin"))
 }
 
-fn read(path: &Path) -> Result<(Vec<u8>, Facts)> {
+fn read(path: &Path) -> Result<(Vec<u8>, FileStat)> {
     let failed = |error| Error::io("cannot read", error);
     let mut file = File::open(path).map_err(failed)?;
-    let facts = Facts::of(&file).map_err(failed)?;
+    let facts = FileStat::of(&file).map_err(failed)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(failed)?;
     Ok((bytes, facts))
@@ -142,20 +145,20 @@ fn read(path: &Path) -> Result<(Vec<u8>, Facts)> {
 
 /// Whether Penguin's own parser accepts the file. A file that it rejects is replaced only if a backup is kept.
 fn check(path: &Path, bytes: &[u8], suffix: Option<&str>) -> Result<bool> {
-    let source = Source {
+    let source = DocumentSource {
         name: path.file_name().and_then(|name| name.to_str()),
-        ..Source::alone(bytes)
+        ..DocumentSource::alone(bytes)
     };
     match penguin::condition(&source) {
         Condition::Whole => Ok(true),
         Condition::Older => {
             let what = "older Penguin conversations cannot be rewritten in place";
-            Err(Error::new(Kind::Usage, what)
+            Err(Error::new(ErrorKind::Usage, what)
                 .hint("convert the conversation first: convo cat --to penguin -o FILE"))
         }
         Condition::Damaged if suffix.is_none() => {
             let what = "damaged; the rewrite would lose the damaged bytes";
-            Err(Error::new(Kind::Data, what).hint("keep a copy of the original with -i=.damaged"))
+            Err(Error::new(ErrorKind::Data, what).hint("keep a copy of the original with -i=.damaged"))
         }
         Condition::Damaged => Ok(false),
     }

@@ -1,7 +1,7 @@
 //! Writes the index of a directory: an entry per session file.
 
 use crate::error::{Error, Result};
-use crate::format::penguin::{INDEX, Row, index};
+use crate::format::penguin::{INDEX, PenguinIndexRow, index};
 use crate::store::directory::Directory;
 use crate::store::foreign::files::bytes_of;
 use crate::store::{Rewrite, write_atomically};
@@ -17,7 +17,7 @@ pub fn write(path: &Path, lock_timeout: Duration) -> Result<()> {
         if let Some(stem) = stem.filter(|_| !name.starts_with('.'))
             && let Some(bytes) = bytes_of(&directory, &name)?
         {
-            rows.extend(Row::of(stem, &bytes));
+            rows.extend(PenguinIndexRow::of(stem, &bytes));
         }
     }
     let new = index(rows);

@@ -6,10 +6,10 @@ mod index;
 
 use super::finding::Findings;
 use super::session_file::{FileOptions, SessionFile};
-use super::system::{Claim, System};
+use super::system::{DirectoryMatch, ForeignSystem};
 use crate::error::Result;
 use crate::format::detect::Detection;
-use crate::format::{Format, Source, penguin};
+use crate::format::{DocumentSource, Format, penguin};
 use crate::model::json;
 use crate::model::message::Message;
 use crate::model::session::Session;
@@ -24,12 +24,12 @@ pub const UNFINISHED: &str = ".temp";
 /// The system.
 pub struct Penguin;
 
-impl System for Penguin {
+impl ForeignSystem for Penguin {
     fn format(&self) -> Format {
         Format::Penguin
     }
 
-    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> Claim<'n> {
+    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> DirectoryMatch<'n> {
         let is_own = |name: &&str| {
             let name = name
                 .strip_suffix(COPY)
@@ -39,7 +39,7 @@ impl System for Penguin {
                 || penguin::is_session_name(name)
                 || (name.starts_with("conversation_") && name.ends_with(".json"))
         };
-        Claim::Possible(names.iter().map(String::as_str).filter(is_own).collect())
+        DirectoryMatch::Possible(names.iter().map(String::as_str).filter(is_own).collect())
     }
 
     fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()> {
@@ -95,7 +95,12 @@ impl System for Penguin {
         lost && name.ends_with(".json") && path.with_file_name(penguin::INDEX).is_file()
     }
 
-    fn notice(&self, source: &Source<'_>, copies: &[(String, Vec<u8>)], why: &str) -> Option<Session> {
+    fn notice(
+        &self,
+        source: &DocumentSource<'_>,
+        copies: &[(String, Vec<u8>)],
+        why: &str,
+    ) -> Option<Session> {
         let why = why.strip_prefix("not a Penguin session: ").unwrap_or(why);
         penguin::is_lost(source.bytes).then(|| penguin::notice(source, copies, why))?
     }

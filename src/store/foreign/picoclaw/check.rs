@@ -1,11 +1,11 @@
 //! Checks a PicoClaw directory: logs, sidecars, and leftovers of a crash or another version.
 
-use super::pair::{Mend, Pair};
-use crate::error::{Error, Kind, Place, Result};
-use crate::format::picoclaw::{self, LOG, LONGEST, Line as Told, SIDECAR, Sidecar};
+use super::pair::{Pair, PairRepair};
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::format::picoclaw::{self, CountedLine as Told, LOG, LONGEST, SIDECAR, Sidecar};
 use crate::store::directory::Directory;
-use crate::store::foreign::files::{bytes_of, copy_aside, files, put_aside};
-use crate::store::foreign::finding::{Findings, Trouble};
+use crate::store::foreign::files::{bytes_of, copy_to_quarantine, files, move_to_quarantine};
+use crate::store::foreign::finding::{DirectoryProblemKind, Findings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const TEMPORARY: &str = ".tmp-";
 /// Name part of this program's temporary files.
 const OURS: &str = ".convo-";
 
-const WHOLE: Place = Place { line: 0, offset: 0 };
+const WHOLE: Position = Position { line: 0, offset: 0 };
 
 pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
     let directory = Directory::open(path)?;
@@ -47,7 +47,7 @@ pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
     }
     for (alias, keys) in claims.iter().filter(|(_, keys)| keys.len() > 1) {
         let what = format!("ambiguous alias {alias}, claimed by {}", keys.join(", "));
-        out.tell("", WHOLE, Trouble::Alias, what, None);
+        out.report("", WHOLE, DirectoryProblemKind::Alias, what, None);
     }
     Ok(())
 }
@@ -56,10 +56,10 @@ pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
 fn temporary(directory: &Directory, name: &str, out: &mut Findings<'_>) -> Result<()> {
     let what = "leftover of an interrupted write";
     if out.check.repair.is_some() {
-        put_aside(directory, name)?;
+        move_to_quarantine(directory, name)?;
     }
     let remedy = Some("quarantined");
-    out.tell(name, WHOLE, Trouble::Temporary, what, remedy);
+    out.report(name, WHOLE, DirectoryProblemKind::Temporary, what, remedy);
     Ok(())
 }
 
@@ -73,7 +73,13 @@ fn read_sidecar(
     let name = format!("{stem}{SIDECAR}");
     let Some(bytes) = bytes_of(directory, &name)? else {
         let what = "missing sidecar: PicoClaw does not list the session";
-        out.tell(&format!("{stem}{LOG}"), WHOLE, Trouble::Sidecar, what, None);
+        out.report(
+            &format!("{stem}{LOG}"),
+            WHOLE,
+            DirectoryProblemKind::Sidecar,
+            what,
+            None,
+        );
         return Ok(None);
     };
     out.checked.bytes += bytes.len() as u64;
@@ -86,24 +92,24 @@ fn read_sidecar(
                 false => "quarantined: no log next to it",
             };
             if out.check.repair.is_some() {
-                put_aside(directory, &name)?;
+                move_to_quarantine(directory, &name)?;
             }
             if log && let Some(now) = &out.check.repair {
                 let path = directory.path().join(format!("{stem}{LOG}"));
-                Pair::open(&path, out.check.lock_timeout)?.mend(&Mend::default(), now)?;
+                Pair::open(&path, out.check.lock_timeout)?.repair(&PairRepair::default(), now)?;
             }
-            out.tell(&name, WHOLE, Trouble::Sidecar, what, Some(remedy));
+            out.report(&name, WHOLE, DirectoryProblemKind::Sidecar, what, Some(remedy));
             return Ok(None);
         }
     };
     let key = sidecar.key();
     if picoclaw::file_stem(&key) != stem {
         let what = format!("the key '{key}' does not match the file name");
-        out.tell(&name, WHOLE, Trouble::Key, what, None);
+        out.report(&name, WHOLE, DirectoryProblemKind::Key, what, None);
     }
     if !log && (sidecar.count() > 0 || sidecar.skip() > 0) {
         let what = format!("counts {} lines, but the log is missing", sidecar.count());
-        out.tell(&name, WHOLE, Trouble::NoSession, what, None);
+        out.report(&name, WHOLE, DirectoryProblemKind::NoSession, what, None);
     }
     Ok(Some(sidecar))
 }
@@ -115,21 +121,27 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         return Ok(());
     };
     out.checked.bytes += bytes.len() as u64;
-    let mut mend = Mend::default();
+    let mut mend = PairRepair::default();
     let mut raw = 0;
-    let (mut calls, mut results): (BTreeMap<String, Place>, Vec<(String, Place)>) = Default::default();
+    let (mut calls, mut results): (BTreeMap<String, Position>, Vec<(String, Position)>) = Default::default();
     let skip = sidecar.map_or(0, Sidecar::skip);
-    for line in picoclaw::told_lines(&bytes) {
+    for line in picoclaw::counted_lines(&bytes) {
         raw += 1;
         let Told { place, size, .. } = line;
         if size > LONGEST {
             let what = format!("line of {size} bytes: PicoClaw does not read the session");
-            out.tell(&name, place, Trouble::TooLong, what, None);
+            out.report(&name, place, DirectoryProblemKind::TooLong, what, None);
         }
         if line.mark {
             mend.lines = true;
             let what = "byte order mark: PicoClaw rejects the line";
-            out.tell(&name, place, Trouble::ByteOrderMark, what, Some("mark removed"));
+            out.report(
+                &name,
+                place,
+                DirectoryProblemKind::ByteOrderMark,
+                what,
+                Some("mark removed"),
+            );
         }
         if raw <= skip {
             continue;
@@ -141,19 +153,19 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
                     1 => "contains a complete record and other text: PicoClaw shows neither".to_string(),
                     records => format!("contains {records} complete records: PicoClaw shows none of them"),
                 };
-                out.tell(
+                out.report(
                     &name,
                     place,
-                    Trouble::Glued,
+                    DirectoryProblemKind::Glued,
                     what,
                     Some("moved to separate lines"),
                 );
             }
-            Err(why) => out.tell(&name, place, Trouble::Unreadable, why, None),
+            Err(why) => out.report(&name, place, DirectoryProblemKind::Unreadable, why, None),
             Ok(said) => {
                 if said.thought_only {
                     let what = "only reasoning: PicoClaw never shows the message";
-                    out.tell(&name, place, Trouble::ThoughtOnly, what, None);
+                    out.report(&name, place, DirectoryProblemKind::ThoughtOnly, what, None);
                 }
                 for id in said.calls {
                     calls.insert(id, place);
@@ -167,37 +179,43 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
     orphans(&name, calls, results, out);
     if bytes.last().is_some_and(|last| *last != b'\n') {
         mend.lines = true;
-        let at = Place {
+        let at = Position {
             line: memchr::memchr_iter(b'\n', &bytes).count() as u64 + 1,
             offset: memchr::memrchr(b'\n', &bytes).map_or(0, |at| at as u64 + 1),
         };
         let what = "truncated last line: PicoClaw would lose the next message";
-        out.tell(&name, at, Trouble::TornTail, what, Some("newline added"));
+        out.report(
+            &name,
+            at,
+            DirectoryProblemKind::TornTail,
+            what,
+            Some("newline added"),
+        );
     }
     if let Some(sidecar) = sidecar {
-        books(stem, sidecar, raw, &mut mend, out);
+        check_counts(stem, sidecar, raw, &mut mend, out);
     }
     if let Some(now) = &out.check.repair
         && (mend.lines || mend.books)
     {
         if mend.lines {
-            copy_aside(directory, &name, &bytes)?;
+            copy_to_quarantine(directory, &name, &bytes)?;
         }
         let mut pair = Pair::open(&directory.path().join(&name), out.check.lock_timeout)?;
         if pair.bytes() != bytes {
             return Err(Error::new(
-                Kind::Locked,
+                ErrorKind::Locked,
                 format!("{}: modified by another program", directory.shown(&name)),
             ));
         }
         pair.force = out.check.force;
-        pair.mend(&mend, now)?;
+        pair.repair(&mend, now)?;
     }
     Ok(())
 }
 
 /// Checks the line counts of the sidecar.
-fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Findings<'_>) {
+fn check_counts(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut PairRepair, out: &mut Findings<'_>) {
     let name = format!("{stem}{SIDECAR}");
     if sidecar.skip() > raw {
         mend.books = true;
@@ -205,10 +223,10 @@ fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Fin
             "skips {} lines, but the log has {raw}: the view is empty and hides new messages",
             sidecar.skip()
         );
-        out.tell(
+        out.report(
             &name,
             WHOLE,
-            Trouble::Skip,
+            DirectoryProblemKind::Skip,
             what,
             Some("corrected to the number of lines"),
         );
@@ -219,10 +237,10 @@ fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Fin
         if sidecar.count() < raw && sidecar.skip() == 0 {
             what.push_str(": perhaps an interrupted compaction, which made hidden messages visible");
         }
-        out.tell(
+        out.report(
             &name,
             WHOLE,
-            Trouble::Count,
+            DirectoryProblemKind::Count,
             what,
             Some("corrected to the number of lines"),
         );
@@ -232,12 +250,12 @@ fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Fin
 /// Reports calls without results, and results without calls, in the view.
 fn orphans(
     name: &str,
-    calls: BTreeMap<String, Place>,
-    results: Vec<(String, Place)>,
+    calls: BTreeMap<String, Position>,
+    results: Vec<(String, Position)>,
     out: &mut Findings<'_>,
 ) {
     let answered: BTreeSet<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
-    let mut orphans: Vec<(Place, String)> = Vec::new();
+    let mut orphans: Vec<(Position, String)> = Vec::new();
     for (id, place) in calls.iter().filter(|(id, _)| !answered.contains(id.as_str())) {
         orphans.push((*place, format!("the call {id} has no result")));
     }
@@ -246,6 +264,6 @@ fn orphans(
     }
     orphans.sort_by_key(|(place, _)| place.line);
     for (place, what) in orphans {
-        out.tell(name, place, Trouble::Orphan, what, None);
+        out.report(name, place, DirectoryProblemKind::Orphan, what, None);
     }
 }

@@ -6,12 +6,12 @@ mod names;
 mod pair;
 mod promote;
 
-pub use names::Names;
-pub use promote::{Asked, Promoted, promote};
+pub use names::SidecarNames;
+pub use promote::{Promoted, PromotionRequest, promote};
 
 use super::finding::Findings;
 use super::session_file::{FileOptions, SessionFile};
-use super::system::{Claim, Compacted, Compaction, System};
+use super::system::{Compacted, Compaction, DirectoryMatch, ForeignSystem};
 use crate::error::Result;
 use crate::format::Format;
 use crate::format::picoclaw::{self, LOG, SIDECAR};
@@ -23,21 +23,21 @@ use std::path::Path;
 /// The system.
 pub struct Picoclaw;
 
-impl System for Picoclaw {
+impl ForeignSystem for Picoclaw {
     fn format(&self) -> Format {
         Format::Picoclaw
     }
 
-    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> Claim<'n> {
+    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> DirectoryMatch<'n> {
         let has_log = |name: &String| {
             let stem = name.strip_suffix(SIDECAR);
             stem.is_some_and(|stem| names.contains(&format!("{stem}{LOG}")))
         };
         if names.iter().any(has_log) {
-            return Claim::Certain;
+            return DirectoryMatch::Certain;
         }
         let is_own = |name: &&str| name.ends_with(SIDECAR) || name.ends_with(LOG);
-        Claim::Possible(names.iter().map(String::as_str).filter(is_own).collect())
+        DirectoryMatch::Possible(names.iter().map(String::as_str).filter(is_own).collect())
     }
 
     fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()> {

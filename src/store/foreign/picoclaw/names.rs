@@ -2,7 +2,7 @@
 //! that claims a name; here an ambiguous name is an error that lists all.
 
 use super::pair::Pair;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::picoclaw::{LOG, SIDECAR, Sidecar, file_stem};
 use crate::model::scope::signature;
 use crate::store::directory::Directory;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The sidecars of a directory, read once.
 #[derive(Debug)]
-pub struct Names {
+pub struct SidecarNames {
     path: PathBuf,
     logs: BTreeSet<String>,
     /// Readable sidecars by file name, the order in which PicoClaw searches them.
@@ -22,9 +22,9 @@ pub struct Names {
     unreadable: Vec<(String, String)>,
 }
 
-impl Names {
+impl SidecarNames {
     /// Reads all sidecars of a directory.
-    pub fn read(path: &Path) -> Result<Names> {
+    pub fn read(path: &Path) -> Result<SidecarNames> {
         let directory = Directory::open(path)?;
         let (mut logs, mut sidecars, mut unreadable) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
         for name in files(&directory)? {
@@ -39,7 +39,7 @@ impl Names {
                 }
             }
         }
-        Ok(Names {
+        Ok(SidecarNames {
             path: path.to_path_buf(),
             logs,
             sidecars,
@@ -53,7 +53,7 @@ impl Names {
     }
 
     /// Resolves a name to the key of a session: a plain key with a log, an alias, another session's key, a log. None
-    /// if the name is unknown; a name that several sessions claim is [`Kind::Exists`].
+    /// if the name is unknown; a name that several sessions claim is [`ErrorKind::Exists`].
     pub fn resolve(&self, name: &str) -> Result<Option<String>> {
         let name = name.trim();
         if name.is_empty() {
@@ -68,7 +68,7 @@ impl Names {
             [key] => return Ok(Some(key.clone())),
             keys => {
                 let what = format!("{name}: ambiguous alias, claimed by {}", keys.join(", "));
-                return Err(Error::new(Kind::Exists, what)
+                return Err(Error::new(ErrorKind::Exists, what)
                     .hint("remove it from the other sessions with: convo alias --picoclaw DIR remove"));
             }
         }
@@ -93,7 +93,7 @@ impl Names {
     pub(super) fn refuse_claimed(&self, alias: &str, key: &str) -> Result<()> {
         match self.claims(alias.trim()).into_iter().find(|other| other != key) {
             Some(other) => Err(Error::new(
-                Kind::Exists,
+                ErrorKind::Exists,
                 format!("{alias}: alias already used by {other}"),
             )),
             None => Ok(()),
@@ -134,21 +134,21 @@ impl Names {
         self.path.join(file_stem(key) + LOG)
     }
 
-    /// Adds an alias to a session, durably. A name that another session has as its key or alias is [`Kind::Exists`].
+    /// Adds an alias to a session, durably. A name that another session has as its key or alias is [`ErrorKind::Exists`].
     pub fn add(&self, alias: &str, key: &str, now: &str, lock_timeout: Duration) -> Result<()> {
         let alias = alias.trim();
         if alias.is_empty() || alias == key {
             let what = "an alias is neither empty nor the key of the session";
-            return Err(Error::new(Kind::Usage, what));
+            return Err(Error::new(ErrorKind::Usage, what));
         }
         if alias.chars().any(char::is_control) {
             let what = format!("{alias}: invalid alias: contains a control character");
-            return Err(Error::new(Kind::Unsafe, what));
+            return Err(Error::new(ErrorKind::Unsafe, what));
         }
         self.refuse_claimed(alias, key)?;
         if self.resolve(alias)?.is_some_and(|known| known == alias) {
             let what = format!("{alias}: is the key of a session");
-            return Err(Error::new(Kind::Exists, what)
+            return Err(Error::new(ErrorKind::Exists, what)
                 .hint("adopt its history with: convo alias --picoclaw DIR promote KEY ALIAS"));
         }
         self.change(key, now, lock_timeout, |aliases| {

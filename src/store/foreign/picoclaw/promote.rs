@@ -1,13 +1,13 @@
 //! Promotes the history of an older name to the session in use.
 
-use super::names::Names;
-use super::pair::{Pair, Shown};
-use crate::error::{Error, Kind, Result};
+use super::names::SidecarNames;
+use super::pair::{Pair, PairView};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::picoclaw;
 use crate::format::report::Report;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
-use crate::model::scope::fold::AGENT;
+use crate::model::scope::picoclaw_normalize::AGENT;
 use crate::model::scope::signature;
 use crate::store::atomic;
 use crate::store::directory::Directory;
@@ -33,7 +33,7 @@ pub struct Promoted {
 
 /// Parameters of a promotion.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct PromotionRequest<'a> {
     /// The key of the session without history.
     pub key: &'a str,
     /// Older names by priority; if empty, those that its sidecar lists.
@@ -45,27 +45,27 @@ pub struct Asked<'a> {
 }
 
 /// Copies the view and the summary of the first session found under an alias to another session, which must have an
-/// empty view and no summary ([`Kind::No`]). Names of main sessions, which every session lists, are skipped. The
+/// empty view and no summary ([`ErrorKind::No`]). Names of main sessions, which every session lists, are skipped. The
 /// promotion is recorded, so that each history is copied only once. None if there is no history.
-pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
-    let names = Names::read(path)?;
+pub fn promote(path: &Path, requested: &PromotionRequest<'_>) -> Result<Option<Promoted>> {
+    let names = SidecarNames::read(path)?;
     let target_key = names
-        .resolve(asked.key)?
-        .unwrap_or_else(|| asked.key.trim().to_string());
-    let mains = mains(&names, asked);
+        .resolve(requested.key)?
+        .unwrap_or_else(|| requested.key.trim().to_string());
+    let mains = mains(&names, requested);
     let is_main = |alias: &str| signature::is_main_alias(alias) || mains.contains(alias.trim());
-    if let Some(shared) = asked.aliases.iter().find(|alias| is_main(alias)) {
+    if let Some(shared) = requested.aliases.iter().find(|alias| is_main(alias)) {
         let what = format!("{shared}: shared name of an agent's main session");
         return Err(
-            Error::new(Kind::Usage, what).hint("its history may belong to others and is never adopted")
+            Error::new(ErrorKind::Usage, what).hint("its history may belong to others and is never adopted")
         );
     }
-    for alias in asked.aliases {
+    for alias in requested.aliases {
         names.refuse_claimed(alias, &target_key)?;
     }
     let directory = Directory::open(path)?;
-    let record = Record::read(&directory)?;
-    let candidates: Vec<String> = match (asked.aliases, names.sidecar(&target_key)) {
+    let record = PromotionRecord::read(&directory)?;
+    let candidates: Vec<String> = match (requested.aliases, names.sidecar(&target_key)) {
         ([], Some(own)) => own
             .aliases()
             .into_iter()
@@ -78,7 +78,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         if picoclaw::file_stem(&alias) == picoclaw::file_stem(&target_key) || !names.log(&alias).exists() {
             continue;
         }
-        let source = Pair::open(&names.log(&alias), asked.lock_timeout)?.shown(&mut Report::default())?;
+        let source = Pair::open(&names.log(&alias), requested.lock_timeout)?.shown(&mut Report::default())?;
         let digest = source.digest();
         let went = record.of(&alias, &digest);
         let elsewhere = went.as_ref().is_some_and(|went| *went != target_key);
@@ -88,8 +88,8 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         }
     }
     let own = match names.log(&target_key).exists() {
-        true => Pair::open(&names.log(&target_key), asked.lock_timeout)?.shown(&mut Report::default())?,
-        false => Shown {
+        true => Pair::open(&names.log(&target_key), requested.lock_timeout)?.shown(&mut Report::default())?,
+        false => PairView {
             lines: Vec::new(),
             summary: names
                 .sidecar(&target_key)
@@ -97,19 +97,24 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         },
     };
     let empty = own.lines.is_empty() && own.summary.is_empty();
-    let has_history = || Error::new(Kind::No, format!("{target_key}: not empty; history not adopted"));
+    let has_history = || {
+        Error::new(
+            ErrorKind::No,
+            format!("{target_key}: not empty; history not adopted"),
+        )
+    };
     let Some((alias, source, digest, again)) = found else {
         return if empty { Ok(None) } else { Err(has_history()) };
     };
     if !again && !empty {
         return Err(has_history());
     }
-    let mut target = Pair::open_or_new(&names.log(&target_key), &target_key, asked.lock_timeout)?;
+    let mut target = Pair::open_or_new(&names.log(&target_key), &target_key, requested.lock_timeout)?;
     // Continue a promotion interrupted before any line was written; do not repeat a completed one whose messages were
     // hidden since.
     if !again || (empty && target.is_untouched()?) {
-        target.change_aliases(asked.now, |aliases| {
-            for alias in asked.aliases {
+        target.change_aliases(requested.now, |aliases| {
+            for alias in requested.aliases {
                 if !aliases.contains(alias) && *alias != target_key {
                     aliases.push(alias.clone());
                 }
@@ -118,17 +123,17 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         // Check under the lock: the session may have changed meanwhile.
         if target.shown(&mut Report::default())? != own {
             return Err(Error::new(
-                Kind::Locked,
+                ErrorKind::Locked,
                 format!("{target_key}: modified by another program"),
             ));
         }
         if !again {
-            record.add(&directory, &alias, &target_key, &digest, asked)?;
+            record.add(&directory, &alias, &target_key, &digest, requested)?;
         }
-        target.take_over(&source, asked.now)?;
+        target.copy_view(&source, requested.now)?;
     } else if own.summary.is_empty() && !source.summary.is_empty() && own.lines.starts_with(&source.lines) {
         // The promotion was interrupted before it wrote the summary.
-        target.change_summary(&source.summary, asked.now)?;
+        target.change_summary(&source.summary, requested.now)?;
     }
     Ok(Some(Promoted {
         from: alias,
@@ -138,26 +143,30 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
 }
 
 /// The keys of the main sessions of all agents named in the directory by a scope, a key or an alias.
-fn mains(names: &Names, asked: &Asked<'_>) -> BTreeSet<String> {
+fn mains(names: &SidecarNames, requested: &PromotionRequest<'_>) -> BTreeSet<String> {
     let mut agents: BTreeSet<String> = names.agents();
-    let given = asked.aliases.iter().map(String::as_str).chain([asked.key]);
+    let given = requested
+        .aliases
+        .iter()
+        .map(String::as_str)
+        .chain([requested.key]);
     agents.extend(given.filter_map(|name| Some(signature::legacy(name)?.0.to_string())));
     agents.insert(AGENT.to_string());
     agents.iter().map(|agent| signature::main_key(agent)).collect()
 }
 
 /// A record of promotions.
-struct Record {
+struct PromotionRecord {
     bytes: Vec<u8>,
 }
 
-impl Record {
-    fn read(directory: &Directory) -> Result<Record> {
+impl PromotionRecord {
+    fn read(directory: &Directory) -> Result<PromotionRecord> {
         let bytes = match directory.inner(FOLDERS[0])? {
             Some(folder) => bytes_of(&folder, RECORD)?,
             None => None,
         };
-        Ok(Record {
+        Ok(PromotionRecord {
             bytes: bytes.unwrap_or_default(),
         })
     }
@@ -182,12 +191,12 @@ impl Record {
         from: &str,
         to: &str,
         digest: &str,
-        asked: &Asked<'_>,
+        requested: &PromotionRequest<'_>,
     ) -> Result<()> {
         let mut line = ObjectBuilder::default();
         line.text("from", from)
             .text("to", to)
-            .text("at", asked.now)
+            .text("at", requested.now)
             .text("sha256", digest);
         let mut line = line.finish();
         line.push(b'\n');
@@ -195,7 +204,7 @@ impl Record {
         let access = OFlags::RDWR | OFlags::APPEND;
         loop {
             if let Some((file, facts)) =
-                atomic::open_locked(&folder, RECORD, None, access, asked.lock_timeout)?
+                atomic::open_locked(&folder, RECORD, None, access, requested.lock_timeout)?
             {
                 if self.bytes.last().is_some_and(|last| *last != b'\n') {
                     line.insert(0, b'\n'); // separates a partial record
@@ -211,7 +220,7 @@ impl Record {
     }
 }
 
-impl Shown {
+impl PairView {
     /// A hash that identifies a history.
     fn digest(&self) -> String {
         let mut all = self.lines.concat();

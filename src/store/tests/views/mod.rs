@@ -3,8 +3,8 @@
 mod place;
 
 use super::*;
-use crate::filter::cover::{self, Options};
-use crate::filter::{Plan, Stamp, memory};
+use crate::filter::summarize_range::{self, SummaryOptions};
+use crate::filter::{Plan, Stamp, retention};
 use crate::model::health::Health;
 use crate::model::view::View;
 use crate::tokens::{Counter, Tokenizer};
@@ -12,12 +12,12 @@ use place::{AT, Happens, Place, happens};
 use proptest::prelude::*;
 use std::cell::Cell;
 
-fn wanted(keep_last: usize) -> Options {
-    Options {
+fn wanted(keep_last: usize) -> SummaryOptions {
+    SummaryOptions {
         keep_last: keep_last.max(1),
         min_gain: 0,
         summary_budget: (keep_last != 3).then_some(60),
-        ..Options::default()
+        ..SummaryOptions::default()
     }
 }
 
@@ -25,8 +25,8 @@ fn counter() -> Counter {
     Counter::new(Tokenizer::named("chars4").unwrap(), None)
 }
 
-fn extracted(session: &Session, id: &str, options: &Options) -> Result<Plan> {
-    cover::extract(session, counter(), options, |_| {
+fn extracted(session: &Session, id: &str, options: &SummaryOptions) -> Result<Plan> {
+    summarize_range::extract(session, counter(), options, |_| {
         Ok(Stamp {
             id: id.to_string(),
             at: AT.to_string(),
@@ -54,20 +54,23 @@ fn same(whole: &Session, excerpt: &Session) {
     assert_eq!(health(whole), health(excerpt));
     for keep_last in 1..4 {
         let options = wanted(keep_last);
-        assert!(options.sees_view());
+        assert!(options.covers_view());
         match extracted(excerpt, "x", &options) {
             Ok(plan) => assert_eq!(extracted(whole, "x", &options).unwrap(), plan),
             Err(_) => continue, // the whole log is read then
         }
-        if let Ok(asked) = cover::ask(excerpt, counter(), &options) {
-            assert_eq!(cover::ask(whole, counter(), &options).unwrap(), asked);
+        if let Ok(requested) = summarize_range::build_request(excerpt, counter(), &options) {
+            assert_eq!(
+                summarize_range::build_request(whole, counter(), &options).unwrap(),
+                requested
+            );
         }
     }
     let long = "and so it was ".repeat(60);
     for text in ["And so it was.", &long] {
         added(whole, excerpt, text);
     }
-    assert_eq!(memory::due(whole).ok(), memory::due(excerpt).ok());
+    assert_eq!(retention::due(whole).ok(), retention::due(excerpt).ok());
 }
 
 fn added(whole: &Session, excerpt: &Session, text: &str) {
@@ -79,7 +82,7 @@ fn added(whole: &Session, excerpt: &Session, text: &str) {
                 at: AT.to_string(),
             })
         };
-        memory::plan(session, vec![line.clone()], String::new(), counter(), stamp)
+        retention::plan(session, vec![line.clone()], String::new(), counter(), stamp)
     };
     if let Ok(plan) = added(excerpt) {
         assert_eq!(added(whole).unwrap(), plan);
@@ -104,7 +107,7 @@ fn said(who: usize) -> Happens {
 }
 
 #[test]
-fn a_turn_behind_a_failure_counts_when_it_has_left() {
+fn an_exchange_after_a_failure_counts_when_hidden() {
     use Happens::*;
     let place = told(
         false,
@@ -123,7 +126,7 @@ fn a_turn_behind_a_failure_counts_when_it_has_left() {
 }
 
 #[test]
-fn lines_are_neighbours_in_a_checkpoint_only_where_they_are_in_the_log() {
+fn lines_adjacent_in_a_checkpoint_are_adjacent_in_the_log() {
     use Happens::*;
     // The second answer of the first turn was dropped; then the whole turn is dropped.
     let turn = [said(0), said(1), said(1), said(1)];
@@ -132,7 +135,7 @@ fn lines_are_neighbours_in_a_checkpoint_only_where_they_are_in_the_log() {
 }
 
 #[test]
-fn an_edit_in_view_has_no_checkpoint_and_one_that_has_left_does() {
+fn only_an_edit_outside_the_view_allows_a_checkpoint() {
     use Happens::*;
     let story = [said(0), said(1), said(0), said(1), Edit(1), Keep];
     let mut place = Place::new(false);
@@ -142,7 +145,7 @@ fn an_edit_in_view_has_no_checkpoint_and_one_that_has_left_does() {
 }
 
 #[test]
-fn another_file_of_the_same_name_is_not_believed() {
+fn a_checkpoint_of_another_file_is_ignored() {
     use Happens::*;
     let story = [
         said(0),
@@ -167,7 +170,7 @@ fn another_file_of_the_same_name_is_not_believed() {
 }
 
 #[test]
-fn what_a_checkpoint_says_is_what_the_log_says() {
+fn a_checkpoint_agrees_with_its_log() {
     let cases = std::env::var("CONVO_VIEWS")
         .ok()
         .and_then(|cases| cases.parse().ok())

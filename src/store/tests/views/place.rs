@@ -5,7 +5,7 @@ use crate::filter::{Plan, Stamp, compact, gc, summarize};
 use crate::format::report::Report;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
-use crate::store::fsck::Check;
+use crate::store::fsck::FsckOptions;
 use crate::store::tests::*;
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -218,10 +218,10 @@ impl Place {
                 );
             }
             Happens::Compact(budget) => {
-                let options = compact::Options {
+                let options = compact::CompactOptions {
                     budget: Some(*budget),
                     retry: true,
-                    ..compact::Options::default()
+                    ..compact::CompactOptions::default()
                 };
                 let id = self.id("e");
                 let stamp = |_: &str| {
@@ -284,7 +284,7 @@ impl Place {
             }
             Happens::Collect => {
                 let event = self.id("g");
-                let thin = Thin {
+                let thin = GcOptions {
                     event: &event,
                     at: AT,
                     discard: false,
@@ -292,18 +292,18 @@ impl Place {
                     force: false,
                     dry_run: false,
                 };
-                drop(self.store.thin("one", &thin, |session| gc::plan(session, None)));
+                drop(self.store.gc("one", &thin, |session| gc::plan(session, None)));
             }
             Happens::Repair => {
-                let made = Cell::new(0);
+                let built = Cell::new(0);
                 let stamp = |_: &str| {
-                    made.set(made.get() + 1);
+                    built.set(built.get() + 1);
                     Ok((
-                        format!("repair{}_{}", self.made.get(), made.get()),
+                        format!("repair{}_{}", self.made.get(), built.get()),
                         NOW.to_string(),
                     ))
                 };
-                let check = Check {
+                let check = FsckOptions {
                     ids: None,
                     repair: Some(&stamp),
                     link: &[],
@@ -317,7 +317,7 @@ impl Place {
                 let (session, length) = self.store.load_view("one", &mut report).unwrap();
                 if report.findings.is_empty() {
                     self.store
-                        .keep_view("one", &session, length, &summarize::standing);
+                        .keep_view("one", &session, length, &summarize::standing_instructions);
                 }
             }
             Happens::Checkpoint(nth) => {

@@ -159,8 +159,8 @@ impl Chance {
 /// `CONVO_TOKENS_MB` makes it longer.
 #[test]
 fn mixed_text_counts_as_with_tiktoken() {
-    let asked = std::env::var("CONVO_TOKENS_MB").ok();
-    let bytes = asked.as_ref().map_or(300_000, |megabytes| {
+    let requested = std::env::var("CONVO_TOKENS_MB").ok();
+    let bytes = requested.as_ref().map_or(300_000, |megabytes| {
         megabytes.parse::<usize>().unwrap() * 1_000_000
     });
     let mut chance = Chance(1);
@@ -179,7 +179,7 @@ fn mixed_text_counts_as_with_tiktoken() {
 }
 
 #[test]
-fn every_pair_and_triple_of_odd_characters() {
+fn unusual_characters_count_as_with_tiktoken() {
     for one in ODD {
         for two in ODD {
             compare(&format!("{one}{two}"));
@@ -232,12 +232,12 @@ proptest! {
     }
 
     #[test]
-    fn odd_text_counts_as_with_tiktoken(pieces in prop::collection::vec(prop::sample::select(ODD), 0..40)) {
+    fn unusual_text_counts_as_with_tiktoken(pieces in prop::collection::vec(prop::sample::select(ODD), 0..40)) {
         compare(&pieces.concat());
     }
 
     #[test]
-    fn parts_of_a_text_have_the_tokens_of_the_whole(
+    fn the_tokens_of_the_parts_are_those_of_the_text(
         lines in prop::collection::vec(prop::collection::vec(prop::sample::select(ODD), 0..6), 0..12),
     ) {
         let text = lines.iter().map(|line| line.concat()).collect::<Vec<_>>().join("\n");

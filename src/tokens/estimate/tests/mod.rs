@@ -1,12 +1,12 @@
 //! Tests of the formulas, also with recorded cases of the original systems, if available.
 
 use super::*;
-use crate::error::Place;
+use crate::error::Position;
 use crate::model::record::Record;
 use serde_json::Value;
 
 fn tokens(estimate: Estimate, line: &str) -> u64 {
-    let record = Record::parse(line.as_bytes(), Place::default());
+    let record = Record::parse(line.as_bytes(), Position::default());
     estimate.message(record.message().unwrap())
 }
 
@@ -35,7 +35,7 @@ fn texts_by_each_formula() {
 }
 
 #[test]
-fn what_stands_in_for_a_private_tokenizer_counts_no_less_than_o200k() {
+fn estimates_of_private_tokenizers_are_at_least_o200k() {
     for (text, claude, gemini) in [
         ("", 0, 0),
         ("The quick brown fox jumps over the lazy dog.", 13, 11),
@@ -94,7 +94,7 @@ fn from_picoclaw(mut message: Value) -> String {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn picoclaws_own_cases() {
+fn cases_of_picoclaw_agree() {
     let cases = fixture("picoclaw/compaction-cases.jsonl");
     let mut compared = 0;
     for line in cases.lines() {
@@ -120,7 +120,7 @@ fn picoclaws_own_cases() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn penguiflows_own_cases() {
+fn cases_of_penguiflow_agree() {
     let table = fixture("penguiflow/tables/token_estimator.json");
     let table: Value = serde_json::from_str(&table).unwrap();
     let rows = table["rows"].as_array().unwrap();
@@ -137,7 +137,7 @@ fn penguiflows_own_cases() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn penguins_own_cases() {
+fn cases_of_penguin_agree() {
     let counts = fixture("penguin/token-counts.json");
     let counts: Value = serde_json::from_str(&counts).unwrap();
     let (mut compared, mut passed) = (0, 0);

@@ -1,16 +1,16 @@
 //! The columns of the list of homes.
 
-use crate::homes::{HomeSession, Listing, seconds, shown};
+use crate::homes::{HomeSession, Listing, rfc3339, seconds};
 use crate::output::path_name;
 use crate::terminal::table::{Cell, Column};
 use clap::ValueEnum;
-use convo::home::{Kind, Retention, WEEK};
+use convo::home::{FileKind, Retention, WEEK};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Key {
+pub enum HomeColumn {
     Program,
     Sessions,
     Bytes,
@@ -32,17 +32,17 @@ pub enum Key {
 }
 
 /// The default columns.
-pub const DEFAULT: [Key; 6] = [
-    Key::Program,
-    Key::Sessions,
-    Key::Bytes,
-    Key::Newest,
-    Key::Retention,
-    Key::Root,
+pub const DEFAULT: [HomeColumn; 6] = [
+    HomeColumn::Program,
+    HomeColumn::Sessions,
+    HomeColumn::Bytes,
+    HomeColumn::Newest,
+    HomeColumn::Retention,
+    HomeColumn::Root,
 ];
 
 /// A home.
-pub struct Row {
+pub struct HomeRow {
     pub program: &'static str,
     pub root: String,
     pub reason: Option<String>,
@@ -62,9 +62,9 @@ pub struct Row {
     now: i64,
 }
 
-impl Row {
+impl HomeRow {
     /// Creates the row of a home at this time.
-    pub fn new(listing: &Listing, now: i64) -> Row {
+    pub fn new(listing: &Listing, now: i64) -> HomeRow {
         let own = |session: &&HomeSession| !session.is_subagent();
         let is_empty = |session: &HomeSession| session.overview.messages == 0;
         let sessions: Vec<&HomeSession> = listing.sessions.iter().filter(own).collect();
@@ -73,7 +73,7 @@ impl Row {
         let files = &listing.files.transcripts;
         let transcripts = files
             .iter()
-            .filter(|file| matches!(file.kind, Kind::Session | Kind::Archived));
+            .filter(|file| matches!(file.kind, FileKind::Session | FileKind::Archived));
         let is_read = listing.is_read();
         let times: Vec<i64> = match is_read {
             true => full().map(|session| session.updated()).collect(),
@@ -98,8 +98,8 @@ impl Row {
             .iter()
             .filter(|session| session.is_subagent())
             .count();
-        let has_files = files.iter().any(|file| file.kind != Kind::Database);
-        Row {
+        let has_files = files.iter().any(|file| file.kind != FileKind::Database);
+        HomeRow {
             program: listing.home.program.name,
             root: path_name(&listing.home.root),
             reason: listing.reason(),
@@ -138,7 +138,7 @@ impl Row {
             "schema": "convo.agent/1", "program": self.program, "root": self.root,
             "readable": self.reason.is_none(), "reason": self.reason, "sessions": self.sessions,
             "empty": self.empty, "subagents": self.subagents, "orphans": self.orphans, "bytes": self.bytes,
-            "newest": self.newest.and_then(shown), "oldest": self.oldest.and_then(shown), "running": self.running,
+            "newest": self.newest.and_then(rfc3339), "oldest": self.oldest.and_then(rfc3339), "running": self.running,
             "retention": retention.map(Retention::shown), "retention_setting": retention.map(|own| own.setting),
             "retention_value": retention.and_then(|own| own.value.as_deref()),
             "retention_by": retention.map(|own| own.by), "due_7d": self.due_within(WEEK), "overdue": self.overdue(),
@@ -158,58 +158,58 @@ fn inner(listing: &Listing) -> u64 {
         .sum()
 }
 
-impl Key {
+impl HomeColumn {
     /// Returns the column of the table.
     pub fn column(self) -> Column {
         match self {
-            Key::Program => Column::text("PROGRAM"),
-            Key::Sessions => Column::number("SESSIONS"),
-            Key::Bytes => Column::number("SIZE"),
-            Key::Newest => Column::dim("NEWEST"),
-            Key::Retention => Column::text("KEEPS"),
-            Key::Root => Column::path("ROOT"),
-            Key::Readable => Column::text("READABLE"),
-            Key::Reason => Column::text("REASON"),
-            Key::Empty => Column::number("EMPTY"),
-            Key::Subagents => Column::number("SUBAGENTS"),
-            Key::Orphans => Column::number("ORPHANS"),
-            Key::Oldest => Column::dim("OLDEST"),
-            Key::Running => Column::number("RUNNING"),
-            Key::Setting => Column::text("SETTING"),
-            Key::Value => Column::text("VALUE"),
-            Key::By => Column::text("BY"),
-            Key::Due => Column::number("DUE"),
-            Key::Overdue => Column::number("OVERDUE"),
+            HomeColumn::Program => Column::text("PROGRAM"),
+            HomeColumn::Sessions => Column::number("SESSIONS"),
+            HomeColumn::Bytes => Column::number("SIZE"),
+            HomeColumn::Newest => Column::dim("NEWEST"),
+            HomeColumn::Retention => Column::text("KEEPS"),
+            HomeColumn::Root => Column::path("ROOT"),
+            HomeColumn::Readable => Column::text("READABLE"),
+            HomeColumn::Reason => Column::text("REASON"),
+            HomeColumn::Empty => Column::number("EMPTY"),
+            HomeColumn::Subagents => Column::number("SUBAGENTS"),
+            HomeColumn::Orphans => Column::number("ORPHANS"),
+            HomeColumn::Oldest => Column::dim("OLDEST"),
+            HomeColumn::Running => Column::number("RUNNING"),
+            HomeColumn::Setting => Column::text("SETTING"),
+            HomeColumn::Value => Column::text("VALUE"),
+            HomeColumn::By => Column::text("BY"),
+            HomeColumn::Due => Column::number("DUE"),
+            HomeColumn::Overdue => Column::number("OVERDUE"),
         }
     }
 
     /// Returns the value of a home.
-    pub fn cell(self, row: &Row, is_terminal: bool) -> Cell {
+    pub fn cell(self, row: &HomeRow, is_terminal: bool) -> Cell {
         let text = |text: Option<&str>| Cell::Text(text.unwrap_or("-").to_string());
         let number = |number: u64| Cell::Number(Some(number));
         let retention = row.retention.as_ref();
         match self {
-            Key::Program => text(Some(row.program)),
-            Key::Sessions => Cell::Number(row.sessions),
-            Key::Bytes => Cell::Bytes(Some(row.bytes)),
-            Key::Newest => Cell::Time(row.newest.and_then(shown)),
-            Key::Retention => match retention.map(Retention::shown) {
+            HomeColumn::Program => text(Some(row.program)),
+            HomeColumn::Sessions => Cell::Number(row.sessions),
+            HomeColumn::Bytes => Cell::Bytes(Some(row.bytes)),
+            HomeColumn::Newest => Cell::Time(row.newest.and_then(rfc3339)),
+            HomeColumn::Retention => match retention.map(Retention::shown) {
                 None if is_terminal => text(Some("all")),
                 shown => text(shown.as_deref()),
             },
-            Key::Root => text(Some(&row.root)),
-            Key::Readable => text(Some(if row.reason.is_none() { "yes" } else { "no" })),
-            Key::Reason => text(row.reason.as_deref()),
-            Key::Empty => number(row.empty),
-            Key::Subagents => number(row.subagents),
-            Key::Orphans => number(row.orphans),
-            Key::Oldest => Cell::Time(row.oldest.and_then(shown)),
-            Key::Running => number(row.running),
-            Key::Setting => text(retention.map(|own| own.setting)),
-            Key::Value => text(retention.and_then(|own| own.value.as_deref())),
-            Key::By => text(retention.map(|own| own.by)),
-            Key::Due => number(row.due_within(WEEK)),
-            Key::Overdue => number(row.overdue()),
+            HomeColumn::Root => text(Some(&row.root)),
+            HomeColumn::Readable => text(Some(if row.reason.is_none() { "yes" } else { "no" })),
+            HomeColumn::Reason => text(row.reason.as_deref()),
+            HomeColumn::Empty => number(row.empty),
+            HomeColumn::Subagents => number(row.subagents),
+            HomeColumn::Orphans => number(row.orphans),
+            HomeColumn::Oldest => Cell::Time(row.oldest.and_then(rfc3339)),
+            HomeColumn::Running => number(row.running),
+            HomeColumn::Setting => text(retention.map(|own| own.setting)),
+            HomeColumn::Value => text(retention.and_then(|own| own.value.as_deref())),
+            HomeColumn::By => text(retention.map(|own| own.by)),
+            HomeColumn::Due => number(row.due_within(WEEK)),
+            HomeColumn::Overdue => number(row.overdue()),
         }
     }
 }

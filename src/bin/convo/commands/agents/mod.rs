@@ -11,8 +11,8 @@ use crate::terminal::measure::many;
 use crate::terminal::table::{Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use columns::{Key, Row};
-use convo::error::Kind;
+use columns::{HomeColumn, HomeRow};
+use convo::error::ErrorKind;
 use convo::model::time;
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub struct Agents {
         conflicts_with = "json",
         help_heading = "Output"
     )]
-    columns: Vec<Key>,
+    columns: Vec<HomeColumn>,
     /// Omit the header of the table
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     no_header: bool,
@@ -89,31 +89,31 @@ fn program(name: &str) -> Result<String, String> {
 
 impl Run for Agents {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let mut found = homes::all();
         found.retain(|home| {
             self.program.is_empty() || self.program.iter().any(|name| name == home.program.name)
         });
         let is_none = found.is_empty();
         let now = time::seconds(&context.clock.now()).unwrap_or_default();
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<HomeRow> = Vec::new();
         for listing in listings(context, found, true)? {
             listing.report(context);
-            rows.push(Row::new(&listing, now));
+            rows.push(HomeRow::new(&listing, now));
         }
         if let Some(due) = self.due {
             let limit = now.saturating_add(i64::try_from(due.as_secs()).unwrap_or(i64::MAX));
             rows.retain(|row| row.due.iter().any(|due| *due <= limit));
             if !rows.is_empty() {
-                context.output.note_status(Kind::No);
+                context.output.note_status(ErrorKind::No);
             }
         }
         rows.sort_by(|one, other| (one.program, &one.root).cmp(&(other.program, &other.root)));
         if is_none {
-            context.output.tell("", "no sessions of other programs found");
+            context.output.notice("", "no sessions of other programs found");
         }
         if self.json {
-            return context.output.rows(false, rows.iter().map(Row::object));
+            return context.output.rows(false, rows.iter().map(HomeRow::object));
         }
         let is_terminal = output::columns().is_some();
         let keys = match self.columns.is_empty() {

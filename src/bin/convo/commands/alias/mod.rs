@@ -1,6 +1,6 @@
 //! `alias`: manages additional names of sessions.
 
-mod folder;
+mod picoclaw_dir;
 mod promote;
 
 use super::Run;
@@ -10,7 +10,7 @@ use crate::output::{columns, visible};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::{Args, Subcommand};
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use promote::Promotion;
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ enum Action {
         /// Session: id, prefix, alias, key or @last
         name: String,
         #[command(flatten)]
-        form: Form,
+        form: PrintForm,
     },
     /// Rename an alias
     Rename {
@@ -61,14 +61,14 @@ enum Action {
         #[arg(value_name = "NEW")]
         new: String,
         #[command(flatten)]
-        form: Form,
+        form: PrintForm,
     },
     /// Remove an alias and keep the session
     Remove {
         /// Alias
         alias: String,
         #[command(flatten)]
-        form: Form,
+        form: PrintForm,
     },
     /// List aliases and their sessions
     List {
@@ -79,14 +79,14 @@ enum Action {
         #[arg(short = '0', long)]
         null: bool,
         #[command(flatten)]
-        form: Form,
+        form: PrintForm,
     },
     /// Print the session id of an alias
     Resolve {
         /// Alias
         alias: String,
         #[command(flatten)]
-        form: Form,
+        form: PrintForm,
     },
     /// Adopt the history stored under an older name
     ///
@@ -105,7 +105,7 @@ enum Action {
 
 /// How the result is printed.
 #[derive(Args, Clone, Copy, Debug)]
-struct Form {
+struct PrintForm {
     /// Print one object per alias
     #[arg(long)]
     json: bool,
@@ -131,9 +131,9 @@ const COLUMNS: [Column; 2] = [Column::text("ALIAS"), Column::rest("SESSION")];
 impl Run for Alias {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let json = self.action.json();
-        context.output.speak_json(json);
+        context.output.set_json_diagnostics(json);
         if let Some(path) = &self.picoclaw {
-            return folder::run(context, path, json, self.action);
+            return picoclaw_dir::run(context, path, json, self.action);
         }
         let store = context.store()?;
         match self.action {
@@ -202,7 +202,7 @@ impl Run for Alias {
                     [id] => context.output.print(id),
                     [] => Err(unknown(&alias).into()),
                     ids => Err(Error::new(
-                        Kind::Exists,
+                        ErrorKind::Exists,
                         format!("{alias}: ambiguous alias, claimed by {}", ids.join(", ")),
                     )
                     .hint("assign it with: convo alias add --move")
@@ -214,7 +214,8 @@ impl Run for Alias {
 }
 
 fn unknown(alias: &str) -> Error {
-    Error::new(Kind::NotFound, format!("{alias}: no such alias")).hint("list aliases with: convo alias list")
+    Error::new(ErrorKind::NotFound, format!("{alias}: no such alias"))
+        .hint("list aliases with: convo alias list")
 }
 
 /// Formats an alias and the sessions that it names as a line.
@@ -231,7 +232,7 @@ fn done(context: &Context, json: bool, alias: &str, ids: &[String], what: &str) 
     match json {
         true => context.output.print_done(&row(true, false, alias, ids)),
         false => {
-            context.output.tell(alias, what);
+            context.output.notice(alias, what);
             Ok(())
         }
     }

@@ -1,14 +1,14 @@
 //! `alias promote`: copies the history that a program stored under an older name to the session that it uses now.
 
 use crate::context::{Context, named};
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::Stamp;
 use convo::filter::promotion::{self, Promoted};
 use convo::format::report::Report;
-use convo::model::chain::Links;
+use convo::model::chain::ChainLinks;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
-use convo::model::scope::{Form, fold, main_key, signature};
+use convo::model::scope::{KeyForm, main_key, picoclaw_normalize, signature};
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::store::{Store, foreign};
@@ -28,7 +28,7 @@ pub struct Promotion<'c> {
 }
 
 /// A session as it was read.
-struct Read {
+struct PromotionSession {
     id: String,
     session: Session,
     view: View,
@@ -37,9 +37,9 @@ struct Read {
 }
 
 /// The session that has the history.
-struct Source {
+struct HistorySource {
     name: String,
-    read: Read,
+    read: PromotionSession,
 }
 
 impl<'c> Promotion<'c> {
@@ -50,16 +50,16 @@ impl<'c> Promotion<'c> {
         let target = store.resolve(target)?;
         let header = store.first_line(&target)?;
         let main = Mains::of(names, &header);
-        if let Some(shared) = names.iter().find(|name| main.hold(name)) {
+        if let Some(shared) = names.iter().find(|name| main.is_reserved(name)) {
             let what = format!("{shared}: shared name of an agent's main session");
-            return Err(Error::new(Kind::Usage, what)
+            return Err(Error::new(ErrorKind::Usage, what)
                 .hint("its history may belong to others and is never adopted")
                 .into());
         }
         let names = match names {
             [] => foreign::aliases(&header)
                 .into_iter()
-                .filter(|name| !main.hold(name))
+                .filter(|name| !main.is_reserved(name))
                 .collect(),
             names => names.to_vec(),
         };
@@ -79,8 +79,8 @@ impl<'c> Promotion<'c> {
                 return self.done_before(from);
             }
             if promotion::has_history(&target.session, &target.view) {
-                self.let_go()?;
-                let error = Error::new(Kind::No, "not empty; history not adopted");
+                self.release_histories()?;
+                let error = Error::new(ErrorKind::No, "not empty; history not adopted");
                 return Err(named(error, &self.target).into());
             }
             let Some(source) = self.source()? else {
@@ -88,7 +88,7 @@ impl<'c> Promotion<'c> {
                     true => "no older name to adopt a history from",
                     false => "no history under older names",
                 };
-                let error = Error::new(Kind::No, why);
+                let error = Error::new(ErrorKind::No, why);
                 return Err(named(error, &self.target)
                     .hint("give older names with: convo alias promote NAME ALIAS...")
                     .into());
@@ -98,18 +98,21 @@ impl<'c> Promotion<'c> {
             }
         }
         Err(named(
-            Error::new(Kind::Locked, "modified by another program; nothing was changed"),
+            Error::new(
+                ErrorKind::Locked,
+                "modified by another program; nothing was changed",
+            ),
             &self.target,
         )
         .into())
     }
 
-    fn read(&self, id: &str) -> convo::Result<Read> {
+    fn read(&self, id: &str) -> convo::Result<PromotionSession> {
         let mut report = Report::default();
         let (session, length) = self.store.load_with_length(id, &mut report)?;
         self.context.output.report(id, &mut report);
         let view = View::replay(&session);
-        Ok(Read {
+        Ok(PromotionSession {
             id: id.to_string(),
             promoted: Promoted::of(&session),
             session,
@@ -122,7 +125,7 @@ impl<'c> Promotion<'c> {
     fn sources(&self) -> convo::Result<Vec<(String, String)>> {
         let (mut found, mut seen) = (Vec::new(), HashSet::from([self.target.clone()]));
         for name in &self.names {
-            if let Some(id) = self.store.own_session(name)?
+            if let Some(id) = self.store.session_by_id_or_key(name)?
                 && seen.insert(id.clone())
             {
                 found.push((name.clone(), id));
@@ -132,22 +135,22 @@ impl<'c> Promotion<'c> {
     }
 
     /// Returns the first of them whose history no other session has adopted.
-    fn source(&self) -> convo::Result<Option<Source>> {
+    fn source(&self) -> convo::Result<Option<HistorySource>> {
         for (name, id) in self.sources()? {
             let read = self.read(&id)?;
             match &read.promoted.to {
                 Some((other, _)) if *other != self.target => {
                     let what = format!("history already adopted by {other}");
-                    self.context.output.tell(&name, &what);
+                    self.context.output.notice(&name, &what);
                 }
                 _ if promotion::has_history(&read.session, &read.view) => {
                     // A session that is continued contains only a part of its history.
-                    if let Some(child) = Links::of(&read.session).continued_to.first() {
+                    if let Some(child) = ChainLinks::of(&read.session).continued_to.first() {
                         let what = format!("continued by {child}: its history is a chain");
                         let hint = format!("join the chain first with: convo join {name}");
-                        return Err(named(Error::new(Kind::No, what), &name).hint(hint));
+                        return Err(named(Error::new(ErrorKind::No, what), &name).hint(hint));
                     }
-                    return Ok(Some(Source { name, read }));
+                    return Ok(Some(HistorySource { name, read }));
                 }
                 _ => {}
             }
@@ -157,24 +160,24 @@ impl<'c> Promotion<'c> {
 
     /// Appends an event to the source that names the target, then appends the history to the target atomically. After a
     /// crash between the two, the history is still in the source and reserved for the target.
-    fn take(&self, target: &Read, source: &Source) -> anyhow::Result<bool> {
+    fn take(&self, target: &PromotionSession, source: &HistorySource) -> anyhow::Result<bool> {
         let from = &source.read;
         let is_first = from.promoted.to.is_none();
         if is_first {
-            let given = promotion::given(&self.stamp(from, &self.target)?, &self.target);
+            let given = promotion::reservation_event(&self.stamp(from, &self.target)?, &self.target);
             if !self.store.append_to(&from.id, &[&given], from.length)? {
                 return Ok(false);
             }
         } else {
             // A killed run may have written this event without syncing it.
-            self.store.settle_lines(&from.id)?;
+            self.store.sync_lines(&from.id)?;
         }
-        let taken = promotion::taken(&self.stamp(target, &from.id)?, &from.id, &source.name);
+        let taken = promotion::adoption_event(&self.stamp(target, &from.id)?, &from.id, &source.name);
         let lines = promotion::lines(&from.session, &from.view, &target.session, taken);
         let done = self.store.append_whole(&self.target, &lines, target.length);
         let done = done.map_err(|error| match is_first {
             true => error
-                .kind(Kind::Unsure)
+                .kind(ErrorKind::Unsure)
                 .hint(format!("{}: unfinished adoption; run the command again", from.id)),
             false => error,
         });
@@ -182,8 +185,8 @@ impl<'c> Promotion<'c> {
             return Ok(false);
         }
         self.claim(&source.name)?;
-        let count = crate::output::counted(lines.len() as u64 - 1, "line");
-        self.context.output.tell(
+        let count = crate::output::count_of(lines.len() as u64 - 1, "line");
+        self.context.output.notice(
             &self.target,
             &format!("adopted the history of {}: {count}", from.id),
         );
@@ -195,10 +198,10 @@ impl<'c> Promotion<'c> {
         if self.store.has(from)? {
             let read = self.read(from)?;
             if read.promoted.to.is_none() {
-                let given = promotion::given(&self.stamp(&read, &self.target)?, &self.target);
+                let given = promotion::reservation_event(&self.stamp(&read, &self.target)?, &self.target);
                 self.store.append(from, &[&given])?;
             } else {
-                self.store.settle_lines(from)?;
+                self.store.sync_lines(from)?;
             }
         }
         for (name, id) in self.sources()? {
@@ -207,15 +210,15 @@ impl<'c> Promotion<'c> {
             }
         }
         // A killed run may have appended these lines without syncing them.
-        self.store.settle_lines(&self.target)?;
-        self.store.settle_names()?;
-        let told = format!("unchanged: history of {from} already adopted");
-        self.context.output.tell(&self.target, &told);
+        self.store.sync_lines(&self.target)?;
+        self.store.sync_names()?;
+        let reported = format!("unchanged: history of {from} already adopted");
+        self.context.output.notice(&self.target, &reported);
         Ok(())
     }
 
     /// Undoes the events that reserve histories for the target, which has a history of its own.
-    fn let_go(&self) -> convo::Result<()> {
+    fn release_histories(&self) -> convo::Result<()> {
         for (_, id) in self.sources()? {
             let read = self.read(&id)?;
             if let Some((to, event)) = &read.promoted.to
@@ -240,8 +243,8 @@ impl<'c> Promotion<'c> {
             return Ok(());
         }
         match self.store.alias_claim(name, std::slice::from_ref(&self.target)) {
-            Err(error) if error.kind == Kind::Exists => {
-                self.context.output.tell(name, &error.message);
+            Err(error) if error.kind == ErrorKind::Exists => {
+                self.context.output.notice(name, &error.message);
                 Ok(())
             }
             done => done,
@@ -249,7 +252,7 @@ impl<'c> Promotion<'c> {
     }
 
     /// Derives the event id from the content, so that a retry after a crash creates the same event.
-    fn stamp(&self, read: &Read, other: &str) -> convo::Result<Stamp> {
+    fn stamp(&self, read: &PromotionSession, other: &str) -> convo::Result<Stamp> {
         let what = format!("{}\n{}\npromote {other}", read.id, read.length);
         Ok(Stamp {
             id: format!("evt_{}", &key::sha256(what.as_bytes())[..16]),
@@ -264,19 +267,22 @@ struct Mains(HashSet<String>);
 impl Mains {
     /// Collects the main sessions of all agents that occur in these names or in the header.
     fn of(names: &[String], header: &[u8]) -> Mains {
-        let mut mains = HashSet::from([fold::AGENT.to_string()]);
+        let mut mains = HashSet::from([picoclaw_normalize::AGENT.to_string()]);
         let scope = json::member(header, "scope").and_then(|scope| json::member(scope, "agent_id"));
         mains.extend(scope.and_then(json::text).map(|agent| agent.into_owned()));
         for name in names.iter().chain(&foreign::aliases(header)) {
-            let agent = signature::legacy(name).map(|(agent, _)| fold::folded(agent).into_owned());
+            let agent =
+                signature::legacy(name).map(|(agent, _)| picoclaw_normalize::folded(agent).into_owned());
             mains.extend(agent);
         }
         let hashed = mains.iter().map(|agent| signature::main_key(agent));
-        let own = mains.iter().filter_map(|agent| main_key(agent, Form::Convo).ok());
+        let own = mains
+            .iter()
+            .filter_map(|agent| main_key(agent, KeyForm::Convo).ok());
         Mains(hashed.chain(own).collect())
     }
 
-    fn hold(&self, name: &str) -> bool {
+    fn is_reserved(&self, name: &str) -> bool {
         signature::is_main_alias(name) || self.0.contains(name.trim())
     }
 }

@@ -5,16 +5,16 @@ mod stream;
 use super::Run;
 use crate::args::{EditArgs, Global, Input, InputArgs, category, max_messages, memory, pair, plain};
 use crate::context::{Context, named};
-use crate::edit::continuation::{self, Filling};
+use crate::edit::continuation::{self, ChainWriter};
 use crate::edit::processed;
 use crate::edit::retention;
-use crate::edit::{self, Edit, Stamps};
-use crate::input::Reading;
+use crate::edit::{self, EditRequest, Stamps};
+use crate::input::InputSettings;
 use crate::input::stdin_messages::{self, Incoming};
-use crate::programs::counter_choice::kept;
+use crate::programs::counter_choice::stored_tokenizer;
 use crate::programs::hooks;
 use clap::Args;
-use convo::error::{Error, Kind, Place};
+use convo::error::{Error, ErrorKind, Position};
 use convo::filter::Plan;
 use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
@@ -129,7 +129,7 @@ pub struct Append {
 }
 
 /// A session of the store to append to.
-struct Found {
+struct StoredTarget {
     id: String,
     header: Vec<u8>,
     /// Most messages before it is continued.
@@ -137,8 +137,8 @@ struct Found {
 }
 
 /// The line with its count where the session keeps counts.
-fn counted(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
-    match kept(context, name) {
+fn with_count(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
+    match stored_tokenizer(context, name) {
         Some(tokenizer) => counter::with_tokens(line, tokenizer),
         None => line,
     }
@@ -172,25 +172,25 @@ impl Run for Append {
             self.text = self.input.take();
         }
         if self.role.is_empty() {
-            return Err(Error::new(Kind::Usage, "--role: expected a role, e.g. user").into());
+            return Err(Error::new(ErrorKind::Usage, "--role: expected a role, e.g. user").into());
         }
         if self.events && !self.stream {
-            return Err(Error::new(Kind::Usage, "--events requires --stream").into());
+            return Err(Error::new(ErrorKind::Usage, "--events requires --stream").into());
         }
         let input = context.input(self.input.as_deref().unwrap_or("-"))?;
         // Hidden messages remain in the log: an append does not materialize the view.
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: true,
             append_only: true,
             creates: true,
             reports: true,
             // The number of processed messages is counted over the whole session.
             view_only: !self.processed,
-            reading: Reading {
+            reading: InputSettings {
                 creates: true,
                 ..(&self.reading).into()
             },
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         let reading = match input {
             Input::Stdin => self.reading.clone(),
@@ -202,10 +202,10 @@ impl Run for Append {
             && !self.changing.dry_run
             && self.changing.in_place.is_none();
         if self.ack && !(stored && self.stream) {
-            return Err(Error::new(Kind::Usage, "--ack requires --stream and a stored session").into());
+            return Err(Error::new(ErrorKind::Usage, "--ack requires --stream and a stored session").into());
         }
         if self.max_messages.is_some() && !stored {
-            let error = Error::new(Kind::Usage, "--max-messages requires a stored session");
+            let error = Error::new(ErrorKind::Usage, "--max-messages requires a stored session");
             return Err(error
                 .hint("continue a file or a stream with: convo continue")
                 .into());
@@ -215,7 +215,7 @@ impl Run for Append {
         }
         let text = stdin_messages::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
         if text.trim().is_empty() && !self.allow_empty {
-            let error = Error::new(Kind::Usage, "empty message");
+            let error = Error::new(ErrorKind::Usage, "empty message");
             return Err(error.hint("append an empty message with --allow-empty").into());
         }
         if let (true, Input::Name(name)) = (stored, &input)
@@ -225,7 +225,7 @@ impl Run for Append {
         }
         edit::run(context, &[input], edit, |session, stamps| {
             let line = self.message(&text, stamps)?;
-            let line = counted(context, line, counter::named_by(session).as_deref());
+            let line = with_count(context, line, counter::named_by(session).as_deref());
             self.planned(context, session, stamps, vec![line], "appended 1 message")
         })
     }
@@ -233,14 +233,14 @@ impl Run for Append {
 
 impl Append {
     /// The session of this name. None when all of it has to be read, since it lets go of what is old when something is added.
-    fn found(&self, context: &Context, name: &str) -> anyhow::Result<Option<Found>> {
+    fn found(&self, context: &Context, name: &str) -> anyhow::Result<Option<StoredTarget>> {
         let store = context.store()?;
         let id = store.resolve(name)?;
         let first = store.first_line(&id)?;
         let remembers = retention::is_asked_for(&first);
         if self.retention.is_some() && !remembers {
             let error = Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "--retention requires a session with a retention policy",
             );
             return Err(named(error, name)
@@ -248,7 +248,7 @@ impl Append {
                 .into());
         }
         if !remembers {
-            return Ok(Some(Found {
+            return Ok(Some(StoredTarget {
                 limit: continuation::limit(context, self.max_messages, &first),
                 header: first,
                 id,
@@ -256,33 +256,33 @@ impl Append {
         }
         match self.max_messages {
             None | Some(0) => Ok(None),
-            Some(_) => Err(continuation::remembers(name).into()),
+            Some(_) => Err(continuation::limit_conflicts_with_retention(name).into()),
         }
     }
 
     /// One message for a session of the store: nothing of the session is read.
-    fn one(&self, context: &Context, name: &str, text: &str, found: &Found) -> anyhow::Result<()> {
-        context.output.speak_json(self.changing.json);
+    fn one(&self, context: &Context, name: &str, text: &str, found: &StoredTarget) -> anyhow::Result<()> {
+        context.output.set_json_diagnostics(self.changing.json);
         let store = context.store()?;
-        let made = |id: &str, header: &[u8]| -> convo::Result<Vec<u8>> {
+        let built = |id: &str, header: &[u8]| -> convo::Result<Vec<u8>> {
             // The log's length tells an append from the one before it.
             let what = || format!("{id}\n{}\n{text}", store.size(id).unwrap_or_default());
             let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
-            Ok(counted(context, line, counter::name_in(header).as_deref()))
+            Ok(with_count(context, line, counter::name_in(header).as_deref()))
         };
         let (id, line) = match found.limit {
             None => {
-                let line = made(&found.id, &found.header)?;
+                let line = built(&found.id, &found.header)?;
                 store
                     .append(&found.id, &[&line])
                     .map_err(|error| named(error, name))?;
                 (found.id.clone(), line)
             }
             Some(limit) => {
-                let mut filling = Filling::open(context, name, limit)?;
+                let mut filling = ChainWriter::open(context, name, limit)?;
                 loop {
                     let header = store.first_line(filling.id())?;
-                    let line = [(made(filling.id(), &header)?, true)];
+                    let line = [(built(filling.id(), &header)?, true)];
                     if filling.append(&line, true).map_err(|error| named(error, name))? == 1 {
                         let [(line, _)] = line;
                         break (filling.id().to_string(), line);
@@ -306,15 +306,15 @@ impl Append {
         session: &Session,
         stamps: &Stamps<'_>,
         mut lines: Vec<Vec<u8>>,
-        told: &str,
+        reported: &str,
     ) -> convo::Result<Plan> {
         if self.processed {
             lines.push(processed::event(session, &lines, stamps)?);
         }
-        let asked = self.retention.as_deref();
-        match retention::added_with(context, session, asked, lines, told.to_string(), stamps)? {
+        let requested = self.retention.as_deref();
+        match retention::added_with(context, session, requested, lines, reported.to_string(), stamps)? {
             // A plain append prints nothing; changes by the retention policy are reported.
-            Plan::Lines(lines, same) if same == told && !self.changing.dry_run && !self.changing.json => {
+            Plan::Lines(lines, same) if same == reported && !self.changing.dry_run && !self.changing.json => {
                 Ok(Plan::Lines(lines, String::new()))
             }
             plan => Ok(plan),
@@ -350,14 +350,21 @@ impl Append {
     }
 
     /// Appends the messages of standard input.
-    fn many(&self, context: &Context, input: &Input, edit: Edit<'_>, stored: bool) -> anyhow::Result<()> {
-        context.output.speak_json(self.changing.json);
+    fn many(
+        &self,
+        context: &Context,
+        input: &Input,
+        edit: EditRequest<'_>,
+        stored: bool,
+    ) -> anyhow::Result<()> {
+        context.output.set_json_diagnostics(self.changing.json);
         if *input == Input::Stdin {
-            return Err(
-                Error::new(Kind::Usage, "--stream conflicts with a session on standard input")
-                    .hint("give a session: convo append NAME --stream < messages")
-                    .into(),
-            );
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "--stream conflicts with a session on standard input",
+            )
+            .hint("give a session: convo append NAME --stream < messages")
+            .into());
         }
         let mut report = Report::default();
         if let (true, Input::Name(name)) = (stored, input)
@@ -372,7 +379,7 @@ impl Append {
             Ok(())
         })?;
         context.output.report("-", &mut report);
-        incoming.tell_left_out(context);
+        incoming.report_dropped_lines(context);
         // `--from` is the format of standard input; the format of the session is detected. An empty file becomes a new
         // session in the output format.
         let is_empty = |path| std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() == 0);
@@ -381,19 +388,19 @@ impl Append {
             from: edit.to.filter(|_| new),
             ..self.reading.clone()
         };
-        let reading = Reading {
+        let reading = InputSettings {
             args: &args,
             ..edit.reading
         };
-        let edit = Edit { reading, ..edit };
+        let edit = EditRequest { reading, ..edit };
         edit::run(context, std::slice::from_ref(input), edit, |session, stamps| {
-            let tokenizer = kept(context, counter::named_by(session).as_deref());
+            let tokenizer = stored_tokenizer(context, counter::named_by(session).as_deref());
             if lines.is_empty() && !self.processed {
                 return Ok(Plan::Nothing("no messages to append".to_string()));
             }
             let stamped = lines.iter().enumerate().map(|(nth, line)| {
                 let what = || format!("{nth} {}", String::from_utf8_lossy(line));
-                let record = Record::parse(line, Place { line: 1, offset: 1 });
+                let record = Record::parse(line, Position { line: 1, offset: 1 });
                 let changed = stdin_messages::stamped(&record, tokenizer, || stamps.message(&what()))?;
                 Ok(changed.unwrap_or_else(|| line.clone()))
             });

@@ -1,11 +1,11 @@
 //! `append --stream` to a session of the store.
 
-use super::{Append, Found};
+use super::{Append, StoredTarget};
 use crate::context::{Context, named};
-use crate::edit::streaming::{Behind, Lot, Target};
-use crate::input::stdin_messages::{self, Incoming, Next};
+use crate::edit::streaming::{BackgroundWriter, LineBatch, StreamTarget};
+use crate::input::stdin_messages::{self, Incoming, NextLines};
 use crate::output::in_line;
-use crate::programs::counter_choice::kept;
+use crate::programs::counter_choice::stored_tokenizer;
 use crate::programs::hooks;
 use convo::error::{Error, Result};
 use convo::format::packed::write_object;
@@ -15,8 +15,8 @@ use convo::tokens::counter;
 use std::sync::{PoisonError, RwLock};
 
 /// Lines that are made durable together, and what follows when they are.
-struct Group {
-    lot: Lot,
+struct LineGroup {
+    lot: LineBatch,
     /// For standard output.
     printed: String,
     /// For the hooks, if any.
@@ -25,22 +25,22 @@ struct Group {
 
 impl Append {
     /// Appends the messages of standard input: while one group is made durable, the next one is read.
-    pub(super) fn stream(&self, context: &Context, name: &str, found: &Found) -> anyhow::Result<()> {
+    pub(super) fn stream(&self, context: &Context, name: &str, found: &StoredTarget) -> anyhow::Result<()> {
         let mut report = Report::default();
         let store = context.store()?;
-        let target = Target::open(context, name, found.limit)?;
+        let target = StreamTarget::open(context, name, found.limit)?;
         let id = target.id().to_string();
         let size = store.size(&id)?;
-        let tokenizer = kept(context, counter::name_in(&store.first_line(&id)?).as_deref());
+        let tokenizer = stored_tokenizer(context, counter::name_in(&store.first_line(&id)?).as_deref());
         let mut incoming = Incoming::open(context, &self.reading, self.events, &mut report)?;
         let target = RwLock::new(target);
         let target = || target.write().unwrap_or_else(PoisonError::into_inner);
-        let empty = || Group {
-            lot: target().lot(),
+        let empty = || LineGroup {
+            lot: target().new_batch(),
             printed: String::new(),
             lines: Vec::new(),
         };
-        let store = |group: Group| {
+        let store = |group: LineGroup| {
             let placed = target().store(group.lot).map_err(|error| named(error, name))?;
             // What is printed is stored.
             if !group.printed.is_empty() {
@@ -53,7 +53,7 @@ impl Append {
             Ok(())
         };
         let done = std::thread::scope(|scope| {
-            let mut behind = Behind::new(scope);
+            let mut after = BackgroundWriter::new(scope);
             let mut group = empty();
             let done = incoming.each_group(&mut report, |records, next| {
                 let now = context.clock.now();
@@ -64,27 +64,27 @@ impl Append {
                     group.lot.push(record, line.as_deref());
                     self.note(context, &mut group, line.as_deref().unwrap_or(record.body))?;
                 }
-                if next == Next::Same || group.lot.is_empty() {
+                if next == NextLines::Same || group.lot.is_empty() {
                     return Ok(());
                 }
-                behind.finish()?;
+                after.finish()?;
                 let group = std::mem::replace(&mut group, empty());
                 match next {
-                    Next::More => behind.start(|| store(group)),
+                    NextLines::More => after.start(|| store(group)),
                     _ => store(group),
                 }
             });
-            behind.finish().and(done)
+            after.finish().and(done)
         });
         context.output.report("-", &mut report);
-        incoming.tell_left_out(context);
+        incoming.report_dropped_lines(context);
         let what = format!("acknowledged {}", target().acknowledged());
-        context.output.tell(name, &what);
+        context.output.notice(name, &what);
         done
     }
 
     /// Notes what follows when a line is durable.
-    fn note(&self, context: &Context, group: &mut Group, line: &[u8]) -> Result<()> {
+    fn note(&self, context: &Context, group: &mut LineGroup, line: &[u8]) -> Result<()> {
         if context.hooks().is_some() {
             group.lines.push(line.to_vec());
         }

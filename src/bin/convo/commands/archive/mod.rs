@@ -1,24 +1,24 @@
 //! `archive`: copies the sessions of other programs.
 
-mod back;
 mod report;
+mod restore;
 mod rows;
 mod scan;
 mod work;
 
 use super::Run;
-use crate::args::Scope;
+use crate::args::SessionScope;
 use crate::context::{Context, named};
 use crate::homes;
 use crate::output::path_name;
 use crate::programs::database::{self, Scratch};
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::store::copies::Copies;
-use report::{Report, Row};
+use report::{ArchiveReport, ArchiveRow};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use work::Work;
+use work::ArchiveSession;
 
 /// Keep copies of the sessions of other programs
 ///
@@ -64,7 +64,7 @@ pub struct Archive {
     #[arg(long, requires = "give_back", help_heading = "Archive")]
     keep_times: bool,
     #[command(flatten)]
-    scope: Scope,
+    scope: SessionScope,
     /// Report what would be done; change nothing
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
@@ -75,35 +75,37 @@ pub struct Archive {
 
 impl Run for Archive {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         self.scope.settle();
         let place = match &self.to {
             Some(place) => place.clone(),
-            None => homes::archive_place()?,
+            None => homes::archive_directory()?,
         };
         let homes = homes::all();
         homes::refuse_overlap(&place, &homes)?;
         let writes = !self.verify && !self.dry_run && self.give_back.is_empty();
         let copies = match Copies::open(&place, writes, context.lock_timeout()) {
-            Err(error) if error.kind == Kind::NotFound && self.dry_run && self.give_back.is_empty() => None,
-            Err(error) if error.kind == Kind::NotFound => {
-                let error = Error::new(Kind::NotFound, "no archive").hint("make one with: convo archive");
+            Err(error) if error.kind == ErrorKind::NotFound && self.dry_run && self.give_back.is_empty() => {
+                None
+            }
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                let error =
+                    Error::new(ErrorKind::NotFound, "no archive").hint("make one with: convo archive");
                 return Err(named(error, &path_name(&place)).into());
             }
             copies => Some(copies?),
         };
-        let report = Report {
+        let report = ArchiveReport {
             context,
             json: self.json,
         };
         if let (Some(copies), false) = (&copies, self.give_back.is_empty()) {
             if !self.dry_run {
-                homes::settle(context)?;
+                homes::complete_changes(context)?;
             }
-            let rows = self
-                .give_back
-                .iter()
-                .map(|name| back::give_back(context, &homes, copies, name, self.keep_times, self.dry_run));
+            let rows = self.give_back.iter().map(|name| {
+                restore::restore_session(context, &homes, copies, name, self.keep_times, self.dry_run)
+            });
             return report.print(rows);
         }
         let work = scan::all(context, homes, copies.as_ref(), &self.scope)?;
@@ -122,8 +124,8 @@ impl Archive {
         &self,
         context: &Context,
         copies: Option<&Copies>,
-        mut work: Vec<Work>,
-        report: &Report<'_>,
+        mut work: Vec<ArchiveSession>,
+        report: &ArchiveReport<'_>,
     ) -> anyhow::Result<()> {
         let at = context.clock.now();
         if let Some(copies) = copies.filter(|_| !self.dry_run) {
@@ -138,7 +140,7 @@ impl Archive {
             };
             work.take(copies, &at);
             waiting.push(work);
-            if waiting.iter().map(Work::files).sum::<usize>() >= BATCH {
+            if waiting.iter().map(ArchiveSession::files).sum::<usize>() >= BATCH {
                 commit(copies, &mut waiting, &mut rows);
             }
         }
@@ -153,7 +155,7 @@ impl Archive {
 const FEW: usize = 100;
 
 /// Copies the changed sessions of databases without committing them. Reads each database once.
-fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()> {
+fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::Result<()> {
     let mut databases: BTreeMap<PathBuf, BTreeMap<String, usize>> = BTreeMap::new();
     for (nth, work) in work.iter().enumerate() {
         for stale in work.stale() {
@@ -178,7 +180,10 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()>
             true
         };
         let mut read = database::sessions(&path, &ids, &mut take);
-        if read.as_ref().is_err_and(|error| error.kind == Kind::NotFound) {
+        if read
+            .as_ref()
+            .is_err_and(|error| error.kind == ErrorKind::NotFound)
+        {
             // One of the sessions was deleted meanwhile.
             read = database::sessions(&path, &[], &mut take);
         }
@@ -192,8 +197,8 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [Work]) -> anyhow::Result<()>
 }
 
 /// Commits the copies of these sessions.
-fn commit(copies: &Copies, waiting: &mut Vec<Work>, rows: &mut Vec<Row>) {
-    let changed: Vec<_> = waiting.iter().filter_map(Work::change).collect();
+fn commit(copies: &Copies, waiting: &mut Vec<ArchiveSession>, rows: &mut Vec<ArchiveRow>) {
+    let changed: Vec<_> = waiting.iter().filter_map(ArchiveSession::change).collect();
     let mut results = match changed.is_empty() {
         true => Vec::new(),
         false => copies.commit(&changed),

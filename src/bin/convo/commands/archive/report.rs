@@ -5,14 +5,14 @@ use crate::context::Context;
 use crate::output::path_name;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
-use convo::error::{Error, Kind};
-use convo::store::copies::Outcome;
+use convo::error::{Error, ErrorKind};
+use convo::store::copies::CopyOutcome;
 use std::path::Path;
 
 /// The outcome of a session: the most important outcome of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Word {
-    Of(Outcome),
+pub enum SessionOutcome {
+    Of(CopyOutcome),
     /// Written back to its home.
     Back,
     /// A difference found by --verify.
@@ -21,32 +21,32 @@ pub enum Word {
     Failed,
 }
 
-impl Word {
+impl SessionOutcome {
     const fn name(self) -> &'static str {
         match self {
-            Word::Of(outcome) => outcome.name(),
-            Word::Back => "back",
-            Word::Differs => "differs",
-            Word::Busy => "busy",
-            Word::Failed => "failed",
+            SessionOutcome::Of(outcome) => outcome.name(),
+            SessionOutcome::Back => "back",
+            SessionOutcome::Differs => "differs",
+            SessionOutcome::Busy => "busy",
+            SessionOutcome::Failed => "failed",
         }
     }
 }
 
 /// A session in the report.
-pub struct Row {
-    pub word: Word,
+pub struct ArchiveRow {
+    pub word: SessionOutcome,
     name: String,
     pub bytes: u64,
-    errors: Vec<(Kind, String)>,
+    errors: Vec<(ErrorKind, String)>,
     hint: Option<String>,
     /// Files that differ.
     found: Vec<(&'static str, String)>,
 }
 
-impl Row {
-    pub fn new(name: &str, word: Word) -> Row {
-        Row {
+impl ArchiveRow {
+    pub fn new(name: &str, word: SessionOutcome) -> ArchiveRow {
+        ArchiveRow {
             word,
             name: name.to_string(),
             bytes: 0,
@@ -57,13 +57,15 @@ impl Row {
     }
 
     /// Adds an error. Data that cannot be read or written results in status 74.
-    pub fn failed(mut self, error: &Error) -> Row {
+    pub fn failed(mut self, error: &Error) -> ArchiveRow {
         let (word, kind) = match error.kind {
-            Kind::Locked => (Word::Busy, Kind::Locked),
-            kind @ (Kind::Unsure | Kind::Data | Kind::Exists | Kind::NotFound | Kind::Usage) => {
-                (Word::Failed, kind)
-            }
-            _ => (Word::Failed, Kind::InputOutput),
+            ErrorKind::Locked => (SessionOutcome::Busy, ErrorKind::Locked),
+            kind @ (ErrorKind::Unsure
+            | ErrorKind::Data
+            | ErrorKind::Exists
+            | ErrorKind::NotFound
+            | ErrorKind::Usage) => (SessionOutcome::Failed, kind),
+            _ => (SessionOutcome::Failed, ErrorKind::InputOutput),
         };
         self.word = self.word.max(word);
         self.errors.push((kind, error.message.clone()));
@@ -73,7 +75,7 @@ impl Row {
 
     /// Adds a file that differs.
     pub fn find(&mut self, what: &'static str, path: &Path) {
-        self.word = self.word.max(Word::Differs);
+        self.word = self.word.max(SessionOutcome::Differs);
         self.found.push((what, path_name(path)));
     }
 
@@ -99,16 +101,16 @@ const COLUMNS: [Column; 3] = [
 ];
 
 /// The options of the output.
-pub struct Report<'r> {
+pub struct ArchiveReport<'r> {
     pub context: &'r Context,
     pub json: bool,
 }
 
-impl Report<'_> {
+impl ArchiveReport<'_> {
     /// Prints the rows and reports errors.
-    pub fn print(&self, rows: impl Iterator<Item = Row>) -> anyhow::Result<()> {
+    pub fn print(&self, rows: impl Iterator<Item = ArchiveRow>) -> anyhow::Result<()> {
         let output = &self.context.output;
-        let rows: Vec<Row> = rows.collect();
+        let rows: Vec<ArchiveRow> = rows.collect();
         for row in &rows {
             for (kind, message) in &row.errors {
                 let error = Error::new(*kind, message.clone());
@@ -118,8 +120,8 @@ impl Report<'_> {
                 };
                 output.error(&crate::context::named(error, &row.name));
             }
-            if row.word == Word::Differs {
-                output.note_status(Kind::No);
+            if row.word == SessionOutcome::Differs {
+                output.note_status(ErrorKind::No);
             }
         }
         if output.is_quiet() {
@@ -127,9 +129,9 @@ impl Report<'_> {
         }
         let shown = rows
             .iter()
-            .filter(|row| output.verbose || row.word != Word::Of(Outcome::Same));
+            .filter(|row| output.verbose || row.word != SessionOutcome::Of(CopyOutcome::Same));
         if self.json {
-            return output.done(output.rows(false, shown.map(Row::object)));
+            return output.done(output.rows(false, shown.map(ArchiveRow::object)));
         }
         let cells = shown.flat_map(|row| {
             let cells = |word: &str, name: &str, bytes: Option<u64>| {

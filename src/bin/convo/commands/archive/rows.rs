@@ -2,14 +2,14 @@
 
 use crate::homes;
 use crate::programs::database;
-use convo::home::{Home, Piece, Transcript};
+use convo::home::{BundleFile, Home, Transcript};
 use convo::model::key;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A session in a database.
 #[derive(Clone)]
-pub struct InDatabase {
+pub struct DatabaseSession {
     pub database: PathBuf,
     pub id: String,
     /// Its time and size, which identify its version.
@@ -23,7 +23,7 @@ pub struct Stale<'w> {
 }
 
 /// Record streams by path.
-pub type Rows = BTreeMap<PathBuf, (Piece, InDatabase)>;
+pub type Rows = BTreeMap<PathBuf, (BundleFile, DatabaseSession)>;
 
 /// Adds the sessions of a database by their names.
 pub fn add(home: &Home, database: &Transcript, found: Vec<database::Row>, rows: &mut BTreeMap<String, Rows>) {
@@ -32,12 +32,12 @@ pub fn add(home: &Home, database: &Transcript, found: Vec<database::Row>, rows: 
     for row in found {
         let name = homes::own_name(&row.id, row.parent.as_deref());
         let path = below.join(format!("{}.jsonl", key::id_for_key(&row.id)));
-        let piece = Piece {
+        let piece = BundleFile {
             kind: "transcript",
             bytes: row.bytes,
             modified: (0, 0),
         };
-        let row = InDatabase {
+        let row = DatabaseSession {
             database: database.path.clone(),
             state: row.state(),
             id: row.id,

@@ -1,8 +1,8 @@
 //! Finds the sessions to archive: those in the homes, and those that only the archive has.
 
 use super::rows::{self, Rows};
-use super::work::{Part, Work};
-use crate::args::Scope;
+use super::work::{ArchiveSession, HomePart};
+use crate::args::SessionScope;
 use crate::context::Context;
 use crate::homes::{self, listings, report_unread};
 use crate::parallel;
@@ -23,8 +23,8 @@ pub fn all(
     context: &Context,
     mut homes: Vec<Home>,
     copies: Option<&Copies>,
-    scope: &Scope,
-) -> anyhow::Result<Vec<Work>> {
+    scope: &SessionScope,
+) -> anyhow::Result<Vec<ArchiveSession>> {
     homes.retain(|home| scope.has_program(Some(home.program.name)));
     let selected = selected(context, &homes, scope)?;
     let is_selected = |program: &str, id: Option<&str>| {
@@ -32,7 +32,7 @@ pub fn all(
             id.is_some_and(|id| selected.contains(&(program.to_string(), id.to_string())))
         })
     };
-    let mut groups: BTreeMap<Key, (Option<String>, Vec<Part>)> = BTreeMap::new();
+    let mut groups: BTreeMap<Key, (Option<String>, Vec<HomePart>)> = BTreeMap::new();
     let mut unread = Vec::new();
     for home in &homes {
         let program = home.program.name;
@@ -67,7 +67,7 @@ pub fn all(
                 }
             }
         }
-        let part_in = |base: &Path, files, rows: Rows| Part {
+        let part_in = |base: &Path, files, rows: Rows| HomePart {
             base: base.to_path_buf(),
             home: homes::short_path(base),
             files: rows
@@ -114,8 +114,8 @@ pub fn all(
     report_unread(context, &unread, "not archived");
     let groups: Vec<_> = groups.into_iter().collect();
     let mut work = Vec::with_capacity(groups.len());
-    let read = |((program, name), (id, parts)): &(Key, (Option<String>, Vec<Part>))| {
-        Work::new(copies, program, name, id.clone(), parts.clone())
+    let read = |((program, name), (id, parts)): &(Key, (Option<String>, Vec<HomePart>))| {
+        ArchiveSession::new(copies, program, name, id.clone(), parts.clone())
     };
     match groups.len() < FEW {
         true => work.extend(groups.iter().map(read)),
@@ -131,7 +131,7 @@ pub fn all(
 fn selected(
     context: &Context,
     homes: &[Home],
-    scope: &Scope,
+    scope: &SessionScope,
 ) -> anyhow::Result<Option<BTreeSet<(String, String)>>> {
     if scope.project.is_none() && scope.since.is_none() && scope.until.is_none() {
         return Ok(None);
@@ -144,7 +144,7 @@ fn selected(
                 scope.has_project(session.project.as_deref()) && scope.has_time(Some(session.updated()), now);
             if is_wanted {
                 let id = match session.transcript.is_in_database {
-                    true => session.own_name(),
+                    true => session.name_in_program(),
                     false => session.parent.clone().unwrap_or_else(|| session.id.clone()),
                 };
                 selected.insert((listing.home.program.name.to_string(), id));

@@ -1,25 +1,25 @@
 //! The sessions to archive, and their parts to copy: copied, committed.
 
-use super::report::{Row, Word};
-use super::rows::{InDatabase, Stale};
+use super::report::{ArchiveRow, SessionOutcome};
+use super::rows::{DatabaseSession, Stale};
 use crate::context::named;
 use crate::homes;
 use crate::output::path_name;
 use crate::programs::database;
-use convo::error::{Error, Kind, Result};
-use convo::home::Piece;
-use convo::store::copies::{Copies, Finding, Kept, Line, Outcome, Wanted};
+use convo::error::{Error, ErrorKind, Result};
+use convo::home::BundleFile;
+use convo::store::copies::{ArchivedSession, Copies, CopyOutcome, CopyProblem, ManifestLine, WantedFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A session in the homes and in the archive.
-pub struct Work {
+pub struct ArchiveSession {
     name: String,
     id: Option<String>,
-    parts: Vec<Part>,
-    kept: Result<Kept>,
+    parts: Vec<HomePart>,
+    kept: Result<ArchivedSession>,
     /// The manifest lines not yet committed, and the number of bytes copied.
-    lines: Vec<Line>,
+    lines: Vec<ManifestLine>,
     bytes: u64,
     /// Errors of this session.
     pub errors: Vec<Error>,
@@ -27,35 +27,35 @@ pub struct Work {
 
 /// The files of a session in one home.
 #[derive(Clone)]
-pub struct Part {
+pub struct HomePart {
     /// The directory, and its name in manifests.
     pub base: PathBuf,
     pub home: PathBuf,
-    pub files: BTreeMap<PathBuf, Piece>,
+    pub files: BTreeMap<PathBuf, BundleFile>,
     /// The files that are records of a database.
-    pub rows: BTreeMap<PathBuf, InDatabase>,
+    pub rows: BTreeMap<PathBuf, DatabaseSession>,
     /// Whether the whole home was read, so that missing files are gone.
     pub is_whole: bool,
     /// The databases that were read; `None` if one could not be.
     pub databases: Option<BTreeSet<PathBuf>>,
 }
 
-impl Work {
+impl ArchiveSession {
     /// A session with this directory in the archive.
     pub fn new(
         copies: Option<&Copies>,
         program: &str,
         directory: &str,
         id: Option<String>,
-        parts: Vec<Part>,
-    ) -> Work {
+        parts: Vec<HomePart>,
+    ) -> ArchiveSession {
         let kept = match copies {
-            Some(copies) => copies.kept(program, directory),
-            None => Ok(Kept::default()),
+            Some(copies) => copies.archived_session(program, directory),
+            None => Ok(ArchivedSession::default()),
         };
         let id = id.or_else(|| kept.as_ref().ok()?.session.clone());
-        Work {
-            name: homes::kept_name(program, id.as_deref()),
+        ArchiveSession {
+            name: homes::archived_name(program, id.as_deref()),
             id,
             parts,
             kept,
@@ -69,7 +69,7 @@ impl Work {
     pub fn stale(&self) -> Vec<Stale<'_>> {
         let Ok(kept) = &self.kept else { return Vec::new() };
         let rows = self.parts.iter().flat_map(|part| {
-            let is_stale = |(path, row): &(&PathBuf, &InDatabase)| !is_same_row(kept, part, path, row);
+            let is_stale = |(path, row): &(&PathBuf, &DatabaseSession)| !is_same_row(kept, part, path, row);
             part.rows.iter().filter(is_stale)
         });
         rows.map(|(_, row)| Stale {
@@ -102,7 +102,7 @@ impl Work {
                     .parent()
                     .map_or(Ok(()), std::fs::create_dir_all)
                     .and_then(|()| std::fs::write(&file, records));
-                let wanted = Wanted {
+                let wanted = WantedFile {
                     base: scratch,
                     home: &part.home,
                     path,
@@ -129,19 +129,19 @@ impl Work {
     /// An earlier copy is kept.
     pub fn fail_row(&mut self, copies: &Copies, at: &str, row: &database::Row, scratch: &Path) {
         let first = self.lines.len();
-        let known = |part: &Part, path: &Path| self.kept.as_ref().ok()?.of(&part.home, path).cloned();
+        let known = |part: &HomePart, path: &Path| self.kept.as_ref().ok()?.of(&part.home, path).cloned();
         let own = self.parts.iter().flat_map(|part| {
             let own = part.rows.iter().filter(|(_, own)| own.id == row.id);
             own.filter_map(|(path, _)| known(part, path))
         });
-        let known: Vec<Line> = own.collect();
+        let known: Vec<ManifestLine> = own.collect();
         match known.is_empty() {
             true => self.take_row(copies, at, row, b"", scratch),
-            false => self.lines.extend(known.into_iter().map(|line| Line {
+            false => self.lines.extend(known.into_iter().map(|line| ManifestLine {
                 at: at.to_string(),
                 row: Some(row.state()),
                 replaces: None,
-                outcome: Outcome::Same,
+                outcome: CopyOutcome::Same,
                 ..line
             })),
         }
@@ -154,7 +154,7 @@ impl Work {
             .flat_map(|part| part.rows.values())
             .find(|own| own.id == row.id);
         let label = database.map_or_else(String::new, |own| path_name(&own.database));
-        let error = Error::new(Kind::Data, "cannot be read; reported again when it changes");
+        let error = Error::new(ErrorKind::Data, "cannot be read; reported again when it changes");
         self.errors.push(named(error, &label));
     }
 
@@ -168,7 +168,7 @@ impl Work {
                 if part.rows.contains_key(path) || is_same(kept, part, path, piece) {
                     continue;
                 }
-                let wanted = Wanted {
+                let wanted = WantedFile {
                     base: &part.base,
                     home: &part.home,
                     path,
@@ -184,10 +184,10 @@ impl Work {
                     Err(error) => self.errors.push(error),
                 }
             }
-            for line in gone(kept, part) {
-                self.lines.push(Line {
+            for line in deleted_lines(kept, part) {
+                self.lines.push(ManifestLine {
                     at: at.to_string(),
-                    outcome: Outcome::Gone,
+                    outcome: CopyOutcome::Gone,
                     modified: None,
                     ..line
                 });
@@ -196,27 +196,27 @@ impl Work {
     }
 
     /// Returns the report of a dry run, based on sizes and times only.
-    pub fn planned(mut self) -> Row {
-        let mut word = Word::Of(Outcome::Same);
+    pub fn planned(mut self) -> ArchiveRow {
+        let mut word = SessionOutcome::Of(CopyOutcome::Same);
         if let Ok(kept) = &self.kept {
             for part in &self.parts {
                 for (path, piece) in &part.files {
                     let next = match kept.of(&part.home, path) {
-                        _ if is_same(kept, part, path, piece) => Outcome::Same,
-                        None => Outcome::New,
-                        Some(known) if piece.bytes > known.bytes => Outcome::Grown,
-                        Some(_) => Outcome::Diverged,
+                        _ if is_same(kept, part, path, piece) => CopyOutcome::Same,
+                        None => CopyOutcome::New,
+                        Some(known) if piece.bytes > known.bytes => CopyOutcome::Grown,
+                        Some(_) => CopyOutcome::Diverged,
                     };
                     let known = kept.of(&part.home, path).map_or(0, |known| known.bytes);
                     self.bytes += match next {
-                        Outcome::Same => 0,
-                        Outcome::Grown => piece.bytes - known,
+                        CopyOutcome::Same => 0,
+                        CopyOutcome::Grown => piece.bytes - known,
                         _ => piece.bytes,
                     };
-                    word = word.max(Word::Of(next));
+                    word = word.max(SessionOutcome::Of(next));
                 }
-                if !gone(kept, part).is_empty() {
-                    word = word.max(Word::Of(Outcome::Gone));
+                if !deleted_lines(kept, part).is_empty() {
+                    word = word.max(SessionOutcome::Of(CopyOutcome::Gone));
                 }
             }
         }
@@ -229,18 +229,18 @@ impl Work {
     }
 
     /// Returns the lines to commit.
-    pub fn change(&self) -> Option<(&Kept, &[Line])> {
+    pub fn change(&self) -> Option<(&ArchivedSession, &[ManifestLine])> {
         let kept = self.kept.as_ref().ok()?;
         (!self.lines.is_empty()).then_some((kept, self.lines.as_slice()))
     }
 
     /// Returns the row of a session after its commit.
-    pub fn done(mut self, committed: Result<()>) -> Row {
-        let mut word = Word::Of(Outcome::Same);
+    pub fn done(mut self, committed: Result<()>) -> ArchiveRow {
+        let mut word = SessionOutcome::Of(CopyOutcome::Same);
         match committed {
             Ok(()) => {
                 for line in &self.lines {
-                    word = word.max(Word::Of(line.outcome));
+                    word = word.max(SessionOutcome::Of(line.outcome));
                 }
             }
             Err(error) => {
@@ -252,8 +252,8 @@ impl Work {
     }
 
     /// Compares the copies with their checksums and with the homes.
-    pub fn verify(&self, copies: &Copies) -> Row {
-        let mut row = Row::new(&self.name, Word::Of(Outcome::Same));
+    pub fn verify(&self, copies: &Copies) -> ArchiveRow {
+        let mut row = ArchiveRow::new(&self.name, SessionOutcome::Of(CopyOutcome::Same));
         let kept = match &self.kept {
             Ok(kept) => kept,
             Err(error) => return row.failed(error),
@@ -269,8 +269,8 @@ impl Work {
         };
         for (line, finding) in found {
             let what = match finding {
-                Finding::Damaged => "damaged",
-                Finding::Differs => "differs",
+                CopyProblem::Damaged => "damaged",
+                CopyProblem::Differs => "differs",
             };
             row.find(what, &line.home.join(&line.path));
         }
@@ -294,8 +294,8 @@ impl Work {
         row
     }
 
-    fn row(self, word: Word) -> Row {
-        let mut row = Row::new(&self.name, word);
+    fn row(self, word: SessionOutcome) -> ArchiveRow {
+        let mut row = ArchiveRow::new(&self.name, word);
         row.bytes = self.bytes;
         if let Err(error) = self.kept {
             return row.failed(&error);
@@ -308,7 +308,7 @@ impl Work {
 }
 
 /// Whether a file is unchanged since it was copied.
-fn is_same(kept: &Kept, part: &Part, path: &Path, piece: &Piece) -> bool {
+fn is_same(kept: &ArchivedSession, part: &HomePart, path: &Path, piece: &BundleFile) -> bool {
     if let Some(row) = part.rows.get(path) {
         return is_same_row(kept, part, path, row);
     }
@@ -320,28 +320,28 @@ fn is_same(kept: &Kept, part: &Part, path: &Path, piece: &Piece) -> bool {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Whether a database session is unchanged since it was copied, or since it could not be read.
-fn is_same_row(kept: &Kept, part: &Part, path: &Path, row: &InDatabase) -> bool {
+fn is_same_row(kept: &ArchivedSession, part: &HomePart, path: &Path, row: &DatabaseSession) -> bool {
     kept.of(&part.home, path).is_some_and(|known| {
         let is_tried = known.unread.as_ref().is_none_or(|version| version == VERSION);
-        known.outcome != Outcome::Gone && known.row.as_ref() == Some(&row.state) && is_tried
+        known.outcome != CopyOutcome::Gone && known.row.as_ref() == Some(&row.state) && is_tried
     })
 }
 
 /// Returns lines for the files that are no longer in a home.
-fn gone(kept: &Kept, part: &Part) -> Vec<Line> {
+fn deleted_lines(kept: &ArchivedSession, part: &HomePart) -> Vec<ManifestLine> {
     // Sessions of a database that another run reads are unknown to this one.
-    let is_read = |line: &Line| match (&part.databases, line.path.parent()) {
+    let is_read = |line: &ManifestLine| match (&part.databases, line.path.parent()) {
         (Some(databases), Some(below)) => {
             let database = part.base.join(below);
             databases.contains(&database) || !database.exists()
         }
         _ => false,
     };
-    let is_gone = |line: &&&Line| {
+    let is_gone = |line: &&&ManifestLine| {
         part.is_whole
             && (line.row.is_none() || is_read(line))
             && line.home == part.home
-            && line.outcome != Outcome::Gone
+            && line.outcome != CopyOutcome::Gone
             && !part.files.contains_key(&line.path)
     };
     let latest = kept.latest();
@@ -353,10 +353,10 @@ fn gone(kept: &Kept, part: &Part) -> Vec<Line> {
 }
 
 /// Returns the number of bytes copied for a line.
-fn copied(kept: &Kept, line: &Line) -> u64 {
+fn copied(kept: &ArchivedSession, line: &ManifestLine) -> u64 {
     match (line.outcome, line.replaces, kept.of(&line.home, &line.path)) {
-        (Outcome::Same | Outcome::Gone, ..) => 0,
-        (Outcome::Grown, None, Some(known)) => line.bytes.saturating_sub(known.bytes),
+        (CopyOutcome::Same | CopyOutcome::Gone, ..) => 0,
+        (CopyOutcome::Grown, None, Some(known)) => line.bytes.saturating_sub(known.bytes),
         _ => line.bytes,
     }
 }

@@ -1,23 +1,23 @@
 //! `ask`: sends a prompt to a program and stores prompt and reply together.
 
-mod asking;
-mod keep;
-mod shown;
+mod live_output;
+mod run_program;
+mod store_reply;
 
 use super::Run;
-use crate::args::{Counting, EditArgs, Fitting, Input, InputArgs, duration, max_messages, tokenizer};
+use crate::args::{BudgetArgs, EditArgs, Input, InputArgs, TokenizerArgs, duration, max_messages, tokenizer};
 use crate::context::Context;
-use crate::edit::Edit;
+use crate::edit::EditRequest;
 use crate::input::each_session;
 use crate::input::stdin_messages;
-use crate::output::counted;
-use crate::programs::external_program::Named;
+use crate::output::count_of;
+use crate::programs::external_program::ProgramName;
 use crate::provider_request;
-use asking::Asking;
 use clap::Args;
 use convo::check::Api;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::tokens::Tokenizer;
+use run_program::PromptRequest;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub struct Ask {
     /// cmd: runs a shell command; NAME runs the plugin convo-NAME. Default: $CONVO_ASK_WITH, `ask-with` in the
     /// configuration file, or llm.
     #[arg(long, value_name = "PROGRAM", value_parser = program, help_heading = "Program")]
-    with: Option<Named>,
+    with: Option<ProgramName>,
     /// Kill the program after this long [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true, help_heading = "Program")]
     timeout: Option<Duration>,
@@ -68,7 +68,7 @@ pub struct Ask {
     #[arg(long, help_heading = "Program")]
     reply: bool,
     #[command(flatten)]
-    fitting: Fitting,
+    fitting: BudgetArgs,
     /// Repair the context for this API; see `check`
     #[arg(long = "for", value_name = "API", value_parser = provider_request::api, hide_short_help = true, help_heading = "Program")]
     api: Option<Api>,
@@ -87,29 +87,29 @@ pub struct Ask {
     changing: EditArgs,
 }
 
-fn program(text: &str) -> Result<Named, String> {
-    Named::read(text, "")
+fn program(text: &str) -> Result<ProgramName, String> {
+    ProgramName::read(text, "")
 }
 
 impl Run for Ask {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.changing.json);
+        context.output.set_json_diagnostics(self.changing.json);
         let input = context.input(&self.input)?;
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: true,
             append_only: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         let stored = edit.in_store(&input) && !edit.in_place();
         if self.max_messages.is_some() && !stored {
-            let error = Error::new(Kind::Usage, "--max-messages requires a stored session");
+            let error = Error::new(ErrorKind::Usage, "--max-messages requires a stored session");
             return Err(error
                 .hint("continue a file or a stream with: convo continue")
                 .into());
         }
         let budget = self.fitting.budget()?;
         if budget.is_none() && self.fitting.window.is_some() {
-            let error = Error::new(Kind::Usage, "--window requires --budget");
+            let error = Error::new(ErrorKind::Usage, "--window requires --budget");
             return Err(error
                 .hint("add --budget, e.g. --budget 60% --window gpt-4o")
                 .into());
@@ -119,18 +119,18 @@ impl Run for Ask {
             false => Some(stdin_messages::text(self.text.as_ref(), &input, "ask")?),
         };
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            let error = Error::new(Kind::Usage, "empty prompt");
+            let error = Error::new(ErrorKind::Usage, "empty prompt");
             return Err(error
                 .hint("give a prompt, or use --reply to answer the last message")
                 .into());
         }
-        let mut asking = Asking {
+        let mut asking = PromptRequest {
             context,
             text,
             plain: self.plain,
             budget,
             window: self.fitting.window(),
-            counting: Counting {
+            counting: TokenizerArgs {
                 tokenizer: self.tokenizer,
             },
             api: self.api,
@@ -154,12 +154,13 @@ impl Run for Ask {
         };
         asking.program = Some(named.program(context, "plugin", &self.arguments)?);
         let count = match &input {
-            Input::Name(name) if stored => keep::in_store(asking, name, self.max_messages)?,
-            _ => keep::elsewhere(asking, &input, edit)?,
+            Input::Name(name) if stored => store_reply::in_store(asking, name, self.max_messages)?,
+            _ => store_reply::elsewhere(asking, &input, edit)?,
         };
-        context
-            .output
-            .detail(&input.label(), &format!("appended {}", counted(count, "message")));
+        context.output.detail(
+            &input.label(),
+            &format!("appended {}", count_of(count, "message")),
+        );
         Ok(())
     }
 }
@@ -168,12 +169,12 @@ impl Run for Ask {
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The program that replies if the command line names none.
-fn default(context: &Context) -> convo::Result<Named> {
-    let Some(named) = context.ask_with() else {
-        return Ok(Named::Plugin("llm".to_string()));
+fn default(context: &Context) -> convo::Result<ProgramName> {
+    let Some(named) = context.default_program() else {
+        return Ok(ProgramName::Plugin("llm".to_string()));
     };
     program(named).map_err(|why| {
         let what = format!("CONVO_ASK_WITH or ask-with in the configuration file: '{named}': {why}");
-        Error::new(Kind::Config, what)
+        Error::new(ErrorKind::Config, what)
     })
 }

@@ -4,25 +4,26 @@ mod sets;
 
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
-use crate::context::{Context, Opened, named, stopped};
+use crate::context::{Context, OpenInput, named, stopped};
 use crate::input::chain_reader;
 use crate::input::follow::follow;
-use crate::input::{InputSessions, Reading, report_and_continue};
+use crate::input::{InputSessions, InputSettings, report_and_continue};
 use crate::provider_request;
 use crate::writing::{
-    Export, Returning, Sessions, Writing, goes_back, single, with_model, wrap, write_records, write_to,
+    Export, OutputFormat, SessionGroups, SessionWriter, can_write_back, single, with_model, wrap,
+    write_records, write_to,
 };
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
+use convo::filter::materialize::{LineJoiner, LineWriter};
 use convo::filter::select;
-use convo::filter::settle::{Joined, Lines};
 use convo::filter::stable::stable;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::{Format, Stream};
 use convo::model::session::Session;
 use convo::model::view::View;
-use sets::{Chosen, SetArgs};
+use sets::{SetArgs, SetSelection};
 use std::io::Write;
 
 /// Print sessions, or convert them to another format
@@ -79,7 +80,7 @@ pub struct Cat {
 
 impl Run for Cat {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let inputs = context.inputs(&self.inputs)?;
         let mut writing = self.writing.settle(&inputs, &self.reading)?;
         let to = writing.format();
@@ -95,13 +96,13 @@ impl Run for Cat {
         if self.following.follow {
             return self.follow(context, &inputs, writing);
         }
-        let reading = Reading {
+        let reading = InputSettings {
             returns: to != Format::Native && !self.stable,
             ..(&self.reading).into()
         };
         write_to(context, writing, |out| {
             let mut written = 0;
-            if self.sets.chooses(to) {
+            if self.sets.selects_sessions(to) {
                 return self.choose(context, &inputs, writing, out);
             }
             if self.chained.chain {
@@ -113,9 +114,9 @@ impl Run for Cat {
                     |label, mut session| {
                         out.separate();
                         written += 1;
-                        let narrowed = self.narrow(label, &mut session)?;
+                        let narrowed = self.select_part(label, &mut session)?;
                         match to {
-                            Format::Native if narrowed => self.narrowed(&session, out),
+                            Format::Native if narrowed => self.print_selection(&session, out),
                             Format::Native => write_records(&session, out),
                             _ => {
                                 let session = self.modeled(session, to)?;
@@ -144,10 +145,14 @@ impl Run for Cat {
 
 impl Cat {
     /// Prints each record once it is complete.
-    fn follow(&self, context: &Context, inputs: &[Input], writing: Writing<'_>) -> anyhow::Result<()> {
+    fn follow(&self, context: &Context, inputs: &[Input], writing: OutputFormat<'_>) -> anyhow::Result<()> {
         let has_to = writing.format() != Format::Native;
-        if has_to || self.writing.is_elsewhere() || self.narrows() || self.sets.chooses(Format::Native) {
-            let error = Error::new(Kind::Usage, "--follow prints the record stream as it is");
+        if has_to
+            || self.writing.is_elsewhere()
+            || self.selects_part()
+            || self.sets.selects_sessions(Format::Native)
+        {
+            let error = Error::new(ErrorKind::Usage, "--follow prints the record stream as it is");
             let error = error.hint("omit --to, --output, --pack and the filters; show --follow has filters");
             return Err(error.into());
         }
@@ -158,7 +163,7 @@ impl Cat {
             self.following,
             &mut |_, session, mut records| {
                 context.output.stdout(|out| {
-                    let mut lines = Lines::new(out);
+                    let mut lines = LineWriter::new(out);
                     Ok(records.try_for_each(|index| lines.write(session.full(index)))?)
                 })
             },
@@ -170,35 +175,35 @@ impl Cat {
         &self,
         context: &Context,
         inputs: &[Input],
-        writing: Writing<'_>,
-        out: &mut Joined<'_>,
+        writing: OutputFormat<'_>,
+        out: &mut LineJoiner<'_>,
     ) -> anyhow::Result<()> {
         let to = writing.format();
-        let mut chosen = Chosen::default();
+        let mut chosen = SetSelection::default();
         let mut written = 0;
         let mut write = |label: &str, session: Session| {
             out.separate();
             written += 1;
             match to {
-                Format::Native => self.narrowed(&session, out),
+                Format::Native => self.print_selection(&session, out),
                 _ => {
                     let session = self.modeled(session, to)?;
                     Export::new(context, label, writing, self.reading.strict).write(&session, written, out)
                 }
             }
         };
-        let reading = Reading {
+        let reading = InputSettings {
             exports: to != Format::Native,
             ..(&self.reading).into()
         };
         chain_reader::each(context, inputs, reading, self.chained, |label, mut session| {
-            self.narrow(label, &mut session)?;
+            self.select_part(label, &mut session)?;
             match chosen.choose(&self.sets, to, context, label, session)? {
                 Some(session) => write(label, session),
                 None => Ok(()),
             }
         })?;
-        for (label, session) in chosen.rest(context) {
+        for (label, session) in chosen.held_back_sessions(context) {
             write(&label, session)?;
         }
         chosen.report(context);
@@ -209,16 +214,16 @@ impl Cat {
     fn pass(
         &self,
         context: &Context,
-        opened: Opened,
-        reading: Reading<'_>,
+        opened: OpenInput,
+        reading: InputSettings<'_>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let label = opened.label.clone();
-        if self.narrows() {
+        if self.selects_part() {
             let mut sessions = InputSessions::selected(context, opened, reading);
             while let Some(mut session) = sessions.next()? {
-                let narrowed = self.narrow(&label, &mut session);
-                let write = |_| self.narrowed(&session, out);
+                let narrowed = self.select_part(&label, &mut session);
+                let write = |_| self.print_selection(&session, out);
                 sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
             }
             return Ok(());
@@ -229,7 +234,7 @@ impl Cat {
             }
             _ => {
                 // The log includes branches.
-                let reading = Reading {
+                let reading = InputSettings {
                     include_branches: true,
                     ..reading
                 };
@@ -241,7 +246,7 @@ impl Cat {
             }
         };
         let mut report = Report::default();
-        let mut lines = Lines::new(out);
+        let mut lines = LineWriter::new(out);
         loop {
             let record = match reader.next(&mut report) {
                 Ok(Some(record)) => record,
@@ -269,9 +274,9 @@ impl Cat {
     fn export(
         &self,
         context: &Context,
-        mut opened: Opened,
-        reading: Reading<'_>,
-        writing: Writing<'_>,
+        mut opened: OpenInput,
+        reading: InputSettings<'_>,
+        writing: OutputFormat<'_>,
         written: &mut usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
@@ -283,13 +288,13 @@ impl Cat {
         }
         let label = opened.label.clone();
         let export = Export::new(context, &label, writing, self.reading.strict);
-        let returns = goes_back(&opened, to) && self.model.is_none() && !self.stable;
+        let returns = can_write_back(&opened, to) && self.model.is_none() && !self.stable;
         if returns && self.reading.session.is_none() && self.reading.branch.is_none() {
             single(to, *written + 1)?;
-            let mut returning = Returning::new(&export);
+            let mut returning = SessionGroups::new(&export);
             let mut sessions = InputSessions::all(context, opened, reading);
             while let Some(mut session) = sessions.next()? {
-                let narrowed = self.narrow(&label, &mut session);
+                let narrowed = self.select_part(&label, &mut session);
                 let write = |narrowed| returning.write(session, narrowed, out);
                 sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
             }
@@ -299,14 +304,14 @@ impl Cat {
             .value
             .take()
             .filter(|_| opened.format == to && self.model.is_none());
-        let mut exported = Sessions::new(value.as_deref());
-        let reading = Reading {
+        let mut exported = SessionWriter::new(value.as_deref());
+        let reading = InputSettings {
             exports: true,
             ..reading
         };
         let mut sessions = InputSessions::selected(context, opened, reading);
         while let Some(mut session) = sessions.next()? {
-            let narrowed = self.narrow(&label, &mut session);
+            let narrowed = self.select_part(&label, &mut session);
             let modeled = narrowed.and_then(|narrowed| {
                 if narrowed {
                     exported.changed();
@@ -320,16 +325,16 @@ impl Cat {
     }
 
     /// Whether options change the session or select a part of it.
-    fn narrows(&self) -> bool {
+    fn selects_part(&self) -> bool {
         self.original || self.stable || self.selecting.selection().is_some()
     }
 
     /// Reduces the session to the part to print; returns whether an option asked for that.
-    fn narrow(&self, label: &str, session: &mut Session) -> convo::Result<bool> {
+    fn select_part(&self, label: &str, session: &mut Session) -> convo::Result<bool> {
         if self.original {
             *session = select::original(session);
         }
-        let narrowed = self.selecting.narrow(label, session)?;
+        let narrowed = self.selecting.select_part(label, session)?;
         if self.stable {
             *session = stable(session);
         }
@@ -337,7 +342,7 @@ impl Cat {
     }
 
     /// Prints the reduced session; a selection of messages keeps only the header and the messages.
-    fn narrowed(&self, session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn print_selection(&self, session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.selecting.selection() {
             Some(_) => provider_request::write(session, &View::replay(session), out),
             None => write_records(session, out),

@@ -1,12 +1,12 @@
 //! `cat` for data sets: selects sessions by conditions, removes duplicates and writes training data.
 
-use crate::args::{Counting, tokens};
+use crate::args::{TokenizerArgs, tokens};
 use crate::context::Context;
 use clap::{Args, ValueEnum};
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::filter::sieve::{Sieve, keys, longest};
 use convo::format::Format;
-use convo::format::training::{Thinking, TrainingOptions};
+use convo::format::training::{TrainingOptions, TrainingThinking};
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::tokens::usage::of_item;
@@ -57,7 +57,7 @@ pub struct SetArgs {
     #[arg(long, hide_short_help = true)]
     prompt_completion: bool,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -84,7 +84,7 @@ fn share(text: &str) -> std::result::Result<Range<f64>, &'static str> {
 
 impl SetArgs {
     /// Whether an option selects sessions.
-    pub fn chooses(&self, to: Format) -> bool {
+    pub fn selects_sessions(&self, to: Format) -> bool {
         let sieve = self.sieve(to);
         sieve.is_some() || self.dedupe.is_some()
     }
@@ -106,15 +106,15 @@ impl SetArgs {
     /// Returns the options of training data.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for an option that has no effect in this format.
-    pub fn options(&self, to: Format, thinking: Option<Thinking>) -> Result<TrainingOptions> {
+    /// [`ErrorKind::Usage`] for an option that has no effect in this format.
+    pub fn options(&self, to: Format, thinking: Option<TrainingThinking>) -> Result<TrainingOptions> {
         let given = [
             ("--train-last", self.train_last.is_some(), Format::OpenaiFinetune),
             ("--prompt-completion", self.prompt_completion, Format::Trl),
         ];
         if let Some((name, _, format)) = given.iter().find(|(_, given, format)| *given && *format != to) {
             let what = format!("{name} requires --to {}", format.name());
-            return Err(Error::new(Kind::Usage, what));
+            return Err(Error::new(ErrorKind::Usage, what));
         }
         Ok(TrainingOptions {
             train_last: self.train_last,
@@ -126,7 +126,7 @@ impl SetArgs {
 
 /// Selection state over all sessions so far.
 #[derive(Default)]
-pub struct Chosen {
+pub struct SetSelection {
     seen: HashSet<Vec<u64>>,
     /// With `--dedupe prefix`: sessions held back until all are read.
     waiting: Vec<(String, Session, Vec<u64>)>,
@@ -134,7 +134,7 @@ pub struct Chosen {
     kept: u64,
 }
 
-impl Chosen {
+impl SetSelection {
     /// Returns the session if it is to be written now.
     pub fn choose(
         &mut self,
@@ -158,14 +158,14 @@ impl Chosen {
             None => None,
         };
         if let Some(reason) = reason {
-            self.leave_out(context, label, &session, reason);
+            self.skip_session(context, label, &session, reason);
             return Ok(None);
         }
         match args.dedupe {
             None => {}
             Some(Dedupe::Exact) if self.seen.insert(keys(&session, &view)) => {}
             Some(Dedupe::Exact) => {
-                self.leave_out(context, label, &session, "duplicate");
+                self.skip_session(context, label, &session, "duplicate");
                 return Ok(None);
             }
             Some(Dedupe::Prefix) => {
@@ -179,7 +179,7 @@ impl Chosen {
     }
 
     /// Returns the sessions held back, without those that are the beginning of another.
-    pub fn rest(&mut self, context: &Context) -> Vec<(String, Session)> {
+    pub fn held_back_sessions(&mut self, context: &Context) -> Vec<(String, Session)> {
         let waiting = std::mem::take(&mut self.waiting);
         let keys: Vec<Vec<u64>> = waiting.iter().map(|(_, _, keys)| keys.clone()).collect();
         let mut rest = Vec::new();
@@ -188,15 +188,15 @@ impl Chosen {
                 self.kept += 1;
                 rest.push((label, session));
             } else {
-                self.leave_out(context, &label, &session, "duplicate");
+                self.skip_session(context, &label, &session, "duplicate");
             }
         }
         rest
     }
 
-    fn leave_out(&mut self, context: &Context, label: &str, session: &Session, reason: &'static str) {
+    fn skip_session(&mut self, context: &Context, label: &str, session: &Session, reason: &'static str) {
         *self.left_out.entry(reason).or_default() += 1;
-        if context.output.speaks_json() {
+        if context.output.has_json_diagnostics() {
             let row = serde_json::json!({
                 "schema": "convo.left-out/1", "input": label, "session": session.header_text("id"), "reason": reason,
             });
@@ -208,17 +208,17 @@ impl Chosen {
     pub fn report(&self, context: &Context) {
         let total: u64 = self.left_out.values().sum();
         if self.kept == 0 && total > 0 {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
-        if total > 0 && !context.output.speaks_json() {
+        if total > 0 && !context.output.has_json_diagnostics() {
             let reasons = self
                 .left_out
                 .iter()
                 .map(|(reason, count)| format!("{reason} {count}"));
             let reasons: Vec<String> = reasons.collect();
-            let total = crate::output::counted(total, "session");
+            let total = crate::output::count_of(total, "session");
             let what = format!("left out {total}: {}", reasons.join(", "));
-            context.output.tell("", &what);
+            context.output.notice("", &what);
         }
     }
 }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The outcome of a test case.
-enum Outcome {
+enum TestOutcome {
     Passed,
     Failed(Vec<String>),
     /// The input cannot be read.
@@ -19,7 +19,7 @@ enum Outcome {
 
 struct Case {
     name: String,
-    outcome: Outcome,
+    outcome: TestOutcome,
 }
 
 struct Suite {
@@ -47,8 +47,8 @@ impl Junit {
     /// Adds a test case; `lines` are its violations as in the text report.
     pub fn case(&mut self, name: &str, lines: Vec<String>) {
         let outcome = match lines.is_empty() {
-            true => Outcome::Passed,
-            false => Outcome::Failed(lines),
+            true => TestOutcome::Passed,
+            false => TestOutcome::Failed(lines),
         };
         self.push(name, outcome);
     }
@@ -56,10 +56,10 @@ impl Junit {
     /// Adds an input that cannot be read.
     pub fn error(&mut self, label: &str, error: &anyhow::Error) {
         self.session(label, None);
-        self.push("read", Outcome::Error(error.to_string()));
+        self.push("read", TestOutcome::Error(error.to_string()));
     }
 
-    fn push(&mut self, name: &str, outcome: Outcome) {
+    fn push(&mut self, name: &str, outcome: TestOutcome) {
         let name = name.to_string();
         if let Some(suite) = self.suites.last_mut() {
             suite.cases.push(Case { name, outcome });
@@ -98,12 +98,12 @@ impl Junit {
                     escaped(&case.name)
                 );
                 let (tag, lines) = match &case.outcome {
-                    Outcome::Passed => {
+                    TestOutcome::Passed => {
                         out.push_str("/>\n");
                         continue;
                     }
-                    Outcome::Failed(lines) => ("failure", lines.as_slice()),
-                    Outcome::Error(line) => ("error", std::slice::from_ref(line)),
+                    TestOutcome::Failed(lines) => ("failure", lines.as_slice()),
+                    TestOutcome::Error(line) => ("error", std::slice::from_ref(line)),
                 };
                 let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
                 let first = lines.first().map_or("", String::as_str);
@@ -126,9 +126,9 @@ fn figures<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
     for case in cases {
         tests += 1;
         match case.outcome {
-            Outcome::Passed => {}
-            Outcome::Failed(_) => failures += 1,
-            Outcome::Error(_) => errors += 1,
+            TestOutcome::Passed => {}
+            TestOutcome::Failed(_) => failures += 1,
+            TestOutcome::Error(_) => errors += 1,
         }
     }
     format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\"")

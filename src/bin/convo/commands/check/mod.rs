@@ -9,18 +9,18 @@ mod rules;
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::{Context, named};
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use crate::input::{each_session_and_format, report_and_continue};
 use crate::output::in_line;
 use crate::prices::PriceArgs;
 use crate::provider_request;
-use crate::writing::tell_dangling;
+use crate::writing::report_dangling;
 use clap::Args;
-use convo::check::{Api, Change, Finding, Level, Mode, Options, Rule};
-use convo::error::{Error, Kind};
+use convo::check::{Api, ApiViolation, CheckOptions, HistoryRule, Mode, RepairChange, Severity};
+use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
-use convo::filter::repair::{self, How, Repaired};
-use convo::filter::rules::Rule as SessionRule;
+use convo::filter::repair::{self, RepairOptions, Repaired};
+use convo::filter::rules::SessionRule;
 use convo::filter::usage::Prices;
 use convo::format::Format;
 use convo::model::json;
@@ -29,7 +29,7 @@ use convo::model::view::View;
 use junit::Junit;
 use options::RequestOptions;
 use problem::Problem;
-use report::{Checked, Places};
+use report::{CheckedSession, ItemLocations};
 use rules::{RuleCheck, RuleOptions};
 use std::io::Write;
 use std::path::PathBuf;
@@ -116,21 +116,21 @@ fn mode(name: &str) -> Result<Mode, String> {
 
 /// Options of the check.
 struct Against<'a> {
-    options: &'a Options,
+    options: &'a CheckOptions,
     rules: Option<&'a [SessionRule]>,
     prices: &'a Prices,
 }
 
 impl Run for Check {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.changing.json);
+        context.output.set_json_diagnostics(self.changing.json);
         self.request.check(self.api)?;
         let options = self.request.options();
         let inputs = context.inputs(&self.inputs)?;
         match (self.fix, self.api) {
             (Some(mode), Some(api)) => self.fix(context, &inputs, api, &options, mode),
             (Some(_), None) => {
-                let error = Error::new(Kind::Usage, "--fix requires --for");
+                let error = Error::new(ErrorKind::Usage, "--fix requires --for");
                 Err(error.hint("name the API with --for anthropic").into())
             }
             (None, _) => self.check(context, &inputs, options),
@@ -139,7 +139,7 @@ impl Run for Check {
 }
 
 impl Check {
-    fn check(&self, context: &Context, inputs: &[Input], mut options: Options) -> anyhow::Result<()> {
+    fn check(&self, context: &Context, inputs: &[Input], mut options: CheckOptions) -> anyhow::Result<()> {
         let EditArgs {
             in_place,
             stdout,
@@ -148,13 +148,13 @@ impl Check {
             ..
         } = &self.changing;
         if in_place.is_some() || *stdout || *dry_run || writing.to.is_some() || writing.output.is_some() {
-            let error = Error::new(Kind::Usage, "-i, -n, -o, --to and --stdout require --fix");
+            let error = Error::new(ErrorKind::Usage, "-i, -n, -o, --to and --stdout require --fix");
             return Err(error.hint("repair violations with --fix").into());
         }
         if self.api.is_none() {
             // A stored session may end with a call, and its next model is unknown.
             options.open_end = true;
-            let signatures = Rule::of("GE07").map(|rule| (rule, Level::Warn));
+            let signatures = HistoryRule::of("GE07").map(|rule| (rule, Severity::Warn));
             options.levels.splice(0..0, signatures);
         }
         let rules = self.rules.read()?;
@@ -174,7 +174,9 @@ impl Check {
                 });
                 // If nothing was checked against the rules, they are not met.
                 let done = done.and_then(|()| match is_empty && against.rules.is_some() {
-                    true => Err(named(Error::new(Kind::No, "no session to check"), &input.label()).into()),
+                    true => {
+                        Err(named(Error::new(ErrorKind::No, "no session to check"), &input.label()).into())
+                    }
                     false => Ok(()),
                 });
                 if let Err(error) = &done {
@@ -202,7 +204,7 @@ impl Check {
             true => View::whole(session),
             false => View::replay(session),
         };
-        tell_dangling(context, label, session, &view);
+        report_dangling(context, label, session, &view);
         let apis = match (self.api, against.rules) {
             (Some(api), _) => vec![Some(api)],
             (None, Some(_)) => Vec::new(),
@@ -213,18 +215,18 @@ impl Check {
         };
         let checked = apis
             .into_iter()
-            .map(|api| Checked::new(api, session, &view, against.options));
+            .map(|api| CheckedSession::new(api, session, &view, against.options));
         let mut checked = checked.collect::<convo::Result<Vec<_>>>()?;
         let rules = against
             .rules
             .map(|rules| RuleCheck::new(rules, session, &view, against.prices));
-        let mut places = Places::new(session, &view);
+        let mut places = ItemLocations::new(session, &view);
         let mut print = |problem: &Problem<'_>| match self.changing.json {
             true => report::finding(label, session, problem, places.of(problem.item)),
             false => report::line(label, problem, places.of(problem.item)),
         };
         if self.junit.as_ref().is_none_or(|path| path.as_os_str() != "-") {
-            let of_apis = checked.iter().flat_map(Checked::each);
+            let of_apis = checked.iter().flat_map(CheckedSession::each);
             for problem in of_apis.chain(rules.iter().flat_map(RuleCheck::each)) {
                 out.write_all(print(&problem).as_bytes())
                     .map_err(|error| Error::io("cannot write", error))?;
@@ -234,7 +236,7 @@ impl Check {
         if self.junit.is_some() {
             junit.session(label, session.header_text("id").as_deref());
             for checked in &checked {
-                let counts = |problem: &Problem<'_>| strict || problem.level == Level::Error;
+                let counts = |problem: &Problem<'_>| strict || problem.level == Severity::Error;
                 junit.case(
                     checked.name(),
                     junit::lines(checked.each().filter(counts), &mut print),
@@ -246,7 +248,7 @@ impl Check {
         }
         let is_valid = checked.iter().all(|checked| checked.is_valid(strict));
         if !is_valid || rules.as_ref().is_some_and(|rules| rules.errors() > 0) {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
         for checked in &mut checked {
             context.output.report(label, &mut checked.losses);
@@ -257,9 +259,9 @@ impl Check {
                 .write_all(line.as_bytes())
                 .map_err(|error| Error::io("cannot write", error))?);
         }
-        let told = checked.iter().map(Checked::told);
-        for told in told.chain(rules.iter().map(RuleCheck::told)) {
-            context.output.tell(label, &told);
+        let reported = checked.iter().map(CheckedSession::describe);
+        for reported in reported.chain(rules.iter().map(RuleCheck::describe)) {
+            context.output.notice(label, &reported);
         }
         Ok(())
     }
@@ -269,51 +271,52 @@ impl Check {
         context: &Context,
         inputs: &[Input],
         api: Api,
-        options: &Options,
+        options: &CheckOptions,
         mode: Option<Mode>,
     ) -> anyhow::Result<()> {
-        let how = How {
+        let how = RepairOptions {
             api,
             options,
             mode,
             warnings: true,
         };
-        let edit = Edit {
+        let edit = EditRequest {
             reports: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         edit::run(context, inputs, edit, |session, stamps| {
             let Repaired { plan, fixed } = repair::plan(session, &how, |content| stamps.event(content))?;
-            let left: Vec<&Finding> = fixed.errors().collect();
+            let left: Vec<&ApiViolation> = fixed.errors().collect();
             if !left.is_empty() {
-                context.output.note_status(Kind::No);
+                context.output.note_status(ErrorKind::No);
             }
             let left: Vec<String> = left
                 .iter()
                 .map(|finding| format!("; left: {}: {}", finding.rule.id, finding.message))
                 .collect();
-            let told = |words: String| in_line(&format!("{words}{}", left.concat()));
+            let reported = |words: String| in_line(&format!("{words}{}", left.concat()));
             Ok(match plan {
-                Plan::Nothing(why) | Plan::Refused(why) => Plan::Nothing(told(why)),
-                Plan::Lines(lines, words) => {
-                    Plan::Lines(lines, told(format!("{words}: {}", whats(&fixed.changes))))
-                }
+                Plan::Nothing(why) | Plan::Refused(why) => Plan::Nothing(reported(why)),
+                Plan::Lines(lines, words) => Plan::Lines(
+                    lines,
+                    reported(format!("{words}: {}", describe_changes(&fixed.changes))),
+                ),
             })
         })
     }
 }
 
 /// Maximum number of changes that are listed.
-const TOLD: usize = 10;
+const MAX_LISTED: usize = 10;
 
-fn whats(changes: &[Change]) -> String {
+fn describe_changes(changes: &[RepairChange]) -> String {
     let mut words: Vec<String> = changes
         .iter()
-        .take(TOLD)
+        .take(MAX_LISTED)
         .map(|change| format!("{} {}", change.rule.id, change.what))
         .collect();
-    if changes.len() > TOLD {
-        words.push(format!("and {} more", changes.len() - TOLD));
+    if changes.len() > MAX_LISTED {
+        words.push(format!("and {} more", changes.len() - MAX_LISTED));
     }
     words.join("; ")
 }

@@ -1,8 +1,8 @@
 //! Options of the request that a session is checked for.
 
 use clap::Args;
-use convo::check::{Api, Level, Options, Rule};
-use convo::error::{Error, Kind};
+use convo::check::{Api, CheckOptions, HistoryRule, Severity};
+use convo::error::{Error, ErrorKind};
 
 // No doc comment: clap would use it as the description of the command that flattens this struct.
 #[derive(Args, Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct RequestOptions {
     alternate: bool,
     /// Set the level of a rule: off, warn, error (repeatable)
     #[arg(long, value_name = "RULE=LEVEL", value_parser = rule)]
-    rule: Vec<(&'static Rule, Level)>,
+    rule: Vec<(&'static HistoryRule, Severity)>,
 }
 
 /// Parses the first number of a version.
@@ -48,10 +48,10 @@ fn version(text: &str) -> Result<u32, String> {
         .map_err(|_| "expected a version, e.g. 3, 2.5".to_string())
 }
 
-fn rule(text: &str) -> Result<(&'static Rule, Level), String> {
+fn rule(text: &str) -> Result<(&'static HistoryRule, Severity), String> {
     let (id, level) = text.split_once('=').ok_or("expected RULE=LEVEL")?;
-    let rule = Rule::of(id).ok_or("no such rule; see convo(1)")?;
-    let level = Level::from_name(level).ok_or("expected off, warn or error")?;
+    let rule = HistoryRule::of(id).ok_or("no such rule; see convo(1)")?;
+    let level = Severity::from_name(level).ok_or("expected off, warn or error")?;
     Ok((rule, level))
 }
 
@@ -106,8 +106,8 @@ impl RequestOptions {
     }
 
     /// Returns the options for the rules.
-    pub fn options(&self) -> Options {
-        Options {
+    pub fn options(&self) -> CheckOptions {
+        CheckOptions {
             stateless: self.stateless,
             previous_response: self.previous_response_id,
             thinking: self.extended_thinking,
@@ -124,5 +124,5 @@ impl RequestOptions {
 }
 
 fn usage(what: String) -> Error {
-    Error::new(Kind::Usage, what)
+    Error::new(ErrorKind::Usage, what)
 }

@@ -1,13 +1,13 @@
 //! A violation as it is reported.
 
-use convo::check::Level;
+use convo::check::Severity;
 
 /// A violation as it is reported.
 pub struct Problem<'c> {
     /// The API, `structure`, or `rules`.
     pub api: &'static str,
     pub rule: &'c str,
-    pub level: Level,
+    pub level: Severity,
     pub message: &'c str,
     /// The repair, if one is possible.
     pub fix: Option<&'static str>,

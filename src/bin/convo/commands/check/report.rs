@@ -2,8 +2,8 @@
 
 use super::problem::Problem;
 use super::rules::{RULES, RuleCheck};
-use crate::output::{counted, in_line};
-use convo::check::{Api, Finding, Options, check, structure};
+use crate::output::{count_of, in_line};
+use convo::check::{Api, ApiViolation, CheckOptions, check, structure};
 use convo::filter::repair;
 use convo::format::report::{Loss, Report};
 use convo::format::request;
@@ -15,43 +15,43 @@ use std::collections::HashMap;
 type Location = (u64, Option<String>);
 
 /// A session checked against the rules of one API, or the structural rules of every session.
-pub struct Checked {
+pub struct CheckedSession {
     api: Option<Api>,
-    findings: Vec<Finding>,
+    findings: Vec<ApiViolation>,
     /// For each element, the items of the view that it was built from.
-    elements: Elements,
+    elements: ElementItems,
     /// Content of the session that the request does not contain.
     pub losses: Report,
 }
 
 /// The items of the view that elements were built from; without an API each item is an element.
-enum Elements {
+enum ElementItems {
     Items(usize),
     Of(Vec<Vec<usize>>),
 }
 
-impl Elements {
+impl ElementItems {
     fn len(&self) -> usize {
         match self {
-            Elements::Items(count) => *count,
-            Elements::Of(elements) => elements.len(),
+            ElementItems::Items(count) => *count,
+            ElementItems::Of(elements) => elements.len(),
         }
     }
 }
 
-impl Checked {
+impl CheckedSession {
     /// Checks the view; without an API its structure.
     pub fn new(
         api: Option<Api>,
         session: &Session,
         view: &View,
-        options: &Options,
-    ) -> convo::Result<Checked> {
+        options: &CheckOptions,
+    ) -> convo::Result<CheckedSession> {
         let Some(api) = api else {
-            return Ok(Checked {
+            return Ok(CheckedSession {
                 api: None,
                 findings: structure(session, view, options),
-                elements: Elements::Items(view.items.len()),
+                elements: ElementItems::Items(view.items.len()),
                 losses: Report::default(),
             });
         };
@@ -61,10 +61,10 @@ impl Checked {
         let content = [Loss::Message, Loss::Part, Loss::Attachment];
         losses.losses.retain(|loss, _| content.contains(loss));
         let findings = check(api, &request.elements, &repair::options_for(&request, options));
-        Ok(Checked {
+        Ok(CheckedSession {
             api: Some(api),
             findings,
-            elements: Elements::Of(
+            elements: ElementItems::Of(
                 request
                     .elements
                     .into_iter()
@@ -89,10 +89,10 @@ impl Checked {
     }
 
     /// The item of the view that a finding concerns.
-    fn item(&self, finding: &Finding) -> Option<usize> {
+    fn item(&self, finding: &ApiViolation) -> Option<usize> {
         match &self.elements {
-            Elements::Items(count) => (finding.index < *count).then_some(finding.index),
-            Elements::Of(elements) => {
+            ElementItems::Items(count) => (finding.index < *count).then_some(finding.index),
+            ElementItems::Of(elements) => {
                 let items = elements.get(finding.index)?;
                 items.get(finding.part()).or(items.last()).copied()
             }
@@ -118,19 +118,19 @@ impl Checked {
     }
 
     /// Summarizes the result in one line.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let (errors, warnings) = (self.errors(), self.warnings());
         let mut words = format!(
             "{}, {}: ",
             self.name(),
-            counted(self.elements.len() as u64, "element")
+            count_of(self.elements.len() as u64, "element")
         );
         words.push_str(&match (errors, warnings) {
             (0, 0) => "valid".to_string(),
-            (0, _) => format!("valid, {}", counted(warnings as u64, "warning")),
+            (0, _) => format!("valid, {}", count_of(warnings as u64, "warning")),
             _ => {
-                let errors = counted(errors as u64, "error");
-                let warnings = counted(warnings as u64, "warning");
+                let errors = count_of(errors as u64, "error");
+                let warnings = count_of(warnings as u64, "warning");
                 match self.api {
                     Some(_) => {
                         format!("{errors}, {warnings}; repair with: convo check --fix")
@@ -144,7 +144,7 @@ impl Checked {
 }
 
 /// Finds the locations and ids of view items.
-pub struct Places<'s> {
+pub struct ItemLocations<'s> {
     session: &'s Session,
     view: &'s View,
     /// Derived ids; computed on first use.
@@ -153,9 +153,9 @@ pub struct Places<'s> {
     last: Option<(usize, Location)>,
 }
 
-impl<'s> Places<'s> {
+impl<'s> ItemLocations<'s> {
     pub fn new(session: &'s Session, view: &'s View) -> Self {
-        Places {
+        ItemLocations {
             session,
             view,
             derived: None,
@@ -245,11 +245,11 @@ pub fn finding(label: &str, session: &Session, problem: &Problem<'_>, (line, id)
 pub fn summary(
     label: &str,
     session: &Session,
-    checked: &[Checked],
+    checked: &[CheckedSession],
     rules: Option<&RuleCheck<'_>>,
     strict: bool,
 ) -> String {
-    let of_api = |checked: &Checked| {
+    let of_api = |checked: &CheckedSession| {
         serde_json::json!({
             "api": checked.name(), "elements": checked.elements.len(), "errors": checked.errors(),
             "warnings": checked.warnings(),
@@ -266,8 +266,8 @@ pub fn summary(
     let row = serde_json::json!({
         "schema": "convo.check-summary/1", "input": label, "session": session.header_text("id"),
         "valid": failed == 0 && checked.iter().all(|checked| checked.is_valid(strict)),
-        "errors": failed + checked.iter().map(Checked::errors).sum::<usize>(),
-        "warnings": checked.iter().map(Checked::warnings).sum::<usize>(), "checks": checks,
+        "errors": failed + checked.iter().map(CheckedSession::errors).sum::<usize>(),
+        "warnings": checked.iter().map(CheckedSession::warnings).sum::<usize>(), "checks": checks,
     });
     format!("{row}\n")
 }

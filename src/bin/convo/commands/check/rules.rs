@@ -2,11 +2,11 @@
 
 use super::problem::Problem;
 use crate::config;
-use crate::output::{counted, path_name};
+use crate::output::{count_of, path_name};
 use clap::Args;
-use convo::check::Level;
+use convo::check::Severity;
 use convo::error::Result;
-use convo::filter::rules::{Rule, Violation};
+use convo::filter::rules::{SessionRule, Violation};
 use convo::filter::usage::Prices;
 use convo::model::session::Session;
 use convo::model::view::View;
@@ -53,12 +53,13 @@ impl RuleOptions {
     /// Reads the rules; none without a file.
     ///
     /// # Errors
-    /// [`Kind::Config`](convo::error::Kind::Config) for a file that cannot be read.
-    pub fn read(&self) -> Result<Option<Vec<Rule>>> {
+    /// [`Kind::Config`](convo::error::ErrorKind::Config) for a file that cannot be read.
+    pub fn read(&self) -> Result<Option<Vec<SessionRule>>> {
         let mut rules = Vec::new();
         for path in &self.rules {
             let text = config::text(path)?;
-            let read = Rule::read(&text).map_err(|error| crate::context::named(error, &path_name(path)));
+            let read =
+                SessionRule::read(&text).map_err(|error| crate::context::named(error, &path_name(path)));
             rules.extend(read?);
         }
         Ok((!self.rules.is_empty()).then_some(rules))
@@ -67,14 +68,14 @@ impl RuleOptions {
 
 /// A session checked against rules.
 pub struct RuleCheck<'r> {
-    results: Vec<(&'r Rule, Vec<Violation>)>,
+    results: Vec<(&'r SessionRule, Vec<Violation>)>,
     /// Number of messages in the view.
     pub elements: usize,
 }
 
 impl<'r> RuleCheck<'r> {
-    pub fn new(rules: &'r [Rule], session: &Session, view: &View, prices: &Prices) -> RuleCheck<'r> {
-        let check = |rule: &'r Rule| (rule, rule.check(session, view, prices));
+    pub fn new(rules: &'r [SessionRule], session: &Session, view: &View, prices: &Prices) -> RuleCheck<'r> {
+        let check = |rule: &'r SessionRule| (rule, rule.check(session, view, prices));
         RuleCheck {
             results: rules.iter().map(check).collect(),
             elements: view.items.len(),
@@ -100,7 +101,7 @@ impl<'r> RuleCheck<'r> {
 
     /// Number of violated rules.
     pub fn failed(&self) -> usize {
-        let failed = |(_, violations): &&(&Rule, Vec<Violation>)| !violations.is_empty();
+        let failed = |(_, violations): &&(&SessionRule, Vec<Violation>)| !violations.is_empty();
         self.results.iter().filter(failed).count()
     }
 
@@ -109,8 +110,8 @@ impl<'r> RuleCheck<'r> {
     }
 
     /// Summarizes the result in one line.
-    pub fn told(&self) -> String {
-        let rules = counted(self.len() as u64, "rule");
+    pub fn describe(&self) -> String {
+        let rules = count_of(self.len() as u64, "rule");
         match self.failed() {
             0 => format!("{rules}: passed"),
             failed => format!("{rules}: {failed} failed"),
@@ -118,11 +119,11 @@ impl<'r> RuleCheck<'r> {
     }
 }
 
-fn problem<'r>(rule: &'r Rule, violation: &'r Violation) -> Problem<'r> {
+fn problem<'r>(rule: &'r SessionRule, violation: &'r Violation) -> Problem<'r> {
     Problem {
         api: RULES,
         rule: &rule.name,
-        level: Level::Error,
+        level: Severity::Error,
         message: &violation.message,
         fix: None,
         index: violation.item,

@@ -1,20 +1,22 @@
 //! The functions of each system, and the options and settings that they support.
 
-use super::options::{Strategy, Who};
-use super::settings::Settings;
+use super::options::{StrategyArgs, SummarizerChoice};
+use super::settings::CompactSettings;
 use super::table::written;
 use crate::args::Window;
-use convo::error::{Error, Kind, Result};
-use convo::filter::compact::{Options, Overflow};
-use convo::filter::compat::goaitools::Limit;
-use convo::filter::compat::langchain::{ClearToolUses, Keep, Strategy as End, Trim};
+use convo::error::{Error, ErrorKind, Result};
+use convo::filter::compact::{CompactOptions, CompactOverflow};
+use convo::filter::compat::goaitools::CompactorLimit;
+use convo::filter::compat::langchain::{ClearToolUses, KeepLimit, Trim, TrimStrategy as End};
 use convo::filter::compat::openai_agents::TrimOutputs;
-use convo::filter::compat::picoclaw::Cut;
-use convo::filter::compat::{Rules, System, Way, goaitools, langchain, penguiflow, penguin};
+use convo::filter::compat::picoclaw::PicoclawCut;
+use convo::filter::compat::{
+    CompatStrategy, CompatSystem, Precedence, goaitools, langchain, penguiflow, penguin,
+};
 
 /// A function of a system, as selected by options.
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+enum CompatFunction {
     Trim,
     Clear,
     Summarization,
@@ -32,9 +34,9 @@ enum Asked {
 }
 
 /// A function and its options.
-struct Offer {
-    system: System,
-    way: Asked,
+struct CompatOption {
+    system: CompatSystem,
+    way: CompatFunction,
     /// Options that select the function.
     by: &'static [&'static str],
     /// Other options that it supports.
@@ -42,12 +44,12 @@ struct Offer {
 }
 
 const fn offer(
-    system: System,
-    way: Asked,
+    system: CompatSystem,
+    way: CompatFunction,
     by: &'static [&'static str],
     takes: &'static [&'static str],
-) -> Offer {
-    Offer {
+) -> CompatOption {
+    CompatOption {
         system,
         way,
         by,
@@ -56,21 +58,21 @@ const fn offer(
 }
 
 #[rustfmt::skip] // one per line
-const OFFERS: [Offer; 14] = [
-    offer(System::Langchain, Asked::Trim, &["budget"], &["keep-end", "start-on", "end-on", "include-system", "allow-partial"]),
-    offer(System::Langchain, Asked::Clear, &["mask-tools"], &["keep-tools", "exclude-tool", "mask-inputs", "mask-min-gain", "placeholder"]),
-    offer(System::Langchain, Asked::Summarization, &["keep-messages", "keep-tokens"], &["with"]),
-    offer(System::OpenaiAgents, Asked::LastItems, &["keep-items"], &[]),
-    offer(System::OpenaiAgents, Asked::Candidates, &["with"], &[]),
-    offer(System::OpenaiAgents, Asked::TrimOutputs, &["tool-output-max"], &["preview", "keep-last", "only-tool"]),
-    offer(System::Picoclaw, Asked::Window, &["budget"], &[]),
-    offer(System::Picoclaw, Asked::Summarise, &["with"], &[]),
-    offer(System::Picoclaw, Asked::Half, &["half"], &[]),
-    offer(System::Picoclaw, Asked::Sanitise, &["sanitize"], &[]),
-    offer(System::Penguin, Asked::Shares, &["budget", "window"], &["max-images", "always"]),
-    offer(System::Penguiflow, Asked::Zone, &["keep-last", "budget", "with"], &["summary-budget", "overflow"]),
-    offer(System::Goaitools, Asked::Limits, &["message-limit", "token-limit"], &["prompt-tokens"]),
-    offer(System::Goaitools, Asked::Design, &["keep-last", "budget"], &["with", "digest-tools"]),
+const OFFERS: [CompatOption; 14] = [
+    offer(CompatSystem::Langchain, CompatFunction::Trim, &["budget"], &["keep-end", "start-on", "end-on", "include-system", "allow-partial"]),
+    offer(CompatSystem::Langchain, CompatFunction::Clear, &["mask-tools"], &["keep-tools", "exclude-tool", "mask-inputs", "mask-min-gain", "placeholder"]),
+    offer(CompatSystem::Langchain, CompatFunction::Summarization, &["keep-messages", "keep-tokens"], &["with"]),
+    offer(CompatSystem::OpenaiAgents, CompatFunction::LastItems, &["keep-items"], &[]),
+    offer(CompatSystem::OpenaiAgents, CompatFunction::Candidates, &["with"], &[]),
+    offer(CompatSystem::OpenaiAgents, CompatFunction::TrimOutputs, &["tool-output-max"], &["preview", "keep-last", "only-tool"]),
+    offer(CompatSystem::Picoclaw, CompatFunction::Window, &["budget"], &[]),
+    offer(CompatSystem::Picoclaw, CompatFunction::Summarise, &["with"], &[]),
+    offer(CompatSystem::Picoclaw, CompatFunction::Half, &["half"], &[]),
+    offer(CompatSystem::Picoclaw, CompatFunction::Sanitise, &["sanitize"], &[]),
+    offer(CompatSystem::Penguin, CompatFunction::Shares, &["budget", "window"], &["max-images", "always"]),
+    offer(CompatSystem::Penguiflow, CompatFunction::Zone, &["keep-last", "budget", "with"], &["summary-budget", "overflow"]),
+    offer(CompatSystem::Goaitools, CompatFunction::Limits, &["message-limit", "token-limit"], &["prompt-tokens"]),
+    offer(CompatSystem::Goaitools, CompatFunction::Design, &["keep-last", "budget"], &["with", "digest-tools"]),
 ];
 
 /// Supported by every function.
@@ -83,7 +85,7 @@ const ALWAYS: [&str; 8] = [
 #[rustfmt::skip]
 const SUMMARY: [&str; 6] = ["summary-budget", "summary-role", "dates", "pin-rules", "pin-share", "for"];
 
-impl Offer {
+impl CompatOption {
     fn has(&self, option: &str) -> bool {
         let own = |name: &str| self.by.contains(&name) || self.takes.contains(&name);
         own(option)
@@ -104,18 +106,22 @@ impl Offer {
     }
 }
 
-fn refused(system: System, what: String) -> Error {
+fn refused(system: CompatSystem, what: String) -> Error {
     let offers = OFFERS.iter().filter(|offer| offer.system == system);
-    let texts: Vec<String> = offers.map(Offer::text).collect();
-    Error::new(Kind::Usage, what).hint(format!("{} supports {}", system.name(), texts.join("; ")))
+    let texts: Vec<String> = offers.map(CompatOption::text).collect();
+    Error::new(ErrorKind::Usage, what).hint(format!("{} supports {}", system.name(), texts.join("; ")))
 }
 
 /// Returns the selected function and the rules that take precedence; `None` without `--compat`.
-pub fn way(strategy: &Strategy, settings: &Settings, options: &Options) -> Result<Option<(Way, Rules)>> {
+pub fn selected_function(
+    strategy: &StrategyArgs,
+    settings: &CompactSettings,
+    options: &CompactOptions,
+) -> Result<Option<(CompatStrategy, Precedence)>> {
     let Some(system) = settings.system else {
         return Ok(None);
     };
-    let by = |offer: &Offer| {
+    let by = |offer: &CompatOption| {
         let given = offer.by.iter().find(|option| settings.has(option));
         given.map(|name| written(name))
     };
@@ -136,8 +142,8 @@ pub fn way(strategy: &Strategy, settings: &Settings, options: &Options) -> Resul
         return Err(refused(system, what));
     }
     let rules = match settings.has("compat-exact") {
-        true => Rules::Theirs,
-        false => Rules::Convo,
+        true => Precedence::Theirs,
+        false => Precedence::Convo,
     };
     let builder = Builder {
         strategy,
@@ -151,20 +157,20 @@ pub fn way(strategy: &Strategy, settings: &Settings, options: &Options) -> Resul
 
 /// Builds the function from options and settings.
 struct Builder<'s> {
-    strategy: &'s Strategy,
-    settings: &'s Settings,
-    options: &'s Options,
+    strategy: &'s StrategyArgs,
+    settings: &'s CompactSettings,
+    options: &'s CompactOptions,
 }
 
 impl Builder<'_> {
-    fn build(&self, asked: Asked) -> std::result::Result<Way, String> {
+    fn build(&self, requested: CompatFunction) -> std::result::Result<CompatStrategy, String> {
         let (strategy, settings, options) = (self.strategy, self.settings, self.options);
         let budget = options.budget.unwrap_or(0);
-        Ok(match asked {
-            Asked::Trim => Way::Trim(self.trim(budget)?),
-            Asked::Clear => {
+        Ok(match requested {
+            CompatFunction::Trim => CompatStrategy::Trim(self.trim(budget)?),
+            CompatFunction::Clear => {
                 let defaults = ClearToolUses::default();
-                Way::ClearToolUses(ClearToolUses {
+                CompatStrategy::ClearToolUses(ClearToolUses {
                     trigger: 0,
                     keep: options.mask.keep,
                     min_gain: options.mask.min_gain.unwrap_or(defaults.min_gain),
@@ -175,7 +181,7 @@ impl Builder<'_> {
                         .map_or(defaults.placeholder, str::to_string),
                 })
             }
-            Asked::Summarization => Way::Summarization(
+            CompatFunction::Summarization => CompatStrategy::Summarization(
                 match (settings.parsed("keep-messages"), settings.parsed("keep-tokens")) {
                     (Some(_), Some(_)) => {
                         return Err("keep-messages conflicts with keep-tokens".to_string());
@@ -183,24 +189,26 @@ impl Builder<'_> {
                     (Some(0), None) | (None, Some(0) | None) => {
                         return Err("keep-messages and keep-tokens: expected at least 1".to_string());
                     }
-                    (Some(messages), None) => Keep::Messages(messages),
-                    (None, Some(tokens)) => Keep::Tokens(tokens),
+                    (Some(messages), None) => KeepLimit::Messages(messages),
+                    (None, Some(tokens)) => KeepLimit::Tokens(tokens),
                 },
             ),
-            Asked::LastItems => Way::LastItems(settings.parsed::<u32>("keep-items").map(i64::from)),
-            Asked::Candidates => Way::Candidates,
-            Asked::TrimOutputs => Way::TrimOutputs(self.trim_outputs()?),
-            Asked::Window => Way::Picoclaw(Cut::Window(budget)),
-            Asked::Summarise => Way::Picoclaw(Cut::Summarise),
-            Asked::Half => Way::Picoclaw(Cut::Force),
-            Asked::Sanitise => Way::Sanitise,
-            Asked::Shares => Way::Penguin(self.shares()?),
-            Asked::Zone => Way::Penguiflow(zone(strategy, options)?),
-            Asked::Limits => Way::Limits {
+            CompatFunction::LastItems => {
+                CompatStrategy::LastItems(settings.parsed::<u32>("keep-items").map(i64::from))
+            }
+            CompatFunction::Candidates => CompatStrategy::Candidates,
+            CompatFunction::TrimOutputs => CompatStrategy::TrimOutputs(self.trim_outputs()?),
+            CompatFunction::Window => CompatStrategy::Picoclaw(PicoclawCut::Window(budget)),
+            CompatFunction::Summarise => CompatStrategy::Picoclaw(PicoclawCut::Summarise),
+            CompatFunction::Half => CompatStrategy::Picoclaw(PicoclawCut::Force),
+            CompatFunction::Sanitise => CompatStrategy::Sanitise,
+            CompatFunction::Shares => CompatStrategy::Penguin(self.shares()?),
+            CompatFunction::Zone => CompatStrategy::Penguiflow(zone(strategy, options)?),
+            CompatFunction::Limits => CompatStrategy::Limits {
                 limits: limits(settings),
                 forced: options.when.is_some(),
             },
-            Asked::Design => {
+            CompatFunction::Design => {
                 let design = match (strategy.keep_last, options.budget, &strategy.with) {
                     (Some(keep), None, Some(_)) => goaitools::Design::Summary(keep),
                     (Some(keep), None, None) => goaitools::Design::KeepLast(keep),
@@ -215,7 +223,7 @@ impl Builder<'_> {
                 if strategy.digest_tools && matches!(design, goaitools::Design::Summary(_)) {
                     return Err("--digest-tools conflicts with --with".to_string());
                 }
-                Way::Design {
+                CompatStrategy::Design {
                     design,
                     digests: strategy.digest_tools,
                 }
@@ -225,7 +233,7 @@ impl Builder<'_> {
 
     fn trim(&self, max: u64) -> std::result::Result<Trim, String> {
         let settings = self.settings;
-        let roles = |name| settings.list(name, langchain::Kind::from_name);
+        let roles = |name| settings.list(name, langchain::MessageKind::from_name);
         let include_system = settings.has("include-system");
         let end = match settings.text("keep-end") {
             Some("first") => End::First,
@@ -269,7 +277,7 @@ impl Builder<'_> {
                 return Err("--budget conflicts with --window".to_string());
             }
             (Some(budget), _) => budget,
-            (None, window) => penguin::Shares::window_of(window.map_or(0, |Window(tokens)| tokens)),
+            (None, window) => penguin::CategoryLimits::window_of(window.map_or(0, |Window(tokens)| tokens)),
         };
         let defaults = penguin::Trim::of(window);
         Ok(penguin::Trim {
@@ -281,21 +289,24 @@ impl Builder<'_> {
 }
 
 /// Returns PenguiFlow's configuration: its defaults apply, except that the summary is never larger than the total.
-fn zone(strategy: &Strategy, options: &Options) -> std::result::Result<penguiflow::Options, String> {
-    let defaults = penguiflow::Options::default();
+fn zone(
+    strategy: &StrategyArgs,
+    options: &CompactOptions,
+) -> std::result::Result<penguiflow::PenguiflowOptions, String> {
+    let defaults = penguiflow::PenguiflowOptions::default();
     let total = options.budget.unwrap_or(defaults.total);
-    let zone = penguiflow::Options {
+    let zone = penguiflow::PenguiflowOptions {
         strategy: match strategy.with {
-            Some(Who::Writes(_)) => penguiflow::Strategy::RollingSummary,
-            _ => penguiflow::Strategy::Truncation,
+            Some(SummarizerChoice::Writes(_)) => penguiflow::PenguiflowStrategy::RollingSummary,
+            _ => penguiflow::PenguiflowStrategy::Truncation,
         },
         zone: strategy.keep_last.unwrap_or(defaults.zone),
         summary: options.summary_budget.unwrap_or(defaults.summary.min(total)),
         total,
         overflow: match options.overflow {
-            Overflow::TruncateOldest => penguiflow::Overflow::TruncateOldest,
-            Overflow::TruncateSummary => penguiflow::Overflow::TruncateSummary,
-            Overflow::Error => penguiflow::Overflow::Error,
+            CompactOverflow::TruncateOldest => penguiflow::PenguiflowOverflow::TruncateOldest,
+            CompactOverflow::TruncateSummary => penguiflow::PenguiflowOverflow::TruncateSummary,
+            CompactOverflow::Error => penguiflow::PenguiflowOverflow::Error,
         },
         ..defaults
     };
@@ -304,11 +315,11 @@ fn zone(strategy: &Strategy, options: &Options) -> std::result::Result<penguiflo
 }
 
 /// Returns the ordered limits of goaitools.
-fn limits(settings: &Settings) -> Vec<Limit> {
+fn limits(settings: &CompactSettings) -> Vec<CompactorLimit> {
     let prompt = settings.parsed("prompt-tokens");
     let limit = |(name, value): (&str, &str)| match name {
-        "message-limit" => value.parse().ok().map(Limit::Messages),
-        _ => token_limit(value).map(|(max, target)| Limit::Tokens { max, target, prompt }),
+        "message-limit" => value.parse().ok().map(CompactorLimit::Messages),
+        _ => token_limit(value).map(|(max, target)| CompactorLimit::Tokens { max, target, prompt }),
     };
     let given = settings.in_order(&["message-limit", "token-limit"]);
     given.filter_map(limit).collect()

@@ -3,26 +3,26 @@
 mod compat;
 mod options;
 mod settings;
+mod summarizer;
 mod table;
-mod writer;
 
 use super::Run;
 use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
-use crate::edit::{self, Edit, Stamps};
-use crate::programs::summarizer_process::{self, Failure};
+use crate::edit::{self, EditRequest, Stamps};
+use crate::programs::summarizer_process::{self, FailureReport};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
-use convo::filter::compact::{self, Options, Outcome};
-use convo::filter::compat::{self as systems, Rules, System, Way};
+use convo::filter::compact::{self, CompactOptions, CompactionOutcome};
+use convo::filter::compat::{self as systems, CompatStrategy, CompatSystem, Precedence};
 use convo::model::session::Session;
 use convo::tokens::Counter;
-use options::Strategy;
-use settings::{Keys, Settings};
-use writer::Writer;
+use options::StrategyArgs;
+use settings::{CompactSettings, Keys};
+use summarizer::CompactionWriter;
 
 /// Columns of a dry run.
 const COLUMNS: [Column; 5] = [
@@ -61,12 +61,12 @@ const COLUMNS: [Column; 5] = [
 pub struct Compact {
     // Must be first: the other structs remove the values that it reads from the matches.
     #[command(flatten)]
-    settings: Settings,
+    settings: CompactSettings,
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    strategy: Strategy,
+    strategy: StrategyArgs,
     #[command(flatten)]
     _keys: Keys,
     /// Report each decision on standard error
@@ -83,57 +83,57 @@ pub struct Compact {
 
 impl Run for Compact {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.changing.json);
+        context.output.set_json_diagnostics(self.changing.json);
         let (options, way) = self.asked(context)?;
-        self.strategy.counting.tell_estimate(context)?;
+        self.strategy.counting.report_estimate(context)?;
         let inputs = context.inputs(&self.inputs)?;
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: self.log,
             custom_dry_run: true,
             reports: true,
-            ..Edit::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.changing)
         };
         let edit = edit.settle(&inputs, &self.reading)?;
-        let mut writer = match Writer::new(context, &self.strategy, self.changing.dry_run) {
+        let mut writer = match CompactionWriter::new(context, &self.strategy, self.changing.dry_run) {
             Ok(writer) => writer,
             Err(error) => return summarizer_process::missing(context, &inputs, edit, error),
         };
-        let failure = Failure::new(context, &self.strategy.trying, edit);
+        let failure = FailureReport::new(context, &self.strategy.trying, edit);
         let mut unreached = None;
         let mut plan = |session: &Session, stamps: &Stamps<'_>| {
             let id = session.header_text("id").unwrap_or_default();
             let counter = self.strategy.counting.counter(context, &id, session)?;
-            let mut told = |outcome: &Outcome| {
+            let mut reported = |outcome: &CompactionOutcome| {
                 unreached = unreached.max(outcome.smallest);
                 self.explain(context, session, counter, outcome)
             };
             let stamp = |content: &str| stamps.event(content);
             let outcome = match (&way, &mut writer) {
                 (None, Some(writer)) => {
-                    return writer.plan(session, stamps, counter, &options, &failure, &mut told);
+                    return writer.plan(session, stamps, counter, &options, &failure, &mut reported);
                 }
                 (Some((way, rules)), _) => systems::plan(session, way, *rules, counter, &options, stamp),
                 (None, None) => compact::plan(session, counter, &options, stamp),
             }?;
-            told(&outcome).map(|()| outcome.plan)
+            reported(&outcome).map(|()| outcome.plan)
         };
         let done = edit::run(context, &inputs, edit, |session, stamps| {
             let planned = match plan(session, stamps) {
                 Ok(Plan::Nothing(why))
                     if why == compact::NO_GAIN && self.settings.text("on-no-gain") == Some("error") =>
                 {
-                    Err(Error::new(Kind::No, why))
+                    Err(Error::new(ErrorKind::No, why))
                 }
                 planned => planned,
             };
             failure.spare(session, stamps, planned)
         });
-        failure.tell_all();
+        failure.report_queued_error();
         done?;
         match unreached {
             Some(smallest) => {
                 let error = Error::new(
-                    Kind::No,
+                    ErrorKind::No,
                     format!("cannot reach the budget; the minimum is {smallest} tokens"),
                 );
                 Err(error
@@ -147,30 +147,33 @@ impl Run for Compact {
 
 impl Compact {
     /// Returns the options, and the function of another system if one is selected.
-    fn asked(&mut self, context: &Context) -> anyhow::Result<(Options, Option<(Way, Rules)>)> {
+    fn asked(
+        &mut self,
+        context: &Context,
+    ) -> anyhow::Result<(CompactOptions, Option<(CompatStrategy, Precedence)>)> {
         if self.settings.system.is_none() {
             self.strategy.check(&self.settings)?;
         }
         self.strategy.check_writer()?;
-        let langchain = self.settings.system == Some(System::Langchain);
+        let langchain = self.settings.system == Some(CompatSystem::Langchain);
         let mut options = self.strategy.options(&self.settings, langchain)?;
         options.explains = self.explain || self.changing.dry_run;
         if self.settings.system.is_some() && options.asks {
-            let error = Error::new(Kind::Usage, "--compat conflicts with a summarizer program");
+            let error = Error::new(ErrorKind::Usage, "--compat conflicts with a summarizer program");
             return Err(error
                 .hint("use --with extract, or summarize first with: convo summarize --with")
                 .into());
         }
-        let way = compat::way(&self.strategy, &self.settings, &options)?;
+        let way = compat::selected_function(&self.strategy, &self.settings, &options)?;
         if let Some((way, rules)) = &way {
-            options.steps.summary = self.strategy.sums_up();
+            options.steps.summary = self.strategy.summarizes_dropped();
             let own = way.system().tokenizer();
             if let (Some(own), None) = (own, self.strategy.counting.asked(context)?) {
                 self.strategy.counting.tokenizer = Some(own);
             }
-            if *rules == Rules::Theirs {
+            if *rules == Precedence::Theirs {
                 let what = "--compat exact: a provider may reject the result";
-                context.output.tell("", what);
+                context.output.notice("", what);
             }
         }
         Ok((options, way))
@@ -182,7 +185,7 @@ impl Compact {
         context: &Context,
         session: &Session,
         counter: Counter,
-        outcome: &Outcome,
+        outcome: &CompactionOutcome,
     ) -> convo::Result<()> {
         if !self.explain && !self.changing.dry_run {
             return Ok(());
@@ -209,7 +212,7 @@ impl Compact {
             if self.changing.dry_run {
                 return Table::new(&COLUMNS, &times)
                     .print(&context.output, rows)
-                    .map_err(|error| Error::new(Kind::InputOutput, error.to_string()));
+                    .map_err(|error| Error::new(ErrorKind::InputOutput, error.to_string()));
             }
             let value = |cell: &Cell| cell.value(&times);
             let line = |cells: Vec<Cell>| cells.iter().map(value).collect::<Vec<_>>().join("\t");
@@ -229,7 +232,7 @@ impl Compact {
                 context
                     .output
                     .print(&line)
-                    .map_err(|error| Error::new(Kind::InputOutput, error.to_string()))?;
+                    .map_err(|error| Error::new(ErrorKind::InputOutput, error.to_string()))?;
             } else {
                 context.output.explain(&line);
             }

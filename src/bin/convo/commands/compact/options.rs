@@ -1,27 +1,29 @@
 //! Strategy options.
 
-use super::settings::Settings;
-use crate::args::{Counting, Fitting, per_cent};
-use crate::programs::summarizer::With;
-use crate::programs::summarizer_process::{Telling, Trying, for_programs};
-use crate::programs::summary_args::{Summary, Trigger};
+use super::settings::CompactSettings;
+use crate::args::{BudgetArgs, TokenizerArgs, per_cent};
+use crate::programs::summarizer::SummarizerSpec;
+use crate::programs::summarizer_process::{RetryArgs, SummarizerArgs, for_programs};
+use crate::programs::summary_args::{SummaryArgs, Trigger};
 use clap::Args;
-use convo::error::{Error, Kind};
-use convo::filter::compact::shorten::Limit;
-use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
-use convo::filter::cover;
-use convo::filter::summarize::Style;
+use convo::error::{Error, ErrorKind};
+use convo::filter::compact::head_tail::TextLimit;
+use convo::filter::compact::{
+    CompactOptions, CompactOverflow, LevelAlgorithm, Mask, Media, Steps, ThinkingOption,
+};
+use convo::filter::summarize::SummaryStyle;
+use convo::filter::summarize_range;
 use convo::format::goaitools;
 use convo::model::message::Category;
 
 #[derive(Args, Clone, Debug)]
-pub struct Strategy {
+pub struct StrategyArgs {
     #[command(flatten)]
-    pub(super) fitting: Fitting,
+    pub(super) fitting: BudgetArgs,
     #[command(flatten)]
     pub trigger: Trigger,
     #[command(flatten)]
-    pub counting: Counting,
+    pub counting: TokenizerArgs,
     /// Write the smallest result if the budget cannot be reached (status 1)
     #[arg(long, hide_short_help = true, help_heading = "Strategy settings")]
     best_effort: bool,
@@ -55,7 +57,7 @@ pub struct Strategy {
     ///
     /// keep-open drops the reasoning before the last user message.
     #[arg(long, value_name = "HOW", value_parser = thinking, hide_short_help = true, help_heading = "Strategies")]
-    thinking: Option<Thinking>,
+    thinking: Option<ThinkingOption>,
     /// Remove the middle of tool results over BYTES [default: 10240]
     #[arg(
         long,
@@ -76,8 +78,8 @@ pub struct Strategy {
     /// NAME runs the plugin convo-NAME with all messages to be dropped, reserving --summary-budget for its answer. If it
     /// fails, nothing is dropped and the failure is recorded.
     /// The session stores the name of a program and a hash, e.g. cmd:curl#1a2b3c4d, never its arguments.
-    #[arg(long, value_name = "SUMMARIZER", value_parser = Who::read, help_heading = "Budget")]
-    pub(super) with: Option<Who>,
+    #[arg(long, value_name = "SUMMARIZER", value_parser = SummarizerChoice::read, help_heading = "Budget")]
+    pub(super) with: Option<SummarizerChoice>,
     /// Drop old exchanges; keep the newest N
     ///
     /// Without N, keeps as many as fit --budget, or 8 without --budget.
@@ -106,7 +108,7 @@ pub struct Strategy {
     mask_inputs: bool,
     /// If still over --budget: truncate-oldest, truncate-summary, error
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategy settings", hide_short_help = true)]
-    overflow: Overflow,
+    overflow: CompactOverflow,
 
     /// Keep an earlier summary unchanged and append to it: on, off
     ///
@@ -121,11 +123,11 @@ pub struct Strategy {
     #[arg(long, hide_short_help = true, help_heading = "Pinning")]
     pin_first_user: bool,
     #[command(flatten)]
-    summary: Summary,
+    summary: SummaryArgs,
     #[command(flatten)]
-    telling: Telling,
+    telling: SummarizerArgs,
     #[command(flatten)]
-    pub trying: Trying,
+    pub trying: RetryArgs,
 }
 
 /// Values of `--steps`: strategies, and two ways to use all of them.
@@ -136,38 +138,41 @@ const STEPS: [&str; 11] = [
 
 /// The summarizer of dropped messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum SummarizerChoice {
     /// No summarizer.
     Nobody,
     /// The built-in summarizer, or a program.
-    Writes(With),
+    Writes(SummarizerSpec),
 }
 
-impl Who {
-    fn read(text: &str) -> Result<Who, String> {
+impl SummarizerChoice {
+    fn read(text: &str) -> Result<SummarizerChoice, String> {
         match text {
-            "none" => Ok(Who::Nobody),
-            text => match With::read(text) {
+            "none" => Ok(SummarizerChoice::Nobody),
+            text => match SummarizerSpec::read(text) {
                 Err(_) if !text.starts_with("cmd:") => {
                     Err("expected extract, none, cmd:'COMMAND' or a plugin name".to_string())
                 }
-                with => with.map(Who::Writes),
+                with => with.map(SummarizerChoice::Writes),
             },
         }
     }
 }
 
-impl Strategy {
+impl StrategyArgs {
     /// Fails if no option selects an action.
-    pub fn check(&self, settings: &Settings) -> convo::Result<()> {
+    pub fn check(&self, settings: &CompactSettings) -> convo::Result<()> {
         let alone = ["tiered", "optimize"].into_iter().find(|way| self.lists(way));
         if let Some(way) = alone.filter(|_| self.steps.len() > 1) {
-            let error = Error::new(Kind::Usage, format!("--steps {way} conflicts with other steps"));
+            let error = Error::new(
+                ErrorKind::Usage,
+                format!("--steps {way} conflicts with other steps"),
+            );
             return Err(error.hint(format!("omit the other steps: {way} uses all of them")));
         }
         let acts = self.trigger.when.is_some() || self.named(settings) != Steps::NONE;
         if self.fitting.budget()?.is_none() && !acts {
-            let error = Error::new(Kind::Usage, "no budget, trigger or strategy given");
+            let error = Error::new(ErrorKind::Usage, "no budget, trigger or strategy given");
             return Err(error.hint("try --budget 32000, --budget 60% --window gpt-4o, or --mask-tools"));
         }
         Ok(())
@@ -182,33 +187,33 @@ impl Strategy {
             return Err(for_programs("--if-due"));
         }
         if asks && self.is_optimized() {
-            let error = Error::new(Kind::Usage, "--optimize requires the summarizer extract");
+            let error = Error::new(ErrorKind::Usage, "--optimize requires the summarizer extract");
             return Err(error.hint("use --tiered with a summarizer program"));
         }
         self.summary.check(asks)
     }
 
     /// Returns the program that writes the summary; `None` for the built-in summarizer or no summary.
-    pub fn writer(&self) -> Option<&With> {
+    pub fn writer(&self) -> Option<&SummarizerSpec> {
         match &self.with {
-            Some(Who::Writes(with)) if *with != With::Extract => Some(with),
+            Some(SummarizerChoice::Writes(with)) if *with != SummarizerSpec::Extract => Some(with),
             _ => None,
         }
     }
 
     /// Returns the request options of the program.
-    pub fn asked(&self) -> convo::Result<cover::Options> {
+    pub fn asked(&self) -> convo::Result<summarize_range::SummaryOptions> {
         self.telling.asked(self.fitting.window())
     }
 
     /// Whether dropped messages are summarized by default.
-    pub fn sums_up(&self) -> bool {
-        self.with != Some(Who::Nobody)
+    pub fn summarizes_dropped(&self) -> bool {
+        self.with != Some(SummarizerChoice::Nobody)
     }
 
     /// Returns the validated options. With `zero`, a budget of 0 is a limit like any other.
-    pub fn options(&self, settings: &Settings, zero: bool) -> anyhow::Result<Options> {
-        let defaults = Options::default();
+    pub fn options(&self, settings: &CompactSettings, zero: bool) -> anyhow::Result<CompactOptions> {
+        let defaults = CompactOptions::default();
         let (steps, tiered) = (self.steps(settings), self.is_tiered());
         let budget = if zero {
             self.fitting.limit()?
@@ -221,19 +226,19 @@ impl Strategy {
             (Some(0), _) => None,
             (keep, _) => keep,
         };
-        Ok(Options {
+        Ok(CompactOptions {
             budget,
             window: self.fitting.window(),
             when: self.trigger.when.clone(),
             hysteresis: thousandths(settings.parsed("hysteresis").unwrap_or(0.2)),
             choice: match (tiered, steps == Steps::ALL) {
                 (false, true) if self.writer().is_none() => defaults.choice,
-                _ => Choice::Tiered,
+                _ => LevelAlgorithm::Tiered,
             },
             steps,
             media: self.media.unwrap_or_default(),
             thinking: self.thinking.unwrap_or_default(),
-            tool_output: Limit {
+            tool_output: TextLimit {
                 bytes: self.tool_output_max.unwrap_or(defaults.tool_output.bytes),
                 lines: settings
                     .parsed("tool-output-lines")
@@ -274,7 +279,7 @@ impl Strategy {
     }
 
     /// Returns the style of the summary; with `--steps`, in blocks only if `handoff` is listed.
-    fn style(&self) -> convo::Result<Style> {
+    fn style(&self) -> convo::Result<SummaryStyle> {
         let mut style = self.summary.style()?;
         style.handoff &= !self.lists("extract") || self.lists("handoff");
         Ok(style)
@@ -293,7 +298,7 @@ impl Strategy {
     }
 
     /// Returns the strategies selected by name; all of them if none is.
-    fn steps(&self, settings: &Settings) -> Steps {
+    fn steps(&self, settings: &CompactSettings) -> Steps {
         let steps = self.named(settings);
         if steps != Steps::NONE && !self.is_tiered() && !self.is_optimized() {
             return steps;
@@ -302,27 +307,27 @@ impl Strategy {
         Steps {
             dedupe: self.dedupe.as_deref() != Some("off"),
             media: self.media != Some(Media::Keep),
-            thinking: self.thinking != Some(Thinking::Keep),
-            summary: self.sums_up(),
+            thinking: self.thinking != Some(ThinkingOption::Keep),
+            summary: self.summarizes_dropped(),
             ..Steps::ALL
         }
     }
 
     /// Returns the strategies selected by name.
-    fn named(&self, settings: &Settings) -> Steps {
+    fn named(&self, settings: &CompactSettings) -> Steps {
         let keeps = self.media == Some(Media::Keep);
         Steps {
             dedupe: self.dedupe.as_deref() == Some("exact") || self.lists("dedupe"),
             media: (self.media.is_some() || self.lists("media")) && !keeps,
             thinking: (self.thinking.is_some() || self.lists("thinking"))
-                && self.thinking != Some(Thinking::Keep),
+                && self.thinking != Some(ThinkingOption::Keep),
             head_tail: self.tool_output_max.is_some()
                 || settings.has("tool-output-lines")
                 || self.lists("headtail"),
             mask: self.mask_tools || self.lists("mask"),
             digest: self.digest_tools || self.lists("digest"),
-            summary: matches!(self.with, Some(Who::Writes(_)))
-                || (self.lists("handoff") || self.lists("extract")) && self.sums_up(),
+            summary: matches!(self.with, Some(SummarizerChoice::Writes(_)))
+                || (self.lists("handoff") || self.lists("extract")) && self.summarizes_dropped(),
             drop: self.keep_last.is_some()
                 || settings.has("drop-order")
                 || settings.has("budget-for")
@@ -380,20 +385,20 @@ fn media(name: &str) -> Result<Media, String> {
     }
 }
 
-fn thinking(name: &str) -> Result<Thinking, String> {
+fn thinking(name: &str) -> Result<ThinkingOption, String> {
     match name {
-        "keep-open" => Ok(Thinking::KeepOpen),
-        "keep" => Ok(Thinking::Keep),
-        "drop" => Ok(Thinking::Drop),
+        "keep-open" => Ok(ThinkingOption::KeepOpen),
+        "keep" => Ok(ThinkingOption::Keep),
+        "drop" => Ok(ThinkingOption::Drop),
         _ => Err("expected keep-open, keep or drop".to_string()),
     }
 }
 
-fn overflow(name: &str) -> Result<Overflow, String> {
+fn overflow(name: &str) -> Result<CompactOverflow, String> {
     match name {
-        "truncate-oldest" => Ok(Overflow::TruncateOldest),
-        "truncate-summary" => Ok(Overflow::TruncateSummary),
-        "error" => Ok(Overflow::Error),
+        "truncate-oldest" => Ok(CompactOverflow::TruncateOldest),
+        "truncate-summary" => Ok(CompactOverflow::TruncateSummary),
+        "error" => Ok(CompactOverflow::Error),
         _ => Err("expected truncate-oldest, truncate-summary or error".to_string()),
     }
 }

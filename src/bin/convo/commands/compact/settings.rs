@@ -1,11 +1,11 @@
 //! The given settings and options, and the arguments that accept them.
 
-use super::options::Strategy;
-use super::table::{Of, Pairs, SETTINGS, Setting, Value, system, tuned, written};
+use super::options::StrategyArgs;
+use super::table::{Pairs, SETTINGS, Setting, SettingOption, ValueForm, system, tuned, written};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
-use convo::filter::compat::System;
+use convo::filter::compat::CompatSystem;
 use std::collections::BTreeSet;
 
 const TUNE: &str = "tune";
@@ -13,15 +13,15 @@ const COMPAT: &str = "compat";
 
 /// The given settings and options, and the system to imitate.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
-    pub system: Option<System>,
+pub struct CompactSettings {
+    pub system: Option<CompatSystem>,
     /// In command-line order.
     settings: Vec<(&'static Setting, String)>,
     /// Names of the options that were given.
     options: BTreeSet<String>,
 }
 
-impl Settings {
+impl CompactSettings {
     /// Whether an option or setting was given; the parsed options do not distinguish a given value from a default.
     pub fn has(&self, name: &str) -> bool {
         self.options.contains(name) || self.values(name).next().is_some()
@@ -63,7 +63,7 @@ impl Settings {
     pub fn list<T>(&self, name: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let is_list = SETTINGS
             .iter()
-            .any(|own| own.name == name && matches!(own.value, Value::List(_)));
+            .any(|own| own.name == name && matches!(own.value, ValueForm::List(_)));
         self.values(name)
             .flat_map(|value| match is_list {
                 true => value.split(',').collect(),
@@ -73,12 +73,12 @@ impl Settings {
             .collect()
     }
 
-    fn read(matches: &ArgMatches) -> Result<Settings, Error> {
+    fn read(matches: &ArgMatches) -> Result<CompactSettings, Error> {
         let mut placed: Vec<(usize, &'static Setting, String)> = Vec::new();
         let is_given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
         for setting in SETTINGS.iter().filter(|own| is_given(own.name)) {
             let places = matches.indices_of(setting.name).into_iter().flatten();
-            if let Value::Flag = setting.value {
+            if let ValueForm::Flag = setting.value {
                 placed.extend(places.map(|place| (place, setting, String::new())));
                 continue;
             }
@@ -102,7 +102,10 @@ impl Settings {
             .zip(tunes)
             .for_each(|(place, pairs)| take(place, pairs));
         let mut system = None;
-        let compats = matches.get_many::<(System, Pairs)>(COMPAT).into_iter().flatten();
+        let compats = matches
+            .get_many::<(CompatSystem, Pairs)>(COMPAT)
+            .into_iter()
+            .flatten();
         for (place, (own, pairs)) in places(COMPAT).zip(compats) {
             if system.replace(*own).is_some_and(|before| before != *own) {
                 return Err(conflict("--compat: expected one system".to_string()));
@@ -111,12 +114,12 @@ impl Settings {
         }
         // A stable sort keeps the order of the keys of one option.
         placed.sort_by_key(|(place, ..)| *place);
-        let mut settings = Settings {
+        let mut settings = CompactSettings {
             system,
-            ..Settings::default()
+            ..CompactSettings::default()
         };
         for (_, setting, value) in placed {
-            if let (Value::One(_) | Value::Flag, true) = (setting.value, settings.has(setting.name)) {
+            if let (ValueForm::One(_) | ValueForm::Flag, true) = (setting.value, settings.has(setting.name)) {
                 return Err(conflict(format!(
                     "'{}' cannot be used multiple times",
                     setting.key
@@ -124,7 +127,7 @@ impl Settings {
             }
             settings.settings.push((setting, value));
         }
-        let all = Strategy::augment_args(Command::new(COMPAT));
+        let all = StrategyArgs::augment_args(Command::new(COMPAT));
         let names = all.get_arguments().map(|argument| argument.get_id().as_str());
         settings.options = names
             .filter(|name| is_given(name))
@@ -132,7 +135,9 @@ impl Settings {
             .collect();
         for (setting, _) in &settings.settings {
             let missing = match setting.of {
-                Of::Compat | Of::System(_) if system.is_none() => "--compat <SYSTEM>".to_string(),
+                SettingOption::Compat | SettingOption::System(_) if system.is_none() => {
+                    "--compat <SYSTEM>".to_string()
+                }
                 _ if setting.requires.is_empty() || settings.has(setting.requires) => continue,
                 _ => written(setting.requires),
             };
@@ -146,18 +151,18 @@ fn conflict(what: String) -> Error {
     Error::raw(ErrorKind::ArgumentConflict, format!("{what}\n"))
 }
 
-impl FromArgMatches for Settings {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Settings, Error> {
-        Settings::read(matches)
+impl FromArgMatches for CompactSettings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<CompactSettings, Error> {
+        CompactSettings::read(matches)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = Settings::read(matches)?;
+        *self = CompactSettings::read(matches)?;
         Ok(())
     }
 }
 
-impl Args for Settings {
+impl Args for CompactSettings {
     fn augment_args(command: Command) -> Command {
         command
     }
@@ -183,7 +188,7 @@ impl FromArgMatches for Keys {
 
 impl Args for Keys {
     fn augment_args(command: Command) -> Command {
-        let long = |head: &str, fits: &dyn Fn(Of) -> bool| {
+        let long = |head: &str, fits: &dyn Fn(SettingOption) -> bool| {
             let lines = SETTINGS.iter().filter(|own| fits(own.of)).map(Setting::line);
             format!("{head}\n\n{}", lines.collect::<Vec<_>>().join("\n"))
         };
@@ -194,21 +199,21 @@ impl Args for Keys {
             .value_parser(tuned)
             .action(ArgAction::Append)
             .help(tunes)
-            .long_help(long(tunes, &|of| of == Of::Tune))
+            .long_help(long(tunes, &|of| of == SettingOption::Tune))
             .help_heading("Strategy settings");
         let compats = "Cut as this system would";
         let mut text = format!(
             "{compats}\n\nOne of {}. Uses the system's algorithm, adjusted so that providers accept the result. An option or \
              key selects one of its functions; docs/compaction.md lists them and the differences.",
-            System::ALL.map(System::name).join(", ")
+            CompatSystem::ALL.map(CompatSystem::name).join(", ")
         );
-        for system in [None].into_iter().chain(System::ALL.map(Some)) {
+        for system in [None].into_iter().chain(CompatSystem::ALL.map(Some)) {
             let fits = |of| match system {
-                None => of == Of::Compat,
-                Some(system) => of == Of::System(system),
+                None => of == SettingOption::Compat,
+                Some(system) => of == SettingOption::System(system),
             };
             if SETTINGS.iter().any(|own| fits(own.of)) {
-                let name = system.map_or("Keys of every system", System::name);
+                let name = system.map_or("Keys of every system", CompatSystem::name);
                 text.push_str("\n\n");
                 text.push_str(&long(&format!("{name}:"), &fits).replacen("\n\n", "\n", 1));
             }

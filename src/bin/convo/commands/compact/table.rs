@@ -3,10 +3,10 @@
 
 use super::options;
 use crate::args::per_cent;
-use System::{Goaitools, Langchain, OpenaiAgents, Penguin, Picoclaw};
-use Value::{Each, Flag, List, One};
+use CompatSystem::{Goaitools, Langchain, OpenaiAgents, Penguin, Picoclaw};
+use ValueForm::{Each, Flag, List, One};
 use clap::{Arg, ArgAction};
-use convo::filter::compat::System;
+use convo::filter::compat::CompatSystem;
 use convo::filter::compat::langchain;
 
 /// A setting.
@@ -16,8 +16,8 @@ pub struct Setting {
     pub name: &'static str,
     /// Its key.
     pub key: &'static str,
-    pub of: Of,
-    pub value: Value,
+    pub of: SettingOption,
+    pub value: ValueForm,
     /// Options or settings of which at least one is required.
     pub requires: &'static str,
     about: &'static str,
@@ -25,32 +25,32 @@ pub struct Setting {
 
 /// The option that accepts a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum SettingOption {
     Tune,
     /// `--compat`, with every system.
     Compat,
-    System(System),
+    System(CompatSystem),
 }
 
 /// The form of a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Value {
+pub enum ValueForm {
     /// No value.
     Flag,
     /// One value.
-    One(Check),
+    One(CheckFn),
     /// Any number of values, each given separately.
-    Each(Check),
+    Each(CheckFn),
     /// Any number of comma-separated values.
-    List(Check),
+    List(CheckFn),
 }
 
-type Check = fn(&str) -> Result<(), String>;
+type CheckFn = fn(&str) -> Result<(), String>;
 
 const fn setting(
     name: &'static str,
-    (of, key): (Of, &'static str),
-    value: Value,
+    (of, key): (SettingOption, &'static str),
+    value: ValueForm,
     about: &'static str,
 ) -> Setting {
     Setting {
@@ -70,11 +70,15 @@ impl Setting {
 
     /// Returns the setting as written on the command line.
     pub fn written(&self) -> String {
-        let value = if let Value::Flag = self.value { "" } else { "=..." };
+        let value = if let ValueForm::Flag = self.value {
+            ""
+        } else {
+            "=..."
+        };
         match self.of {
-            Of::Tune => format!("--tune {}{value}", self.key),
-            Of::Compat => format!("--compat SYSTEM:{}{value}", self.key),
-            Of::System(system) => format!("--compat {}:{}{value}", system.name(), self.key),
+            SettingOption::Tune => format!("--tune {}{value}", self.key),
+            SettingOption::Compat => format!("--compat SYSTEM:{}{value}", self.key),
+            SettingOption::System(system) => format!("--compat {}:{}{value}", system.name(), self.key),
         }
     }
 
@@ -85,10 +89,10 @@ impl Setting {
 
     fn check(&self, value: &str) -> Result<(), String> {
         let done = match self.value {
-            Value::Flag if value.is_empty() => Ok(()),
-            Value::Flag => Err("expected no value".to_string()),
-            Value::One(check) | Value::Each(check) => check(value),
-            Value::List(check) => value.split(',').try_for_each(check),
+            ValueForm::Flag if value.is_empty() => Ok(()),
+            ValueForm::Flag => Err("expected no value".to_string()),
+            ValueForm::One(check) | ValueForm::Each(check) => check(value),
+            ValueForm::List(check) => value.split(',').try_for_each(check),
         };
         done.map_err(|why| format!("{}: {why}", self.key))
     }
@@ -100,9 +104,11 @@ impl Setting {
             .hide(true)
             .help(self.written());
         match self.value {
-            Value::Flag => argument.action(ArgAction::SetTrue),
-            Value::One(_) => argument.action(ArgAction::Set).value_parser(self.parser()),
-            Value::Each(_) | Value::List(_) => argument.action(ArgAction::Append).value_parser(self.parser()),
+            ValueForm::Flag => argument.action(ArgAction::SetTrue),
+            ValueForm::One(_) => argument.action(ArgAction::Set).value_parser(self.parser()),
+            ValueForm::Each(_) | ValueForm::List(_) => {
+                argument.action(ArgAction::Append).value_parser(self.parser())
+            }
         }
     }
 
@@ -111,12 +117,12 @@ impl Setting {
     }
 }
 
-const fn tune(key: &'static str) -> (Of, &'static str) {
-    (Of::Tune, key)
+const fn tune(key: &'static str) -> (SettingOption, &'static str) {
+    (SettingOption::Tune, key)
 }
 
-const fn of(system: System, key: &'static str) -> (Of, &'static str) {
-    (Of::System(system), key)
+const fn of(system: CompatSystem, key: &'static str) -> (SettingOption, &'static str) {
+    (SettingOption::System(system), key)
 }
 
 #[rustfmt::skip] // one per line
@@ -131,7 +137,7 @@ pub static SETTINGS: [Setting; 29] = [
     setting("summary-share", tune("summary.share"), One(percentage), "maximum share of the budget for the summary [25%]"),
     setting("drop-order", tune("drop.order"), List(options::droppable), "categories in drop order [system_output,dialog,context]"),
     setting("budget-for", tune("drop.share"), List(options::budget_share), "share of the budget per category, e.g. dialog=50%").requires("budget"),
-    setting("compat-exact", (Of::Compat, "exact"), Flag, "do not adjust the result so that providers accept it"),
+    setting("compat-exact", (SettingOption::Compat, "exact"), Flag, "do not adjust the result so that providers accept it"),
     setting("keep-end", of(Langchain, "keep-end"), One(end), "with --budget, keep the last or first messages [last]"),
     setting("start-on", of(Langchain, "start-on"), List(kind), "with --budget, roles of the first kept message"),
     setting("end-on", of(Langchain, "end-on"), List(kind), "with --budget, roles of the last kept message"),
@@ -153,7 +159,7 @@ pub static SETTINGS: [Setting; 29] = [
 ];
 
 /// Finds the setting of an option by key.
-fn find(key: &str, fits: impl Fn(Of) -> bool) -> Option<&'static Setting> {
+fn find(key: &str, fits: impl Fn(SettingOption) -> bool) -> Option<&'static Setting> {
     SETTINGS.iter().find(|own| own.key == key && fits(own.of))
 }
 
@@ -161,7 +167,7 @@ fn find(key: &str, fits: impl Fn(Of) -> bool) -> Option<&'static Setting> {
 pub type Pairs = Vec<(&'static Setting, String)>;
 
 /// Parses `KEY=VALUE,...`. A comma is part of a value unless a key follows.
-fn pairs(text: &str, fits: impl Fn(Of) -> bool + Copy) -> Result<Pairs, String> {
+fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pairs, String> {
     let mut pairs = Pairs::new();
     for part in text.split(',') {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
@@ -190,24 +196,27 @@ fn pairs(text: &str, fits: impl Fn(Of) -> bool + Copy) -> Result<Pairs, String> 
 }
 
 /// Returns a hint that lists the supported keys.
-fn keys(fits: impl Fn(Of) -> bool) -> String {
+fn keys(fits: impl Fn(SettingOption) -> bool) -> String {
     let keys = SETTINGS.iter().filter(|own| fits(own.of)).map(|own| own.key);
     format!("supported keys: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
 /// Parses the settings of `--tune`.
 pub fn tuned(text: &str) -> Result<Pairs, String> {
-    pairs(text, |of| of == Of::Tune)
+    pairs(text, |of| of == SettingOption::Tune)
 }
 
 /// Parses a system and its settings: `SYSTEM[:KEY=VALUE,...]`.
-pub fn system(text: &str) -> Result<(System, Pairs), String> {
+pub fn system(text: &str) -> Result<(CompatSystem, Pairs), String> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let names = System::ALL.map(System::name).join(", ");
-    let system = System::from_name(name).ok_or_else(|| format!("unknown system; expected one of {names}"))?;
+    let names = CompatSystem::ALL.map(CompatSystem::name).join(", ");
+    let system =
+        CompatSystem::from_name(name).ok_or_else(|| format!("unknown system; expected one of {names}"))?;
     let pairs = match rest {
         "" => Pairs::new(),
-        rest => pairs(rest, |of| matches!(of, Of::Compat) || of == Of::System(system))?,
+        rest => pairs(rest, |of| {
+            matches!(of, SettingOption::Compat) || of == SettingOption::System(system)
+        })?,
     };
     Ok((system, pairs))
 }
@@ -257,7 +266,7 @@ fn end(text: &str) -> Result<(), String> {
 }
 
 fn kind(name: &str) -> Result<(), String> {
-    let known = langchain::Kind::from_name(name);
+    let known = langchain::MessageKind::from_name(name);
     known
         .map(drop)
         .ok_or_else(|| "expected user, assistant, system or tool".to_string())

@@ -2,31 +2,37 @@
 
 use crate::args::{program_of, project_of};
 use crate::terminal::time_format::machine;
-use convo::check::{Options, structure};
+use convo::check::{CheckOptions, structure};
 use convo::filter::overview::Overview;
 use convo::filter::sieve::{calls, fingerprint};
-use convo::filter::usage::{CostSource, Ledger, Origin, Prices, Row};
+use convo::filter::usage::{CostSource, InputOrigin, Ledger, Prices, UsageRow};
 use convo::format::{Format, native, recorded};
 use convo::model::session::Session;
 use convo::model::stats::Stats;
 use convo::model::view::View;
-use convo::tokens::usage::{By, Usage};
+use convo::tokens::usage::{GroupBy, TokenUsage};
 use serde_json::{Value, json};
 
 /// Roles with their own columns; other roles count only in the totals.
 const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
 
 /// Returns the row of a session that was read from this format.
-pub fn object(label: &str, format: Format, session: &Session, usage: &Usage<'_>, prices: &Prices) -> Value {
+pub fn object(
+    label: &str,
+    format: Format,
+    session: &Session,
+    usage: &TokenUsage<'_>,
+    prices: &Prices,
+) -> Value {
     let view = View::replay(session);
     let stats = Stats::of(session);
     let about = Overview::of(session, stats.unreadable > 0, None);
     let time = |time: &Option<String>| time.as_deref().map(machine);
     let total = usage.total();
     let calls = calls(session, &view);
-    let options = Options {
+    let options = CheckOptions {
         open_end: true,
-        ..Options::default()
+        ..CheckOptions::default()
     };
     let findings = structure(session, &view, &options);
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
@@ -52,7 +58,7 @@ pub fn object(label: &str, format: Format, session: &Session, usage: &Usage<'_>,
         "errors": errors, "warnings": findings.len() - errors, "unreadable": stats.unreadable,
         "sha256": fingerprint(session, &view),
     });
-    let tokens = usage.groups(By::Role);
+    let tokens = usage.groups(GroupBy::Role);
     for role in ROLES {
         let messages = stats.view.roles.get(role).copied().unwrap_or_default();
         let group = tokens.iter().find(|group| group.name == role);
@@ -63,9 +69,14 @@ pub fn object(label: &str, format: Format, session: &Session, usage: &Usage<'_>,
 }
 
 /// Adds the recorded usage of all requests of the session.
-fn recorded(session: &Session, prices: &Prices) -> Row {
+fn recorded(session: &Session, prices: &Prices) -> UsageRow {
     let mut ledger = Ledger::default();
-    ledger.add(session, recorded::requests(session), Origin::default(), |_| true);
+    ledger.add(
+        session,
+        recorded::requests(session),
+        InputOrigin::default(),
+        |_| true,
+    );
     let (rows, _) = ledger.rows(&[], true, CostSource::Auto, prices);
-    Row::total(&rows)
+    UsageRow::total(&rows)
 }

@@ -1,22 +1,22 @@
 //! `count`: counts messages, exchanges and tokens of a session.
 
+mod bar_chart;
 mod flat;
-mod picture;
 
 use super::Run;
-use crate::args::{ChainArgs, Counting, InputArgs, Window, window};
+use crate::args::{ChainArgs, InputArgs, TokenizerArgs, Window, window};
 use crate::context::Context;
 use crate::input::{chain_reader, each_session_and_format};
-use crate::output::{columns, counted, in_line, visible};
+use crate::output::{columns, count_of, in_line, visible};
 use crate::terminal::measure::thousands;
 use clap::{Args, ValueEnum};
 use convo::error::Error;
-use convo::filter::memory::{self, Standing};
+use convo::filter::retention::{self, MemoryState};
 use convo::filter::usage::Prices;
 use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::model::stats::{Counts, Stats};
-use convo::tokens::usage::{By, Figure, Group, Usage};
+use convo::tokens::usage::{GroupBy, TokenFigure, TokenUsage, UsageGroup};
 use std::io::{IsTerminal, Write};
 
 /// Count messages, exchanges and tokens
@@ -40,7 +40,7 @@ pub struct Count {
     #[command(flatten)]
     chained: ChainArgs,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
     /// Show the share of this context window in use
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, help_heading = "Tokens")]
     window: Option<Window>,
@@ -72,12 +72,12 @@ enum Grouping {
 }
 
 impl Grouping {
-    const fn by(self) -> By {
+    const fn by(self) -> GroupBy {
         match self {
-            Grouping::Role => By::Role,
-            Grouping::Category => By::Category,
-            Grouping::Tool => By::Tool,
-            Grouping::Exchange => By::Exchange,
+            Grouping::Role => GroupBy::Role,
+            Grouping::Category => GroupBy::Category,
+            Grouping::Tool => GroupBy::Tool,
+            Grouping::Exchange => GroupBy::Exchange,
         }
     }
 
@@ -93,15 +93,15 @@ impl Grouping {
 
 impl Run for Count {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json || self.flat);
-        self.counting.tell_estimate(context)?;
+        context.output.set_json_diagnostics(self.json || self.flat);
+        self.counting.report_estimate(context)?;
         let inputs = context.inputs(&self.inputs)?;
         if self.flat {
             let prices = Prices::built_in()?;
             return context.output.stdout(|out| {
                 each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
                     let counter = self.counting.counter(context, label, &session)?;
-                    let usage = Usage::of(&session, counter);
+                    let usage = TokenUsage::of(&session, counter);
                     write(
                         out,
                         &format!("{}\n", flat::object(label, format, &session, &usage, &prices)),
@@ -113,7 +113,7 @@ impl Run for Count {
             let mut first = true;
             chain_reader::each(context, &inputs, &self.reading, self.chained, |label, session| {
                 let counter = self.counting.counter(context, label, &session)?;
-                let usage = Usage::of(&session, counter);
+                let usage = TokenUsage::of(&session, counter);
                 if self.json {
                     let line = self.object(&session, label, &usage, &context.clock.now());
                     return write(out, &format!("{line}\n"));
@@ -131,7 +131,7 @@ impl Run for Count {
                     let name = counter.tokenizer().name();
                     let groups = usage.groups(by.by());
                     let colored = context.output.colored();
-                    write(out, &picture::bars(&groups, by.name(), name, columns, colored))?;
+                    write(out, &bar_chart::bars(&groups, by.name(), name, columns, colored))?;
                 }
                 Ok(())
             })
@@ -157,9 +157,9 @@ fn write(out: &mut dyn Write, text: &str) -> anyhow::Result<()> {
 }
 
 /// Name, log and view.
-type Row = (String, String);
+type CountRow = (String, String);
 
-fn text(rows: &[Row], out: &mut dyn Write) -> anyhow::Result<()> {
+fn text(rows: &[CountRow], out: &mut dyn Write) -> anyhow::Result<()> {
     let terminal = std::io::stdout().is_terminal();
     for (name, value) in rows {
         let line = match (terminal, name.is_empty(), value.split_once('\t')) {
@@ -183,17 +183,17 @@ fn next_attempt(health: &Health) -> String {
     })
 }
 
-fn title(session: &Session, label: &str) -> Row {
+fn title(session: &Session, label: &str) -> CountRow {
     let id = session.header_text("id").unwrap_or_else(|| label.to_string());
     (String::new(), id)
 }
 
-fn tokens(group: &Group) -> String {
+fn tokens(group: &UsageGroup) -> String {
     format!("{}\t{}", group.log.tokens, group.view.tokens)
 }
 
 impl Count {
-    fn rows(&self, session: &Session, label: &str, usage: &Usage<'_>, now: &str) -> Vec<Row> {
+    fn rows(&self, session: &Session, label: &str, usage: &TokenUsage<'_>, now: &str) -> Vec<CountRow> {
         let stats = Stats::of(session);
         let row = |count: &dyn Fn(&Counts) -> u64| format!("{}\t{}", count(&stats.log), count(&stats.view));
         let mut rows = vec![
@@ -222,14 +222,14 @@ impl Count {
         let health = Health::of(session);
         if health.failures > 0 {
             let state = health.state(now).name();
-            let failed = counted(health.failures, "failure");
+            let failed = count_of(health.failures, "failure");
             rows.push((
                 "health".to_string(),
                 format!("{state}: {failed}{}", next_attempt(&health)),
             ));
         }
-        if let Ok(Some(standing)) = memory::standing(session, usage.counter()) {
-            let Standing { memory, .. } = standing;
+        if let Ok(Some(standing)) = retention::memory_state(session, usage.counter()) {
+            let MemoryState { memory, .. } = standing;
             let waiting = standing.pending + standing.backlog;
             let total = match memory.total {
                 0 => String::new(),
@@ -240,7 +240,7 @@ impl Count {
                 format!(
                     "{}: {} kept completely, {waiting} awaiting a summary, {} tokens{total}",
                     memory.strategy.name(),
-                    counted(standing.recent as u64, "turn"),
+                    count_of(standing.recent as u64, "turn"),
                     standing.tokens
                 ),
             ));
@@ -249,19 +249,25 @@ impl Count {
         rows
     }
 
-    fn token_rows(&self, session: &Session, label: &str, usage: &Usage<'_>, by: Grouping) -> Vec<Row> {
+    fn token_rows(
+        &self,
+        session: &Session,
+        label: &str,
+        usage: &TokenUsage<'_>,
+        by: Grouping,
+    ) -> Vec<CountRow> {
         let mut rows = vec![title(session, label)];
         let groups = usage.groups(by.by());
-        let name = |group: &Group| format!("{} {}", by.name(), in_line(&group.name));
+        let name = |group: &UsageGroup| format!("{} {}", by.name(), in_line(&group.name));
         rows.extend(groups.iter().map(|group| (name(group), tokens(group))));
         self.push_total(&usage.total(), &mut rows);
         rows
     }
 
-    fn push_total(&self, total: &Group, rows: &mut Vec<Row>) {
+    fn push_total(&self, total: &UsageGroup, rows: &mut Vec<CountRow>) {
         rows.push(("tokens".to_string(), tokens(total)));
         if let Some(Window(window)) = self.window {
-            let share = |figure: Figure| format!("{:.1}%", figure.tokens as f64 * 100.0 / window as f64);
+            let share = |figure: TokenFigure| format!("{:.1}%", figure.tokens as f64 * 100.0 / window as f64);
             rows.push((
                 format!("of {window}"),
                 format!("{}\t{}", share(total.log), share(total.view)),
@@ -269,12 +275,12 @@ impl Count {
         }
     }
 
-    fn object(&self, session: &Session, label: &str, usage: &Usage<'_>, now: &str) -> serde_json::Value {
+    fn object(&self, session: &Session, label: &str, usage: &TokenUsage<'_>, now: &str) -> serde_json::Value {
         let health = Health::of(session);
         let stats = Stats::of(session);
         let total = usage.total();
-        let by = [By::Role, By::Category, By::Tool].map(|by| usage.groups(by));
-        let figures = |counts: &Counts, place: &dyn Fn(&Group) -> Figure| {
+        let by = [GroupBy::Role, GroupBy::Category, GroupBy::Tool].map(|by| usage.groups(by));
+        let figures = |counts: &Counts, place: &dyn Fn(&UsageGroup) -> TokenFigure| {
             let categories = counts
                 .categories
                 .iter()
@@ -304,7 +310,7 @@ impl Count {
             "health": health.state(now).name(), "failures": health.failures,
             "next_attempt_at": health.next_attempt_at, "why": health.why,
         });
-        if let Ok(Some(standing)) = memory::standing(session, usage.counter()) {
+        if let Ok(Some(standing)) = retention::memory_state(session, usage.counter()) {
             line["memory"] = serde_json::json!({
                 "strategy": standing.memory.strategy.name(), "turns": standing.recent, "pending": standing.pending,
                 "backlog": standing.backlog, "tokens": standing.tokens, "total": standing.memory.total,
@@ -315,9 +321,8 @@ impl Count {
             line["used"] = (total.view.tokens as f64 / window as f64).into();
         }
         if self.by == Some(Grouping::Exchange) {
-            let figure =
-                |figure: Figure| serde_json::json!({"messages": figure.messages, "tokens": figure.tokens});
-            let exchanges = usage.groups(By::Exchange).into_iter().map(|group| {
+            let figure = |figure: TokenFigure| serde_json::json!({"messages": figure.messages, "tokens": figure.tokens});
+            let exchanges = usage.groups(GroupBy::Exchange).into_iter().map(|group| {
                 let first = group.first.and_then(|index| session.id(index));
                 serde_json::json!({
                     "name": group.name, "first": first, "log": figure(group.log), "view": figure(group.view),

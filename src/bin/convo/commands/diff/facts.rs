@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::output::in_line;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
-use convo::error::Kind;
+use convo::error::ErrorKind;
 use convo::filter::diff::SessionDiff;
 use convo::filter::dropped::{self, Fact};
 use convo::model::session::Session;
@@ -26,8 +26,8 @@ impl Diff {
     ) -> anyhow::Result<()> {
         let facts = dropped::facts(session, &diff.a, &diff.b);
         let default = [
-            FailOn::Kind(dropped::Kind::Rule),
-            FailOn::Kind(dropped::Kind::Decision),
+            FailOn::Kind(dropped::FactKind::Rule),
+            FailOn::Kind(dropped::FactKind::Decision),
         ];
         let fail_on = match self.fail_on.as_slice() {
             [] => &default,
@@ -38,7 +38,7 @@ impl Diff {
             !fact.kept && fail_on.iter().any(is_one)
         };
         if facts.iter().any(fails) && !self.git {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
         if context.output.is_quiet() {
             return Ok(());
@@ -61,7 +61,7 @@ impl Diff {
         let times = Times::new(self.times, &context.clock);
         let columns = if self.all { &COLUMNS[..] } else { &COLUMNS[..3] };
         Table::new(columns, &times).print(&context.output, rows)?;
-        context.output.tell("", &summary(&facts));
+        context.output.notice("", &summary(&facts));
         Ok(())
     }
 }
@@ -77,7 +77,7 @@ fn object(fact: &Fact, diff: &SessionDiff<'_>) -> String {
 
 /// Summarizes facts, e.g. `kept 7 of 9 decisions, 31 of 40 paths`.
 fn summary(facts: &[Fact]) -> String {
-    let kinds = dropped::Kind::ALL.into_iter().filter_map(|kind| {
+    let kinds = dropped::FactKind::ALL.into_iter().filter_map(|kind| {
         let all = facts.iter().filter(|fact| fact.kind == kind);
         let kept = all.clone().filter(|fact| fact.kept).count();
         let all = all.count();

@@ -7,11 +7,11 @@ mod stat;
 mod text;
 
 use super::Run;
-use crate::args::{Counting, Input, InputArgs, TimeOptions};
+use crate::args::{Input, InputArgs, TimeOptions, TokenizerArgs};
 use crate::context::{Context, named};
 use crate::input::each_session;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::diff::{SessionDiff, before, event, event_id};
 use convo::filter::dropped;
 use convo::model::session::Session;
@@ -78,7 +78,7 @@ pub struct Diff {
     )]
     fail_on: Vec<FailOn>,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
     #[command(flatten)]
     times: TimeOptions,
     /// Print one object per difference and one with the totals
@@ -89,7 +89,7 @@ pub struct Diff {
 /// A kind of fact; losing one is status 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailOn {
-    Kind(dropped::Kind),
+    Kind(dropped::FactKind),
     Any,
     None,
 }
@@ -98,13 +98,15 @@ impl std::str::FromStr for FailOn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<FailOn, String> {
-        let kind = dropped::Kind::ALL.into_iter().find(|kind| kind.name() == text);
+        let kind = dropped::FactKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == text);
         match (kind, text) {
             (Some(kind), _) => Ok(FailOn::Kind(kind)),
             (None, "any") => Ok(FailOn::Any),
             (None, "none") => Ok(FailOn::None),
             (None, _) => {
-                let names = dropped::Kind::ALL.map(dropped::Kind::name).join(", ");
+                let names = dropped::FactKind::ALL.map(dropped::FactKind::name).join(", ");
                 Err(format!("expected some of {names}, or any or none"))
             }
         }
@@ -112,14 +114,14 @@ impl std::str::FromStr for FailOn {
 }
 
 /// One side of a comparison.
-struct Side {
+struct DiffSide {
     label: String,
     session: Session,
 }
 
 impl Run for Diff {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let operands = match self.git {
             true => git::operands(context, &self.inputs)?,
             false => self.inputs.clone(),
@@ -129,7 +131,7 @@ impl Run for Diff {
             [a, b] => self.of_two(context, a, b)?,
             several => {
                 let error = Error::new(
-                    Kind::Usage,
+                    ErrorKind::Usage,
                     format!("diff takes two inputs, not {}", several.len()),
                 );
                 return Err(error
@@ -146,20 +148,20 @@ impl Run for Diff {
 
 impl Diff {
     /// Compares the sessions of one input with their earlier states.
-    fn with_itself(&self, context: &Context, operand: &str) -> anyhow::Result<Vec<(Side, Side)>> {
+    fn with_itself(&self, context: &Context, operand: &str) -> anyhow::Result<Vec<(DiffSide, DiffSide)>> {
         let mut pairs = Vec::new();
         for now in self.read(context, operand)? {
             let Some(at) = event(&now.session, self.event.as_deref()) else {
                 let error = match &self.event {
-                    Some(id) => Error::new(Kind::No, format!("no such event: {id}"))
+                    Some(id) => Error::new(ErrorKind::No, format!("no such event: {id}"))
                         .hint("list events with: convo restore --list NAME"),
-                    None => Error::new(Kind::No, "no change to compare with")
+                    None => Error::new(ErrorKind::No, "no change to compare with")
                         .hint("compare two sessions with: convo diff A B"),
                 };
                 return Err(named(error, &now.label).into());
             };
             let id = event_id(&now.session, at).unwrap_or_default();
-            let was = Side {
+            let was = DiffSide {
                 label: format!("{} before {id}", now.label),
                 session: before(&now.session, at),
             };
@@ -169,22 +171,22 @@ impl Diff {
     }
 
     /// Pairs the sessions of two inputs: the only ones, or those with equal ids.
-    fn of_two(&self, context: &Context, a: &str, b: &str) -> anyhow::Result<Vec<(Side, Side)>> {
+    fn of_two(&self, context: &Context, a: &str, b: &str) -> anyhow::Result<Vec<(DiffSide, DiffSide)>> {
         if a == "-" && b == "-" {
-            return Err(Error::new(Kind::Usage, "standard input can be read only once").into());
+            return Err(Error::new(ErrorKind::Usage, "standard input can be read only once").into());
         }
         let (mut first, mut second) = (self.read(context, a)?, self.read(context, b)?);
         if first.len() <= 1 && second.len() <= 1 {
-            let side = |sides: &mut Vec<Side>, label: &str| {
-                sides.pop().unwrap_or_else(|| Side {
+            let side = |sides: &mut Vec<DiffSide>, label: &str| {
+                sides.pop().unwrap_or_else(|| DiffSide {
                     label: Input::of(label).label(),
                     session: Session::default(),
                 })
             };
             return Ok(vec![(side(&mut first, a), side(&mut second, b))]);
         }
-        let id = |side: &Side| side.session.header_text("id");
-        let empty = |other: &Side, label: &str| Side {
+        let id = |side: &DiffSide| side.session.header_text("id");
+        let empty = |other: &DiffSide, label: &str| DiffSide {
             label: format!("{label} (no session {})", id(other).unwrap_or_default()),
             session: Session::default(),
         };
@@ -198,7 +200,7 @@ impl Diff {
             pairs.push((one, other));
         }
         if pairs.iter().all(|(_, other)| other.session.is_empty()) {
-            let error = Error::new(Kind::Usage, format!("{a} and {b} share no session id"));
+            let error = Error::new(ErrorKind::Usage, format!("{a} and {b} share no session id"));
             return Err(error
                 .hint("select one session of each with --session, after: convo list FILE")
                 .into());
@@ -207,14 +209,14 @@ impl Diff {
         Ok(pairs)
     }
 
-    fn read(&self, context: &Context, operand: &str) -> anyhow::Result<Vec<Side>> {
+    fn read(&self, context: &Context, operand: &str) -> anyhow::Result<Vec<DiffSide>> {
         if operand == git::NOTHING {
             return Ok(Vec::new());
         }
         let mut sides = Vec::new();
         let inputs = context.inputs(&[operand.to_string()])?;
         each_session(context, &inputs, &self.reading, |label, session| {
-            sides.push(Side {
+            sides.push(DiffSide {
                 label: label.to_string(),
                 session,
             });
@@ -229,8 +231,8 @@ impl Diff {
         Ok(sides)
     }
 
-    fn compare(&self, context: &Context, a: &Side, b: &Side) -> anyhow::Result<()> {
-        let view = |side: &Side| match self.log {
+    fn compare(&self, context: &Context, a: &DiffSide, b: &DiffSide) -> anyhow::Result<()> {
+        let view = |side: &DiffSide| match self.log {
             true => View::whole(&side.session),
             false => View::replay(&side.session),
         };
@@ -240,7 +242,7 @@ impl Diff {
             return self.list_dropped(context, &a.session, &diff);
         }
         if !diff.is_empty() && !self.git {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
         if context.output.is_quiet() {
             return Ok(());

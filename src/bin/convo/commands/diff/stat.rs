@@ -1,10 +1,10 @@
 //! Counts differences by role and tool.
 
-use super::{Diff, Side};
+use super::{Diff, DiffSide};
 use crate::context::Context;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
-use convo::filter::diff::{Entry, SessionDiff, Step};
+use convo::filter::diff::{DiffEntry, DiffStep, SessionDiff};
 use convo::model::view::View;
 use convo::tokens::usage::of_item;
 use std::collections::BTreeMap;
@@ -19,9 +19,9 @@ const COLUMNS: [Column; 6] = [
 ];
 
 /// Added, dropped, changed; tokens before and after.
-type Row = [u64; 5];
+type StatRow = [u64; 5];
 
-pub fn group(entry: &Entry<'_>) -> String {
+pub fn group(entry: &DiffEntry<'_>) -> String {
     match (entry.role.as_ref(), &entry.tool) {
         ("tool", Some(tool)) => format!("tool {tool}"),
         (role, _) => role.to_string(),
@@ -33,11 +33,11 @@ impl Diff {
         &self,
         context: &Context,
         diff: &SessionDiff<'_>,
-        sides: [&Side; 2],
+        sides: [&DiffSide; 2],
         views: &[View; 2],
     ) -> anyhow::Result<()> {
-        self.counting.tell_estimate(context)?;
-        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+        self.counting.report_estimate(context)?;
+        let mut rows: BTreeMap<String, StatRow> = BTreeMap::new();
         for (nth, entries) in [&diff.a, &diff.b].into_iter().enumerate() {
             let session = &sides[nth].session;
             let counter = self.counting.counter(context, &sides[nth].label, session)?;
@@ -47,21 +47,21 @@ impl Diff {
         }
         for step in &diff.steps {
             let (place, entry) = match step {
-                Step::Equal(..) => continue,
-                Step::Added(at) => (0, &diff.b[*at]),
-                Step::Dropped(at) => (1, &diff.a[*at]),
-                Step::Changed(_, at, _) | Step::Moved(_, at, _) => (2, &diff.b[*at]),
+                DiffStep::Equal(..) => continue,
+                DiffStep::Added(at) => (0, &diff.b[*at]),
+                DiffStep::Dropped(at) => (1, &diff.a[*at]),
+                DiffStep::Changed(_, at, _) | DiffStep::Moved(_, at, _) => (2, &diff.b[*at]),
             };
             rows.entry(group(entry)).or_default()[place] += 1;
         }
-        let total = rows.values().fold(Row::default(), |mut total, row| {
+        let total = rows.values().fold(StatRow::default(), |mut total, row| {
             total
                 .iter_mut()
                 .zip(row)
                 .for_each(|(total, figure)| *total += figure);
             total
         });
-        let cells = |(name, row): (String, Row)| {
+        let cells = |(name, row): (String, StatRow)| {
             let figures = row.map(|figure| Cell::Number(Some(figure)));
             [Cell::Text(name)].into_iter().chain(figures).collect()
         };

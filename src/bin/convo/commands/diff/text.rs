@@ -3,25 +3,25 @@
 use super::Diff;
 use super::stat::group;
 use crate::context::Context;
-use crate::output::{columns, counted, in_line, visible};
+use crate::output::{columns, count_of, in_line, visible};
 use crate::terminal::measure::{columns_of, cut, many, thousands};
-use crate::terminal::palette::{Ink, Palette};
+use crate::terminal::palette::{ColorRole, Palette};
 use crate::terminal::time_format::Times;
 use convo::error::Error;
-use convo::filter::diff::{Entry, SessionDiff, Step};
-use convo::model::calls::{Line, line_diff};
+use convo::filter::diff::{DiffEntry, DiffStep, SessionDiff};
+use convo::model::calls::{DetailLine, line_diff};
 
 /// Messages of a run that are listed; the others are counted.
 const NAMED: usize = 4;
 
 /// A row of the comparison before its columns are aligned.
-struct Row {
+struct ComparisonRow {
     sign: char,
     places: String,
     who: String,
     what: String,
     /// The changed lines.
-    lines: Vec<Line>,
+    lines: Vec<DetailLine>,
 }
 
 impl Diff {
@@ -33,7 +33,7 @@ impl Diff {
     ) -> anyhow::Result<()> {
         let palette = context.palette()?;
         let width = columns();
-        let shown = Shown {
+        let shown = TextDiff {
             diff,
             times: Times::new(self.times, &context.clock),
             around: self.context,
@@ -50,17 +50,18 @@ impl Diff {
     }
 }
 
-struct Shown<'d, 'v> {
+struct TextDiff<'d, 'v> {
     diff: &'d SessionDiff<'v>,
     times: Times,
     around: usize,
     terminal: bool,
 }
 
-impl Shown<'_, '_> {
+impl TextDiff<'_, '_> {
     fn text(&self, labels: [&str; 2], palette: &Palette, width: Option<usize>) -> String {
         let rows = self.rows();
-        let widest = |column: fn(&Row) -> &str| rows.iter().map(|row| columns_of(column(row))).max();
+        let widest =
+            |column: fn(&ComparisonRow) -> &str| rows.iter().map(|row| columns_of(column(row))).max();
         let places = widest(|row| &row.places).unwrap_or_default();
         let who = widest(|row| if row.what.is_empty() { "" } else { &row.who }).unwrap_or_default();
         let mut text = String::new();
@@ -70,7 +71,7 @@ impl Shown<'_, '_> {
                 in_line(label),
                 self.many(entries.len(), "message")
             );
-            text.push_str(&palette.paint(Ink::Title, &head));
+            text.push_str(&palette.paint(ColorRole::Title, &head));
             text.push('\n');
         }
         if !self.diff.members.is_empty() {
@@ -89,9 +90,9 @@ impl Shown<'_, '_> {
             }
             let line = width.map_or(line.clone(), |width| cut(&line, width));
             let ink = match row.sign {
-                '+' => Some(Ink::Added),
-                '-' => Some(Ink::Removed),
-                ' ' => Some(Ink::Dim),
+                '+' => Some(ColorRole::Added),
+                '-' => Some(ColorRole::Removed),
+                ' ' => Some(ColorRole::Dim),
                 _ => None,
             };
             text.push_str(&ink.map_or(line.clone(), |ink| palette.paint(ink, line.trim_end())));
@@ -99,10 +100,10 @@ impl Shown<'_, '_> {
             let indent = " ".repeat(places + 4);
             for line in row.lines {
                 let (mark, ink, line) = match &line {
-                    Line::Added(line) => ("+ ", Some(Ink::Added), line),
-                    Line::Removed(line) => ("- ", Some(Ink::Removed), line),
-                    Line::Same(line) | Line::Text(line) => ("  ", None, line),
-                    Line::Note(line) => ("  ", Some(Ink::Dim), line),
+                    DetailLine::Added(line) => ("+ ", Some(ColorRole::Added), line),
+                    DetailLine::Removed(line) => ("- ", Some(ColorRole::Removed), line),
+                    DetailLine::Same(line) | DetailLine::Text(line) => ("  ", None, line),
+                    DetailLine::Note(line) => ("  ", Some(ColorRole::Dim), line),
                 };
                 let line = format!("{mark}{}", visible(line));
                 let line = ink.map_or(line.clone(), |ink| palette.paint(ink, &line));
@@ -115,7 +116,7 @@ impl Shown<'_, '_> {
         text
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<ComparisonRow> {
         let mut rows = Vec::new();
         let steps = &self.diff.steps;
         let mut at = 0;
@@ -127,45 +128,45 @@ impl Shown<'_, '_> {
                 .count();
             let run = &steps[at..at + run];
             match &run[0] {
-                Step::Changed(at_a, at_b, fields) => {
+                DiffStep::Changed(at_a, at_b, fields) => {
                     rows.push(self.changed('~', *at_a, *at_b, fields));
                     at += 1;
                     continue;
                 }
-                Step::Moved(at_a, at_b, fields) => {
+                DiffStep::Moved(at_a, at_b, fields) => {
                     rows.push(self.changed('>', *at_a, *at_b, fields));
                     at += 1;
                     continue;
                 }
-                Step::Equal(..) => rows.push(self.equal(run)),
-                Step::Dropped(_) => rows.push(self.one_sided('-', &self.diff.a, run)),
-                Step::Added(_) => rows.push(self.one_sided('+', &self.diff.b, run)),
+                DiffStep::Equal(..) => rows.push(self.equal(run)),
+                DiffStep::Dropped(_) => rows.push(self.one_sided('-', &self.diff.a, run)),
+                DiffStep::Added(_) => rows.push(self.one_sided('+', &self.diff.b, run)),
             }
             at += run.len();
         }
         rows
     }
 
-    fn equal(&self, run: &[Step]) -> Row {
-        let place = |step: &Step| match step {
-            Step::Equal(_, at) => *at,
+    fn equal(&self, run: &[DiffStep]) -> ComparisonRow {
+        let place = |step: &DiffStep| match step {
+            DiffStep::Equal(_, at) => *at,
             _ => 0,
         };
         let first = place(&run[0]);
-        Row {
+        ComparisonRow {
             sign: ' ',
-            places: places(first, run.len()),
+            places: line_range(first, run.len()),
             who: format!("{} equal", self.number(run.len() as u64)),
             what: String::new(),
             lines: Vec::new(),
         }
     }
 
-    fn one_sided(&self, sign: char, entries: &[Entry<'_>], run: &[Step]) -> Row {
+    fn one_sided(&self, sign: char, entries: &[DiffEntry<'_>], run: &[DiffStep]) -> ComparisonRow {
         let all: Vec<usize> = run
             .iter()
             .filter_map(|step| match step {
-                Step::Dropped(at) | Step::Added(at) => Some(*at),
+                DiffStep::Dropped(at) | DiffStep::Added(at) => Some(*at),
                 _ => None,
             })
             .collect();
@@ -183,7 +184,7 @@ impl Shown<'_, '_> {
         } else if all.len() > NAMED {
             who.push_str(&format!(", {} more", self.number((all.len() - NAMED) as u64)));
         }
-        Row {
+        ComparisonRow {
             sign,
             places: spans(&all),
             who,
@@ -192,7 +193,7 @@ impl Shown<'_, '_> {
         }
     }
 
-    fn changed(&self, sign: char, at_a: usize, at_b: usize, fields: &[&'static str]) -> Row {
+    fn changed(&self, sign: char, at_a: usize, at_b: usize, fields: &[&'static str]) -> ComparisonRow {
         let (a, b) = (&self.diff.a[at_a], &self.diff.b[at_b]);
         let diff = |name: &&'static str| line_diff(&a.field(name), &b.field(name), self.around).0;
         let mut what = fields.join(", ");
@@ -204,7 +205,7 @@ impl Shown<'_, '_> {
                 format!("{from}, {what}")
             };
         }
-        Row {
+        ComparisonRow {
             sign,
             places: (at_b + 1).to_string(),
             who: in_line(&group(b)) + &self.time(b),
@@ -214,7 +215,7 @@ impl Shown<'_, '_> {
     }
 
     /// Formats a time: the time of day on a terminal, otherwise the full time.
-    fn time(&self, entry: &Entry<'_>) -> String {
+    fn time(&self, entry: &DiffEntry<'_>) -> String {
         let time = entry.timestamp.as_deref().and_then(|time| match self.terminal {
             true => self.times.minute(time),
             false => Some(self.times.machine(time)),
@@ -233,7 +234,7 @@ impl Shown<'_, '_> {
     fn many(&self, number: usize, thing: &str) -> String {
         match self.terminal {
             true => many(number as u64, thing),
-            false => counted(number as u64, thing),
+            false => count_of(number as u64, thing),
         }
     }
 
@@ -257,7 +258,7 @@ impl Shown<'_, '_> {
     }
 }
 
-fn places(first: usize, length: usize) -> String {
+fn line_range(first: usize, length: usize) -> String {
     match length {
         1 => (first + 1).to_string(),
         _ => format!("{}-{}", first + 1, first + length),
@@ -273,12 +274,12 @@ fn spans(all: &[usize]) -> String {
             _ => spans.push((*at, 1)),
         }
     }
-    let spans = spans.into_iter().map(|(first, length)| places(first, length));
+    let spans = spans.into_iter().map(|(first, length)| line_range(first, length));
     spans.collect::<Vec<_>>().join(",")
 }
 
 /// Returns the first line of text, or the first call.
-fn beginning(entry: &Entry<'_>) -> String {
+fn beginning(entry: &DiffEntry<'_>) -> String {
     let text = entry.text();
     let calls = entry.field("tool_calls");
     let mut lines = text
@@ -288,6 +289,6 @@ fn beginning(entry: &Entry<'_>) -> String {
     let first = lines.next().map(in_line).unwrap_or_default();
     match lines.count() {
         0 => first,
-        more => format!("{first} [+{}]", counted(more as u64, "line")),
+        more => format!("{first} [+{}]", count_of(more as u64, "line")),
     }
 }

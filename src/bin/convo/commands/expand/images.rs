@@ -2,8 +2,8 @@
 
 use crate::context::{Context, named};
 use crate::input::regular;
-use crate::output::{columns, counted, path_name};
-use convo::error::{Error, Kind, Result};
+use crate::output::{columns, count_of, path_name};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::slim::placeholder::{Placeholder, restored};
 use std::path::Path;
 
@@ -29,7 +29,7 @@ impl Images<'_> {
     /// The bytes of an image.
     pub fn bytes(&self, placeholder: &Placeholder) -> Result<Vec<u8>> {
         let missing = || {
-            let error = Error::new(Kind::Usage, "an image requires --images");
+            let error = Error::new(ErrorKind::Usage, "an image requires --images");
             error.hint("name the directory of slim --images, e.g.: --images DIR")
         };
         let folder = self.folder.ok_or_else(missing)?;
@@ -47,8 +47,8 @@ fn read(
 ) -> Result<Vec<u8>> {
     let path = folder.join(&placeholder.file_name);
     let bytes = regular::read(&path).map_err(|error| match error.kind {
-        Kind::NotFound => {
-            let error = Error::new(Kind::NotFound, "no such image");
+        ErrorKind::NotFound => {
+            let error = Error::new(ErrorKind::NotFound, "no such image");
             error.hint("select the directory of slim --images with: --images DIR")
         }
         _ => error,
@@ -60,18 +60,18 @@ fn read(
 /// Reports placeholders that were kept.
 pub fn report(context: &Context, label: &str, kept: u64) {
     if kept > 0 {
-        let what = format!("{} in files; restore with: --images DIR", counted(kept, "image"));
-        context.output.tell(label, &what);
+        let what = format!("{} in files; restore with: --images DIR", count_of(kept, "image"));
+        context.output.notice(label, &what);
     }
 }
 
 /// Prints an image.
 ///
 /// # Errors
-/// [`Kind::Usage`] if standard output is a terminal.
+/// [`ErrorKind::Usage`] if standard output is a terminal.
 pub fn print(context: &Context, bytes: &[u8]) -> anyhow::Result<()> {
     if columns().is_some() {
-        let error = Error::new(Kind::Usage, "an image is not printed on a terminal");
+        let error = Error::new(ErrorKind::Usage, "an image is not printed on a terminal");
         return Err(error.hint("redirect standard output to a file: > FILE").into());
     }
     context.output.styled(|out| {

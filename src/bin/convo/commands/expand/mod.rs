@@ -8,9 +8,9 @@ use crate::context::{Context, named};
 use crate::input::each_session;
 use crate::writing::objects;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::expand;
-use convo::filter::settle::Lines;
+use convo::filter::materialize::LineWriter;
 use convo::format::slim::placeholder::{Placeholder, is_name};
 use convo::home::Name;
 use convo::model::session::Session;
@@ -53,7 +53,7 @@ pub struct Expand {
 
 impl Run for Expand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let id = self.take_id(context);
         let inputs = context.inputs(&self.inputs)?;
         match id.as_deref().map(|id| (id, image_name(id))) {
@@ -111,7 +111,7 @@ impl Expand {
             }
             context.output.stdout(|out| {
                 let write = |out: &mut dyn Write| {
-                    let mut out = Lines::new(out);
+                    let mut out = LineWriter::new(out);
                     for (index, restored) in records {
                         match restored {
                             None => out.write(session.full(index))?,
@@ -143,7 +143,7 @@ impl Expand {
         for (option, is_given) in [("--json", self.json), ("--text", self.text)] {
             if is_given {
                 let error = Error::new(
-                    Kind::Usage,
+                    ErrorKind::Usage,
                     format!("{option} conflicts with the name of an image"),
                 );
                 return Err(error.into());
@@ -154,7 +154,7 @@ impl Expand {
             found = found.take().or_else(|| expand::image(&session, name));
             Ok(())
         })?;
-        let unknown = || Error::new(Kind::No, format!("no such image: {name}"));
+        let unknown = || Error::new(ErrorKind::No, format!("no such image: {name}"));
         let bytes = self.images().bytes(&found.ok_or_else(unknown)?)?;
         images::print(context, &bytes)
     }

@@ -1,18 +1,18 @@
 //! `fsck`: checks and repairs the store, and directories of other systems.
 
-mod folder;
+mod foreign_dir;
 
 use super::Run;
 use crate::args::{ALL, Input, readable};
 use crate::context::{Context, named};
 use crate::input::report_and_continue;
-use crate::output::{counted, in_line};
+use crate::output::{count_of, in_line};
 use clap::Args;
-use convo::error::{Error, Kind, Place};
+use convo::error::{Error, ErrorKind, Position};
 use convo::format::Format;
-use convo::store::fsck::{Check, Checked, Found, Trouble};
-use folder::Folder;
-use std::io::ErrorKind;
+use convo::store::fsck::{FoundProblem, FsckOptions, FsckStats, Problem};
+use foreign_dir::DirectoryCheck;
+use std::io;
 use std::path::Path;
 
 /// Check the store for damage, and repair it
@@ -65,7 +65,7 @@ pub struct Fsck {
 
 impl Run for Fsck {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if self.names.iter().any(|name| name == ALL) {
             self.names.clear();
         }
@@ -75,7 +75,8 @@ impl Run for Fsck {
                 Ok(about) if about.is_dir() => folders.push(name),
                 // An operand that cannot be read is an error here only if it can only be a path.
                 Err(error)
-                    if error.kind() != ErrorKind::NotFound && matches!(Input::of(name), Input::Path(_)) =>
+                    if error.kind() != io::ErrorKind::NotFound
+                        && matches!(Input::of(name), Input::Path(_)) =>
                 {
                     return Err(named(Error::io("cannot read", error), name).into());
                 }
@@ -83,7 +84,7 @@ impl Run for Fsck {
             }
         }
         if !folders.is_empty() && !self.link.is_empty() {
-            return Err(Error::new(Kind::Usage, "--link requires stored sessions").into());
+            return Err(Error::new(ErrorKind::Usage, "--link requires stored sessions").into());
         }
         if !folders.is_empty() {
             return self.folders(context, &folders);
@@ -91,7 +92,7 @@ impl Run for Fsck {
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
                 let error = Error::new(
-                    Kind::Usage,
+                    ErrorKind::Usage,
                     "fsck requires stored sessions or directories, not files",
                 );
                 return Err(named(error, name)
@@ -101,7 +102,7 @@ impl Run for Fsck {
         }
         let found = self.stored(context)?;
         if found > 0 {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
         Ok(())
     }
@@ -110,10 +111,10 @@ impl Run for Fsck {
 impl Fsck {
     fn folders(&self, context: &Context, folders: &[&String]) -> anyhow::Result<()> {
         if folders.len() < self.names.len() {
-            let error = Error::new(Kind::Usage, "cannot mix stored sessions with directories");
+            let error = Error::new(ErrorKind::Usage, "cannot mix stored sessions with directories");
             return Err(error.hint("check them in separate calls").into());
         }
-        let folder = Folder {
+        let folder = DirectoryCheck {
             context,
             from: self.from,
             repair: self.repair,
@@ -123,7 +124,7 @@ impl Fsck {
         for name in folders {
             let done = folder.check(Path::new(name)).map(|left| {
                 if left > 0 {
-                    context.output.note_status(Kind::No);
+                    context.output.note_status(ErrorKind::No);
                 }
             });
             report_and_continue(context, done, folders.len())?;
@@ -150,7 +151,7 @@ impl Fsck {
             .map(|name| store.resolve_id(name))
             .collect::<convo::Result<_>>()?;
         let (mut found, mut claims, mut mendable, mut failed) = (0, 0, false, None);
-        let mut check = Check {
+        let mut check = FsckOptions {
             ids,
             repair: None,
             link: &link,
@@ -162,7 +163,7 @@ impl Fsck {
         let checked = store.check(&check, &mut |finding| {
             // A link that a session claims is not damage of another session.
             match finding.trouble {
-                Trouble::Claim => claims += 1,
+                Problem::Claim => claims += 1,
                 _ => found += 1,
             }
             mendable |= finding.remedy.is_some();
@@ -181,29 +182,29 @@ impl Fsck {
         for (id, copy) in &checked.copies {
             context
                 .output
-                .tell(id, &format!("repaired; original log saved as {copy}"));
+                .notice(id, &format!("repaired; original log saved as {copy}"));
         }
         let mut left = found;
         if self.repair && found > 0 {
             left = 0;
             check.repair = None;
             check.link = &[];
-            let count = &mut |finding: Found| left += u64::from(finding.trouble != Trouble::Claim);
+            let count = &mut |finding: FoundProblem| left += u64::from(finding.trouble != Problem::Claim);
             let again = store.check(&check, count).map_err(|error| {
                 error
-                    .kind(Kind::Unsure)
+                    .kind(ErrorKind::Unsure)
                     .hint("repaired, but the result could not be verified")
             })?;
             if again.unread.is_some() && checked.unread.is_none() {
-                context.output.note_status(Kind::Unsure);
+                context.output.note_status(ErrorKind::Unsure);
             }
         }
-        self.tell(context, &checked, (found, left, claims), mendable && !self.repair);
+        self.report(context, &checked, (found, left, claims), mendable && !self.repair);
         Ok(left)
     }
 
-    fn print(&self, context: &Context, found: &Found) -> anyhow::Result<()> {
-        let Place { line, offset } = found.place;
+    fn print(&self, context: &Context, found: &FoundProblem) -> anyhow::Result<()> {
+        let Position { line, offset } = found.place;
         let name = found.session.as_deref().unwrap_or(&found.file);
         let remedy = found.remedy.as_deref();
         if self.json {
@@ -227,29 +228,29 @@ impl Fsck {
             0 => " ".to_string(),
             _ => format!("{line}: byte {offset}: "),
         };
-        if found.trouble == Trouble::Piece && found.session.is_some() {
+        if found.trouble == Problem::Piece && found.session.is_some() {
             place = format!(" {}:{place}", found.file);
         }
         let remedy = match remedy {
             Some(remedy) if self.repair => format!("; {remedy}"),
             Some(_) => String::new(),
-            None if self.repair && found.trouble != Trouble::Claim => "; not repaired".to_string(),
+            None if self.repair && found.trouble != Problem::Claim => "; not repaired".to_string(),
             None => String::new(),
         };
         let text = format!("{name}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
         context.output.print(&in_line(&text))
     }
 
-    fn tell(
+    fn report(
         &self,
         context: &Context,
-        checked: &Checked,
+        checked: &FsckStats,
         (found, left, claims): (u64, u64, u64),
         mendable: bool,
     ) {
-        let sessions = counted(checked.sessions, "session");
-        let mut words = format!("{sessions}, {}: ", counted(checked.bytes, "byte"));
-        let findings = counted(found, "problem");
+        let sessions = count_of(checked.sessions, "session");
+        let mut words = format!("{sessions}, {}: ", count_of(checked.bytes, "byte"));
+        let findings = count_of(found, "problem");
         match (found, left) {
             (0, _) => words.push_str("no problems"),
             (_, 0) => words.push_str(&format!("{findings}, all repaired")),
@@ -259,13 +260,13 @@ impl Fsck {
         if claims > 0 {
             words.push_str(&format!(
                 "; {} to belong to other sessions",
-                counted(claims, "claim")
+                count_of(claims, "claim")
             ));
         }
         if checked.unchecked > 0 {
             words.push_str(&format!(
                 "; {} of other programs unchecked",
-                counted(checked.unchecked, "line")
+                count_of(checked.unchecked, "line")
             ));
         }
         let hint = if mendable {
@@ -273,6 +274,6 @@ impl Fsck {
         } else {
             ""
         };
-        context.output.tell("", &format!("{words}{hint}"));
+        context.output.notice("", &format!("{words}{hint}"));
     }
 }

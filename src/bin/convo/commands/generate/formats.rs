@@ -1,6 +1,6 @@
 //! Generates the format table from the specification of each format.
 
-use convo::format::{Format, Holds, detect};
+use convo::format::{Format, SessionCount, detect};
 use std::fmt::Write;
 
 const HEAD: &str = "# Formats
@@ -36,8 +36,8 @@ pub fn text() -> String {
         let form = format.form();
         let read = match (format.is_read(), form.holds) {
             (false, _) => "-",
-            (true, Holds::Many) => "many",
-            (true, Holds::One) => "one",
+            (true, SessionCount::Many) => "many",
+            (true, SessionCount::One) => "one",
         };
         let written = match (form.is_written(), form.joins) {
             (false, _) => "-",

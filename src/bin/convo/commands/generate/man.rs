@@ -1,19 +1,19 @@
 //! Generates the manual pages: prose from the Markdown files next to this one, the rest from the command line
 //! definitions.
 
-use super::Named;
-use super::page::Page;
-use crate::commands::{self, Group, Verb};
+use super::NamedContent;
+use super::page::ManualPage;
+use crate::commands::{self, CommandSpec, Group};
 use crate::programs::bundled_plugins;
 use clap::{Arg, Command};
 use clap_mangen::Man;
-use convo::check::{ALTERNATE, Api, Level, RULES, Rule, STRUCTURE};
-use convo::error::{Error, Kind};
+use convo::check::{ALTERNATE, Api, HistoryRule, RULES, STRUCTURE, Severity};
+use convo::error::{Error, ErrorKind};
 use convo::format::Format;
-use convo::store::fsck::Trouble;
+use convo::store::fsck::Problem;
 
 /// Returns every page: file name and source.
-pub fn pages() -> convo::Result<Vec<Named>> {
+pub fn pages() -> convo::Result<Vec<NamedContent>> {
     let mut pages = vec![
         ("convo.1".to_string(), overview()?),
         ("convo-format.5".to_string(), format()),
@@ -30,7 +30,7 @@ pub fn pages() -> convo::Result<Vec<Named>> {
     Ok(pages)
 }
 
-fn visible() -> impl Iterator<Item = &'static Verb> {
+fn visible() -> impl Iterator<Item = &'static CommandSpec> {
     commands::ALL.iter().filter(|verb| !verb.hidden)
 }
 
@@ -39,7 +39,7 @@ fn about(command: &Command) -> String {
 }
 
 fn overview() -> convo::Result<String> {
-    let mut page = Page::new("convo", 1);
+    let mut page = ManualPage::new("convo", 1);
     let mut failed = None;
     page.blocks(include_str!("convo.md"), |page, name| match name {
         "about" => page.text(&format!("convo - {}", about(&commands::root()))),
@@ -64,7 +64,7 @@ fn overview() -> convo::Result<String> {
     failed.map_or_else(|| Ok(page.finish()), Err)
 }
 
-fn verbs(page: &mut Page) {
+fn verbs(page: &mut ManualPage) {
     for (group, heading) in Group::ALL {
         page.heading_below(heading);
         for verb in visible().filter(|verb| verb.group == group) {
@@ -76,20 +76,20 @@ fn verbs(page: &mut Page) {
     }
 }
 
-fn statuses(page: &mut Page) {
+fn statuses(page: &mut ManualPage) {
     page.item("`0`", "success, also on a closed pipe");
-    for kind in Kind::ALL {
+    for kind in ErrorKind::ALL {
         page.item(&format!("`{}`", kind.status()), kind.meaning());
     }
 }
 
-fn formats(page: &mut Page) {
+fn formats(page: &mut ManualPage) {
     for format in Format::ALL {
         page.item(&format!("`{}`", format.name()), format.about());
     }
 }
 
-fn rules(page: &mut Page) {
+fn rules(page: &mut ManualPage) {
     for api in Api::ALL {
         page.heading_below(api.name());
         for rule in RULES.iter().filter(|rule| rule.api == Some(api)) {
@@ -102,8 +102,8 @@ fn rules(page: &mut Page) {
     rule_item(page, &ALTERNATE);
 }
 
-fn rule_item(page: &mut Page, rule: &Rule) {
-    let level = if rule.level == Level::Warn {
+fn rule_item(page: &mut ManualPage, rule: &HistoryRule) {
+    let level = if rule.level == Severity::Warn {
         " (warning)"
     } else {
         ""
@@ -123,7 +123,7 @@ fn sentence(text: &str) -> String {
 }
 
 fn format() -> String {
-    let mut page = Page::new("convo-format", 5);
+    let mut page = ManualPage::new("convo-format", 5);
     page.blocks(include_str!("convo-format.md"), |page, name| page.text(name));
     page.finish()
 }
@@ -132,7 +132,7 @@ fn format() -> String {
 fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
     let name = format!("convo-{verb}");
     let mut command = ready(command, &format!("convo {verb}"));
-    let mut page = Page::new(&name, 1);
+    let mut page = ManualPage::new(&name, 1);
     page.heading("NAME");
     page.text(&format!("{name} - {}", about(&command)));
     page.heading("SYNOPSIS");
@@ -155,7 +155,7 @@ fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
     if verb == "fsck" {
         page.heading("PROBLEMS");
         page.text("Each problem and its repair by `--repair`.");
-        for trouble in Trouble::ALL {
+        for trouble in Problem::ALL {
             let remedy = trouble
                 .remedy()
                 .map_or("Not repaired".to_string(), |remedy| format!("Repaired: {remedy}"));
@@ -213,7 +213,7 @@ fn usages(command: &mut Command) -> Vec<String> {
 }
 
 /// Adds the long help of a command without its first line; without a long help, that line.
-fn description(page: &mut Page, command: &Command) {
+fn description(page: &mut ManualPage, command: &Command) {
     let long = command.get_long_about().map(ToString::to_string);
     match long.as_deref().and_then(|long| long.split_once("\n\n")) {
         Some((_, rest)) => page.blocks(rest, |page, name| page.text(name)),
@@ -222,7 +222,7 @@ fn description(page: &mut Page, command: &Command) {
 }
 
 /// Adds the options under the headings of the help; operands come first, without a heading.
-fn grouped_options(page: &mut Page, command: &Command) -> convo::Result<()> {
+fn grouped_options(page: &mut ManualPage, command: &Command) -> convo::Result<()> {
     let mut headings: Vec<Option<&str>> = vec![None];
     for heading in command.get_arguments().map(Arg::get_help_heading) {
         if !headings.contains(&heading) {
@@ -242,7 +242,7 @@ fn grouped_options(page: &mut Page, command: &Command) -> convo::Result<()> {
 }
 
 /// Renders the selected options with clap_mangen, without its heading.
-fn options(page: &mut Page, command: &Command, some: impl Fn(&Arg) -> bool) -> convo::Result<()> {
+fn options(page: &mut ManualPage, command: &Command, some: impl Fn(&Arg) -> bool) -> convo::Result<()> {
     // Hide the other options instead of removing them: options refer to each other, e.g. in conflicts.
     let command = command.clone().mut_args(|arg| {
         let hidden = arg.is_hide_set() || !some(&arg);
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verb_has_a_line_about_it_and_examples() {
+    fn every_command_has_a_description_and_examples() {
         for verb in visible() {
             let command = verb.command();
             assert!(!about(&command).is_empty(), "{}", verb.name);
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn short_help_fits_a_screen() {
-        let mut whole = commands::whole().term_width(80);
+        let mut whole = commands::command_line().term_width(80);
         whole.build();
         for verb in visible() {
             let command = whole.find_subcommand_mut(verb.name).unwrap();
@@ -309,23 +309,23 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_statuses_is_that_of_the_program() {
+    fn the_table_of_statuses_is_up_to_date() {
         let page = overview().unwrap();
         let table = page
             .split(".SH ")
             .find_map(|part| part.strip_prefix("EXIT STATUS\n"));
-        let told: Vec<(String, String)> = table
+        let reported: Vec<(String, String)> = table
             .unwrap()
             .split(".TP\n")
             .skip(1)
             .filter_map(|item| item.trim_end().split_once('\n'))
             .map(|(status, meaning)| (status.to_string(), meaning.replace('\n', " ")))
             .collect();
-        let known = Kind::ALL.map(|kind| {
+        let known = ErrorKind::ALL.map(|kind| {
             let meaning = super::super::page::plain(kind.meaning());
             (format!("\\fB{}\\fR", kind.status()), meaning)
         });
-        assert_eq!(told[0].0, "\\fB0\\fR");
-        assert_eq!(told[1..], known);
+        assert_eq!(reported[0].0, "\\fB0\\fR");
+        assert_eq!(reported[1..], known);
     }
 }

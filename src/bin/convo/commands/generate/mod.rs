@@ -30,11 +30,11 @@ use std::path::{Path, PathBuf};
 )]
 pub struct Generate {
     #[command(subcommand)]
-    what: What,
+    what: GenerateCommand,
 }
 
 #[derive(Subcommand, Debug)]
-enum What {
+enum GenerateCommand {
     /// Write the manual pages
     Man {
         /// Target directory
@@ -64,23 +64,25 @@ enum What {
 impl Run for Generate {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         match self.what {
-            What::Man { out } => Ok(save(&out, &man::pages()?)?),
-            What::Completions { out } => Ok(save(&out, &completions()?)?),
-            What::Formats { out: Some(out) } => Ok(save(&out, &[("formats.md".into(), formats::text())])?),
-            What::Formats { out: None } => context.output.print(formats::text().trim_end()),
-            What::Schema { out: Some(out) } => {
+            GenerateCommand::Man { out } => Ok(save(&out, &man::pages()?)?),
+            GenerateCommand::Completions { out } => Ok(save(&out, &completions()?)?),
+            GenerateCommand::Formats { out: Some(out) } => {
+                Ok(save(&out, &[("formats.md".into(), formats::text())])?)
+            }
+            GenerateCommand::Formats { out: None } => context.output.print(formats::text().trim_end()),
+            GenerateCommand::Schema { out: Some(out) } => {
                 Ok(save(&out, &[("record.schema.json".into(), schema::text())])?)
             }
-            What::Schema { out: None } => context.output.print(schema::text().trim_end()),
+            GenerateCommand::Schema { out: None } => context.output.print(schema::text().trim_end()),
         }
     }
 }
 
 /// Name and content of a file.
-type Named = (String, String);
+type NamedContent = (String, String);
 
 /// Writes files to a directory, which is created if missing.
-fn save(folder: &Path, files: &[Named]) -> convo::Result<()> {
+fn save(folder: &Path, files: &[NamedContent]) -> convo::Result<()> {
     let failed = |path: &Path, error| Error::io(format!("cannot write {}", path.display()), error);
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     for (name, text) in files {
@@ -91,7 +93,7 @@ fn save(folder: &Path, files: &[Named]) -> convo::Result<()> {
 }
 
 /// Returns the completion script of each shell, under the file name that the shell expects.
-fn completions() -> convo::Result<Vec<Named>> {
+fn completions() -> convo::Result<Vec<NamedContent>> {
     let named = completion::SHELLS.into_iter().map(|shell| {
         let name = match shell.name() {
             "zsh" => "_convo".to_string(),

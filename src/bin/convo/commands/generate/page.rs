@@ -3,15 +3,15 @@
 
 /// A page under construction.
 #[derive(Debug, Default)]
-pub struct Page(String);
+pub struct ManualPage(String);
 
 /// Date of the pages. A constant, so that the same program generates the same pages; update it with the version.
 const DATE: &str = "2026-11-20";
 
-impl Page {
+impl ManualPage {
     /// Starts a page with its title line; `name` as in `convo-append`.
-    pub fn new(name: &str, section: u8) -> Page {
-        let mut page = Page::default();
+    pub fn new(name: &str, section: u8) -> ManualPage {
+        let mut page = ManualPage::default();
         let title = format!(
             ".TH {} {section} {DATE} \"convo {}\" \"convo manual\"",
             plain(&name.to_uppercase()),
@@ -88,7 +88,7 @@ impl Page {
     }
 
     /// Adds text of several blocks separated by blank lines; `fill` replaces a block that consists of `{name}`.
-    pub fn blocks(&mut self, text: &str, mut fill: impl FnMut(&mut Page, &str)) {
+    pub fn blocks(&mut self, text: &str, mut fill: impl FnMut(&mut ManualPage, &str)) {
         let mut begun = true; // no paragraph starts after a heading
         for block in text.split("\n\n").map(|block| block.trim_matches('\n')) {
             let lines: Vec<&str> = block.lines().collect();
@@ -181,8 +181,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_becomes_source() {
-        let mut page = Page::default();
+    fn text_is_converted_to_roff() {
+        let mut page = ManualPage::default();
         let text = "# NAME\n\n.a `b-c` d\ne\n\nf\n\n`-x`\n: g\n  h\n\n    'i\\\n\n{here}\n";
         page.blocks(text, |page, name| page.text(name));
         assert_eq!(

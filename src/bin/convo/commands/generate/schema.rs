@@ -2,8 +2,8 @@
 //! roles and types.
 
 use convo::model::event::VERSION;
-use convo::model::memory::{Overflow, Strategy};
 use convo::model::message::Category;
+use convo::model::retention::{Overflow, Strategy};
 use serde_json::{Value, json};
 
 /// Returns the schema as a file.

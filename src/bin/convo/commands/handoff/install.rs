@@ -1,14 +1,14 @@
 //! Installs a session in another program's directory: writes the file, then the index. Also removes it again.
 
-use super::Ready;
+use super::HandoffSession;
 use crate::config::home;
 use crate::context::{Context, named};
-use crate::homes::{long_path, settle, short_path};
+use crate::homes::{complete_changes, long_path, short_path};
 use crate::output::path_name;
-use convo::error::{Error, Kind, Result};
-use convo::home::{IndexChange, Takes};
+use convo::error::{Error, ErrorKind, Result};
+use convo::home::{AcceptMode, IndexChange};
 use convo::model::key;
-use convo::store::{Facts, Rewrite, make_folders, remove_file, settle_file};
+use convo::store::{FileStat, Rewrite, make_folders, remove_file, sync_file};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,19 +17,23 @@ use std::process::{Command, Stdio};
 const MODE: u32 = 0o700;
 
 /// Installs a session and prints the command that resumes it.
-pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) -> anyhow::Result<()> {
+pub fn install(context: &Context, ready: HandoffSession<'_>, is_dry: bool, json: bool) -> anyhow::Result<()> {
     if !is_dry {
-        settle(context)?;
+        complete_changes(context)?;
     }
     let mut ready = ready;
     let mut path = None;
-    match std::mem::replace(&mut ready.takes, Takes::Nothing("")) {
-        Takes::File(slot) => {
+    match std::mem::replace(&mut ready.takes, AcceptMode::Nothing("")) {
+        AcceptMode::File(slot) => {
             // A killed run may have written the same file.
             let there = std::fs::read(&slot.path).ok();
             let is_there = there.is_some_and(|there| there == ready.bytes);
             if !is_there && slot.path.symlink_metadata().is_ok() {
-                return Err(named(Error::new(Kind::Exists, "already exists"), &path_name(&slot.path)).into());
+                return Err(named(
+                    Error::new(ErrorKind::Exists, "already exists"),
+                    &path_name(&slot.path),
+                )
+                .into());
             }
             path = Some(slot.path.clone());
             if !is_dry {
@@ -44,17 +48,17 @@ pub fn install(context: &Context, ready: Ready<'_>, is_dry: bool, json: bool) ->
                 if let Some(index) = &slot.index {
                     enter(context, index)?;
                 }
-                settle_file(&slot.path).map_err(|error| error.kind(Kind::Unsure))?;
+                sync_file(&slot.path).map_err(|error| error.kind(ErrorKind::Unsure))?;
             }
         }
-        Takes::Import(command) if !is_dry => import(context, &mut ready, command)?,
+        AcceptMode::Import(command) if !is_dry => import(context, &mut ready, command)?,
         _ => {}
     }
     if let Some(path) = &path {
         let verb = if is_dry { "would write" } else { "written" };
         context
             .output
-            .tell(ready.to.name, &format!("{verb}: {}", path_name(path)));
+            .notice(ready.to.name, &format!("{verb}: {}", path_name(path)));
     }
     let resume = ready.resume.clone();
     if json {
@@ -98,16 +102,16 @@ fn write(path: &Path, bytes: &[u8], options: &Rewrite) -> anyhow::Result<()> {
 
 /// Adds a session to an index, unless another program has changed the index in the meantime.
 fn enter(context: &Context, index: &IndexChange) -> anyhow::Result<()> {
-    let _lock = index.lock.as_deref().map(Held::new).transpose()?;
+    let _lock = index.lock.as_deref().map(DirectoryLock::new).transpose()?;
     let changed = || {
-        let error = Error::new(Kind::Locked, "modified by another program");
+        let error = Error::new(ErrorKind::Locked, "modified by another program");
         named(
             error.hint("the session can be resumed by its id"),
             &path_name(&index.path),
         )
     };
     let read = match std::fs::File::open(&index.path) {
-        Ok(file) => Some(Facts::of(&file).map_err(|error| Error::io(path_name(&index.path), error))?),
+        Ok(file) => Some(FileStat::of(&file).map_err(|error| Error::io(path_name(&index.path), error))?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(Error::io(path_name(&index.path), error).into()),
     };
@@ -124,32 +128,32 @@ fn enter(context: &Context, index: &IndexChange) -> anyhow::Result<()> {
 }
 
 /// A lock of another program, which is a directory.
-struct Held(PathBuf);
+struct DirectoryLock(PathBuf);
 
-impl Held {
-    fn new(path: &Path) -> Result<Held> {
+impl DirectoryLock {
+    fn new(path: &Path) -> Result<DirectoryLock> {
         match std::fs::create_dir(path) {
-            Ok(()) => Ok(Held(path.to_path_buf())),
+            Ok(()) => Ok(DirectoryLock(path.to_path_buf())),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 let error = Error::new(
-                    Kind::Locked,
+                    ErrorKind::Locked,
                     format!("{}: locked by its program", path_name(path)),
                 );
                 Err(error.hint("the session can be resumed by its id"))
             }
-            Err(error) => Err(Error::io(path_name(path), error).kind(Kind::InputOutput)),
+            Err(error) => Err(Error::io(path_name(path), error).kind(ErrorKind::InputOutput)),
         }
     }
 }
 
-impl Drop for Held {
+impl Drop for DirectoryLock {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir(&self.0); // on failure, the program considers the lock stale after ten seconds
     }
 }
 
 /// Runs the program's import command.
-fn import(context: &Context, ready: &mut Ready<'_>, command: &[&str]) -> anyhow::Result<()> {
+fn import(context: &Context, ready: &mut HandoffSession<'_>, command: &[&str]) -> anyhow::Result<()> {
     let folder = std::env::temp_dir().join(format!("convo-handoff-{}", ready.id));
     let file = folder.join("session.json");
     make_folders(&folder, MODE)?;
@@ -162,17 +166,20 @@ fn import(context: &Context, ready: &mut Ready<'_>, command: &[&str]) -> anyhow:
             .output();
         match ran {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let error = Error::new(Kind::Unavailable, format!("{}: program not found", command[0]));
+                let error = Error::new(
+                    ErrorKind::Unavailable,
+                    format!("{}: program not found", command[0]),
+                );
                 Err(error
                     .hint("write the file with -o FILE and import it later")
                     .into())
             }
-            Err(error) => Err(Error::io(command[0], error).kind(Kind::Unavailable).into()),
+            Err(error) => Err(Error::io(command[0], error).kind(ErrorKind::Unavailable).into()),
             Ok(output) if !output.status.success() => {
                 let text = String::from_utf8_lossy(&output.stderr);
                 let why = text.lines().next().unwrap_or_default().to_string();
                 Err(Error::new(
-                    Kind::Unavailable,
+                    ErrorKind::Unavailable,
                     format!("{}: {}: {why}", command[0], output.status),
                 )
                 .into())
@@ -199,7 +206,7 @@ fn journal() -> Result<PathBuf> {
     let state = home("XDG_STATE_HOME", ".local/state");
     state
         .map(|state| state.join("convo/handoff.jsonl"))
-        .ok_or_else(|| Error::new(Kind::Config, "neither HOME nor XDG_STATE_HOME is set"))
+        .ok_or_else(|| Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set"))
 }
 
 fn note(context: &Context, id: &str, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
@@ -230,7 +237,7 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let unknown = || {
         Error::new(
-            Kind::NotFound,
+            ErrorKind::NotFound,
             format!("{id}: not a session that was handed over"),
         )
     };
@@ -239,13 +246,13 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
     let shown = path_name(&path);
     let bytes = std::fs::read(&path).map_err(|error| Error::io(&shown, error))?;
     if entry["sha256"] != key::sha256(&bytes) {
-        let error = Error::new(Kind::Locked, "changed since it was written");
+        let error = Error::new(ErrorKind::Locked, "changed since it was written");
         return Err(named(error.hint("nothing was removed"), &shown).into());
     }
     if !is_dry {
         remove_file(&path)?;
     }
     let verb = if is_dry { "would remove" } else { "removed" };
-    context.output.tell("", &format!("{verb} {shown}"));
+    context.output.notice("", &format!("{verb} {shown}"));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `handoff`: continues a session in another program.
 
 mod install;
-mod made;
+mod new_session;
 
 use super::Run;
 use crate::args::{Input, InputArgs};
@@ -10,13 +10,13 @@ use crate::homes;
 use crate::input::each_session_and_format;
 use crate::output::path_name;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::report::Report;
 use convo::format::{self, Format, Purpose};
-use convo::home::{Newcomer, Program, Takes, split_model};
+use convo::home::{AcceptMode, HomeProgram, NewSessionInfo, split_model};
 use convo::model::time;
 use convo::model::view::View;
-use made::Made;
+use new_session::NewSessionValues;
 use std::path::{Path, PathBuf};
 
 /// Continue a session in another program
@@ -42,7 +42,7 @@ pub struct Handoff {
     operand: Option<String>,
     /// Program that continues the session
     #[arg(long, value_name = "PROGRAM", value_parser = program, required_unless_present = "undo")]
-    to: Option<&'static Program>,
+    to: Option<&'static HomeProgram>,
     /// Put the session in place and print the command that resumes it
     #[arg(long, conflicts_with = "output")]
     install: bool,
@@ -78,7 +78,7 @@ pub struct Handoff {
 }
 
 /// Finds a program by its name.
-fn program(name: &str) -> Result<&'static Program, String> {
+fn program(name: &str) -> Result<&'static HomeProgram, String> {
     convo::home::program(name).ok_or_else(|| {
         let names = convo::home::PROGRAMS.iter().map(|program| program.name);
         format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
@@ -87,7 +87,7 @@ fn program(name: &str) -> Result<&'static Program, String> {
 
 impl Run for Handoff {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.undo {
             return install::undo(context, id, self.dry_run);
         }
@@ -107,9 +107,9 @@ impl Run for Handoff {
         )?;
         let (label, from, session) = match found.len() {
             1 => found.remove(0),
-            0 => return Err(named(Error::new(Kind::NotFound, "no session"), operand).into()),
+            0 => return Err(named(Error::new(ErrorKind::NotFound, "no session"), operand).into()),
             several => {
-                let error = Error::new(Kind::Usage, format!("{several} sessions"));
+                let error = Error::new(ErrorKind::Usage, format!("{several} sessions"));
                 return Err(named(error.hint("select one with --session N"), operand).into());
             }
         };
@@ -118,15 +118,15 @@ impl Run for Handoff {
 }
 
 /// A session that is ready for another program.
-struct Ready<'r> {
-    to: &'static Program,
+struct HandoffSession<'r> {
+    to: &'static HomeProgram,
     from: Format,
     id: String,
     project: String,
     model: Option<&'r str>,
     bytes: Vec<u8>,
     losses: Vec<(String, u64)>,
-    takes: Takes,
+    takes: AcceptMode,
     resume: Option<String>,
 }
 
@@ -134,7 +134,7 @@ impl Handoff {
     fn one(
         &self,
         context: &Context,
-        to: &'static Program,
+        to: &'static HomeProgram,
         (input, label): (&Input, &str),
         from: Format,
         session: &convo::model::session::Session,
@@ -144,7 +144,7 @@ impl Handoff {
         let Some(target) = to.format.filter(|format| format.form().is_written()) else {
             return Err(refused(to, "its sessions are not written", self.id.as_deref(), &project).into());
         };
-        let made = Made {
+        let built = NewSessionValues {
             project: &project,
             model: self.model.as_deref(),
             keeps_models: target == from,
@@ -152,20 +152,20 @@ impl Handoff {
             flatten: self.flatten,
             id: match &self.id {
                 Some(id) => id.clone(),
-                None => made::new_id(context, target, label)?,
+                None => new_session::new_id(context, target, label)?,
             },
         };
-        let title = made::title(session);
+        let title = new_session::title(session);
         let now = context.clock.now();
         let local = time::local(&now).unwrap_or_else(|| now.clone());
         let environment = homes::environment(&|name| std::env::var_os(name));
-        let new = Newcomer {
-            id: &made.id,
+        let new = NewSessionInfo {
+            id: &built.id,
             project: &project,
             title: title.as_deref().unwrap_or("New session"),
             now: (&now, &local),
         };
-        let takes = environment.takes(to, new);
+        let takes = environment.accept_mode(to, new);
         let mut choice = match (&self.model, target) {
             (Some(model), Format::Opencode) => split_model(model).unwrap_or_default(),
             _ => environment.choice(to, Path::new(&project)),
@@ -173,21 +173,21 @@ impl Handoff {
         if self.provider.is_some() {
             choice.provider.clone_from(&self.provider);
         }
-        if let Takes::Nothing(why) = takes {
+        if let AcceptMode::Nothing(why) = takes {
             return Err(refused(to, why, None, &project).into());
         }
-        let session = made.session(session, &view, &now)?;
+        let session = built.session(session, &view, &now)?;
         let view = View::replay(&session);
         let mut report = Report::to_format(target.name());
         let mut bytes = Vec::new();
         format::write(target, &session, &view, Purpose::Export, &mut bytes, &mut report)
             .map_err(|error| named(error, label))?;
         bytes = match (target, &choice.provider, &choice.model) {
-            (Format::Codex, Some(provider), _) => made::with_provider(&bytes, provider),
+            (Format::Codex, Some(provider), _) => new_session::with_provider(&bytes, provider),
             (Format::Opencode, Some(provider), Some(model)) => {
-                made::with_model(&bytes, provider, model, from == target)
+                new_session::with_model(&bytes, provider, model, from == target)
             }
-            (Format::GeminiCli, ..) => made::with_last_update(&bytes, &now),
+            (Format::GeminiCli, ..) => new_session::with_last_update(&bytes, &now),
             _ => bytes,
         };
         let losses: Vec<(String, u64)> = report
@@ -197,10 +197,10 @@ impl Handoff {
             .collect();
         if self.reading.strict && !losses.is_empty() {
             context.output.report(label, &mut report);
-            return Err(named(crate::writing::too_much(), label).into());
+            return Err(named(crate::writing::losses_refused(), label).into());
         }
-        let id = made::id_in(target, &bytes).unwrap_or(made.id);
-        let ready = Ready {
+        let id = new_session::id_in(target, &bytes).unwrap_or(built.id);
+        let ready = HandoffSession {
             resume: to.resume_line(&id, Some(&project)),
             model: self.model.as_deref(),
             to,
@@ -220,7 +220,7 @@ impl Handoff {
     }
 
     /// Prints the file, and the path where it belongs.
-    fn print(&self, context: &Context, ready: &Ready<'_>) -> anyhow::Result<()> {
+    fn print(&self, context: &Context, ready: &HandoffSession<'_>) -> anyhow::Result<()> {
         match &self.output {
             _ if self.dry_run => {}
             Some(path) => install::write_new(context, path, &ready.bytes)?,
@@ -230,15 +230,15 @@ impl Handoff {
             })?,
         }
         let place = match &ready.takes {
-            Takes::File(slot) => format!("belongs to: {}", path_name(&slot.path)),
-            Takes::Import(command) => format!("import it with: {} FILE", command.join(" ")),
-            Takes::Nothing(why) => (*why).to_string(),
+            AcceptMode::File(slot) => format!("belongs to: {}", path_name(&slot.path)),
+            AcceptMode::Import(command) => format!("import it with: {} FILE", command.join(" ")),
+            AcceptMode::Nothing(why) => (*why).to_string(),
         };
-        context.output.tell(ready.to.name, &place);
+        context.output.notice(ready.to.name, &place);
         if let Some(resume) = &ready.resume {
             context
                 .output
-                .tell(ready.to.name, &format!("resume it with: {resume}"));
+                .notice(ready.to.name, &format!("resume it with: {resume}"));
         }
         Ok(())
     }
@@ -257,8 +257,8 @@ impl Handoff {
         let absolute = |path: &Path| std::path::absolute(path).map(|path| path_name(&path));
         let project = match &self.project {
             Some(path) => absolute(path)?,
-            None => made::project(session).or_else(kept).ok_or_else(|| {
-                let error = Error::new(Kind::Usage, "the session names no working directory");
+            None => new_session::project(session).or_else(kept).ok_or_else(|| {
+                let error = Error::new(ErrorKind::Usage, "the session names no working directory");
                 named(error.hint("give it with --project DIR"), label)
             })?,
         };
@@ -269,10 +269,10 @@ impl Handoff {
         match std::fs::metadata(&project) {
             Ok(about) if about.is_dir() => Ok(project),
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::io(project, error).kind(Kind::InputOutput).into())
+                Err(Error::io(project, error).kind(ErrorKind::InputOutput).into())
             }
             _ => {
-                let error = Error::new(Kind::NotFound, "no such directory");
+                let error = Error::new(ErrorKind::NotFound, "no such directory");
                 Err(named(error.hint("select another one with --project DIR"), &project).into())
             }
         }
@@ -280,8 +280,8 @@ impl Handoff {
 }
 
 /// The error for a program that cannot import sessions, with the command that resumes its own.
-fn refused(to: &Program, why: &str, id: Option<&str>, project: &str) -> Error {
-    let error = Error::new(Kind::Usage, format!("--to {}: {why}", to.name));
+fn refused(to: &HomeProgram, why: &str, id: Option<&str>, project: &str) -> Error {
+    let error = Error::new(ErrorKind::Usage, format!("--to {}: {why}", to.name));
     match to.resume_line(id.unwrap_or("ID"), Some(project)) {
         Some(line) => error.hint(format!("it resumes its own sessions with: {line}")),
         None => error,

@@ -1,6 +1,6 @@
 //! `key`: derives session keys from chats, users and tenants.
 
-mod objects;
+mod json_objects;
 mod options;
 
 use super::Run;
@@ -8,18 +8,20 @@ use crate::context::{Context, named};
 use crate::key_args::key_settings;
 use crate::output::{in_line, path_name};
 use clap::Args;
-use convo::error::{Error, Kind, Place};
+use convo::error::{Error, ErrorKind, Position};
 use convo::model::json::{self, ObjectBuilder};
-use convo::model::scope::owner::{Owner, Parts, Paths};
-use convo::model::scope::{Answer, Arrival, Asked, Form, Scope, Settings, main_key, signature};
-use objects::Objects;
-use options::{Place as Whence, Whose};
+use convo::model::scope::tenant_scope::{Owner, OwnerParts, Paths};
+use convo::model::scope::{
+    InboundMessage, KeyAnswer, KeyForm, KeyRequest, Scope, ScopeSettings, main_key, signature,
+};
+use json_objects::Objects;
+use options::{ConversationArgs as Whence, OwnerArgs};
 use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Refusals and warnings that are printed; the others are counted.
-const TOLD: u64 = 10;
+const MAX_LISTED: u64 = 10;
 
 /// Derive a session key from a chat, user or tenant
 ///
@@ -48,7 +50,7 @@ pub struct Key {
     #[command(flatten)]
     whence: Whence,
     #[command(flatten)]
-    whose: Whose,
+    whose: OwnerArgs,
     /// Use the main session of the agent
     #[arg(long, conflicts_with_all = ["file", "tool_context", "channel", "chat", "sender", "session"], help_heading = "Conversation")]
     main: bool,
@@ -76,21 +78,23 @@ pub struct Key {
 
 impl Run for Key {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if let Some(key) = &self.parse {
             return context.output.print(&parsed(key)?);
         }
-        let form = Form::named(&self.form).unwrap_or_default();
+        let form = KeyForm::named(&self.form).unwrap_or_default();
         if self.main {
             let agent = self.whence.agent.as_deref().unwrap_or_default();
-            let answer = Answer {
+            let answer = KeyAnswer {
                 key: main_key(agent, form)?,
-                aliases: vec![signature::main_alias(&convo::model::scope::fold::agent(agent))],
-                ..Answer::default()
+                aliases: vec![signature::main_alias(
+                    &convo::model::scope::picoclaw_normalize::agent(agent),
+                )],
+                ..KeyAnswer::default()
             };
             return self.print(context, &answer, form);
         }
-        let settings = Settings {
+        let settings = ScopeSettings {
             inbound: self.whence.inbound(),
             dimensions: self.whence.dimensions()?,
             links: self.whence.links()?,
@@ -100,12 +104,12 @@ impl Run for Key {
         };
         if self.whence.is_given() && (self.whose.is_given() || self.whose.tool_context.is_some()) {
             let error = Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "options of a conversation conflict with --tenant, --user and --session",
             );
             return Err(error.hint("identify the session by one of the two").into());
         }
-        let mut asking = Asking {
+        let mut asking = KeyRequests {
             key: &self,
             context,
             form,
@@ -115,39 +119,39 @@ impl Run for Key {
         };
         if let (Some(path), file) = (&self.whose.tool_context, &self.file) {
             if file.is_some() {
-                return Err(Error::new(Kind::Usage, "--tool-context conflicts with FILE").into());
+                return Err(Error::new(ErrorKind::Usage, "--tool-context conflicts with FILE").into());
             }
             let paths = self.whose.paths();
             return asking.each(path, |object| tool_context(object, &paths));
         }
         if let Some(path) = &self.file {
-            return asking.each(path, |object| Asked::read(object));
+            return asking.each(path, |object| KeyRequest::read(object));
         }
         if self.whence.is_given() {
-            return asking.one(&Asked::Inbound(Box::<Arrival<'_>>::default()));
+            return asking.one(&KeyRequest::Inbound(Box::<InboundMessage<'_>>::default()));
         }
         if self.whose.is_given() {
-            return asking.one(&Asked::Owner(Parts::default()));
+            return asking.one(&KeyRequest::Owner(OwnerParts::default()));
         }
-        asking.each(&PathBuf::from("-"), |object| Asked::read(object))
+        asking.each(&PathBuf::from("-"), |object| KeyRequest::read(object))
     }
 }
 
 /// Reads the owner of a session from the context of a tool call.
-fn tool_context<'o>(object: &'o [u8], paths: &Paths) -> convo::Result<Asked<'o>> {
+fn tool_context<'o>(object: &'o [u8], paths: &Paths) -> convo::Result<KeyRequest<'o>> {
     if let Err(fault) = json::value_end(object, 0, json::Dialect::Strict) {
         return Err(Error::new(
-            Kind::Data,
+            ErrorKind::Data,
             format!("not a JSON object: {}", fault.what),
         ));
     }
     if object.first() != Some(&b'{') {
-        return Err(Error::new(Kind::Data, "not a JSON object"));
+        return Err(Error::new(ErrorKind::Data, "not a JSON object"));
     }
-    paths.find(object).map(Asked::Owner)
+    paths.find(object).map(KeyRequest::Owner)
 }
 
-/// Decodes a key into JSON; [`Kind::No`] if it contains no identity.
+/// Decodes a key into JSON; [`ErrorKind::No`] if it contains no identity.
 fn parsed(key: &str) -> convo::Result<String> {
     let bytes = if let Some(scope) = Scope::of_key(key) {
         scope.write()
@@ -158,7 +162,7 @@ fn parsed(key: &str) -> convo::Result<String> {
         object.text("agent_id", agent).text("rest", rest);
         object.finish()
     } else {
-        let error = Error::new(Kind::No, format!("{key}: contains no identity"));
+        let error = Error::new(ErrorKind::No, format!("{key}: contains no identity"));
         return Err(
             match convo::model::scope::is_hashed(key) || signature::is_opaque(key) {
                 true => error.hint("the key is a hash"),
@@ -170,22 +174,22 @@ fn parsed(key: &str) -> convo::Result<String> {
 }
 
 /// The requests of one run.
-struct Asking<'k> {
+struct KeyRequests<'k> {
     key: &'k Key,
     context: &'k Context,
-    form: Form,
-    settings: Settings,
+    form: KeyForm,
+    settings: ScopeSettings,
     /// Warnings that were already printed.
     warned: HashSet<String>,
     /// The number of requests without a key.
     without: u64,
 }
 
-impl Asking<'_> {
+impl KeyRequests<'_> {
     /// Answers a request from command-line options.
-    fn one(&mut self, asked: &Asked<'_>) -> anyhow::Result<()> {
-        self.warn(asked, "");
-        match asked.answer(self.form, &self.settings)? {
+    fn one(&mut self, requested: &KeyRequest<'_>) -> anyhow::Result<()> {
+        self.warn(requested, "");
+        match requested.answer(self.form, &self.settings)? {
             Some(answer) => self.key.print(self.context, &answer, self.form),
             None => Err(self.no_session().into()),
         }
@@ -195,7 +199,7 @@ impl Asking<'_> {
     fn each(
         &mut self,
         path: &PathBuf,
-        read: impl for<'o> Fn(&'o [u8]) -> convo::Result<Asked<'o>>,
+        read: impl for<'o> Fn(&'o [u8]) -> convo::Result<KeyRequest<'o>>,
     ) -> anyhow::Result<()> {
         let label = if path.as_os_str() == "-" {
             "-".to_string()
@@ -204,7 +208,7 @@ impl Asking<'_> {
         };
         let input: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
-                let error = Error::new(Kind::Usage, "no session given: standard input is a terminal");
+                let error = Error::new(ErrorKind::Usage, "no session given: standard input is a terminal");
                 return Err(error.hint("see: convo key --help").into());
             }
             Box::new(std::io::stdin())
@@ -231,8 +235,8 @@ impl Asking<'_> {
                     }
                 }
             }
-            if self.without > TOLD {
-                output.tell(&label, &format!("{} of {number} have no key", self.without));
+            if self.without > MAX_LISTED {
+                output.notice(&label, &format!("{} of {number} have no key", self.without));
             }
             Ok(())
         })
@@ -243,17 +247,17 @@ impl Asking<'_> {
         &mut self,
         out: &mut dyn Write,
         object: &[u8],
-        place: Place,
+        place: Position,
         label: &str,
-        read: &impl for<'o> Fn(&'o [u8]) -> convo::Result<Asked<'o>>,
+        read: &impl for<'o> Fn(&'o [u8]) -> convo::Result<KeyRequest<'o>>,
     ) -> anyhow::Result<()> {
         let at = |error: Error| error.at(label, place);
-        let asked = read(object).map_err(at)?;
-        if !matches!(asked, Asked::Scope(_) | Asked::Owner(_)) {
-            self.warn(&asked, label);
+        let requested = read(object).map_err(at)?;
+        if !matches!(requested, KeyRequest::Scope(_) | KeyRequest::Owner(_)) {
+            self.warn(&requested, label);
         }
         if self.key.json || self.key.explain {
-            let answer = asked.answer(self.form, &self.settings).map_err(at)?;
+            let answer = requested.answer(self.form, &self.settings).map_err(at)?;
             let answer = answer.ok_or_else(|| at(self.no_session()))?;
             if self.key.explain && !self.key.json {
                 for note in &answer.notes {
@@ -263,7 +267,7 @@ impl Asking<'_> {
             self.key.write(out, &answer, self.form)?;
             return Ok(());
         }
-        let key = asked.key(self.form, &self.settings).map_err(at)?;
+        let key = requested.key(self.form, &self.settings).map_err(at)?;
         let key = key.ok_or_else(|| at(self.no_session()))?;
         out.write_all(key.as_bytes())
             .and_then(|()| out.write_all(b"\n"))
@@ -274,7 +278,7 @@ impl Asking<'_> {
     /// output answers request N.
     fn refuse(&mut self, out: &mut dyn Write, error: &Error) -> anyhow::Result<()> {
         self.without += 1;
-        match self.without > TOLD {
+        match self.without > MAX_LISTED {
             true => self.context.output.note_status(error.kind),
             false => self.context.output.error(error),
         }
@@ -293,29 +297,29 @@ impl Asking<'_> {
     }
 
     /// Prints each warning once.
-    fn warn(&mut self, asked: &Asked<'_>, label: &str) {
+    fn warn(&mut self, requested: &KeyRequest<'_>, label: &str) {
         if self.key.explain {
             return; // it is among the notes
         }
-        for warning in asked.warnings(self.form, &self.settings) {
-            if self.warned.insert(warning.clone()) && self.warned.len() as u64 <= TOLD {
-                self.context.output.tell(label, &warning);
+        for warning in requested.warnings(self.form, &self.settings) {
+            if self.warned.insert(warning.clone()) && self.warned.len() as u64 <= MAX_LISTED {
+                self.context.output.notice(label, &warning);
             }
         }
     }
 
     fn no_session(&self) -> Error {
         if self.key.whose.require_explicit {
-            return Error::new(Kind::No, "no session given: no key");
+            return Error::new(ErrorKind::No, "no session given: no key");
         }
-        Error::new(Kind::Usage, "no session given")
+        Error::new(ErrorKind::Usage, "no session given")
             .hint("use --session; --require-explicit turns this error into status 1")
     }
 }
 
 impl Key {
     /// Prints the only answer.
-    fn print(&self, context: &Context, answer: &Answer, form: Form) -> anyhow::Result<()> {
+    fn print(&self, context: &Context, answer: &KeyAnswer, form: KeyForm) -> anyhow::Result<()> {
         if self.explain && !self.json {
             answer
                 .notes
@@ -325,7 +329,7 @@ impl Key {
         context.output.stdout(|out| self.write(out, answer, form))
     }
 
-    fn write(&self, out: &mut dyn Write, answer: &Answer, form: Form) -> anyhow::Result<()> {
+    fn write(&self, out: &mut dyn Write, answer: &KeyAnswer, form: KeyForm) -> anyhow::Result<()> {
         let mut line = if self.json {
             self.object(answer, form)
         } else {
@@ -336,7 +340,7 @@ impl Key {
             .map_err(|error| Error::io("cannot write", error).into())
     }
 
-    fn object(&self, answer: &Answer, form: Form) -> Vec<u8> {
+    fn object(&self, answer: &KeyAnswer, form: KeyForm) -> Vec<u8> {
         let list = |texts: &[String]| {
             let mut list = Vec::from(b"[");
             for (nth, text) in texts.iter().enumerate() {

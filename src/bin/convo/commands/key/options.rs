@@ -1,7 +1,7 @@
 //! Options of the two identities: a conversation, and an owner.
 
 use clap::Args;
-use convo::model::scope::owner::{Parts, Paths};
+use convo::model::scope::tenant_scope::{OwnerParts, Paths};
 use convo::model::scope::{Dimension, Inbound, Links};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// A conversation.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Conversation")]
-pub struct Place {
+pub struct ConversationArgs {
     /// Agent [default: main]
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
@@ -66,7 +66,7 @@ pub struct Place {
     identity_links: Option<PathBuf>,
 }
 
-impl Place {
+impl ConversationArgs {
     /// Whether an option identifies a conversation.
     pub fn is_given(&self) -> bool {
         [&self.channel, &self.space, &self.chat, &self.topic, &self.sender]
@@ -111,7 +111,7 @@ impl Place {
 /// An owner.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Owner")]
-pub struct Whose {
+pub struct OwnerArgs {
     /// Tenant
     #[arg(long, value_name = "ID")]
     tenant: Option<String>,
@@ -149,7 +149,7 @@ pub struct Whose {
     pub require_explicit: bool,
 }
 
-impl Whose {
+impl OwnerArgs {
     /// Whether an option identifies an owner.
     pub fn is_given(&self) -> bool {
         [&self.tenant, &self.user, &self.session]
@@ -158,8 +158,8 @@ impl Whose {
     }
 
     /// The parts given on the command line.
-    pub fn given(&self) -> Parts {
-        Parts {
+    pub fn given(&self) -> OwnerParts {
+        OwnerParts {
             tenant: self.tenant.clone(),
             user: self.user.clone(),
             session: self.session.clone(),
@@ -167,8 +167,8 @@ impl Whose {
     }
 
     /// The defaults of parts that neither the options nor the input give.
-    pub fn defaults(&self) -> Parts {
-        Parts {
+    pub fn defaults(&self) -> OwnerParts {
+        OwnerParts {
             tenant: self.default_tenant.clone(),
             user: self.default_user.clone(),
             session: None,

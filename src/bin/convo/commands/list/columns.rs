@@ -1,16 +1,16 @@
 //! The columns of the list, and the keys by which it is sorted.
 
-use super::row::Row;
+use super::row::ListRow;
 use crate::homes;
 use crate::output::path_name;
 use crate::terminal::table::{Cell, Column};
 use clap::ValueEnum;
-use convo::home::Kind;
+use convo::home::FileKind;
 use convo::model::time;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Key {
+pub enum ListColumn {
     Id,
     ShortId,
     Name,
@@ -37,60 +37,65 @@ pub enum Key {
 }
 
 /// The columns of sessions in homes, when piped and on a terminal.
-pub const HOMES: [Key; 6] = [
-    Key::Name,
-    Key::Messages,
-    Key::Updated,
-    Key::Size,
-    Key::Project,
-    Key::Title,
+pub const HOMES: [ListColumn; 6] = [
+    ListColumn::Name,
+    ListColumn::Messages,
+    ListColumn::Updated,
+    ListColumn::Size,
+    ListColumn::Project,
+    ListColumn::Title,
 ];
 
 /// The columns when piped. A fifth value is the status of the summarizer.
-pub const PIPED: [Key; 4] = [Key::Id, Key::Messages, Key::Updated, Key::Title];
+pub const PIPED: [ListColumn; 4] = [
+    ListColumn::Id,
+    ListColumn::Messages,
+    ListColumn::Updated,
+    ListColumn::Title,
+];
 
 /// Returns the columns on a terminal: those that have values.
-pub fn shown(rows: &[Row]) -> Vec<Key> {
-    let any = |has: fn(&Row) -> bool| rows.iter().any(has);
+pub fn visible_columns(rows: &[ListRow]) -> Vec<ListColumn> {
+    let any = |has: fn(&ListRow) -> bool| rows.iter().any(has);
     let tokens = any(|row| row.overview.tokens.is_some());
     let columns = [
-        (Key::ShortId, true),
-        (Key::Updated, true),
-        (Key::Messages, true),
-        (Key::Tokens, tokens),
-        (Key::Size, !tokens && any(|row| row.bytes.is_some())),
-        (Key::Program, any(|row| row.program().is_some())),
-        (Key::Project, any(|row| row.project().is_some())),
-        (Key::Title, true),
+        (ListColumn::ShortId, true),
+        (ListColumn::Updated, true),
+        (ListColumn::Messages, true),
+        (ListColumn::Tokens, tokens),
+        (ListColumn::Size, !tokens && any(|row| row.bytes.is_some())),
+        (ListColumn::Program, any(|row| row.program().is_some())),
+        (ListColumn::Project, any(|row| row.project().is_some())),
+        (ListColumn::Title, true),
     ];
     let columns = columns.into_iter().filter(|(_, shows)| *shows);
     columns.map(|(key, _)| key).collect()
 }
 
-impl Key {
+impl ListColumn {
     /// Returns the column of the table. `chosen` columns are not omitted on a narrow terminal.
     pub fn column(self, chosen: bool) -> Column {
         let column = match self {
-            Key::Id | Key::ShortId => Column::text("ID"),
-            Key::Name => Column::text("NAME"),
-            Key::Title => Column::rest("TITLE"),
-            Key::Messages => Column::number("MSGS").needs_width(45),
-            Key::Tokens => Column::number("TOKENS").needs_width(60),
-            Key::Size => Column::number("SIZE").needs_width(60),
-            Key::Project => Column::dim("PROJECT").needs_width(70).at_most(16),
-            Key::Cwd => Column::dim("CWD"),
-            Key::Program => Column::dim("PROGRAM").needs_width(80).at_most(12),
-            Key::Model => Column::dim("MODEL"),
-            Key::Format => Column::dim("FORMAT"),
-            Key::Created => Column::dim("CREATED"),
-            Key::Updated => Column::dim("UPDATED").needs_width(32),
-            Key::Aliases => Column::text("ALIASES"),
-            Key::Tags => Column::text("TAGS"),
-            Key::Running => Column::text("RUNNING"),
-            Key::Archived => Column::text("ARCHIVED"),
-            Key::Due => Column::dim("DUE"),
-            Key::Subagents => Column::number("SUBAGENTS"),
-            Key::Path => Column::dim("PATH"),
+            ListColumn::Id | ListColumn::ShortId => Column::text("ID"),
+            ListColumn::Name => Column::text("NAME"),
+            ListColumn::Title => Column::rest("TITLE"),
+            ListColumn::Messages => Column::number("MSGS").needs_width(45),
+            ListColumn::Tokens => Column::number("TOKENS").needs_width(60),
+            ListColumn::Size => Column::number("SIZE").needs_width(60),
+            ListColumn::Project => Column::dim("PROJECT").needs_width(70).at_most(16),
+            ListColumn::Cwd => Column::dim("CWD"),
+            ListColumn::Program => Column::dim("PROGRAM").needs_width(80).at_most(12),
+            ListColumn::Model => Column::dim("MODEL"),
+            ListColumn::Format => Column::dim("FORMAT"),
+            ListColumn::Created => Column::dim("CREATED"),
+            ListColumn::Updated => Column::dim("UPDATED").needs_width(32),
+            ListColumn::Aliases => Column::text("ALIASES"),
+            ListColumn::Tags => Column::text("TAGS"),
+            ListColumn::Running => Column::text("RUNNING"),
+            ListColumn::Archived => Column::text("ARCHIVED"),
+            ListColumn::Due => Column::dim("DUE"),
+            ListColumn::Subagents => Column::number("SUBAGENTS"),
+            ListColumn::Path => Column::dim("PATH"),
         };
         match chosen {
             true => column.needs_width(0),
@@ -99,45 +104,49 @@ impl Key {
     }
 
     /// Returns the value of a row.
-    pub fn cell(self, row: &Row, is_terminal: bool) -> Cell {
+    pub fn cell(self, row: &ListRow, is_terminal: bool) -> Cell {
         let text = |text: Option<&str>| Cell::Text(text.unwrap_or_default().to_string());
         let overview = &row.overview;
         let home = row.home.as_deref();
         let yes = |is_so: bool| if is_so { "yes" } else { "no" };
         match self {
-            Key::Id => Cell::Id {
+            ListColumn::Id => Cell::Id {
                 id: row.id.clone(),
                 short: row.id.clone(),
                 unique: 0,
                 depth: row.depth,
             },
-            Key::ShortId if is_terminal => Cell::Id {
+            ListColumn::ShortId if is_terminal => Cell::Id {
                 id: row.id.clone(),
                 short: row.short.clone(),
                 unique: row.unique,
                 depth: row.depth,
             },
-            Key::ShortId => text(Some(&row.short)),
-            Key::Name => text(Some(&row.name(is_terminal))),
-            Key::Title => Cell::Text(row.title(is_terminal)),
-            Key::Messages => Cell::Number(Some(row.messages())),
-            Key::Tokens => Cell::Number(overview.tokens.as_ref().map(|(tokens, _)| *tokens)),
-            Key::Size => Cell::Bytes(row.bytes),
-            Key::Project if row.home.is_some() && !is_terminal => text(overview.cwd.as_deref().or(Some("-"))),
-            Key::Project => text(row.project()),
-            Key::Cwd => text(overview.cwd.as_deref()),
-            Key::Program => text(row.program()),
-            Key::Model => text(overview.model.as_deref()),
-            Key::Format => text(Some(row.format())),
-            Key::Created => Cell::Time(overview.created.clone()),
-            Key::Updated => Cell::Time(overview.updated.clone()),
-            Key::Aliases => Cell::Text(row.aliases.join(",")),
-            Key::Tags => Cell::Text(overview.tags.join(",")),
-            Key::Running => text(home.map(|home| yes(home.session.running.is_some()))),
-            Key::Archived => text(home.map(|home| yes(home.session.transcript.kind == Kind::Archived))),
-            Key::Due => Cell::Time(home.and_then(|home| homes::shown(home.session.due?))),
-            Key::Subagents => Cell::Number(home.map(|home| home.session.subagents)),
-            Key::Path => text(home.map(|home| path_name(home.session.path())).as_deref()),
+            ListColumn::ShortId => text(Some(&row.short)),
+            ListColumn::Name => text(Some(&row.name(is_terminal))),
+            ListColumn::Title => Cell::Text(row.title(is_terminal)),
+            ListColumn::Messages => Cell::Number(Some(row.messages())),
+            ListColumn::Tokens => Cell::Number(overview.tokens.as_ref().map(|(tokens, _)| *tokens)),
+            ListColumn::Size => Cell::Bytes(row.bytes),
+            ListColumn::Project if row.home.is_some() && !is_terminal => {
+                text(overview.cwd.as_deref().or(Some("-")))
+            }
+            ListColumn::Project => text(row.project()),
+            ListColumn::Cwd => text(overview.cwd.as_deref()),
+            ListColumn::Program => text(row.program()),
+            ListColumn::Model => text(overview.model.as_deref()),
+            ListColumn::Format => text(Some(row.format())),
+            ListColumn::Created => Cell::Time(overview.created.clone()),
+            ListColumn::Updated => Cell::Time(overview.updated.clone()),
+            ListColumn::Aliases => Cell::Text(row.aliases.join(",")),
+            ListColumn::Tags => Cell::Text(overview.tags.join(",")),
+            ListColumn::Running => text(home.map(|home| yes(home.session.running.is_some()))),
+            ListColumn::Archived => {
+                text(home.map(|home| yes(home.session.transcript.kind == FileKind::Archived)))
+            }
+            ListColumn::Due => Cell::Time(home.and_then(|home| homes::rfc3339(home.session.due?))),
+            ListColumn::Subagents => Cell::Number(home.map(|home| home.session.subagents)),
+            ListColumn::Path => text(home.map(|home| path_name(home.session.path())).as_deref()),
         }
     }
 }
@@ -182,7 +191,7 @@ pub fn sort(text: &str) -> Result<Sort, String> {
 
 /// A value that is compared; missing values sort last in any order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Value {
+enum SortValue {
     Number(u64),
     Time(i64),
     Text(String),
@@ -196,8 +205,8 @@ impl Sort {
     };
 
     /// Sorts rows; equal rows by id.
-    pub fn apply(self, rows: Vec<Row>, reverse: bool) -> Vec<Row> {
-        let values: Vec<Option<Value>> = rows.iter().map(|row| self.value(row)).collect();
+    pub fn apply(self, rows: Vec<ListRow>, reverse: bool) -> Vec<ListRow> {
+        let values: Vec<Option<SortValue>> = rows.iter().map(|row| self.value(row)).collect();
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by(|one, other| {
             let compared = match (&values[*one], &values[*other]) {
@@ -213,31 +222,34 @@ impl Sort {
         in_order(rows, &order)
     }
 
-    fn value(self, row: &Row) -> Option<Value> {
+    fn value(self, row: &ListRow) -> Option<SortValue> {
         let overview = &row.overview;
-        let moment = |time: &Option<String>| time.as_deref().and_then(time::seconds).map(Value::Time);
-        let text = |text: Option<&str>| text.map(|text| Value::Text(text.to_lowercase()));
+        let moment = |time: &Option<String>| time.as_deref().and_then(time::seconds).map(SortValue::Time);
+        let text = |text: Option<&str>| text.map(|text| SortValue::Text(text.to_lowercase()));
         match self.key {
             SortKey::Updated => moment(&overview.updated),
             SortKey::Created => moment(&overview.created),
-            SortKey::Messages => Some(Value::Number(row.messages())),
-            SortKey::Tokens => overview.tokens.as_ref().map(|(tokens, _)| Value::Number(*tokens)),
-            SortKey::Size => row.bytes.map(Value::Number),
+            SortKey::Messages => Some(SortValue::Number(row.messages())),
+            SortKey::Tokens => overview
+                .tokens
+                .as_ref()
+                .map(|(tokens, _)| SortValue::Number(*tokens)),
+            SortKey::Size => row.bytes.map(SortValue::Number),
             SortKey::Title => text(overview.title.as_ref().map(|title| title.text.as_str())),
-            SortKey::Id => Some(Value::Text(row.id.clone())),
+            SortKey::Id => Some(SortValue::Text(row.id.clone())),
             SortKey::Project => text(row.project()),
             SortKey::Program => text(row.program()),
             SortKey::Due => row
                 .home
                 .as_ref()
                 .and_then(|home| home.session.due)
-                .map(Value::Time),
+                .map(SortValue::Time),
         }
     }
 }
 
 /// Reorders the rows. Moves each row once, because rows are large.
-pub fn in_order(rows: Vec<Row>, order: &[usize]) -> Vec<Row> {
-    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+pub fn in_order(rows: Vec<ListRow>, order: &[usize]) -> Vec<ListRow> {
+    let mut rows: Vec<Option<ListRow>> = rows.into_iter().map(Some).collect();
     order.iter().filter_map(|nth| rows[*nth].take()).collect()
 }

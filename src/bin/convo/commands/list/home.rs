@@ -1,16 +1,16 @@
 //! Sessions in the homes of other programs, as rows of the list.
 
-use super::row::Row;
-use crate::args::Scope;
+use super::row::ListRow;
+use crate::args::SessionScope;
 use crate::context::Context;
-use crate::homes::{self, HomeSession, Reading, shown};
+use crate::homes::{self, HomeReadOptions, HomeSession, rfc3339};
 use crate::output::path_name;
 use crate::terminal::time_format::machine;
 use convo::filter::overview::{Title, TitleSource};
-use convo::home::{Kind as FileKind, WEEK};
+use convo::home::{FileKind, WEEK};
 
 /// A session in a home, as described by its indexes and its file.
-pub struct Facts {
+pub struct HomeFacts {
     /// The name that commands accept.
     pub name: String,
     pub program: &'static str,
@@ -18,17 +18,17 @@ pub struct Facts {
 }
 
 /// Selects the sessions to list.
-pub struct Wanted<'w> {
-    pub scope: &'w Scope,
+pub struct HomeFilter<'w> {
+    pub scope: &'w SessionScope,
     /// Includes sessions of subagents.
     pub subagents: bool,
     /// Includes sessions without messages.
     pub empty: bool,
-    pub reading: Reading<'w>,
+    pub reading: HomeReadOptions<'w>,
 }
 
 /// Returns the sessions of every home; reports the homes and files that cannot be read.
-pub fn rows(context: &Context, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Row>> {
+pub fn rows(context: &Context, wanted: &HomeFilter<'_>) -> anyhow::Result<Vec<ListRow>> {
     let mut found = homes::all();
     found.retain(|home| wanted.scope.has_program(Some(home.program.name)));
     let mut rows = Vec::new();
@@ -54,28 +54,28 @@ pub fn rows(context: &Context, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Row>> 
     Ok(rows)
 }
 
-fn row(program: &'static str, format: &'static str, session: HomeSession) -> Row {
+fn row(program: &'static str, format: &'static str, session: HomeSession) -> ListRow {
     let mut overview = session.overview.clone();
     overview.title = session.title.clone().map(|text| Title {
         text,
         from: overview.title.map_or(TitleSource::Title, |title| title.from),
     });
     overview.cwd.clone_from(&session.project);
-    overview.updated = shown(session.updated());
-    let name = session.own_name();
-    Row {
+    overview.updated = rfc3339(session.updated());
+    let name = session.name_in_program();
+    ListRow {
         id: name.clone(),
         bytes: Some(session.transcript.bytes),
-        home: Some(Box::new(Facts {
+        home: Some(Box::new(HomeFacts {
             name: format!("{program}:{name}"),
             program,
             session,
         })),
-        ..Row::new(Box::new(overview), &name, format)
+        ..ListRow::new(Box::new(overview), &name, format)
     }
 }
 
-impl Facts {
+impl HomeFacts {
     /// Returns `*` for a running session, and `!` for one that is about to be deleted.
     pub fn mark(&self, now: Option<i64>) -> &'static str {
         let is_due = |due: i64| now.is_some_and(|now| due <= now.saturating_add(WEEK));
@@ -97,9 +97,9 @@ impl Facts {
             "model": overview.model, "tokens": overview.tokens.as_ref().map(|(tokens, _)| tokens),
             "bytes": session.transcript.bytes, "sidecar_files": session.sidecars.files,
             "sidecar_bytes": session.sidecars.bytes, "subagents": session.subagents, "branches": session.branches,
-            "created": overview.created.as_deref().map(machine), "updated": shown(session.updated()),
+            "created": overview.created.as_deref().map(machine), "updated": rfc3339(session.updated()),
             "running": session.running.is_some(), "archived": session.transcript.kind == FileKind::Archived,
-            "due": session.due.and_then(shown), "path": path_name(session.path()),
+            "due": session.due.and_then(rfc3339), "path": path_name(session.path()),
         })
         .to_string()
     }

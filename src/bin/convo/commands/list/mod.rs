@@ -6,7 +6,7 @@ mod row;
 mod short_ids;
 
 use super::Run;
-use crate::args::{ALL, Counting, Input, InputArgs, Scope, TimeOptions};
+use crate::args::{ALL, Input, InputArgs, SessionScope, TimeOptions, TokenizerArgs};
 use crate::context::{Context, detect_file, named, unwrapped};
 use crate::homes;
 use crate::input::file_discovery::{self, Follow};
@@ -18,13 +18,13 @@ use crate::terminal::session_tree;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use columns::{Key, Sort, sort};
-use convo::error::{Error, Kind};
+use columns::{ListColumn, Sort, sort};
+use convo::error::{Error, ErrorKind};
 use convo::filter::metadata;
 use convo::format::Format;
 use convo::model::time;
 use convo::store::foreign;
-use row::Row;
+use row::ListRow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -86,7 +86,7 @@ pub struct List {
     #[arg(long, requires = "agents", hide_short_help = true, help_heading = "Input")]
     no_cache: bool,
     #[command(flatten)]
-    scope: Scope,
+    scope: SessionScope,
     /// Only sessions with this tag (repeatable: all of them)
     #[arg(long, value_name = "TAG", value_parser = tag, help_heading = "Filter")]
     tag: Vec<String>,
@@ -107,7 +107,7 @@ pub struct List {
         conflicts_with = "json",
         help_heading = "Output"
     )]
-    columns: Vec<Key>,
+    columns: Vec<ListColumn>,
     /// Sort by KEY; -KEY reverses [default: -updated]
     ///
     /// Keys: updated, created, messages, tokens, size, title, id, project, program, due. Sessions without a value are last.
@@ -144,23 +144,23 @@ pub struct List {
     #[arg(long, help_heading = "Tokens")]
     tokens: bool,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
 }
 
 impl Run for List {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         self.scope.settle();
         let counts = self.tokens || self.counting.tokenizer.is_some();
         let reader = OverviewReader::new(context, &self.counting, counts);
         let mut rows = match self.agents {
             true => home::rows(
                 context,
-                &home::Wanted {
+                &home::HomeFilter {
                     scope: &self.scope,
                     subagents: self.subagents,
                     empty: self.empty,
-                    reading: homes::Reading {
+                    reading: homes::HomeReadOptions {
                         with_databases: true,
                         reader: &reader,
                         is_cached: !self.no_cache,
@@ -170,7 +170,7 @@ impl Run for List {
             false => self.rows(context, &reader)?,
         };
         let is_terminal = output::columns().is_some() && !self.null && !self.json;
-        if is_terminal || self.columns.contains(&Key::ShortId) {
+        if is_terminal || self.columns.contains(&ListColumn::ShortId) {
             shorten(&mut rows);
         }
         let now = context.clock.now();
@@ -198,7 +198,7 @@ impl Run for List {
         let keys = match (self.columns.is_empty(), is_terminal) {
             (false, _) => self.columns.clone(),
             (true, _) if self.agents => columns::HOMES.to_vec(),
-            (true, true) => columns::shown(&rows),
+            (true, true) => columns::visible_columns(&rows),
             (true, false) => columns::PIPED.to_vec(),
         };
         let table: Vec<Column> = keys
@@ -208,7 +208,7 @@ impl Run for List {
         let times = Times::new(self.times, &context.clock);
         let cells = rows.iter().map(|row| {
             let mut cells: Vec<Cell> = keys.iter().map(|key| key.cell(row, is_terminal)).collect();
-            if let Some(state) = row.ailing(&now).filter(|_| self.columns.is_empty()) {
+            if let Some(state) = row.unhealthy_state(&now).filter(|_| self.columns.is_empty()) {
                 match cells.last_mut() {
                     Some(Cell::Text(title)) if is_terminal => {
                         title.insert_str(0, &format!("[{}] ", state.name()))
@@ -232,8 +232,8 @@ fn tag(text: &str) -> Result<String, String> {
 }
 
 /// Returns the totals.
-fn footer(rows: &[Row], found: usize, times: &Times) -> String {
-    let messages: u64 = rows.iter().map(Row::messages).sum();
+fn footer(rows: &[ListRow], found: usize, times: &Times) -> String {
+    let messages: u64 = rows.iter().map(ListRow::messages).sum();
     let tokens: u64 = rows
         .iter()
         .filter_map(|row| Some(row.overview.tokens.as_ref()?.0))
@@ -255,9 +255,9 @@ fn footer(rows: &[Row], found: usize, times: &Times) -> String {
 }
 
 /// Sets the short ids.
-fn shorten(rows: &mut [Row]) {
+fn shorten(rows: &mut [ListRow]) {
     let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    let parents: Vec<Option<&str>> = rows.iter().map(Row::parent).collect();
+    let parents: Vec<Option<&str>> = rows.iter().map(ListRow::parent).collect();
     let short = short_ids::short(&ids, &parents);
     for (row, (short, unique)) in rows.iter_mut().zip(short) {
         (row.short, row.unique) = (short, unique);
@@ -265,8 +265,8 @@ fn shorten(rows: &mut [Row]) {
 }
 
 /// Sets the positions in chains, and arranges the rows as trees.
-fn arrange(mut rows: Vec<Row>, is_tree: bool) -> Vec<Row> {
-    let leaves = session_tree::arrange(&rows.iter().map(Row::node).collect::<Vec<_>>());
+fn arrange(mut rows: Vec<ListRow>, is_tree: bool) -> Vec<ListRow> {
+    let leaves = session_tree::arrange(&rows.iter().map(ListRow::node).collect::<Vec<_>>());
     for leaf in &leaves {
         let row = &mut rows[leaf.node];
         // Counted from the first session; another system may have recorded any number.
@@ -285,11 +285,13 @@ fn arrange(mut rows: Vec<Row>, is_tree: bool) -> Vec<Row> {
 /// Adds a hint to the error for an unknown name if a directory has this name.
 fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
     match (error.downcast::<Error>(), input) {
-        (Ok(error), Input::Name(name)) if error.kind == Kind::NotFound && Path::new(name).is_dir() => error
-            .hint(format!(
-                "list the directory of this name with: convo list ./{name}"
-            ))
-            .into(),
+        (Ok(error), Input::Name(name)) if error.kind == ErrorKind::NotFound && Path::new(name).is_dir() => {
+            error
+                .hint(format!(
+                    "list the directory of this name with: convo list ./{name}"
+                ))
+                .into()
+        }
         (Ok(error), _) => error.into(),
         (Err(error), _) => error,
     }
@@ -306,7 +308,7 @@ fn is_other(path: &Path) -> bool {
     })
 }
 
-fn name_aliases(context: &Context, rows: &mut [Row]) {
+fn name_aliases(context: &Context, rows: &mut [ListRow]) {
     let Ok(aliases) = context.store().and_then(|store| store.aliases()) else {
         return;
     };
@@ -324,16 +326,16 @@ fn name_aliases(context: &Context, rows: &mut [Row]) {
 
 impl List {
     /// Returns the sessions of the inputs, or of the store without inputs.
-    fn rows(&self, context: &Context, reader: &OverviewReader<'_>) -> anyhow::Result<Vec<Row>> {
+    fn rows(&self, context: &Context, reader: &OverviewReader<'_>) -> anyhow::Result<Vec<ListRow>> {
         let mut rows = Vec::new();
         if self.inputs.is_empty() || self.inputs == [ALL] {
             for stored in reader.stored()? {
                 let native = Format::Native.name();
-                rows.push(Row {
+                rows.push(ListRow {
                     bytes: Some(stored.bytes),
                     // The name of the log takes precedence over its records.
                     id: stored.id,
-                    ..Row::new(stored.value, "", native)
+                    ..ListRow::new(stored.value, "", native)
                 });
             }
             return Ok(rows);
@@ -357,7 +359,7 @@ impl List {
         context: &Context,
         reader: &OverviewReader<'_>,
         input: &Input,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<ListRow>,
     ) -> anyhow::Result<()> {
         let inputs = std::slice::from_ref(input);
         each_session_and_format(context, inputs, &self.reading, |label, format, session| {
@@ -365,9 +367,9 @@ impl List {
             let aliases = first
                 .filter(|_| matches!(input, Input::Path(_)))
                 .map(foreign::aliases);
-            rows.push(Row {
+            rows.push(ListRow {
                 aliases: aliases.unwrap_or_default(),
-                ..Row::new(
+                ..ListRow::new(
                     Box::new(reader.read(label, &session, false)?),
                     label,
                     format.name(),
@@ -378,7 +380,7 @@ impl List {
     }
 
     /// Whether the filters select a session.
-    fn fits(&self, row: &Row, now: Option<i64>) -> bool {
+    fn fits(&self, row: &ListRow, now: Option<i64>) -> bool {
         let overview = &row.overview;
         let updated = overview.updated.as_deref().and_then(time::seconds);
         self.scope.has_program(row.program())
@@ -388,7 +390,7 @@ impl List {
     }
 
     /// Returns the rows selected by `--offset` and `--limit`.
-    fn page(&self, mut rows: Vec<Row>) -> Vec<Row> {
+    fn page(&self, mut rows: Vec<ListRow>) -> Vec<ListRow> {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         rows.drain(..count(self.offset).min(rows.len()));
         rows.truncate(self.limit.map_or(usize::MAX, count));
@@ -401,12 +403,12 @@ impl List {
         context: &Context,
         reader: &OverviewReader<'_>,
         path: &Path,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<ListRow>,
     ) -> anyhow::Result<()> {
         let files = file_discovery::files(path, true, Follow::Files)
             .map_err(|error| named(error, &path_name(path)))?;
         for (file, why) in &files.skipped {
-            context.output.tell(&path_name(file), why);
+            context.output.notice(&path_name(file), why);
         }
         let several = files.sessions.len().max(2);
         for file in files.sessions {

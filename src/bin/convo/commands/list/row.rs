@@ -1,8 +1,8 @@
 //! A session of the list.
 
-use super::home::Facts;
+use super::home::HomeFacts;
 use crate::args::{of_format, project_of};
-use crate::terminal::session_tree::Node;
+use crate::terminal::session_tree::SessionNode;
 use crate::terminal::time_format::machine;
 use convo::filter::overview::Overview;
 use convo::model::health::State;
@@ -24,7 +24,7 @@ const COMMON: [&str; 11] = [
 ];
 
 /// A session and its position in the list.
-pub struct Row {
+pub struct ListRow {
     pub id: String,
     /// Boxed, since rows are sorted and arranged.
     pub overview: Box<Overview>,
@@ -43,13 +43,13 @@ pub struct Row {
     /// Format of the input.
     pub input: &'static str,
     /// Set for a session in the home of another program.
-    pub home: Option<Box<Facts>>,
+    pub home: Option<Box<HomeFacts>>,
 }
 
-impl Row {
+impl ListRow {
     /// Creates the row of a session in an input of this format; `label` is its id if it has none.
-    pub fn new(overview: Box<Overview>, label: &str, input: &'static str) -> Row {
-        Row {
+    pub fn new(overview: Box<Overview>, label: &str, input: &'static str) -> ListRow {
+        ListRow {
             id: overview.id.clone().unwrap_or_else(|| label.to_string()),
             index: overview.chain.index,
             overview,
@@ -91,7 +91,7 @@ impl Row {
     }
 
     /// Returns the status of the summarizer, unless it is healthy.
-    pub fn ailing(&self, now: &str) -> Option<State> {
+    pub fn unhealthy_state(&self, now: &str) -> Option<State> {
         Some(self.overview.health.state(now)).filter(|state| *state != State::Healthy)
     }
 
@@ -131,8 +131,8 @@ impl Row {
     }
 
     /// Returns the node of the tree.
-    pub fn node(&self) -> Node {
-        Node {
+    pub fn node(&self) -> SessionNode {
+        SessionNode {
             id: self.id.clone(),
             continued_from: self.overview.continued_from.clone(),
             branched_from: self.overview.parent.clone(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// Minimum length of a short id in characters.
-const LEAST: usize = 8;
+const MINIMUM: usize = 8;
 
 /// Returns the length in bytes of each id's shortest unique prefix. A session and the sessions it contains (its
 /// branches, subagents and parts, by `parents`) may share a prefix, which then selects the outer session.
@@ -40,7 +40,7 @@ pub fn short(ids: &[&str], parents: &[Option<&str>]) -> Vec<(String, usize)> {
     let lengths = unique(ids, parents);
     let own = |nth: usize| {
         let id = ids[nth];
-        let wanted = lengths[nth].max(LEAST).min(id.len());
+        let wanted = lengths[nth].max(MINIMUM).min(id.len());
         let end = (wanted..id.len()).find(|length| id.is_char_boundary(*length));
         &id[..end.unwrap_or(id.len())]
     };
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_does_not_compete_with_what_it_contains() {
+    fn a_session_and_its_subsessions_may_share_a_prefix() {
         let ids = ["abc", "abc_1", "abc_2", "abc_2_1", "abd"];
         let parents = [None, Some("abc"), Some("abc"), Some("abc_2"), Some("gone")];
         assert_eq!(unique(&ids, &parents), [3, 5, 5, 6, 3]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_contains_has_its_short_id_with_an_addition() {
+    fn a_subsession_extends_the_short_id_of_its_parent() {
         let ids = [
             "4c2ddfdc-b619",
             "4c2ddfdc-b619.agent-3",

@@ -8,16 +8,16 @@ mod store;
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs, OutputArgs, readable};
 use crate::context::{Context, named};
-use crate::edit::{self, Edit};
+use crate::edit::{self, EditRequest};
 use crate::output::path_name;
 use crate::writing::rewrite;
 use clap::{Args, ValueEnum};
-use convo::error::{Error, Kind, Result};
-use convo::filter::merge::{self, Merged, Options, Prefer, Version};
+use convo::error::{Error, ErrorKind, Result};
+use convo::filter::merge::{self, MergeOptions, Merged, Prefer, Version};
 use convo::format::Format;
 use convo::format::packed::Packer;
-use convo::store::{Rewrite, settle_file};
-use sides::Side;
+use convo::store::{Rewrite, sync_file};
+use sides::MergeInput;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub struct Merge {
     #[arg(long, hide_short_help = true, help_heading = "Input")]
     strict: bool,
     #[command(flatten)]
-    deciding: Deciding,
+    deciding: ConflictArgs,
     #[command(flatten)]
     git: Git,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub struct Merge {
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Decisions")]
-struct Deciding {
+struct ConflictArgs {
     /// Keep A's version where both changed a record
     #[arg(long, conflicts_with = "theirs")]
     ours: bool,
@@ -142,7 +142,7 @@ struct Operands {
 
 impl Run for Merge {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.writing.json);
+        context.output.set_json_diagnostics(self.writing.json);
         if self.git.git_config {
             return context.output.print(git::CONFIG);
         }
@@ -156,11 +156,11 @@ impl Run for Merge {
             && self.writing.in_place.is_none()
             && self.writing.output.is_none();
         if self.writing.json && is_shown {
-            let error = Error::new(Kind::Usage, "--json requires -o, -i, -n or a stored session");
+            let error = Error::new(ErrorKind::Usage, "--json requires -o, -i, -n or a stored session");
             return Err(error.hint("the result is printed to standard output").into());
         }
         if self.deciding.deletions && operands.base.is_none() {
-            return Err(Error::new(Kind::Usage, "--deletions requires BASE")
+            return Err(Error::new(ErrorKind::Usage, "--deletions requires BASE")
                 .hint("convo merge --deletions BASE A B")
                 .into());
         }
@@ -181,7 +181,10 @@ impl Merge {
     fn operands(&self, context: &Context) -> Result<Operands> {
         if self.git.driver {
             let [base, a, b, label] = self.inputs.as_slice() else {
-                let error = Error::new(Kind::Usage, "--driver takes the files %O %A %B and the path %P");
+                let error = Error::new(
+                    ErrorKind::Usage,
+                    "--driver takes the files %O %A %B and the path %P",
+                );
                 return Err(error.hint("print the configuration with: convo merge --git-config"));
             };
             // Git passes names of temporary files, which need not look like paths.
@@ -199,14 +202,17 @@ impl Merge {
             .map(|operand| context.input(operand))
             .collect::<Result<_>>()?;
         if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
-            return Err(Error::new(Kind::Usage, "standard input can be read only once"));
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "standard input can be read only once",
+            ));
         }
         let (base, a, b) = match inputs.as_slice() {
             [a, b] => (None, a, b),
             [base, a, b] => (Some(base.clone()), a, b),
             several => {
                 let what = format!("merge takes two or three inputs, not {}", several.len());
-                return Err(Error::new(Kind::Usage, what).hint("convo merge [BASE] A B"));
+                return Err(Error::new(ErrorKind::Usage, what).hint("convo merge [BASE] A B"));
             }
         };
         Ok(Operands {
@@ -217,8 +223,8 @@ impl Merge {
         })
     }
 
-    fn options<'o>(&self, format: Option<Format>, now: Option<&'o str>) -> Options<'o> {
-        Options {
+    fn options<'o>(&self, format: Option<Format>, now: Option<&'o str>) -> MergeOptions<'o> {
+        MergeOptions {
             keyed: format.and_then(|format| format.form().keyed),
             prefer: match (self.deciding.ours, self.deciding.theirs) {
                 (true, _) => Prefer::Ours,
@@ -233,7 +239,12 @@ impl Merge {
     }
 
     /// Merges files or streams.
-    fn file(&self, context: &Context, operands: &Operands, [base, a, b]: [&Side; 3]) -> anyhow::Result<()> {
+    fn file(
+        &self,
+        context: &Context,
+        operands: &Operands,
+        [base, a, b]: [&MergeInput; 3],
+    ) -> anyhow::Result<()> {
         let format = sides::common_format([base, a, b])?;
         let now = context.clock.is_fixed().then(|| context.clock.now());
         let options = self.options(format, now.as_deref());
@@ -270,21 +281,21 @@ impl Merge {
                 rewriting.backup = suffix.map(Into::into);
                 match merged.is_unchanged() {
                     // A killed run may have written the file without syncing it.
-                    true => settle_file(path).map_err(|error| named(error, &operands.label))?,
+                    true => sync_file(path).map_err(|error| named(error, &operands.label))?,
                     false => rewrite(path, &rewriting, &operands.label, write)?,
                 }
             }
             (None, _) if self.writing.in_place.is_some() => {
-                return Err(Error::new(Kind::Usage, "-i requires a file").into());
+                return Err(Error::new(ErrorKind::Usage, "-i requires a file").into());
             }
             (None, _) => context.output.stdout(write)?,
         }
-        self.tell(context, &operands.label, &merged)
+        self.report(context, &operands.label, &merged)
     }
 
     fn check_rewritable(&self, context: &Context, path: &Path) -> Result<()> {
         if path.is_symlink() {
-            let error = Error::new(Kind::Unsafe, "not a regular file");
+            let error = Error::new(ErrorKind::Unsafe, "not a regular file");
             return Err(named(
                 error.hint("symbolic links, pipes and devices are not supported"),
                 &path_name(path),
@@ -294,13 +305,13 @@ impl Merge {
     }
 
     /// Reports the result; conflicts are status 1.
-    fn tell(&self, context: &Context, label: &str, merged: &Merged<'_>) -> anyhow::Result<()> {
-        report::tell(context, label, merged, self.writing.dry_run);
+    fn report(&self, context: &Context, label: &str, merged: &Merged<'_>) -> anyhow::Result<()> {
+        report::report_merge(context, label, merged, self.writing.dry_run);
         if self.writing.json {
             context.output.rows(false, report::lines(merged))?;
         }
         if !merged.conflicts.is_empty() {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
         Ok(())
     }
@@ -311,7 +322,7 @@ impl Merge {
             Ok(Winner::Theirs) => Version::Theirs,
             Err(_) => {
                 let what = format!("expected ours or theirs, not '{side}'");
-                return Err(Error::new(Kind::Usage, what)
+                return Err(Error::new(ErrorKind::Usage, what)
                     .hint("convo merge --resolve ID ours INPUT")
                     .into());
             }
@@ -337,7 +348,7 @@ impl Merge {
         edit::run(
             context,
             &inputs,
-            Edit::new(&reading, &changing),
+            EditRequest::new(&reading, &changing),
             |session, stamps| merge::resolve(session, id, version, |content| stamps.event(content)),
         )
     }

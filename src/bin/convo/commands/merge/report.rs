@@ -1,8 +1,8 @@
 //! Reports the result of a merge.
 
 use crate::context::Context;
-use crate::output::counted;
-use convo::error::{Error, Kind};
+use crate::output::count_of;
+use convo::error::{Error, ErrorKind};
 use convo::filter::merge::Merged;
 use convo::format::Format;
 use serde_json::json;
@@ -11,18 +11,18 @@ use serde_json::json;
 const NAMED: usize = 10;
 
 /// Reports totals and conflicts.
-pub fn tell(context: &Context, label: &str, merged: &Merged<'_>, is_dry: bool) {
+pub fn report_merge(context: &Context, label: &str, merged: &Merged<'_>, is_dry: bool) {
     let totals = &merged.totals;
     for conflict in merged.conflicts.iter().take(NAMED) {
         let Some(id) = &conflict.id else { continue };
         let of = &conflict.of;
         let what = format!("both sides changed {of} (event {id}); decide with --resolve {of} ours or theirs");
-        context.output.tell(label, &what);
+        context.output.notice(label, &what);
     }
     if let Some(more) = merged.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
         context
             .output
-            .tell(label, &format!("{} more", counted(more as u64, "conflict")));
+            .notice(label, &format!("{} more", count_of(more as u64, "conflict")));
     }
     let counts = [
         (
@@ -44,12 +44,12 @@ pub fn tell(context: &Context, label: &str, merged: &Merged<'_>, is_dry: bool) {
     for (count, thing, what) in counts.into_iter().filter(|(count, ..)| *count > 0) {
         context
             .output
-            .tell(label, &format!("kept {}{what}", counted(count, thing)));
+            .notice(label, &format!("kept {}{what}", count_of(count, thing)));
     }
     let mut done = format!(
         "{} {}",
         if is_dry { "would add" } else { "added" },
-        counted(totals.from_b, "record")
+        count_of(totals.from_b, "record")
     );
     let more = [
         (totals.branches, "branch", "es"),
@@ -59,7 +59,7 @@ pub fn tell(context: &Context, label: &str, merged: &Merged<'_>, is_dry: bool) {
     for (count, thing, ending) in more.into_iter().filter(|(count, ..)| *count > 0) {
         done += &format!(", {count} {thing}{}", if count == 1 { "" } else { ending });
     }
-    context.output.tell(label, &done);
+    context.output.notice(label, &done);
 }
 
 /// Encodes conflicts and totals as JSON.
@@ -98,5 +98,5 @@ pub fn refused(merged: &Merged<'_>, format: Format) -> Error {
         ids.join(", "),
         format.name()
     );
-    Error::new(Kind::No, what).hint("decide with --ours or --theirs")
+    Error::new(ErrorKind::No, what).hint("decide with --ours or --theirs")
 }

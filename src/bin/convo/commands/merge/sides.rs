@@ -2,23 +2,23 @@
 
 use crate::args::{Input, InputArgs};
 use crate::context::{Context, named, stopped};
+use crate::input::input_source::{detect_file, from_hint, stdin};
 use crate::input::open::refuse_terminal;
-use crate::input::source::{detect_file, from_hint, stdin};
-use crate::input::{Reading, regular};
+use crate::input::{InputSettings, regular};
 use crate::programs::database;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::detect::HEAD;
-use convo::format::lines::Lines;
+use convo::format::lines::ByteLines;
 use convo::format::report::Report;
 use convo::format::{Format, Sessions};
-use convo::model::record::{Kind as Line, Record};
+use convo::model::record::{Record, RecordKind as Line};
 use convo::model::session::Session;
-use convo::store::{Facts, log};
+use convo::store::{FileStat, log};
 use std::io::{self, Read};
 
 /// One input.
 #[derive(Default)]
-pub struct Side {
+pub struct MergeInput {
     pub label: String,
     /// None if the input is empty.
     pub format: Option<Format>,
@@ -26,12 +26,12 @@ pub struct Side {
     /// The original bytes.
     pub bytes: Vec<u8>,
     /// State of the file when it was read.
-    pub facts: Option<Facts>,
+    pub facts: Option<FileStat>,
     pub packed: bool,
 }
 
 /// Reads an input; with `strict`, damaged lines are an error.
-pub fn read(context: &Context, input: &Input, from: Option<Format>, strict: bool) -> Result<Side> {
+pub fn read(context: &Context, input: &Input, from: Option<Format>, strict: bool) -> Result<MergeInput> {
     let label = input.label();
     let mut report = Report::default();
     let side = side(context, input, from, &mut report).map_err(|error| named(error, &label));
@@ -40,11 +40,11 @@ pub fn read(context: &Context, input: &Input, from: Option<Format>, strict: bool
     if is_damaged && strict {
         return Err(named(stopped(), &label));
     }
-    Ok(Side { label, ..side? })
+    Ok(MergeInput { label, ..side? })
 }
 
-fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Report) -> Result<Side> {
-    let mut side = Side::default();
+fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Report) -> Result<MergeInput> {
+    let mut side = MergeInput::default();
     match input {
         Input::Name(name) => {
             let store = context.store()?;
@@ -57,7 +57,7 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
         }
         Input::Path(path) => {
             let file = regular::open(path)?;
-            side.facts = Some(Facts::of(&file).map_err(|error| Error::io("cannot read", error))?);
+            side.facts = Some(FileStat::of(&file).map_err(|error| Error::io("cannot read", error))?);
             side.bytes = regular::read_all(file)?;
         }
         Input::Row(_, path, id) => side.bytes = database::records(path, id)?,
@@ -81,7 +81,7 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
             from: Some(format),
             ..InputArgs::default()
         };
-        let opened = context.open_bytes(input, side.bytes.clone(), Reading::from(&args))?;
+        let opened = context.open_bytes(input, side.bytes.clone(), InputSettings::from(&args))?;
         side.packed = opened.packed;
         let mut sessions = Sessions::new(opened.stream);
         while let Some(session) = sessions.next(report)? {
@@ -90,11 +90,11 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
         return Ok(side);
     }
     if format.form().keyed.is_none() {
-        let error = Error::new(Kind::Usage, format!("cannot merge {} files", format.name()));
+        let error = Error::new(ErrorKind::Usage, format!("cannot merge {} files", format.name()));
         return Err(error.hint("convert both to native files with: convo cat FILE > FILE.jsonl"));
     }
     let mut session = Session::default();
-    let mut lines = Lines::new(Vec::new(), io::Cursor::new(&side.bytes));
+    let mut lines = ByteLines::new(Vec::new(), io::Cursor::new(&side.bytes));
     while let Some((full, place)) = lines
         .next_line()
         .map_err(|error| Error::io("cannot read", error))?
@@ -112,7 +112,7 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
 fn detected(bytes: &[u8], path: Option<&std::path::Path>) -> Result<Format> {
     let verdict = detect_file(&bytes[..bytes.len().min(HEAD)], bytes.len() < HEAD, path);
     verdict.format.ok_or_else(|| {
-        let error = Error::new(Kind::Data, verdict.problem());
+        let error = Error::new(ErrorKind::Data, verdict.problem());
         error.hint(verdict.hint.unwrap_or_else(from_hint))
     })
 }
@@ -134,8 +134,8 @@ fn without_checksums(session: Session) -> Session {
 /// The common format of all inputs that are not empty.
 ///
 /// # Errors
-/// [`Kind::Usage`] if they have different formats.
-pub fn common_format(sides: [&Side; 3]) -> Result<Option<Format>> {
+/// [`ErrorKind::Usage`] if they have different formats.
+pub fn common_format(sides: [&MergeInput; 3]) -> Result<Option<Format>> {
     let is_native = |format: Format| if format.is_lines() { Format::Native } else { format };
     let mut formats = sides
         .into_iter()
@@ -154,7 +154,7 @@ pub fn common_format(sides: [&Side; 3]) -> Result<Option<Format>> {
                 other.name()
             );
             let hint = format!("convert one of them with: convo cat --to {}", format.name());
-            Err(Error::new(Kind::Usage, what).hint(hint))
+            Err(Error::new(ErrorKind::Usage, what).hint(hint))
         }
     }
 }

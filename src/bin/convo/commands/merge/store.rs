@@ -1,16 +1,16 @@
 //! Merges into the store: appends missing records to the session, and stores other branches as sessions of their own.
 
 use super::Merge;
-use super::sides::{Side, common_format};
+use super::sides::{MergeInput, common_format};
 use crate::context::{Context, named};
-use crate::output::counted;
+use crate::output::count_of;
 use crate::programs::hooks;
-use convo::error::{Error, Kind, Result};
-use convo::filter::merge::{LineSource, MergedLine, Options, merge};
+use convo::error::{Error, ErrorKind, Result};
+use convo::filter::merge::{LineSource, MergeOptions, MergedLine, merge};
 use convo::format::report::Report;
 use convo::format::{Format, native};
 use convo::model::json;
-use convo::model::lineage::{Aside, Lineage};
+use convo::model::lineage::{Lineage, SideBranch};
 use convo::model::session::Session;
 use convo::store::Store;
 
@@ -18,9 +18,16 @@ use convo::store::Store;
 const TRIES: u32 = 50;
 
 impl Merge {
-    pub(super) fn store(&self, context: &Context, name: &str, base: &Side, b: &Side) -> anyhow::Result<()> {
-        let usage =
-            |what: &str| Error::new(Kind::Usage, what.to_string()).hint("merge into a file with: -o FILE");
+    pub(super) fn store(
+        &self,
+        context: &Context,
+        name: &str,
+        base: &MergeInput,
+        b: &MergeInput,
+    ) -> anyhow::Result<()> {
+        let usage = |what: &str| {
+            Error::new(ErrorKind::Usage, what.to_string()).hint("merge into a file with: -o FILE")
+        };
         let given = [
             (
                 self.deciding.deletions,
@@ -35,9 +42,9 @@ impl Merge {
         if let Some((_, what)) = given.into_iter().find(|(is_given, _)| *is_given) {
             return Err(named(usage(what), name).into());
         }
-        let format = common_format([base, b, &Side::default()])?;
+        let format = common_format([base, b, &MergeInput::default()])?;
         if let Some(format) = format.filter(|format| *format != Format::Native) {
-            let error = Error::new(Kind::Usage, format!("{} is {}", b.label, format.name()));
+            let error = Error::new(ErrorKind::Usage, format!("{} is {}", b.label, format.name()));
             return Err(error
                 .hint(format!(
                     "convert it with: convo cat {} | convo merge {name} -",
@@ -52,11 +59,11 @@ impl Merge {
             })
     }
 
-    fn append(&self, context: &Context, name: &str, base: &Side, b: &Side) -> anyhow::Result<()> {
+    fn append(&self, context: &Context, name: &str, base: &MergeInput, b: &MergeInput) -> anyhow::Result<()> {
         let store = context.store()?;
         let id = store.resolve(name)?;
         let now = context.clock.now();
-        let options = Options {
+        let options = MergeOptions {
             appends: true,
             ..self.options(Some(Format::Native), Some(&now))
         };
@@ -68,7 +75,7 @@ impl Merge {
             let (mut lines, mut branches, mut others) = (Vec::new(), Vec::new(), 0);
             for session in &merged.sessions {
                 let header = session.first().and_then(|line| Lineage::of_header(&line.bytes));
-                let is_branch = header.and_then(|lineage| lineage.aside()) == Some(Aside::Branch);
+                let is_branch = header.and_then(|lineage| lineage.aside()) == Some(SideBranch::Branch);
                 match (session.first().map(|line| line.from), is_branch) {
                     (Some(LineSource::A), _) => lines = new_lines(session),
                     (_, true) => branches.push(session),
@@ -87,8 +94,8 @@ impl Merge {
                 let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 if borrowed.is_empty() {
                     // An earlier run may have stored the branches already.
-                    let settled = store.settle_lines(&id);
-                    settled.map_err(|error| error.kind(Kind::Unsure))?;
+                    let settled = store.sync_lines(&id);
+                    settled.map_err(|error| error.kind(ErrorKind::Unsure))?;
                 } else if !store.append_to(&id, &borrowed, length)? {
                     continue;
                 }
@@ -98,15 +105,15 @@ impl Merge {
             if others > 0 {
                 let what = format!(
                     "skipped {}; import with: convo migrate",
-                    counted(others, "other session")
+                    count_of(others, "other session")
                 );
-                context.output.tell(&b.label, &what);
+                context.output.notice(&b.label, &what);
             }
             merged.totals = totals;
-            return self.tell(context, name, &merged);
+            return self.report(context, name, &merged);
         }
         let what = "modified by another program; nothing was changed";
-        Err(Error::new(Kind::Locked, what).into())
+        Err(Error::new(ErrorKind::Locked, what).into())
     }
 }
 
@@ -137,13 +144,13 @@ fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Resul
     if !is_there {
         return Ok(0);
     }
-    let settled = store.settle_names().and_then(|()| store.settle_lines(&id));
-    settled.map_err(|error| error.kind(Kind::Unsure))?;
+    let settled = store.sync_names().and_then(|()| store.sync_lines(&id));
+    settled.map_err(|error| error.kind(ErrorKind::Unsure))?;
     let (own, length) = store.load_with_length(&id, &mut Report::default())?;
     let (own, other) = ([own], [session.clone()]);
-    let options = Options {
+    let options = MergeOptions {
         appends: true,
-        ..Options::default()
+        ..MergeOptions::default()
     };
     let merged = merge(&[], &own, &other, &options)?;
     let lines: Vec<Vec<u8>> = merged
@@ -154,7 +161,7 @@ fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Resul
     let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
     if !borrowed.is_empty() && !dry_run && !store.append_to(&id, &borrowed, length)? {
         let what = format!("{id}: modified by another program");
-        return Err(Error::new(Kind::Locked, what));
+        return Err(Error::new(ErrorKind::Locked, what));
     }
     // The header does not count.
     Ok((session.len() - 1).saturating_sub(lines.len()) as u64)

@@ -1,6 +1,6 @@
 //! Adopts the names that sessions have in their source as aliases of the store.
 
-use super::examine::Examined;
+use super::inspect::ExaminedFile;
 use super::plan::Step;
 use crate::context::{Context, named};
 use convo::store::Store;
@@ -9,7 +9,12 @@ use std::collections::BTreeMap;
 
 /// Adds the aliases of migrated sessions. If several sessions claim an alias, it names all of them, and using it is an
 /// error that lists them.
-pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[Step]) -> anyhow::Result<()> {
+pub fn claim(
+    context: &Context,
+    store: &Store,
+    examined: &[ExaminedFile],
+    steps: &[Step],
+) -> anyhow::Result<()> {
     let mut claims: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for step in steps.iter().filter(|step| step.outcome.is_complete()) {
         let Ok(found) = &examined[step.file].found else {
@@ -36,7 +41,7 @@ pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[S
             };
             context
                 .output
-                .tell(&alias, &format!("alias of {other}, not of {whose}"));
+                .notice(&alias, &format!("alias of {other}, not of {whose}"));
             continue;
         }
         let done = store.alias_claim(&alias, &ids);

@@ -1,20 +1,20 @@
 //! Matches stored messages with messages that their source has changed.
 
-use super::growth::Entry;
-use convo::error::Place;
+use super::growth::SessionLine;
+use convo::error::Position;
 use convo::model::json::{self, Dialect};
 use convo::model::record::Record;
 use std::collections::{HashMap, HashSet};
 
 /// New messages to match older ones against.
 pub struct Candidates<'e, 's> {
-    all: &'e [&'e Entry<'s>],
+    all: &'e [&'e SessionLine<'s>],
     bodies: HashSet<&'e [u8]>,
-    ids: HashMap<String, &'e Entry<'s>>,
+    ids: HashMap<String, &'e SessionLine<'s>>,
 }
 
 impl<'e, 's> Candidates<'e, 's> {
-    pub fn new(all: &'e [&'e Entry<'s>]) -> Self {
+    pub fn new(all: &'e [&'e SessionLine<'s>]) -> Self {
         Candidates {
             all,
             bodies: all.iter().map(|entry| &*entry.body).collect(),
@@ -26,7 +26,7 @@ impl<'e, 's> Candidates<'e, 's> {
     }
 
     /// Whether the message is among them, unchanged or extended; a message without an id is compared by position.
-    pub fn include(&self, old: &Entry<'_>, nth: usize) -> bool {
+    pub fn include(&self, old: &SessionLine<'_>, nth: usize) -> bool {
         let same = match identity(old) {
             Some(id) => self.ids.get(&id).copied(),
             None => self
@@ -35,14 +35,14 @@ impl<'e, 's> Candidates<'e, 's> {
                 .copied()
                 .filter(|entry| identity(entry).is_none()),
         };
-        let parse = |body| Record::parse(body, Place::default());
+        let parse = |body| Record::parse(body, Position::default());
         self.bodies.contains(&*old.body)
             || same.is_some_and(|new| has_grown(&parse(&old.body), &parse(&new.body)))
     }
 }
 
 /// Identifies a message by its id, or a tool result by its call, because each call has one result.
-fn identity(entry: &Entry<'_>) -> Option<String> {
+fn identity(entry: &SessionLine<'_>) -> Option<String> {
     let call = json::member(&entry.body, "tool_call_id").and_then(json::text);
     call.map(|id| format!("call {id}")).or_else(|| entry.id())
 }

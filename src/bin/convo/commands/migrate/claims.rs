@@ -2,7 +2,7 @@
 //! imported in the same run; otherwise a file could claim to continue any stored session, so its link moves to the
 //! metadata.
 
-use super::examine::{Examined, Found};
+use super::inspect::{ExaminedFile, FoundSession};
 use convo::model::json::{self, ObjectBuilder};
 use convo::store::{Store, log};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ const CLAIMS: [&str; 2] = ["continued_from", "continuation_index"];
 
 /// Moves links to the metadata if the continued session is not imported in this run, or if the stored session of that
 /// id is a different one.
-pub fn put_aside(examined: &mut [Examined], store: &Store) {
+pub fn move_links_to_metadata(examined: &mut [ExaminedFile], store: &Store) {
     let all = || examined.iter().flat_map(|one| one.found.iter().flatten());
     let headers: HashMap<&str, &[u8]> = all()
         .map(|found| (found.id.as_str(), &found.header[..]))
@@ -23,9 +23,9 @@ pub fn put_aside(examined: &mut [Examined], store: &Store) {
             there.is_none_or(|there| is_same(&there, header))
         })
     };
-    let doubtful = |found: &Found| parent(&found.header).is_some_and(|parent| !is_known(&parent));
+    let doubtful = |found: &FoundSession| parent(&found.header).is_some_and(|parent| !is_known(&parent));
     let asides: Vec<Option<Vec<u8>>> = all()
-        .map(|found| doubtful(found).then(|| aside(&found.header)).flatten())
+        .map(|found| doubtful(found).then(|| unlinked_header(&found.header)).flatten())
         .collect();
     let found = examined.iter_mut().flat_map(|one| one.found.iter_mut().flatten());
     for (found, header) in found.zip(asides) {
@@ -45,11 +45,11 @@ fn is_same(there: &[u8], header: &[u8]) -> bool {
     let bare = |header: &[u8]| json::with_members(header, &[("source", None)]).ok();
     let there = log::bare(there.strip_suffix(b"\n").unwrap_or(there)).into_owned();
     let same = |header: Option<Vec<u8>>| header.is_some() && header == bare(&there);
-    same(bare(header)) || same(aside(header).and_then(|header| bare(&header)))
+    same(bare(header)) || same(unlinked_header(header).and_then(|header| bare(&header)))
 }
 
 /// Returns the header with its links moved to the metadata; none if the header cannot be edited.
-fn aside(header: &[u8]) -> Option<Vec<u8>> {
+fn unlinked_header(header: &[u8]) -> Option<Vec<u8>> {
     let mut claims = ObjectBuilder::default();
     for name in CLAIMS {
         if let Some(value) = json::member(header, name) {

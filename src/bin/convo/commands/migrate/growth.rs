@@ -1,7 +1,7 @@
 //! Computes the lines that a source has gained since it was stored.
 
 use super::candidates::Candidates;
-use super::examine::stored;
+use super::inspect::stored;
 use convo::error::Result;
 use convo::filter::Stamp;
 use convo::format::Format;
@@ -59,14 +59,14 @@ enum Sort {
 }
 
 /// A line of a session after its header.
-pub struct Entry<'s> {
+pub struct SessionLine<'s> {
     pub body: Cow<'s, [u8]>,
     sort: Sort,
     /// Line index in its session.
     index: usize,
 }
 
-impl Entry<'_> {
+impl SessionLine<'_> {
     /// The id of the record itself.
     pub fn id(&self) -> Option<String> {
         json::member(&self.body, "id")
@@ -76,7 +76,7 @@ impl Entry<'_> {
 }
 
 /// The lines of a session after its header.
-fn entries(session: &Session) -> Vec<Entry<'_>> {
+fn entries(session: &Session) -> Vec<SessionLine<'_>> {
     let entry = |index: usize| {
         let record = session.record(index);
         let sort = match session.class(index) {
@@ -88,7 +88,7 @@ fn entries(session: &Session) -> Vec<Entry<'_>> {
             _ => Sort::Event,
         };
         let body = log::strip(stored(&record));
-        Some(Entry { body, sort, index })
+        Some(SessionLine { body, sort, index })
     };
     (0..session.len()).filter_map(entry).collect()
 }
@@ -122,7 +122,7 @@ impl Sources<'_> {
                 && !updates.contains(&entry.index)
                 && !replaced.contains(&entry.index)
         });
-        let sequence: Vec<&Entry<'_>> = new
+        let sequence: Vec<&SessionLine<'_>> = new
             .iter()
             .filter(|entry| entry.sort != Sort::Passthrough)
             .collect();
@@ -133,7 +133,7 @@ impl Sources<'_> {
         }
         let events = added.iter().filter(|entry| entry.sort == Sort::Event);
         let events: HashSet<String> = events.filter_map(|entry| entry.id()).collect();
-        let (restated, local): (Vec<&Entry<'_>>, Vec<&Entry<'_>>) = walked
+        let (restated, local): (Vec<&SessionLine<'_>>, Vec<&SessionLine<'_>>) = walked
             .local
             .iter()
             .partition(|entry| entry.id().is_some_and(|id| events.contains(&id)));
@@ -143,14 +143,15 @@ impl Sources<'_> {
         let mut lines = Vec::new();
         if !walked.rest.is_empty() {
             let before = (self.before)();
-            let gone = |entry: &Entry<'_>| before.as_ref().is_some_and(|lines| lines.contains(&*entry.body));
-            if added.is_empty() && !walked.rest.iter().all(|entry| gone(entry)) {
+            let removed =
+                |entry: &SessionLine<'_>| before.as_ref().is_some_and(|lines| lines.contains(&*entry.body));
+            if added.is_empty() && !walked.rest.iter().all(|entry| removed(entry)) {
                 return Ok(Growth::None); // messages were appended here, or the source is an older copy
             }
             let candidates = Candidates::new(added);
             let mut rest = walked.rest.iter().enumerate();
             let explained =
-                rest.all(|(nth, entry)| gone(entry) || (self.converted && candidates.include(entry, nth)));
+                rest.all(|(nth, entry)| removed(entry) || (self.converted && candidates.include(entry, nth)));
             if !explained || (is_changed_here && self.hides(&walked.rest)) {
                 return Ok(Growth::Diverged);
             }
@@ -220,11 +221,11 @@ impl Sources<'_> {
     /// Walks both sequences as far as they are equal.
     fn walk<'e, 's>(
         &self,
-        stored: impl Iterator<Item = &'e Entry<'s>>,
-        new: &[&Entry<'_>],
-        all: &[Entry<'_>],
-    ) -> Walked<'e, 's> {
-        let mut walked = Walked::default();
+        stored: impl Iterator<Item = &'e SessionLine<'s>>,
+        new: &[&SessionLine<'_>],
+        all: &[SessionLine<'_>],
+    ) -> WalkResult<'e, 's> {
+        let mut walked = WalkResult::default();
         // After `gc --discard`, only the source can show which lines were stored here.
         let destroyed = !self.stored.destroyed().is_empty() || has_discarded(self.stored);
         let (lines, before): (HashSet<&[u8]>, _) = match destroyed {
@@ -232,7 +233,7 @@ impl Sources<'_> {
             false => (HashSet::new(), None),
         };
         walked.is_unproven = destroyed && before.is_none();
-        let was_destroyed = |entry: &Entry<'_>| {
+        let was_destroyed = |entry: &SessionLine<'_>| {
             before
                 .as_ref()
                 .is_some_and(|before| before.contains(&*entry.body))
@@ -270,14 +271,14 @@ impl Sources<'_> {
     }
 
     /// Whether a local change hides any of these messages.
-    fn hides(&self, messages: &[&Entry<'_>]) -> bool {
+    fn hides(&self, messages: &[&SessionLine<'_>]) -> bool {
         let view = View::replay(self.stored);
         let visible: HashSet<usize> = view.items.iter().filter_map(|item| item.line()).collect();
         messages.iter().any(|entry| !visible.contains(&entry.index))
     }
 
     /// Creates the event that hides messages that the source no longer has or has changed.
-    fn replacement(&self, messages: &[&Entry<'_>]) -> Result<Vec<u8>> {
+    fn replacement(&self, messages: &[&SessionLine<'_>]) -> Result<Vec<u8>> {
         let derived: HashMap<usize, String> = self.stored.derived_ids().collect();
         let mut counts: HashMap<String, u64> = HashMap::new();
         let mut names: HashMap<usize, (String, u64)> = HashMap::new();
@@ -389,13 +390,13 @@ impl Sources<'_> {
 
 /// The result of [`Sources::walk`].
 #[derive(Default)]
-struct Walked<'e, 's> {
+struct WalkResult<'e, 's> {
     /// Number of new lines that are stored.
     matched: usize,
     /// Stored messages from the first difference on.
-    rest: Vec<&'e Entry<'s>>,
+    rest: Vec<&'e SessionLine<'s>>,
     /// Stored events that the source does not have or has changed.
-    local: Vec<&'e Entry<'s>>,
+    local: Vec<&'e SessionLine<'s>>,
     /// Whether `gc --discard` destroyed lines that cannot be identified in the source.
     is_unproven: bool,
     /// Whether lines were destroyed by `gc --discard`.

@@ -2,17 +2,17 @@
 
 mod aliases;
 mod candidates;
-mod carry;
 mod claims;
-mod examine;
-mod foreign;
+mod export_dir;
 mod growth;
-mod mark;
+mod inspect;
+mod mark_source;
 mod pages;
 mod pipe;
 mod plan;
+mod report;
 mod stored;
-mod tell;
+mod transfer;
 mod update;
 
 use super::Run;
@@ -22,21 +22,21 @@ use crate::input::file_discovery::{self, Follow};
 use crate::input::report_and_continue;
 use crate::output::path_name;
 use crate::writing::secrets;
-use carry::{Recent, Target};
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::Format;
 use convo::format::page::PageOptions;
 use convo::model::threads::in_parallel;
 use convo::store::make_folders;
-use examine::Examined;
-use foreign::Foreign;
-use plan::{Outcome, Step};
+use export_dir::Foreign;
+use inspect::ExaminedFile;
+use plan::{MigrationOutcome, Step};
+use report::{ReportOptions, file_count};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use stored::Source;
-use tell::{Telling, counted};
+use transfer::{Recent, Target};
 
 /// Import sessions into the store, or convert files in bulk
 ///
@@ -133,27 +133,27 @@ const MEMORY: i64 = 256 << 20;
 const GROUP: usize = 4096;
 
 /// Reports a directory without files to read; if all were renamed by `--mark`, this is not an error.
-fn nothing_found(context: &Context, path: &Path, marked: usize, recursive: bool) {
+fn report_empty_directory(context: &Context, path: &Path, marked: usize, recursive: bool) {
     match marked {
         0 => context
             .output
-            .error(&file_discovery::nothing_found(path, recursive)),
+            .error(&file_discovery::empty_directory(path, recursive)),
         marked => {
             let before = format!(
                 "no session files found; {} renamed by --mark",
-                counted(marked as u64)
+                file_count(marked as u64)
             );
-            context.output.tell(&path_name(path), &before);
+            context.output.notice(&path_name(path), &before);
         }
     }
 }
 
 impl Run for Migrate {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let all = self.all || self.paths.iter().any(|path| path == Path::new(ALL));
         if all && self.out.is_none() {
-            let error = Error::new(Kind::Usage, format!("{ALL} requires --output-dir"));
+            let error = Error::new(ErrorKind::Usage, format!("{ALL} requires --output-dir"));
             return Err(error.into());
         }
         self.page()?;
@@ -162,12 +162,12 @@ impl Run for Migrate {
             return self.pipe(context);
         }
         if self.reading.branch.is_some() {
-            let error = Error::new(Kind::Usage, "--branch requires standard input");
+            let error = Error::new(ErrorKind::Usage, "--branch requires standard input");
             let error = error.hint("use convo cat --branch N FILE | convo migrate -, or --session ID");
             return Err(error.into());
         }
         if self.out.is_none() && self.format() != Format::Native {
-            return Err(Error::new(Kind::Usage, "--to requires --output-dir or standard input").into());
+            return Err(Error::new(ErrorKind::Usage, "--to requires --output-dir or standard input").into());
         }
         let (sources, left) = self.sources(context)?;
         let mut target = self.target(context, &sources)?;
@@ -185,7 +185,7 @@ impl Run for Migrate {
             );
         }
         if let Some(Target::Store(store)) = &target {
-            claims::put_aside(&mut examined, store);
+            claims::move_links_to_metadata(&mut examined, store);
         }
         let mut steps = plan::decide(&examined, target.as_ref(), &recent, context, !self.no_update);
         if !self.dry_run
@@ -201,7 +201,7 @@ impl Run for Migrate {
                 foreign.secrets.load(Ordering::Relaxed),
             );
         }
-        let telling = Telling {
+        let telling = ReportOptions {
             context,
             json: self.json,
             null: self.null,
@@ -209,9 +209,9 @@ impl Run for Migrate {
             stores: self.out.is_none(),
         };
         telling.all(&examined, &steps, &|step| match &target {
-            Some(Target::Foreign(foreign)) => {
-                foreign.made(step.file, step.nth).map_or(&[], |made| &made.names)
-            }
+            Some(Target::Foreign(foreign)) => foreign
+                .generated_files(step.file, step.nth)
+                .map_or(&[], |built| &built.names),
             _ => &[],
         })
     }
@@ -228,7 +228,10 @@ impl Migrate {
         let given = self.page.given().or(self.page_messages.map(|_| "--page"));
         let pages = self.format() == Format::Html && self.out.is_some();
         if let Some(name) = given.filter(|_| !pages) {
-            let error = Error::new(Kind::Usage, format!("{name} requires --to html and --output-dir"));
+            let error = Error::new(
+                ErrorKind::Usage,
+                format!("{name} requires --to html and --output-dir"),
+            );
             return Err(error.hint("write one page with: convo cat --to html INPUT"));
         }
         page.messages = self.page_messages.map_or(page.messages, |most| most as usize);
@@ -270,10 +273,10 @@ impl Migrate {
             match found {
                 Ok(found) => {
                     for (file, why) in &found.skipped {
-                        context.output.tell(&path_name(file), why);
+                        context.output.notice(&path_name(file), why);
                     }
                     if found.sessions.is_empty() && found.left.is_empty() {
-                        nothing_found(context, path, found.marked, !self.no_recursive);
+                        report_empty_directory(context, path, found.marked, !self.no_recursive);
                     }
                     sources.extend(found.sessions.into_iter().map(Source::File));
                     left.extend(found.left);
@@ -322,13 +325,13 @@ impl Migrate {
     }
 
     /// Reads every source; the results are in the order of the sources.
-    fn examine(&self, context: &Context, sources: &[Source], memory: &AtomicI64) -> Vec<Examined> {
+    fn examine(&self, context: &Context, sources: &[Source], memory: &AtomicI64) -> Vec<ExaminedFile> {
         let done = AtomicUsize::new(0);
         in_parallel(self.threads(), sources, |source| {
             let strict = self.reading.strict;
             let examined = match source {
                 Source::Stored(id) => stored::examine(context.store(), id, strict, memory),
-                Source::File(file) => examine::examine(file, &self.reading, memory),
+                Source::File(file) => inspect::examine(file, &self.reading, memory),
             };
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(100) {
@@ -343,7 +346,7 @@ impl Migrate {
     fn carry(
         &self,
         context: &Context,
-        examined: &[Examined],
+        examined: &[ExaminedFile],
         target: &Target<'_>,
         recent: &Recent<'_>,
         steps: &mut [Step],
@@ -352,7 +355,7 @@ impl Migrate {
             .filter(|step| steps[*step].outcome.is_new())
             .collect();
         // Sessions reported as present must be durable, whichever program wrote them.
-        if steps.iter().any(|step| step.outcome == Outcome::Skipped) {
+        if steps.iter().any(|step| step.outcome == MigrationOutcome::Skipped) {
             target.settle()?;
         }
         let mut written = 0;
@@ -362,7 +365,7 @@ impl Migrate {
                 let Step { file, nth, .. } = steps[*step];
                 match target {
                     Target::Foreign(foreign) => foreign.stage(&batch, (file, nth), &examined[file], recent),
-                    _ => carry::stage(&batch, &examined[file], nth, recent),
+                    _ => transfer::stage(&batch, &examined[file], nth, recent),
                 }
             });
             let mut staged = Vec::with_capacity(group.len());
@@ -386,7 +389,7 @@ impl Migrate {
                 .output
                 .progress(Some(&format!("stored {written} of {}", new.len())));
         }
-        let grown = |step: &usize| steps[*step].outcome == Outcome::Updated;
+        let grown = |step: &usize| steps[*step].outcome == MigrationOutcome::Updated;
         let grown: Vec<usize> = (0..steps.len()).filter(grown).collect();
         let results = in_parallel(self.threads(), &grown, |step| {
             let Step {
@@ -396,7 +399,7 @@ impl Migrate {
                 (Target::Foreign(foreign), _) => {
                     foreign.update((*file, *nth), &examined[*file], recent, context.lock_timeout())
                 }
-                (_, Some(update)) => update.apply(target, &carry::of(&examined[*file], *nth)?.id, context),
+                (_, Some(update)) => update.apply(target, &transfer::of(&examined[*file], *nth)?.id, context),
                 (_, None) => Ok(()),
             }
         });
@@ -416,12 +419,12 @@ impl Migrate {
     }
 
     /// Renames the sources whose sessions are complete in the target, and files that a killed run did not rename.
-    fn mark(&self, context: &Context, examined: &[Examined], steps: &[Step], left: &[PathBuf]) {
+    fn mark(&self, context: &Context, examined: &[ExaminedFile], steps: &[Step], left: &[PathBuf]) {
         if !self.mark {
             if !left.is_empty() {
                 let note = "already imported and renamed; skipped (rename the rest with --mark)";
-                let files = counted(left.len() as u64);
-                context.output.tell("", &format!("{files}: {note}"));
+                let files = file_count(left.len() as u64);
+                context.output.notice("", &format!("{files}: {note}"));
             }
             return;
         }
@@ -430,7 +433,7 @@ impl Migrate {
                 context.output.error(&named(error, &path_name(path)));
             }
         };
-        left.iter().for_each(|file| tell(file, mark::one(file)));
+        left.iter().for_each(|file| tell(file, mark_source::one(file)));
         let listed: HashSet<&Path> = examined.iter().map(|one| one.path.as_path()).collect();
         for (file, examined) in examined.iter().enumerate() {
             let mut own = plan::of_file(steps, file).iter().peekable();
@@ -439,7 +442,7 @@ impl Migrate {
                 && !notice // the source is the only copy
                 && own.all(|step| step.outcome.is_complete());
             if safe {
-                let marked = mark::source(&examined.path, |path| listed.contains(path));
+                let marked = mark_source::source(&examined.path, |path| listed.contains(path));
                 tell(&examined.path, marked);
             }
         }

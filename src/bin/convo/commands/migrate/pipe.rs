@@ -1,11 +1,11 @@
 //! Converts standard input to standard output.
 
 use super::Migrate;
-use crate::args::{EditArgs, Input, OutputArgs, Target};
+use crate::args::{EditArgs, Input, OutputArgs, TargetFormat};
 use crate::context::Context;
-use crate::edit::{self, Edit};
-use crate::input::Reading;
-use convo::error::{Error, Kind};
+use crate::edit::{self, EditRequest};
+use crate::input::InputSettings;
+use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::format::Format;
 
@@ -14,7 +14,7 @@ impl Migrate {
     pub fn pipe(&self, context: &Context) -> anyhow::Result<()> {
         if self.paths.len() > 1 || self.out.is_some() || self.mark {
             return Err(Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "standard input conflicts with other inputs, --output-dir and --mark",
             )
             .hint("give files to import them or to convert them with --output-dir DIR")
@@ -22,22 +22,22 @@ impl Migrate {
         }
         // A migration includes everything that the target can represent.
         let is_native = self.format() == Format::Native;
-        let reading = Reading {
+        let reading = InputSettings {
             include_branches: is_native,
             ..(&self.reading).into()
         };
         let args = EditArgs {
             writing: OutputArgs {
-                to: self.to.map(Target::Format),
+                to: self.to.map(TargetFormat::Format),
                 ..OutputArgs::default()
             },
             dry_run: self.dry_run,
             json: self.json,
             ..EditArgs::default()
         };
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: is_native,
-            ..Edit::new(reading, &args)
+            ..EditRequest::new(reading, &args)
         };
         edit::run(context, &[Input::Stdin], edit, |session, _| {
             Ok(match session.header().is_empty() && !session.is_empty() {

@@ -1,18 +1,18 @@
 //! Plans the migration of each session and formats its row in the report.
 
-use super::carry::{Recent, Standing, Target};
-use super::examine::{Examined, Found, Refusal};
+use super::inspect::{ExaminedFile, FoundSession, Refusal};
+use super::transfer::{Recent, Target, TargetState};
 use super::update::Update;
 use crate::context::Context;
 use crate::output::path_name;
 use crate::terminal::table::Cell;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::model::json;
 use std::collections::HashMap;
 
 /// The outcome for a session or file, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum MigrationOutcome {
     Skipped,
     Migrated,
     /// New lines of the source are appended to the stored session.
@@ -25,41 +25,44 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl MigrationOutcome {
     /// All outcomes, in the order of the summary.
-    pub const ALL: [Outcome; 8] = [
-        Outcome::Migrated,
-        Outcome::Updated,
-        Outcome::Notice,
-        Outcome::Skipped,
-        Outcome::Conflict,
-        Outcome::Damaged,
-        Outcome::NotASession,
-        Outcome::Failed,
+    pub const ALL: [MigrationOutcome; 8] = [
+        MigrationOutcome::Migrated,
+        MigrationOutcome::Updated,
+        MigrationOutcome::Notice,
+        MigrationOutcome::Skipped,
+        MigrationOutcome::Conflict,
+        MigrationOutcome::Damaged,
+        MigrationOutcome::NotASession,
+        MigrationOutcome::Failed,
     ];
 
     /// The word in reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Outcome::Skipped => "skipped",
-            Outcome::Migrated => "migrated",
-            Outcome::Updated => "updated",
-            Outcome::Notice => "notice",
-            Outcome::NotASession => "not-a-session",
-            Outcome::Damaged => "damaged",
-            Outcome::Conflict => "conflict",
-            Outcome::Failed => "failed",
+            MigrationOutcome::Skipped => "skipped",
+            MigrationOutcome::Migrated => "migrated",
+            MigrationOutcome::Updated => "updated",
+            MigrationOutcome::Notice => "notice",
+            MigrationOutcome::NotASession => "not-a-session",
+            MigrationOutcome::Damaged => "damaged",
+            MigrationOutcome::Conflict => "conflict",
+            MigrationOutcome::Failed => "failed",
         }
     }
 
     /// Whether the session is written as a new one.
     pub const fn is_new(self) -> bool {
-        matches!(self, Outcome::Migrated | Outcome::Notice)
+        matches!(self, MigrationOutcome::Migrated | MigrationOutcome::Notice)
     }
 
     /// Whether the target has everything that the source has of the session.
     pub const fn is_complete(self) -> bool {
-        matches!(self, Outcome::Skipped | Outcome::Migrated | Outcome::Updated)
+        matches!(
+            self,
+            MigrationOutcome::Skipped | MigrationOutcome::Migrated | MigrationOutcome::Updated
+        )
     }
 }
 
@@ -67,26 +70,26 @@ impl Outcome {
 pub struct Step {
     pub file: usize,
     pub nth: usize,
-    pub outcome: Outcome,
+    pub outcome: MigrationOutcome,
     pub error: Option<Error>,
-    /// The update, if the outcome is [`Outcome::Updated`].
+    /// The update, if the outcome is [`MigrationOutcome::Updated`].
     pub update: Option<Update>,
 }
 
 impl Step {
     /// Records an error: a name that was taken in the meantime is a conflict, everything else a failure.
     pub fn fail(&mut self, error: Error) {
-        self.outcome = if error.kind == Kind::Exists {
-            Outcome::Conflict
+        self.outcome = if error.kind == ErrorKind::Exists {
+            MigrationOutcome::Conflict
         } else {
-            Outcome::Failed
+            MigrationOutcome::Failed
         };
         self.error = Some(error);
     }
 }
 
 /// The sessions that use an id: file and session index of the first, and of the first one with different content.
-struct Claim<'e> {
+struct IdClaim<'e> {
     first: (usize, usize),
     fingerprint: &'e str,
     other: Option<(usize, usize)>,
@@ -95,20 +98,20 @@ struct Claim<'e> {
 /// Decides the outcome of every session. Different sessions with the same id in two files conflict; copies of a session
 /// are migrated once. A notice is skipped if a session has its id.
 pub fn decide(
-    examined: &[Examined],
+    examined: &[ExaminedFile],
     target: Option<&Target<'_>>,
     recent: &Recent<'_>,
     context: &Context,
     updates: bool,
 ) -> Vec<Step> {
-    let mut claims: HashMap<&str, Claim<'_>> = HashMap::new();
+    let mut claims: HashMap<&str, IdClaim<'_>> = HashMap::new();
     let mut steps = Vec::new();
     for (file, examined) in examined.iter().enumerate() {
         for (nth, found) in examined.found.iter().flatten().enumerate() {
             let outcome = if found.notice {
-                Outcome::Notice
+                MigrationOutcome::Notice
             } else {
-                Outcome::Migrated
+                MigrationOutcome::Migrated
             };
             let mut step = Step {
                 file,
@@ -118,7 +121,7 @@ pub fn decide(
                 update: None,
             };
             if let Some(Target::Foreign(foreign)) = target
-                && let Err(error) = foreign.made(file, nth)
+                && let Err(error) = foreign.generated_files(file, nth)
             {
                 step.fail(error);
             }
@@ -126,14 +129,14 @@ pub fn decide(
         }
     }
     // Sessions take precedence over notices.
-    for outcome in [Outcome::Migrated, Outcome::Notice] {
+    for outcome in [MigrationOutcome::Migrated, MigrationOutcome::Notice] {
         for step in steps.iter().filter(|step| step.outcome == outcome) {
             let Ok(found) = &examined[step.file].found else {
                 continue;
             };
             let found = &found[step.nth];
             let (name, fingerprint) = claimed(found, step, target);
-            let claim = claims.entry(name).or_insert(Claim {
+            let claim = claims.entry(name).or_insert(IdClaim {
                 first: (step.file, step.nth),
                 fingerprint,
                 other: None,
@@ -157,7 +160,7 @@ pub fn decide(
             let name = path_name(&examined[other.0].path);
             step.fail(
                 Error::new(
-                    Kind::Exists,
+                    ErrorKind::Exists,
                     match target {
                         Some(Target::Foreign(_)) => format!("{name} has the same target file {what}"),
                         _ => format!("conflict: {name} contains a different session {what}"),
@@ -166,27 +169,27 @@ pub fn decide(
                 .hint("import one of them, or both to different stores"),
             );
         } else if claim.first != (step.file, step.nth) {
-            step.outcome = Outcome::Skipped;
+            step.outcome = MigrationOutcome::Skipped;
         } else if let Some(target) = target {
-            match target.standing((step.file, step.nth), &examined[step.file], recent, context) {
-                Ok(Standing::New) => {}
-                Ok(Standing::Grown(_)) if own.notice => step.outcome = Outcome::Skipped,
-                Ok(Standing::Grown(_)) if !updates => step.fail(
+            match target.compare_target((step.file, step.nth), &examined[step.file], recent, context) {
+                Ok(TargetState::New) => {}
+                Ok(TargetState::Grown(_)) if own.notice => step.outcome = MigrationOutcome::Skipped,
+                Ok(TargetState::Grown(_)) if !updates => step.fail(
                     Error::new(
-                        Kind::Exists,
+                        ErrorKind::Exists,
                         format!("the source has more messages than session {what}"),
                     )
                     .hint("append them without --no-update"),
                 ),
-                Ok(Standing::Grown(update)) => {
-                    step.outcome = Outcome::Updated;
+                Ok(TargetState::Grown(update)) => {
+                    step.outcome = MigrationOutcome::Updated;
                     step.update = Some(update);
                 }
-                Ok(Standing::There) => step.outcome = Outcome::Skipped,
-                Ok(Standing::Other) if own.notice => step.outcome = Outcome::Skipped,
-                Ok(Standing::Other) => step.fail(
+                Ok(TargetState::There) => step.outcome = MigrationOutcome::Skipped,
+                Ok(TargetState::Other) if own.notice => step.outcome = MigrationOutcome::Skipped,
+                Ok(TargetState::Other) => step.fail(
                     Error::new(
-                        Kind::Exists,
+                        ErrorKind::Exists,
                         match target {
                             Target::Store(_) => {
                                 format!("conflict: stored session {what} has different content")
@@ -204,11 +207,11 @@ pub fn decide(
 }
 
 /// Returns the name that a session claims in the target, and the hash that identifies equal sessions.
-fn claimed<'s>(found: &'s Found, step: &Step, target: Option<&'s Target<'_>>) -> (&'s str, &'s str) {
+fn claimed<'s>(found: &'s FoundSession, step: &Step, target: Option<&'s Target<'_>>) -> (&'s str, &'s str) {
     match target {
         Some(Target::Foreign(foreign)) => foreign
-            .made(step.file, step.nth)
-            .map_or(("", ""), |made| (made.name(), made.digest())),
+            .generated_files(step.file, step.nth)
+            .map_or(("", ""), |built| (built.name(), built.digest())),
         _ => (&found.id, &found.fingerprint),
     }
 }
@@ -221,38 +224,42 @@ pub fn of_file(steps: &[Step], file: usize) -> &[Step] {
 }
 
 /// The report on one file.
-pub struct Row<'e> {
-    examined: &'e Examined,
-    pub outcome: Outcome,
-    sessions: Vec<Told<'e>>,
+pub struct FileRow<'e> {
+    examined: &'e ExaminedFile,
+    pub outcome: MigrationOutcome,
+    sessions: Vec<SessionReport<'e>>,
 }
 
 /// The report on one session.
-struct Told<'e> {
+struct SessionReport<'e> {
     id: &'e str,
     messages: u64,
-    outcome: Outcome,
+    outcome: MigrationOutcome,
     /// The target files, if the name differs from the id.
     files: &'e [String],
 }
 
 /// Builds the row of a file from the steps of its sessions.
-pub fn row<'e>(examined: &'e Examined, steps: &[Step], files: &dyn Fn(&Step) -> &'e [String]) -> Row<'e> {
+pub fn row<'e>(
+    examined: &'e ExaminedFile,
+    steps: &[Step],
+    files: &dyn Fn(&Step) -> &'e [String],
+) -> FileRow<'e> {
     let outcome = match &examined.found {
-        Err(Refusal::NotASession(_)) => Outcome::NotASession,
-        Err(Refusal::Damaged(_)) => Outcome::Damaged,
-        Err(Refusal::Failed(_)) => Outcome::Failed,
+        Err(Refusal::NotASession(_)) => MigrationOutcome::NotASession,
+        Err(Refusal::Damaged(_)) => MigrationOutcome::Damaged,
+        Err(Refusal::Failed(_)) => MigrationOutcome::Failed,
         Ok(_) => steps
             .iter()
             .map(|step| step.outcome)
             .max()
-            .unwrap_or(Outcome::Skipped),
+            .unwrap_or(MigrationOutcome::Skipped),
     };
     let sessions = steps
         .iter()
         .filter_map(|step| {
             let found = examined.found.as_ref().ok()?.get(step.nth)?;
-            Some(Told {
+            Some(SessionReport {
                 id: &found.id,
                 messages: found.messages,
                 outcome: step.outcome,
@@ -260,21 +267,21 @@ pub fn row<'e>(examined: &'e Examined, steps: &[Step], files: &dyn Fn(&Step) -> 
             })
         })
         .collect();
-    Row {
+    FileRow {
         examined,
         outcome,
         sessions,
     }
 }
 
-impl Row<'_> {
+impl FileRow<'_> {
     /// Columns: outcome, path, id, messages.
     pub fn cells(&self, dry_run: bool) -> Vec<Cell> {
         let path = path_name(&self.examined.path);
         let outcome = match (self.outcome, dry_run) {
-            (Outcome::Migrated, true) => "would-migrate",
-            (Outcome::Updated, true) => "would-update",
-            (Outcome::Notice, true) => "would-notice",
+            (MigrationOutcome::Migrated, true) => "would-migrate",
+            (MigrationOutcome::Updated, true) => "would-update",
+            (MigrationOutcome::Notice, true) => "would-notice",
             (outcome, _) => outcome.name(),
         };
         let id = match self.sessions.as_slice() {
@@ -309,13 +316,13 @@ impl Row<'_> {
             .sessions
             .iter()
             .map(|one| {
-                let mut told = serde_json::json!({
+                let mut reported = serde_json::json!({
                     "id": one.id, "messages": one.messages, "outcome": one.outcome.name(),
                 });
                 if !one.files.is_empty() {
-                    told["files"] = one.files.into();
+                    reported["files"] = one.files.into();
                 }
-                told
+                reported
             })
             .collect();
         let mut row = serde_json::json!({

@@ -1,9 +1,9 @@
 //! Migrates stored sessions, selected by name or all.
 
-use super::examine::{Examined, Found, Refusal};
+use super::inspect::{ExaminedFile, FoundSession, Refusal};
 use crate::args::Input;
 use crate::context::Context;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::json;
@@ -41,22 +41,22 @@ pub fn named(context: &Context, operand: &Path) -> Result<Option<String>> {
 }
 
 /// Reads a stored session. `memory` is the number of bytes that may still be held.
-pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64) -> Examined {
+pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64) -> ExaminedFile {
     let mut report = Report::default();
     let found = store.and_then(|store| {
         let size = i64::try_from(store.size(id)?).unwrap_or(i64::MAX);
         let keep = memory.fetch_sub(size, Ordering::Relaxed) >= size;
-        look(store, id, keep, &mut report)
+        scan_session(store, id, keep, &mut report)
     });
     let found = match found {
         Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
-            Kind::Data,
+            ErrorKind::Data,
             "damaged; not imported (--strict)",
         ))),
         Ok(found) => Ok(vec![found]),
         Err(error) => Err(Refusal::Failed(error)),
     };
-    Examined {
+    ExaminedFile {
         path: PathBuf::from(id),
         stored: true,
         format: Some(Format::Native),
@@ -67,11 +67,11 @@ pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64
 }
 
 /// Reads the session again, with its lines.
-pub fn again(store: &Store, id: &str) -> Result<Vec<Found>> {
-    look(store, id, true, &mut Report::default()).map(|found| vec![found])
+pub fn reread(store: &Store, id: &str) -> Result<Vec<FoundSession>> {
+    scan_session(store, id, true, &mut Report::default()).map(|found| vec![found])
 }
 
-fn look(store: &Store, id: &str, keep: bool, report: &mut Report) -> Result<Found> {
+fn scan_session(store: &Store, id: &str, keep: bool, report: &mut Report) -> Result<FoundSession> {
     let session = store.load(id, report)?;
     let mut hash = Sha256::new();
     for index in 0..session.len() {
@@ -80,7 +80,7 @@ fn look(store: &Store, id: &str, keep: bool, report: &mut Report) -> Result<Foun
     }
     let first = (!session.is_empty()).then(|| session.record(0).body.to_vec());
     let own = first.as_deref().and_then(|line| json::member(line, "id"));
-    Ok(Found {
+    Ok(FoundSession {
         id: own
             .and_then(json::text)
             .map_or(id.to_string(), |own| own.into_owned()),

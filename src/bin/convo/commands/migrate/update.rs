@@ -1,19 +1,19 @@
 //! Appends to a stored session the lines that its source has gained.
 
-use super::carry::{self, Recent, Standing, Target};
-use super::examine::{self, Examined};
 use super::growth::{Growth, Sources, source_format, source_hash};
+use super::inspect::{self, ExaminedFile};
+use super::transfer::{self, Recent, Target, TargetState};
 use crate::context::Context;
-use crate::edit::{Place, Stamps};
+use crate::edit::{LineDestination, Stamps};
 use crate::input::regular;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::format::Reader;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::model::json;
 use convo::model::session::Session;
-use convo::store::{Facts, Rewrite, log, write_atomically};
+use convo::store::{FileStat, Rewrite, log, write_atomically};
 use std::path::Path;
 
 /// The lines to append.
@@ -27,35 +27,35 @@ pub struct Update {
 /// Compares an existing session with its source.
 pub fn compare(
     target: &Target<'_>,
-    examined: &Examined,
+    examined: &ExaminedFile,
     nth: usize,
     recent: &Recent<'_>,
     context: &Context,
-) -> Result<Standing> {
-    let found = carry::of(examined, nth)?;
+) -> Result<TargetState> {
+    let found = transfer::of(examined, nth)?;
     let (stored, length, place) = match target {
         Target::Store(store) => {
             let (session, length) = store.load_with_archive(&found.id, &mut Report::default())?;
-            (session, length, Place::Store)
+            (session, length, LineDestination::Store)
         }
         Target::Folder(folder) => match read(&folder.join(format!("{}.jsonl", found.id)))? {
-            Some((bytes, _)) => (session(&bytes)?, bytes.len() as u64, Place::Stream),
-            None => return Ok(Standing::New),
+            Some((bytes, _)) => (session(&bytes)?, bytes.len() as u64, LineDestination::Stream),
+            None => return Ok(TargetState::New),
         },
-        Target::Foreign(_) => return Ok(Standing::Other),
+        Target::Foreign(_) => return Ok(TargetState::Other),
     };
-    let new = carry::session(examined, nth, recent)?;
+    let new = transfer::session(examined, nth, recent)?;
     let hash = source_hash(&stored.header());
     if found.made && hash.is_some() && hash == source_hash(&new.header()) {
-        return Ok(Standing::There);
+        return Ok(TargetState::There);
     }
     if !found.made && !has_same_header(&stored, &new) {
-        return Ok(Standing::Other);
+        return Ok(TargetState::Other);
     }
     let before = || {
         let format = source_format(&stored.header())?;
         let is_file = found.made && !examined.stored;
-        examine::lines_before(
+        inspect::lines_before(
             is_file.then_some(&examined.path)?,
             format,
             hash.as_deref()?,
@@ -71,9 +71,9 @@ pub fn compare(
         stamp: &|content| stamps.event(content),
     };
     Ok(match sources.growth()? {
-        Growth::None => Standing::There,
-        Growth::Lines(lines) => Standing::Grown(Update { lines, length }),
-        Growth::Diverged => Standing::Other,
+        Growth::None => TargetState::There,
+        Growth::Lines(lines) => TargetState::Grown(Update { lines, length }),
+        Growth::Diverged => TargetState::Other,
     })
 }
 
@@ -81,7 +81,7 @@ impl Update {
     /// Appends the lines atomically, unless the session has changed in the meantime.
     pub fn apply(&self, target: &Target<'_>, id: &str, context: &Context) -> Result<()> {
         let changed = || {
-            Error::new(Kind::Locked, "stored session modified by another program")
+            Error::new(ErrorKind::Locked, "stored session modified by another program")
                 .hint("run the command again")
         };
         match target {
@@ -115,11 +115,11 @@ impl Update {
 }
 
 /// Reads a file of a directory of native files.
-fn read(path: &Path) -> Result<Option<(Vec<u8>, Facts)>> {
+fn read(path: &Path) -> Result<Option<(Vec<u8>, FileStat)>> {
     let Some(file) = regular::open_target(path)? else {
         return Ok(None);
     };
-    let facts = Facts::of(&file).map_err(|error| Error::io("cannot read", error))?;
+    let facts = FileStat::of(&file).map_err(|error| Error::io("cannot read", error))?;
     Ok(Some((regular::read_all(file)?, facts)))
 }
 

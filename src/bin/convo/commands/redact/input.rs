@@ -3,8 +3,8 @@
 use crate::args::{Input, InputArgs};
 use crate::context::Context;
 use crate::input::each_session;
-use crate::input::source;
-use convo::error::{Error, Kind, Result};
+use crate::input::input_source;
+use convo::error::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -15,10 +15,12 @@ impl Sources {
     pub fn stdin() -> Result<Box<dyn BufRead>> {
         use std::io::IsTerminal;
         if io::stdin().is_terminal() {
-            return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
-                .hint("give a file, or pipe one in"));
+            return Err(
+                Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
+                    .hint("give a file, or pipe one in"),
+            );
         }
-        Ok(Box::new(BufReader::with_capacity(1 << 16, source::stdin())))
+        Ok(Box::new(BufReader::with_capacity(1 << 16, input_source::stdin())))
     }
 
     pub fn file(file: File) -> Box<dyn BufRead> {
@@ -26,12 +28,12 @@ impl Sources {
     }
 
     /// Reads the lines of a stored session.
-    pub fn stored(context: &Context, input: &Input, take: TakeLine<'_>) -> anyhow::Result<()> {
+    pub fn stored(context: &Context, input: &Input, take: LineVisitor<'_>) -> anyhow::Result<()> {
         let reading = InputArgs::default();
         each_session(context, std::slice::from_ref(input), &reading, |_, session| {
             (0..session.len()).try_for_each(|index| {
                 let line = session.full(index);
-                take(&Line {
+                take(&InputLine {
                     number: session.place(index).line,
                     bytes: line.strip_suffix(b"\n").unwrap_or(line),
                     end: b"\n",
@@ -57,7 +59,7 @@ const BINARY: [(&[u8], &str, &str); 3] = [
 ];
 
 /// A line of an input, or a JSON document of many lines.
-pub struct Line<'l> {
+pub struct InputLine<'l> {
     /// Number of the first line, from 1.
     pub number: u64,
     pub bytes: &'l [u8],
@@ -65,10 +67,10 @@ pub struct Line<'l> {
     pub end: &'l [u8],
 }
 
-impl Line<'_> {
-    fn of(number: u64, line: &[u8]) -> Line<'_> {
+impl InputLine<'_> {
+    fn of(number: u64, line: &[u8]) -> InputLine<'_> {
         let bytes = line.strip_suffix(b"\n").unwrap_or(line);
-        Line {
+        InputLine {
             number,
             bytes,
             end: &line[bytes.len()..],
@@ -77,10 +79,10 @@ impl Line<'_> {
 }
 
 /// Called with each line.
-pub type TakeLine<'t> = &'t mut dyn FnMut(&Line<'_>) -> anyhow::Result<()>;
+pub type LineVisitor<'t> = &'t mut dyn FnMut(&InputLine<'_>) -> anyhow::Result<()>;
 
 /// Passes on each line; passes a JSON document on as one.
-pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Result<()> {
+pub fn each_line(mut input: Box<dyn BufRead>, take: LineVisitor<'_>) -> anyhow::Result<()> {
     let failed = |error| Error::io("cannot read", error);
     while let Err(error) = input.fill_buf() {
         if error.kind() != io::ErrorKind::Interrupted {
@@ -89,7 +91,7 @@ pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Res
     }
     let head = input.fill_buf().map_err(failed)?;
     if let Some((_, what, hint)) = BINARY.iter().find(|(begins, ..)| head.starts_with(begins)) {
-        return Err(Error::new(Kind::Data, *what).hint(*hint).into());
+        return Err(Error::new(ErrorKind::Data, *what).hint(*hint).into());
     }
     let mut line = Vec::new();
     let mut number = 0;
@@ -105,11 +107,11 @@ pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Res
             let body = line.trim_ascii_end().len();
             if is_complete(&line) {
                 let (bytes, end) = line.split_at(body);
-                return take(&Line { number, bytes, end });
+                return take(&InputLine { number, bytes, end });
             }
             // Damaged: treat every line as text.
             let mut lines = (1..).zip(line.split_inclusive(|byte| *byte == b'\n'));
-            return lines.try_for_each(|(number, line)| take(&Line::of(number, line)));
+            return lines.try_for_each(|(number, line)| take(&InputLine::of(number, line)));
         }
         let first = number;
         // A private key that spans lines is one value.
@@ -119,7 +121,7 @@ pub fn each_line(mut input: Box<dyn BufRead>, take: TakeLine<'_>) -> anyhow::Res
             }
             number += 1;
         }
-        take(&Line::of(first, &line))?;
+        take(&InputLine::of(first, &line))?;
     }
 }
 

@@ -15,12 +15,12 @@ use crate::output::path_name;
 use crate::programs::database;
 use crate::writing::rewrite;
 use clap::Args;
-use convo::error::{Error, Kind};
-use convo::store::{Facts, Rewrite, settle_file};
-use input::{Line, Sources, TakeLine, each_line};
+use convo::error::{Error, ErrorKind};
+use convo::store::{FileStat, Rewrite, sync_file};
+use input::{InputLine, LineVisitor, Sources, each_line};
 use options::RedactOptions;
-use pass::{Pass, Settings};
-use report::Report;
+use pass::{Pass, PassSettings};
+use report::RedactionReport;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -72,11 +72,11 @@ pub struct Redact {
 
 impl Run for Redact {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let settings = self.options.settings()?;
         let inputs = context.inputs(&self.inputs)?;
         if self.check {
-            let mut findings = Report::default();
+            let mut findings = RedactionReport::default();
             for input in &inputs {
                 let mut pass = Pass::new(&settings, &input.label());
                 let done = self.each(context, input, &mut |line| Ok(pass.take(line).map(drop)?));
@@ -90,11 +90,11 @@ impl Run for Redact {
         if self.in_place.is_some() || stored > 0 {
             if self.in_place.is_none() && stored < inputs.len() {
                 let error = "cannot mix stored sessions with files or standard input";
-                return Err(Error::new(Kind::Usage, error)
+                return Err(Error::new(ErrorKind::Usage, error)
                     .hint("use --stdout to read stored sessions as streams")
                     .into());
             }
-            let mut plan = Report::default();
+            let mut plan = RedactionReport::default();
             for input in &inputs {
                 let done = match input {
                     Input::Name(name) if self.in_place.is_none() => {
@@ -111,7 +111,7 @@ impl Run for Redact {
             };
         }
         if self.dry_run {
-            let error = Error::new(Kind::Usage, "-n requires -i or a stored session");
+            let error = Error::new(ErrorKind::Usage, "-n requires -i or a stored session");
             return Err(error.hint("list findings with: --check").into());
         }
         let write = |out: &mut dyn Write| {
@@ -140,7 +140,7 @@ impl Run for Redact {
 }
 
 /// Writes a line, or its new bytes.
-fn write_line(out: &mut dyn Write, line: &Line<'_>, new: Option<Vec<u8>>) -> convo::Result<()> {
+fn write_line(out: &mut dyn Write, line: &InputLine<'_>, new: Option<Vec<u8>>) -> convo::Result<()> {
     out.write_all(new.as_deref().unwrap_or(line.bytes))
         .and_then(|()| out.write_all(line.end))
         .map_err(|error| Error::io("cannot write", error))
@@ -152,7 +152,7 @@ impl Redact {
         matches!(input, Input::Name(_)) && !self.stdout && self.output.is_none()
     }
 
-    fn each(&self, context: &Context, input: &Input, take: TakeLine<'_>) -> anyhow::Result<()> {
+    fn each(&self, context: &Context, input: &Input, take: LineVisitor<'_>) -> anyhow::Result<()> {
         let label = input.label();
         match input {
             Input::Name(_) | Input::Row(..) => Sources::stored(context, input, take),
@@ -169,12 +169,12 @@ impl Redact {
         &self,
         context: &Context,
         input: &Input,
-        settings: &Settings,
-        plan: &mut Report,
+        settings: &PassSettings,
+        plan: &mut RedactionReport,
     ) -> anyhow::Result<()> {
         let label = input.label();
         let Input::Path(path) = input else {
-            let error = Error::new(Kind::Usage, "-i requires a file");
+            let error = Error::new(ErrorKind::Usage, "-i requires a file");
             return Err(match input {
                 Input::Name(_) => named(error, &label).hint("omit -i to change the stored session"),
                 Input::Row(..) => database::unchanged(&label),
@@ -185,7 +185,7 @@ impl Redact {
         let suffix = self.in_place.as_deref().unwrap_or_default();
         context.refuse_running(path, false)?;
         if path.is_symlink() {
-            let error = Error::new(Kind::Unsafe, "not a regular file");
+            let error = Error::new(ErrorKind::Unsafe, "not a regular file");
             return Err(named(
                 error.hint("symbolic links, pipes and devices are not supported"),
                 &label,
@@ -194,7 +194,7 @@ impl Redact {
         }
         let open = || regular::open(path).map_err(|error| named(error, &label));
         let file = open()?;
-        let facts = Facts::of(&file).map_err(|error| named(Error::io("cannot read", error), &label))?;
+        let facts = FileStat::of(&file).map_err(|error| named(Error::io("cannot read", error), &label))?;
         let mut pass = Pass::new(settings, &label);
         each_line(Sources::file(file), &mut |line| Ok(pass.take(line).map(drop)?))
             .map_err(|error| at(error, &label))?;
@@ -205,7 +205,7 @@ impl Redact {
         }
         if !pass.is_change {
             // A killed run may have replaced the file without syncing it.
-            settle_file(path).map_err(|error| named(error, &label))?;
+            sync_file(path).map_err(|error| named(error, &label))?;
         } else {
             let options = Rewrite {
                 backup: Some(suffix.into()).filter(|_| !suffix.is_empty()),
@@ -214,7 +214,7 @@ impl Redact {
                 ..Rewrite::default()
             };
             // The cached overviews may contain a title of the file.
-            homes::forget()?;
+            homes::remove_cache()?;
             let mut again = Pass::new(settings, &label);
             rewrite(path, &options, &label, |out| {
                 each_line(Sources::file(open()?), &mut |line| {
@@ -228,7 +228,7 @@ impl Redact {
         for copy in copies(path).into_iter().filter(|_| is_change) {
             context
                 .output
-                .tell(&label, &format!("not redacted: {}", path_name(&copy)));
+                .notice(&label, &format!("not redacted: {}", path_name(&copy)));
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ fn copies(path: &Path) -> Vec<PathBuf> {
 /// Adds the name of the input to an error.
 fn at(error: anyhow::Error, label: &str) -> anyhow::Error {
     match error.downcast::<Error>() {
-        Ok(error) if error.at.is_none() && error.kind != Kind::InputOutput => named(error, label).into(),
+        Ok(error) if error.at.is_none() && error.kind != ErrorKind::InputOutput => named(error, label).into(),
         Ok(error) => error.into(),
         Err(error) => error,
     }

@@ -1,10 +1,10 @@
 //! Detection options.
 
-use super::pass::Settings;
+use super::pass::PassSettings;
 use crate::input::regular;
 use clap::{Args, ValueEnum};
-use convo::error::{Error, Kind, Result};
-use convo::filter::redact::{self, Level, Options, PERSONAL, Template};
+use convo::error::{Error, ErrorKind, Result};
+use convo::filter::redact::{self, Certainty, PERSONAL, RedactorOptions, Template};
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
@@ -106,8 +106,8 @@ impl RedactOptions {
     /// Reads the settings.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for an unknown kind, a bad line of --allow or a bad --mark; [`Kind::Config`] for an empty key.
-    pub fn settings(&self) -> Result<Settings> {
+    /// [`ErrorKind::Usage`] for an unknown kind, a bad line of --allow or a bad --mark; [`ErrorKind::Config`] for an empty key.
+    pub fn settings(&self) -> Result<PassSettings> {
         let mut names = self.name.clone();
         if let Some(path) = &self.name_file {
             let lines = text(path, "--name-file")?;
@@ -119,10 +119,10 @@ impl RedactOptions {
                     .map(str::to_string),
             );
         }
-        let mut options = Options {
+        let mut options = RedactorOptions {
             level: match self.level {
-                Some(LevelName::Definite) => Level::Definite,
-                _ => Level::Likely,
+                Some(LevelName::Definite) => Certainty::Definite,
+                _ => Certainty::Likely,
             },
             personal: personal(&self.personal)?,
             names,
@@ -132,12 +132,12 @@ impl RedactOptions {
             mark: self.mark.as_deref().map_or(Ok(Template::default()), mark)?,
             drop_media: self.images == Some(KeepOrDrop::Drop),
             drop_opaque: self.opaque == Some(KeepOrDrop::Drop),
-            ..Options::default()
+            ..RedactorOptions::default()
         };
         if let Some(path) = &self.allow {
             allow(path, &mut options)?;
         }
-        Ok(Settings {
+        Ok(PassSettings {
             options,
             refuses_signed: self.signed == Some(DropOrRefuse::Refuse),
         })
@@ -149,12 +149,12 @@ fn text(path: &Path, option: &str) -> Result<String> {
         .map_err(|error| Error::io(format!("{option} {}: cannot read", path.display()), error))
 }
 
-fn kind(name: &str, option: &str) -> Result<redact::Kind> {
+fn kind(name: &str, option: &str) -> Result<redact::SecretKind> {
     let all = redact::kinds();
     all.iter().find(|known| **known == name).copied().ok_or_else(|| {
         let near = |known: &&&str| known.contains(name) || strsim::damerau_levenshtein(known, name) <= 2;
         let near: Vec<&str> = all.iter().filter(near).copied().collect();
-        let error = Error::new(Kind::Usage, format!("{option}: unknown kind '{name}'"));
+        let error = Error::new(ErrorKind::Usage, format!("{option}: unknown kind '{name}'"));
         match near.as_slice() {
             [] => error.hint(format!("kinds: {}", all.join(", "))),
             near => error.hint(format!("did you mean '{}'?", near.join("' or '"))),
@@ -162,12 +162,12 @@ fn kind(name: &str, option: &str) -> Result<redact::Kind> {
     })
 }
 
-fn kinds(names: &[String], option: &str) -> Result<Vec<redact::Kind>> {
+fn kinds(names: &[String], option: &str) -> Result<Vec<redact::SecretKind>> {
     names.iter().map(|name| kind(name, option)).collect()
 }
 
 /// Parses kinds of personal data, by full or short name.
-fn personal(names: &[String]) -> Result<Vec<redact::Kind>> {
+fn personal(names: &[String]) -> Result<Vec<redact::SecretKind>> {
     let mut kinds = Vec::new();
     for name in names {
         let name = match name.as_str() {
@@ -182,7 +182,7 @@ fn personal(names: &[String]) -> Result<Vec<redact::Kind>> {
         };
         let known = PERSONAL.into_iter().find(|known| *known == name);
         kinds.push(known.ok_or_else(|| {
-            Error::new(Kind::Usage, format!("--personal: unknown kind '{name}'"))
+            Error::new(ErrorKind::Usage, format!("--personal: unknown kind '{name}'"))
                 .hint(format!("kinds: {}, or all", PERSONAL.join(", ")))
         })?);
     }
@@ -190,7 +190,7 @@ fn personal(names: &[String]) -> Result<Vec<redact::Kind>> {
 }
 
 fn key(path: &Path) -> Result<Vec<u8>> {
-    let wrong = |what: &str| Error::new(Kind::Config, format!("--key {}: {what}", path.display()));
+    let wrong = |what: &str| Error::new(ErrorKind::Config, format!("--key {}: {what}", path.display()));
     let key = regular::read(path).map_err(|error| wrong(&error.message))?;
     match key.trim_ascii().is_empty() {
         true => Err(wrong("the file is empty").hint("create a key with: head -c 32 /dev/urandom > FILE")),
@@ -200,13 +200,13 @@ fn key(path: &Path) -> Result<Vec<u8>> {
 
 fn mark(text: &str) -> Result<Template> {
     Template::read(text).ok_or_else(|| {
-        Error::new(Kind::Usage, "--mark: invalid placeholder")
+        Error::new(ErrorKind::Usage, "--mark: invalid placeholder")
             .hint("%k is the kind, %h the hash or number, %% a percent sign; no line breaks")
     })
 }
 
 /// Reads the allowed values. Errors do not quote a line, because it may be a secret.
-fn allow(path: &Path, options: &mut Options) -> Result<()> {
+fn allow(path: &Path, options: &mut RedactorOptions) -> Result<()> {
     for (nth, line) in text(path, "--allow")?.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -214,7 +214,7 @@ fn allow(path: &Path, options: &mut Options) -> Result<()> {
         }
         let wrong = |what: &str| {
             let place = format!("--allow {}:{}", path.display(), nth + 1);
-            Error::new(Kind::Usage, format!("{place}: {what}"))
+            Error::new(ErrorKind::Usage, format!("{place}: {what}"))
         };
         let entry = || {
             wrong("invalid entry")

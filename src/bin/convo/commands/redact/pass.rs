@@ -1,24 +1,24 @@
 //! Redacts one input.
 
-use super::input::Line;
-use super::report::Report;
+use super::input::InputLine;
+use super::report::RedactionReport;
 use crate::context::Context;
-use convo::error::{Error, Kind, Place, Result};
-use convo::filter::redact::{Options, Redactor};
+use convo::error::{Error, ErrorKind, Position, Result};
+use convo::filter::redact::{Redactor, RedactorOptions};
 use convo::format;
 
 /// Options and report of a redaction, shared by all inputs.
-pub struct Settings {
-    pub options: Options,
+pub struct PassSettings {
+    pub options: RedactorOptions,
     /// Whether a signed part must not change.
     pub refuses_signed: bool,
 }
 
 /// State of redacting one input.
 pub struct Pass<'a> {
-    settings: &'a Settings,
+    settings: &'a PassSettings,
     pub redactor: Redactor,
-    pub findings: Report,
+    pub findings: RedactionReport,
     /// The name of the input in messages.
     pub label: String,
     damage: format::report::Report,
@@ -30,11 +30,11 @@ pub struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub fn new(settings: &'a Settings, label: &str) -> Pass<'a> {
+    pub fn new(settings: &'a PassSettings, label: &str) -> Pass<'a> {
         Pass {
             settings,
             redactor: Redactor::new(settings.options.clone()),
-            findings: Report::default(),
+            findings: RedactionReport::default(),
             label: label.to_string(),
             damage: format::report::Report::default(),
             offset: 0,
@@ -44,7 +44,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Returns a pass over files of a store, which reports their damage itself.
-    pub fn of_store(settings: &'a Settings, label: &str) -> Pass<'a> {
+    pub fn of_store(settings: &'a PassSettings, label: &str) -> Pass<'a> {
         Pass {
             is_json: Some(false),
             ..Pass::new(settings, label)
@@ -54,9 +54,9 @@ impl<'a> Pass<'a> {
     /// Redacts a line; none if it is unchanged.
     ///
     /// # Errors
-    /// [`Kind::No`] if a signed part would change and must not.
-    pub fn take(&mut self, line: &Line<'_>) -> Result<Option<Vec<u8>>> {
-        let place = Place {
+    /// [`ErrorKind::No`] if a signed part would change and must not.
+    pub fn take(&mut self, line: &InputLine<'_>) -> Result<Option<Vec<u8>>> {
+        let place = Position {
             line: line.number,
             offset: self.offset,
         };
@@ -65,7 +65,7 @@ impl<'a> Pass<'a> {
         self.redactor.reserve(line.bytes);
         let outcome = self.redactor.redact(line.bytes);
         if self.settings.refuses_signed && self.redactor.signed() > signed {
-            let error = Error::new(Kind::No, "a signed part contains a secret");
+            let error = Error::new(ErrorKind::No, "a signed part contains a secret");
             return Err(error
                 .at(self.label.clone(), place)
                 .hint("drop such parts with: --signed drop"));
@@ -94,6 +94,6 @@ impl<'a> Pass<'a> {
     pub fn report(mut self, context: &Context) {
         self.report_damage(context);
         let words = self.findings.words(&self.redactor, &self.settings.options);
-        context.output.tell(&self.label, &words);
+        context.output.notice(&self.label, &words);
     }
 }

@@ -1,14 +1,14 @@
 //! Reports findings without their values.
 
 use crate::context::Context;
-use crate::output::counted;
+use crate::output::count_of;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
-use convo::error::Kind;
-use convo::filter::redact::{Finding, Options, Redactor};
+use convo::error::ErrorKind;
+use convo::filter::redact::{Redactor, RedactorOptions, SecretFinding};
 use convo::model::json;
 use convo::model::message::Message;
-use convo::model::record::{Kind as RecordKind, Record};
+use convo::model::record::{Record, RecordKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -29,24 +29,24 @@ const PLAN: [Column; 3] = [
 
 /// Findings in the inputs so far.
 #[derive(Default)]
-pub struct Report {
-    rows: Vec<Row>,
+pub struct RedactionReport {
+    rows: Vec<FindingRow>,
     /// The id of the session that contains the lines, if they name it.
     session: Option<String>,
 }
 
-struct Row {
+struct FindingRow {
     input: String,
     session: Option<String>,
     line: u64,
     id: Option<String>,
     place: String,
-    finding: Finding,
+    finding: SecretFinding,
 }
 
-impl Report {
+impl RedactionReport {
     /// Adds the findings of a line; `line` is the text before redaction.
-    pub fn add(&mut self, input: &str, number: u64, line: &[u8], findings: Vec<Finding>) {
+    pub fn add(&mut self, input: &str, number: u64, line: &[u8], findings: Vec<SecretFinding>) {
         if number == 1 || line.starts_with(SESSION) {
             self.session = session(line).or(self.session.take());
         }
@@ -55,7 +55,7 @@ impl Report {
         }
         let record = Record::parse(
             line,
-            convo::error::Place {
+            convo::error::Position {
                 line: number,
                 offset: 1,
             },
@@ -65,10 +65,10 @@ impl Report {
             _ => None,
         };
         let id = message.and_then(Message::id).map(|id| id.into_owned());
-        let place = message.map_or_else(|| foreign_place(line), place);
+        let place = message.map_or_else(|| role_in_format(line), message_location);
         let session = self.session.clone().or_else(|| text(line, "sessionId"));
         // In a document, only the first line number is known; the pointer gives the position.
-        self.rows.extend(findings.into_iter().map(|finding| Row {
+        self.rows.extend(findings.into_iter().map(|finding| FindingRow {
             input: input.to_string(),
             session: session.clone(),
             line: number,
@@ -79,7 +79,7 @@ impl Report {
     }
 
     /// Adds the findings of another input.
-    pub fn extend(&mut self, other: Report) {
+    pub fn extend(&mut self, other: RedactionReport) {
         self.rows.extend(other.rows);
     }
 
@@ -99,7 +99,7 @@ impl Report {
                 vec![
                     Cell::Text(rows[0].input.clone()),
                     Cell::Number(Some(lines as u64)),
-                    Cell::Text(in_words(&kinds(rows))),
+                    Cell::Text(describe_kinds(&kinds(rows))),
                 ]
             });
         Table::new(&PLAN, &times).print(&context.output, rows)
@@ -108,28 +108,30 @@ impl Report {
     /// Prints the findings; the status is 1 if there are any.
     pub fn print(self, context: &Context, json: bool) -> anyhow::Result<()> {
         if !self.rows.is_empty() {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
         if json {
-            return context.output.rows(false, self.rows.iter().map(Row::object));
+            return context
+                .output
+                .rows(false, self.rows.iter().map(FindingRow::object));
         }
         if context.output.is_quiet() {
             return Ok(());
         }
         let times = Times::new(crate::args::TimeOptions::default(), &context.clock);
-        let rows = self.rows.into_iter().map(Row::cells);
+        let rows = self.rows.into_iter().map(FindingRow::cells);
         Table::new(&COLUMNS, &times).print(&context.output, rows)
     }
 
     /// Summarizes the report: replacements by kind, and signed and encrypted parts.
-    pub fn words(&self, redactor: &Redactor, options: &Options) -> String {
-        let mut words = match in_words(&kinds(&self.rows)) {
+    pub fn words(&self, redactor: &Redactor, options: &RedactorOptions) -> String {
+        let mut words = match describe_kinds(&kinds(&self.rows)) {
             kinds if kinds.is_empty() => "found nothing to redact".to_string(),
             kinds => format!("redacted {kinds}"),
         };
         let mut add = |verb: &str, count: u64, what: &str| {
             if count > 0 {
-                words.push_str(&format!("; {verb} {}", counted(count, what)));
+                words.push_str(&format!("; {verb} {}", count_of(count, what)));
             }
         };
         add("dropped", redactor.signed(), "signed part");
@@ -143,7 +145,7 @@ impl Report {
     }
 }
 
-fn kinds<'r>(rows: impl IntoIterator<Item = &'r Row>) -> BTreeMap<&'static str, u64> {
+fn kinds<'r>(rows: impl IntoIterator<Item = &'r FindingRow>) -> BTreeMap<&'static str, u64> {
     let mut kinds = BTreeMap::new();
     for row in rows {
         *kinds.entry(row.finding.secret.kind).or_default() += 1;
@@ -151,7 +153,7 @@ fn kinds<'r>(rows: impl IntoIterator<Item = &'r Row>) -> BTreeMap<&'static str, 
     kinds
 }
 
-fn in_words(kinds: &BTreeMap<&str, u64>) -> String {
+fn describe_kinds(kinds: &BTreeMap<&str, u64>) -> String {
     let parts: Vec<String> = kinds
         .iter()
         .map(|(kind, count)| format!("{kind} ({count})"))
@@ -176,13 +178,13 @@ fn session(line: &[u8]) -> Option<String> {
 }
 
 /// The role of a message in another format.
-fn foreign_place(line: &[u8]) -> String {
+fn role_in_format(line: &[u8]) -> String {
     let role = |name| json::member(line, name).and_then(|inner| text(inner, "role"));
     role("message").or_else(|| role("payload")).unwrap_or_default()
 }
 
 /// The tool or role of a message.
-fn place(message: &Message<'_>) -> String {
+fn message_location(message: &Message<'_>) -> String {
     let role = message.role_name();
     let tool = message.name.and_then(convo::model::json::text);
     match tool {
@@ -191,7 +193,7 @@ fn place(message: &Message<'_>) -> String {
     }
 }
 
-impl Row {
+impl FindingRow {
     fn cells(self) -> Vec<Cell> {
         let secret = &self.finding.secret;
         let hash = secret.sha256.as_deref().map_or("-", |hash| &hash[..8]);

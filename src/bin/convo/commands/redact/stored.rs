@@ -1,29 +1,29 @@
 //! Redacts stored sessions permanently.
 
 use super::Redact;
-use super::input::Line;
-use super::pass::{Pass, Settings};
-use super::report::Report;
+use super::input::InputLine;
+use super::pass::{Pass, PassSettings};
+use super::report::RedactionReport;
 use crate::context::{Context, named};
 use convo::error::Result;
 use convo::model::json::{self, ObjectBuilder};
 use convo::store::{Redacted, Redaction};
 
 /// Redacts one session in all its files.
-struct Everywhere<'a> {
+struct StoredRedaction<'a> {
     pass: Pass<'a>,
     id: String,
     at: String,
 }
 
-impl Redaction for Everywhere<'_> {
+impl Redaction for StoredRedaction<'_> {
     fn prepare(&mut self, bytes: &[u8]) {
         self.pass.redactor.reserve(bytes);
     }
 
     fn line(&mut self, file: &str, number: u64, line: &[u8]) -> Result<Option<Vec<u8>>> {
         self.pass.label = file.to_string();
-        self.pass.take(&Line {
+        self.pass.take(&InputLine {
             number,
             bytes: line,
             end: b"",
@@ -51,13 +51,13 @@ impl Redact {
         &self,
         context: &Context,
         name: &str,
-        settings: &Settings,
-        plan: &mut Report,
+        settings: &PassSettings,
+        plan: &mut RedactionReport,
     ) -> anyhow::Result<()> {
         let store = context.store()?;
         let id = store.resolve(name)?;
         let size = store.size(&id)?;
-        let mut everywhere = Everywhere {
+        let mut everywhere = StoredRedaction {
             pass: Pass::of_store(settings, &id),
             id: context.new_id("evt_", || format!("redact {id} {size}"))?,
             at: context.clock.now(),
@@ -78,7 +78,7 @@ impl Redact {
         {
             let what =
                 format!("the imported file '{file}' was not redacted; to migrate it again restores its text");
-            context.output.tell(name, &what);
+            context.output.notice(name, &what);
         }
         Ok(())
     }

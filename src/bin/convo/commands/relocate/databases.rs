@@ -3,8 +3,8 @@
 use crate::context::{Context, named};
 use crate::output::path_name;
 use crate::programs::database::PLUGIN;
-use crate::programs::external_program::{Asked, Named};
-use convo::error::{Error, Kind, Result};
+use crate::programs::external_program::{ProgramName, RunOptions};
+use convo::error::{Error, ErrorKind, Result};
 use convo::home::relocation::has_log;
 use convo::store::changes::{Journals, Scratch};
 use convo::store::refuse_writers;
@@ -17,7 +17,7 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Maximum size of the plugin's output in bytes.
-const MOST: usize = 1 << 20;
+const MAXIMUM: usize = 1 << 20;
 
 /// A database with columns that name the project.
 pub struct Database {
@@ -31,7 +31,7 @@ pub struct Database {
 /// # Errors
 /// Returns the errors of the plugin.
 pub fn read(context: &Context, path: &Path, names: [&str; 2]) -> Result<Option<Database>> {
-    let counts = ask(context, path, path, names, true)?;
+    let counts = run_plugin(context, path, path, names, true)?;
     Ok((!counts.is_empty()).then(|| Database {
         path: path.to_path_buf(),
         counts,
@@ -42,7 +42,7 @@ impl Database {
     /// Moves a write-ahead log that the program left into the database; its content does not change.
     ///
     /// # Errors
-    /// [`Kind::Locked`] if a program has the database open.
+    /// [`ErrorKind::Locked`] if a program has the database open.
     pub fn settle(&self, context: &Context) -> Result<()> {
         let label = path_name(&self.path);
         let file = File::open(&self.path);
@@ -67,9 +67,9 @@ impl Database {
         names: [&str; 2],
     ) -> Result<Scratch<'j>> {
         let copy = journals.scratch(&self.path)?;
-        let counts = ask(context, &self.path, &copy.path(), names, false)?;
+        let counts = run_plugin(context, &self.path, &copy.path(), names, false)?;
         if counts != self.counts {
-            let error = Error::new(Kind::Locked, "changed while it was read");
+            let error = Error::new(ErrorKind::Locked, "changed while it was read");
             let error = error.hint("nothing was changed; run the command again");
             return Err(named(error, &path_name(&self.path)));
         }
@@ -80,7 +80,7 @@ impl Database {
 /// Fails if a database has a log with changes: SQLite would apply the log to the new database.
 ///
 /// # Errors
-/// [`Kind::Locked`] with the database.
+/// [`ErrorKind::Locked`] with the database.
 pub fn refuse_logs<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Result<()> {
     paths.try_for_each(|path| match has_log(path)? {
         false => Ok(()),
@@ -89,13 +89,16 @@ pub fn refuse_logs<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Result<()> 
 }
 
 fn in_use(path: &Path) -> Error {
-    let error = Error::new(Kind::Locked, "a program has the database open, or was killed");
+    let error = Error::new(
+        ErrorKind::Locked,
+        "a program has the database open, or was killed",
+    );
     let error = error.hint("nothing was changed; start and end the program first");
     named(error, &path_name(path))
 }
 
 /// Runs the plugin to find or make the changes of a file.
-fn ask(
+fn run_plugin(
     context: &Context,
     label: &Path,
     path: &Path,
@@ -124,24 +127,24 @@ fn ask(
 }
 
 fn failed(label: &Path, why: &str) -> Error {
-    let error = Error::new(Kind::InputOutput, format!("convo-{PLUGIN} failed: {why}"));
+    let error = Error::new(ErrorKind::InputOutput, format!("convo-{PLUGIN} failed: {why}"));
     named(error.hint("nothing was changed"), &path_name(label))
 }
 
 /// Returns the output of the plugin for these arguments.
 fn answer(context: &Context, label: &Path, arguments: &[OsString]) -> Result<Vec<u8>> {
-    let mut program = Named::Plugin(PLUGIN.to_string()).program(context, "plugin", arguments)?;
-    let asked = Asked {
+    let mut program = ProgramName::Plugin(PLUGIN.to_string()).program(context, "plugin", arguments)?;
+    let requested = RunOptions {
         timeout: TIMEOUT,
-        most: MOST,
+        most: MAXIMUM,
         listen: &mut |_| {},
     };
-    let answered = program.ask(b"", asked).map_err(|failure| {
+    let answered = program.ask(b"", requested).map_err(|failure| {
         let said = failure.said.trim().lines().next().unwrap_or(&failure.why);
         let error = failed(label, said);
         if let Some(interrupted) = failure.interrupted {
             context.output.error(&error);
-            interrupted.obey();
+            interrupted.end_program();
         }
         error
     })?;

@@ -11,12 +11,12 @@ use crate::homes::{self, journals};
 use crate::output::path_name;
 use crate::programs::database;
 use clap::Args;
-use convo::error::{Error, Kind, Result};
-use convo::home::relocation::{Plan, rewrite};
-use convo::home::{Home, Mark, Running};
-use convo::store::changes::{Changes, Entry, Journal};
+use convo::error::{Error, ErrorKind, Result};
+use convo::home::relocation::{HomePlan, rewrite};
+use convo::home::{Home, RunningMarkers, RunningSign};
+use convo::store::changes::{Changes, Journal, JournalEntry};
 use databases::Database;
-use report::{Report, Row};
+use report::{RelocationReport, RelocationRow};
 use serde_json::json;
 use std::path::{Component, Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub struct Relocate {
 
 impl Run for Relocate {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if self.undo {
             return self.take_back(context);
         }
@@ -71,7 +71,7 @@ impl Run for Relocate {
         let is_home = home("", "").is_some_and(|home| home == Path::new(&old));
         if old == "/" || is_home || old == new {
             let error = Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 if old == new {
                     "OLD and NEW are the same"
                 } else {
@@ -86,12 +86,12 @@ impl Run for Relocate {
                 return Err(named(Error::io("cannot read", error), &new).into());
             }
             _ => {
-                let error = Error::new(Kind::NotFound, "no such directory");
+                let error = Error::new(ErrorKind::NotFound, "no such directory");
                 return Err(named(error.hint("move the project first"), &new).into());
             }
         }
         if !self.dry_run {
-            homes::settle(context)?;
+            homes::complete_changes(context)?;
         }
         let mut plans = Vec::new();
         for home in homes::all() {
@@ -102,20 +102,20 @@ impl Run for Relocate {
             if let Some(problem) = &home.problem {
                 return Err(homes::unread_path(&home.root, problem).into());
             }
-            let plan = Plan::of(&home, &old, &new)?;
+            let plan = HomePlan::of(&home, &old, &new)?;
             let mut databases = Vec::new();
             for path in &plan.databases {
                 if database::is_supported() {
                     databases.extend(databases::read(context, path, [&old, &new])?);
                 } else {
                     let what = "not changed: database; install the plugin convo-sqlite";
-                    context.output.tell(&path_name(path), what);
+                    context.output.notice(&path_name(path), what);
                 }
             }
             for (path, why) in &plan.left {
                 context
                     .output
-                    .tell(&path_name(path), &format!("not changed: {why}"));
+                    .notice(&path_name(path), &format!("not changed: {why}"));
             }
             if !plan.is_empty() || !databases.is_empty() {
                 if !self.dry_run {
@@ -132,13 +132,13 @@ impl Run for Relocate {
             }
         }
         if plans.is_empty() {
-            let error = Error::new(Kind::No, "no session of this project");
+            let error = Error::new(ErrorKind::No, "no session of this project");
             return Err(named(error, &old).into());
         }
-        let rows = plans
-            .iter()
-            .flat_map(|planned| Row::all(planned.home.program.name, &planned.plan, &planned.databases));
-        let rows: Vec<Row> = rows.collect();
+        let rows = plans.iter().flat_map(|planned| {
+            RelocationRow::all(planned.home.program.name, &planned.plan, &planned.databases)
+        });
+        let rows: Vec<RelocationRow> = rows.collect();
         if !self.dry_run {
             let journals = journals(context)?;
             let mut copies = Vec::new();
@@ -173,32 +173,32 @@ impl Run for Relocate {
 /// The changes in a home.
 struct Planned {
     home: Home,
-    plan: Plan,
+    plan: HomePlan,
     databases: Vec<Database>,
 }
 
 impl Relocate {
-    fn report(&self, context: &Context, rows: &[Row], [old, new]: [&str; 2]) -> anyhow::Result<()> {
-        let report = Report {
+    fn report(&self, context: &Context, rows: &[RelocationRow], [old, new]: [&str; 2]) -> anyhow::Result<()> {
+        let report = RelocationReport {
             is_done: !self.dry_run,
             json: self.json,
         };
         report.print(context, rows)?;
         if !self.dry_run {
             let what = format!("is {new} now; undo with: convo relocate --undo");
-            context.output.tell(old, &what);
+            context.output.notice(old, &what);
         }
         Ok(())
     }
 
     /// Fails if the program is writing one of its sessions.
     fn refuse_running(&self, context: &Context, home: &Home) -> Result<()> {
-        let running = Running::of(home, homes::clock(context));
+        let running = RunningMarkers::of(home, homes::clock(context));
         for transcript in home.files().transcripts {
             let id = transcript.id.as_deref().unwrap_or_default();
             let mark = running.mark(&transcript, id, None);
-            if let Some(mark) = mark.filter(|mark| *mark != Mark::Recent || !self.force) {
-                let error = Error::new(Kind::Locked, format!("session is running: {}", mark.name()));
+            if let Some(mark) = mark.filter(|mark| *mark != RunningSign::Recent || !self.force) {
+                let error = Error::new(ErrorKind::Locked, format!("session is running: {}", mark.name()));
                 let error = error.hint("nothing was changed; end the program first");
                 return Err(named(error, &path_name(&transcript.path)));
             }
@@ -208,11 +208,11 @@ impl Relocate {
 
     fn take_back(&self, context: &Context) -> anyhow::Result<()> {
         if !self.dry_run {
-            homes::settle(context)?;
+            homes::complete_changes(context)?;
         }
         let journals = journals(context)?;
         let Some(journal) = journals.last()? else {
-            return Err(Error::new(Kind::No, "nothing to undo").into());
+            return Err(Error::new(ErrorKind::No, "nothing to undo").into());
         };
         let text = |name: &str| journal.about[name].as_str().unwrap_or_default().to_string();
         let (old, new) = (text("old"), text("new"));
@@ -235,13 +235,13 @@ impl Relocate {
             writes(&journal),
             changes.moves.len()
         );
-        context.output.tell(&new, &what);
+        context.output.notice(&new, &what);
         Ok(())
     }
 }
 
 fn writes(journal: &Journal) -> usize {
-    let is_write = |entry: &&Entry| matches!(entry, Entry::Write { .. });
+    let is_write = |entry: &&JournalEntry| matches!(entry, JournalEntry::Write { .. });
     journal.entries.iter().filter(is_write).count()
 }
 
@@ -249,7 +249,7 @@ fn writes(journal: &Journal) -> usize {
 fn directory(path: Option<&Path>) -> Result<String> {
     let path = path.unwrap_or(Path::new(""));
     let refused = |why: &str, hint: &str| {
-        let error = Error::new(Kind::Usage, why.to_string()).hint(hint.to_string());
+        let error = Error::new(ErrorKind::Usage, why.to_string()).hint(hint.to_string());
         Err(named(error, &path_name(path)))
     };
     let Some(text) = path.to_str() else {

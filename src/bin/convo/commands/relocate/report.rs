@@ -1,13 +1,13 @@
 //! The report of a relocation.
 
-use super::{Context, Database, Plan, TimeOptions, path_name};
+use super::{Context, Database, HomePlan, TimeOptions, path_name};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use serde_json::json;
 use std::path::PathBuf;
 
 /// A change of a file or directory.
-pub struct Row {
+pub struct RelocationRow {
     program: &'static str,
     path: PathBuf,
     /// Its new path.
@@ -16,20 +16,20 @@ pub struct Row {
     members: Vec<(String, u64)>,
 }
 
-impl Row {
+impl RelocationRow {
     /// Returns the changes in a home.
-    pub fn all(program: &'static str, plan: &Plan, databases: &[Database]) -> Vec<Row> {
-        let row = |path: &PathBuf| Row {
+    pub fn all(program: &'static str, plan: &HomePlan, databases: &[Database]) -> Vec<RelocationRow> {
+        let row = |path: &PathBuf| RelocationRow {
             program,
             path: path.clone(),
             to: None,
             members: Vec::new(),
         };
-        let moves = plan.moves.iter().map(|(from, to)| Row {
+        let moves = plan.moves.iter().map(|(from, to)| RelocationRow {
             to: Some(to.clone()),
             ..row(from)
         });
-        let files = plan.files.iter().map(|file| Row {
+        let files = plan.files.iter().map(|file| RelocationRow {
             members: file
                 .counts
                 .members
@@ -38,7 +38,7 @@ impl Row {
                 .collect(),
             ..row(&file.path)
         });
-        let databases = databases.iter().map(|database| Row {
+        let databases = databases.iter().map(|database| RelocationRow {
             members: database.counts.clone(),
             ..row(&database.path)
         });
@@ -81,14 +81,14 @@ const COLUMNS: [Column; 4] = [
 ];
 
 /// The options of the output.
-pub struct Report {
+pub struct RelocationReport {
     pub is_done: bool,
     pub json: bool,
 }
 
-impl Report {
+impl RelocationReport {
     /// Prints an object per change, or a table.
-    pub fn print(&self, context: &Context, rows: &[Row]) -> anyhow::Result<()> {
+    pub fn print(&self, context: &Context, rows: &[RelocationRow]) -> anyhow::Result<()> {
         let output = &context.output;
         if self.json {
             return output.done(output.rows(false, rows.iter().map(|row| row.object(self.is_done))));

@@ -1,7 +1,7 @@
 //! Hits of a search in one file or log.
 
 use convo::error::Error;
-use convo::search::Found;
+use convo::search::FoundText;
 
 /// A session with matching lines.
 pub struct Matched {
@@ -15,7 +15,7 @@ pub struct Matched {
     pub program: Option<String>,
     /// The time of its newest record.
     pub updated: Option<String>,
-    pub found: Vec<Found>,
+    pub found: Vec<FoundText>,
 }
 
 /// Hits in one file or log.

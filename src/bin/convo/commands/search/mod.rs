@@ -7,16 +7,16 @@ mod scan;
 mod sources;
 
 use super::Run;
-use crate::args::{Scope, TimeOptions};
+use crate::args::{SessionScope, TimeOptions};
 use crate::context::Context;
 use crate::output;
 use crate::parallel;
 use crate::terminal::time_format::Times;
 use clap::Args;
-use convo::error::{Error, Kind};
-use convo::search::{Case, Part, Pattern, Query, Settings};
-use print::{Form, Printer};
-use scan::Scan;
+use convo::error::{Error, ErrorKind};
+use convo::search::{Case, Pattern, PatternOptions, Query, TextKind};
+use print::{Printer, SearchOutput};
+use scan::SearchScan;
 
 /// Search the text of sessions
 ///
@@ -82,14 +82,14 @@ pub struct Search {
     ///
     /// Parts: text, reasoning, call, result, summary, title. Default: all except title.
     #[arg(long = "in", value_name = "PART", value_delimiter = ',', value_parser = part, help_heading = "Filter")]
-    parts: Vec<Part>,
+    parts: Vec<TextKind>,
     /// Search only what a model would receive
     ///
     /// Skips hidden messages and those that a summary covers.
     #[arg(long, help_heading = "Filter")]
     live: bool,
     #[command(flatten)]
-    scope: Scope,
+    scope: SessionScope,
     /// Fail on damaged lines
     ///
     /// Without this option, damaged lines are searched as text, and their number is reported.
@@ -150,19 +150,19 @@ pub struct Search {
 }
 
 /// Parses the name of a part.
-fn part(name: &str) -> Result<Part, String> {
-    let found = Part::ALL.into_iter().find(|part| part.name() == name);
-    found.ok_or_else(|| format!("expected one of {}", Part::ALL.map(Part::name).join(", ")))
+fn part(name: &str) -> Result<TextKind, String> {
+    let found = TextKind::ALL.into_iter().find(|part| part.name() == name);
+    found.ok_or_else(|| format!("expected one of {}", TextKind::ALL.map(TextKind::name).join(", ")))
 }
 
 impl Run for Search {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         self.scope.settle();
         let query = self.query()?;
         let sources = sources::of(context, &self.inputs, &self.scope)?;
         let store = context.store().ok();
-        let scan = Scan {
+        let scan = SearchScan {
             query: &query,
             scope: &self.scope,
             store,
@@ -176,11 +176,11 @@ impl Run for Search {
             now: convo::model::time::seconds(&context.clock.now()),
         };
         let form = match (self.json, self.names, self.count) {
-            (true, ..) => Form::Json,
-            (_, true, _) => Form::Names,
-            (_, _, true) => Form::Counts,
-            _ if output::columns().is_some() => Form::Terminal,
-            _ => Form::Lines,
+            (true, ..) => SearchOutput::Json,
+            (_, true, _) => SearchOutput::Names,
+            (_, _, true) => SearchOutput::Counts,
+            _ if output::columns().is_some() => SearchOutput::Terminal,
+            _ => SearchOutput::Lines,
         };
         let times = Times::new(self.times, &context.clock);
         let palette = context.palette()?;
@@ -188,7 +188,7 @@ impl Run for Search {
         if self.rank {
             ranking::run(context, &self.pattern, &sources, &scan, &mut printer, form)?;
             if !printer.has_printed() {
-                context.output.note_status(Kind::No);
+                context.output.note_status(ErrorKind::No);
             }
             return Ok(());
         }
@@ -214,12 +214,12 @@ impl Run for Search {
         };
         // JSON escapes control characters itself; all other output is sanitized here.
         match form {
-            Form::Json => context.output.stdout(write)?,
+            SearchOutput::Json => context.output.stdout(write)?,
             _ => context.output.styled(write)?,
         }
         self.report_damage(context, damaged)?;
         if !printer.has_printed() {
-            context.output.note_status(Kind::No);
+            context.output.note_status(ErrorKind::No);
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Run for Search {
 
 impl Search {
     fn query(&self) -> convo::Result<Query> {
-        let settings = Settings {
+        let settings = PatternOptions {
             regex: self.regex,
             case: match (self.ignore_case, self.case_sensitive) {
                 (true, _) => Case::Ignore,
@@ -254,9 +254,11 @@ impl Search {
         let sessions = crate::terminal::measure::many(sessions, "file");
         let what = format!("{lines} in {sessions}");
         if self.strict {
-            return Err(Error::new(Kind::Data, what).hint("omit --strict to search damaged lines as text"));
+            return Err(
+                Error::new(ErrorKind::Data, what).hint("omit --strict to search damaged lines as text")
+            );
         }
-        context.output.tell("", &format!("{what} searched as text"));
+        context.output.notice("", &format!("{what} searched as text"));
         Ok(())
     }
 }

@@ -1,17 +1,17 @@
 //! Prints the hits of a search. Session text is sanitized: it cannot move the cursor or set colors.
 
 use super::hits::Matched;
-use super::sources::Source;
+use super::sources::SearchSource;
 use crate::output::{columns, in_line, visible};
-use crate::terminal::palette::{Ink, Palette};
+use crate::terminal::palette::{ColorRole, Palette};
 use crate::terminal::time_format::{Times, machine};
-use convo::search::{Found, Line, Ranked};
+use convo::search::{FoundText, Ranked, TextLine};
 use std::io::{Result, Write};
 use std::ops::Range;
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum SearchOutput {
     /// A heading for each session, followed by its lines.
     Terminal,
     /// Tab-separated values.
@@ -30,11 +30,11 @@ const BEFORE: usize = 24;
 const LONGEST: usize = 72;
 
 /// Minimum number of columns for a line on a terminal.
-const LEAST: usize = 20;
+const MINIMUM: usize = 20;
 
 /// Prints the sessions of a search.
 pub struct Printer<'p> {
-    form: Form,
+    form: SearchOutput,
     null: bool,
     palette: &'p Palette,
     times: &'p Times,
@@ -44,7 +44,7 @@ pub struct Printer<'p> {
 
 impl<'p> Printer<'p> {
     /// Creates a printer; with `null`, rows of names and counts end with NUL.
-    pub fn new(form: Form, null: bool, palette: &'p Palette, times: &'p Times) -> Printer<'p> {
+    pub fn new(form: SearchOutput, null: bool, palette: &'p Palette, times: &'p Times) -> Printer<'p> {
         Printer {
             form,
             null,
@@ -61,7 +61,7 @@ impl<'p> Printer<'p> {
     }
 
     /// Prints the hits in a source.
-    pub fn session(&mut self, out: &mut dyn Write, source: &Source, matched: &[Matched]) -> Result<()> {
+    pub fn session(&mut self, out: &mut dyn Write, source: &SearchSource, matched: &[Matched]) -> Result<()> {
         // Sessions have the name of their file unless they have their own names.
         for matched in matched.chunk_by(|one, other| one.name == other.name) {
             let name = matched[0].name.as_deref().unwrap_or(&source.name);
@@ -75,16 +75,16 @@ impl<'p> Printer<'p> {
         &mut self,
         out: &mut dyn Write,
         name: &str,
-        source: &Source,
+        source: &SearchSource,
         title: Option<&str>,
         ranked: &Ranked,
     ) -> Result<()> {
         let end = if self.null { '\0' } else { '\n' };
         let score = format!("{:.2}", ranked.score);
         match self.form {
-            Form::Names | Form::Counts if self.null => write!(out, "{name}{end}")?,
-            Form::Names | Form::Counts => write!(out, "{}{end}", in_line(name))?,
-            Form::Json => {
+            SearchOutput::Names | SearchOutput::Counts if self.null => write!(out, "{name}{end}")?,
+            SearchOutput::Names | SearchOutput::Counts => write!(out, "{}{end}", in_line(name))?,
+            SearchOutput::Json => {
                 let object = serde_json::json!({
                     "schema": "convo.ranked/1", "name": name, "score": ranked.score, "title": title,
                     "position": ranked.position, "message": ranked.message, "text": ranked.text,
@@ -92,19 +92,19 @@ impl<'p> Printer<'p> {
                 });
                 writeln!(out, "{object}")?;
             }
-            Form::Lines => {
+            SearchOutput::Lines => {
                 let (name, text) = (value(name), value(&ranked.text));
                 writeln!(out, "{name}\t{score}\t{}\t{text}", ranked.position)?;
             }
-            Form::Terminal => {
-                let name = self.palette.paint(Ink::Title, &in_line(name));
+            SearchOutput::Terminal => {
+                let name = self.palette.paint(ColorRole::Title, &in_line(name));
                 let title = title
                     .map(|title| shortened(title, self.columns))
                     .unwrap_or_default();
                 writeln!(
                     out,
                     "{score:>6}  {name}  {}",
-                    self.palette.paint(Ink::Dim, &title)
+                    self.palette.paint(ColorRole::Dim, &title)
                 )?;
                 let text = shortened(&ranked.text, self.columns.saturating_sub(8));
                 writeln!(out, "        {text}")?;
@@ -114,17 +114,27 @@ impl<'p> Printer<'p> {
         Ok(())
     }
 
-    fn named(&mut self, out: &mut dyn Write, name: &str, source: &Source, matched: &[Matched]) -> Result<()> {
-        let count: usize = matched.iter().flat_map(|one| &one.found).map(Found::count).sum();
+    fn named(
+        &mut self,
+        out: &mut dyn Write,
+        name: &str,
+        source: &SearchSource,
+        matched: &[Matched],
+    ) -> Result<()> {
+        let count: usize = matched
+            .iter()
+            .flat_map(|one| &one.found)
+            .map(FoundText::count)
+            .sum();
         let end = if self.null { '\0' } else { '\n' };
         match self.form {
             // A name is an operand of other commands: exact if separated by NUL.
-            Form::Names if self.null => write!(out, "{name}{end}")?,
-            Form::Names => write!(out, "{}{end}", in_line(name))?,
-            Form::Counts => write!(out, "{}\t{count}{end}", value(name))?,
-            Form::Json => self.objects(out, name, source, matched)?,
-            Form::Lines => self.lines(out, name, matched)?,
-            Form::Terminal => self.page(out, name, matched)?,
+            SearchOutput::Names if self.null => write!(out, "{name}{end}")?,
+            SearchOutput::Names => write!(out, "{}{end}", in_line(name))?,
+            SearchOutput::Counts => write!(out, "{}\t{count}{end}", value(name))?,
+            SearchOutput::Json => self.objects(out, name, source, matched)?,
+            SearchOutput::Lines => self.lines(out, name, matched)?,
+            SearchOutput::Terminal => self.page(out, name, matched)?,
         }
         self.has_printed = true;
         Ok(())
@@ -155,7 +165,13 @@ impl<'p> Printer<'p> {
         Ok(())
     }
 
-    fn objects(&self, out: &mut dyn Write, name: &str, source: &Source, matched: &[Matched]) -> Result<()> {
+    fn objects(
+        &self,
+        out: &mut dyn Write,
+        name: &str,
+        source: &SearchSource,
+        matched: &[Matched],
+    ) -> Result<()> {
         let path = source.path();
         for (one, found) in matched
             .iter()
@@ -188,7 +204,7 @@ impl<'p> Printer<'p> {
                 0 => in_line(name),
                 _ => in_line(one.id.as_deref().unwrap_or(name)),
             };
-            let mut heading = palette.paint(Ink::Title, &name);
+            let mut heading = palette.paint(ColorRole::Title, &name);
             let age = one.updated.as_deref().map(|time| self.times.shown(time));
             let title = one.title.as_deref().map(|title| shortened(title, self.columns));
             for fact in [age, one.project.as_deref().map(in_line), title]
@@ -196,7 +212,7 @@ impl<'p> Printer<'p> {
                 .flatten()
             {
                 heading.push_str("  ");
-                heading.push_str(&palette.paint(Ink::Dim, &fact));
+                heading.push_str(&palette.paint(ColorRole::Dim, &fact));
             }
             writeln!(out, "{heading}")?;
             for found in &one.found {
@@ -204,7 +220,7 @@ impl<'p> Printer<'p> {
                 let mut last = None;
                 for line in &found.lines {
                     if is_grouped && last.is_some_and(|last| line.number > last + 1) {
-                        writeln!(out, "{}", palette.paint(Ink::Dim, "--"))?;
+                        writeln!(out, "{}", palette.paint(ColorRole::Dim, "--"))?;
                     }
                     last = Some(line.number);
                     let role = match found.role.as_str() {
@@ -215,9 +231,9 @@ impl<'p> Printer<'p> {
                     let left = self
                         .columns
                         .saturating_sub(position.len() + role.len() + 3)
-                        .max(LEAST);
+                        .max(MINIMUM);
                     let role = palette.paint(ink(&found.role), &role);
-                    let position = palette.paint(Ink::Dim, &position);
+                    let position = palette.paint(ColorRole::Dim, &position);
                     writeln!(out, "{position} {role}  {}", self.highlighted(line, left))?;
                 }
             }
@@ -226,7 +242,7 @@ impl<'p> Printer<'p> {
     }
 
     /// Highlights the matches in a line; cuts a line that is too long around its first match.
-    fn highlighted(&self, line: &Line, columns: usize) -> String {
+    fn highlighted(&self, line: &TextLine, columns: usize) -> String {
         let spans = line.spans.as_deref().unwrap_or_default();
         let shown = window(&line.text, spans.first(), columns);
         let mut text = String::new();
@@ -237,7 +253,11 @@ impl<'p> Printer<'p> {
         for span in spans {
             let span = span.start.clamp(at, shown.end)..span.end.clamp(at, shown.end);
             text.push_str(&in_line(&line.text[at..span.start]));
-            text.push_str(&self.palette.paint(Ink::Match, &in_line(&line.text[span.clone()])));
+            text.push_str(
+                &self
+                    .palette
+                    .paint(ColorRole::Match, &in_line(&line.text[span.clone()])),
+            );
             at = span.end;
         }
         text.push_str(&in_line(&line.text[at..shown.end]));
@@ -246,7 +266,7 @@ impl<'p> Printer<'p> {
         }
         match line.spans {
             Some(_) => text,
-            None => self.palette.paint(Ink::Dim, &text),
+            None => self.palette.paint(ColorRole::Dim, &text),
         }
     }
 }
@@ -270,15 +290,15 @@ fn window(text: &str, span: Option<&Range<usize>>, columns: usize) -> Range<usiz
 }
 
 fn shortened(text: &str, columns: usize) -> String {
-    crate::terminal::measure::cut(&in_line(text), columns.clamp(LEAST, LONGEST))
+    crate::terminal::measure::cut(&in_line(text), columns.clamp(MINIMUM, LONGEST))
 }
 
-fn ink(role: &str) -> Ink {
+fn ink(role: &str) -> ColorRole {
     match role {
-        "user" => Ink::User,
-        "assistant" => Ink::Assistant,
-        "tool" => Ink::Tool,
-        _ => Ink::System,
+        "user" => ColorRole::User,
+        "assistant" => ColorRole::Assistant,
+        "tool" => ColorRole::Tool,
+        _ => ColorRole::System,
     }
 }
 

@@ -1,18 +1,18 @@
 //! `search --rank`: the sessions that match a question best.
 
-use super::print::{Form, Printer};
-use super::scan::Scan;
-use super::sources::Source;
+use super::print::{Printer, SearchOutput};
+use super::scan::SearchScan;
+use super::sources::SearchSource;
 use crate::context::{Context, named};
 use crate::parallel;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::report::Report;
-use convo::search::{Counted, Question, rank};
+use convo::search::{Question, TermCounts, rank};
 use std::collections::HashSet;
 
 /// A session that may contain words of the question.
-struct Candidate<'s> {
-    source: &'s Source,
+struct RankingCandidate<'s> {
+    source: &'s SearchSource,
     name: String,
     title: Option<String>,
 }
@@ -21,13 +21,13 @@ struct Candidate<'s> {
 pub fn run(
     context: &Context,
     question: &str,
-    sources: &[Source],
-    scan: &Scan<'_>,
+    sources: &[SearchSource],
+    scan: &SearchScan<'_>,
     printer: &mut Printer<'_>,
-    form: Form,
+    form: SearchOutput,
 ) -> anyhow::Result<()> {
     let Some(question) = Question::new(question) else {
-        return Err(Error::new(Kind::Usage, "--rank: no word in the question").into());
+        return Err(Error::new(ErrorKind::Usage, "--rank: no word in the question").into());
     };
     let places: Vec<usize> = (0..sources.len()).collect();
     let (mut candidates, mut counted) = (Vec::new(), Vec::new());
@@ -36,7 +36,7 @@ pub fn run(
         true,
         |place| {
             let source = &sources[*place];
-            let mut found: Vec<(String, Option<String>, Counted)> = Vec::new();
+            let mut found: Vec<(String, Option<String>, TermCounts)> = Vec::new();
             let mut report = Report::default();
             let read = scan.each(source, None, &mut report, &mut |format, session, row| {
                 if let Some(one) = scan.selected(source, format, &session, row, Vec::new()) {
@@ -57,7 +57,7 @@ pub fn run(
                 None => {}
             }
             for (name, title, one) in found {
-                candidates.push(Candidate { source, name, title });
+                candidates.push(RankingCandidate { source, name, title });
                 counted.push(one);
             }
             Ok(())
@@ -71,14 +71,14 @@ pub fn run(
         .collect();
     let write = |out: &mut dyn std::io::Write| {
         for one in &ranked {
-            let Candidate { source, name, title } = &candidates[one.session];
+            let RankingCandidate { source, name, title } = &candidates[one.session];
             let printed = printer.ranked(&mut *out, name, source, title.as_deref(), one);
             printed.map_err(|error| Error::io("cannot write", error))?;
         }
         Ok(())
     };
     match form {
-        Form::Json => context.output.stdout(write),
+        SearchOutput::Json => context.output.stdout(write),
         _ => context.output.styled(write),
     }
 }

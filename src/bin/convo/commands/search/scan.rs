@@ -1,25 +1,25 @@
 //! Searches one file or log; does not decode data that cannot match.
 
 use super::hits::{Matched, Scanned};
-use super::sources::{Place, Source};
-use crate::args::{Scope, of_format};
+use super::sources::{SearchSource, SourceLocation};
+use crate::args::{SessionScope, of_format};
 use crate::context::named;
 use crate::homes::{digits, own_name};
 use crate::input::quiet;
 use crate::programs::database::{self, Row};
-use convo::error::{Kind, Result};
+use convo::error::{ErrorKind, Result};
 use convo::filter::overview::Overview;
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::session::Session;
 use convo::model::time;
-use convo::search::{Found, Prefilter, Query, find};
+use convo::search::{FoundText, Prefilter, Query, find};
 use convo::store::Store;
 
 /// A search of many sources by several threads.
-pub struct Scan<'s> {
+pub struct SearchScan<'s> {
     pub query: &'s Query,
-    pub scope: &'s Scope,
+    pub scope: &'s SessionScope,
     pub store: Option<&'s Store>,
     /// Maximum number of matching lines per source.
     pub most: usize,
@@ -30,11 +30,11 @@ pub struct Scan<'s> {
 }
 
 /// Gets each session of a source, with its row if the source is a database; returns whether to continue.
-type Each<'e> = &'e mut dyn FnMut(Format, Session, Option<&Row>) -> bool;
+type SessionVisitor<'e> = &'e mut dyn FnMut(Format, Session, Option<&Row>) -> bool;
 
-impl Scan<'_> {
+impl SearchScan<'_> {
     /// Returns the hits in a source.
-    pub fn source(&self, source: &Source) -> Scanned {
+    pub fn source(&self, source: &SearchSource) -> Scanned {
         let mut scanned = Scanned::default();
         let mut report = Report::default();
         let mut left = self.most;
@@ -73,13 +73,13 @@ impl Scan<'_> {
     /// Calls `each` for every session of a source, unless the prefilter excludes its bytes.
     pub fn each(
         &self,
-        source: &Source,
+        source: &SearchSource,
         prefilter: Option<&Prefilter>,
         report: &mut Report,
-        each: Each<'_>,
+        each: SessionVisitor<'_>,
     ) -> Result<()> {
         let prefilter = prefilter.filter(|prefilter| !prefilter.is_open());
-        if let Place::Database(path, id) = &source.place {
+        if let SourceLocation::Database(path, id) = &source.place {
             let mut failed = None;
             let ids: Vec<&str> = id.iter().map(String::as_str).collect();
             let is_whole = database::sessions(path, &ids, &mut |row, records| {
@@ -91,16 +91,16 @@ impl Scan<'_> {
                     is_wanted = each(format, session, Some(&row));
                     is_wanted
                 });
-                failed = read.err().filter(|error| error.kind != Kind::Data);
+                failed = read.err().filter(|error| error.kind != ErrorKind::Data);
                 is_wanted && failed.is_none()
             });
             return is_whole.and_then(|_| failed.map_or(Ok(()), Err));
         }
         let each = &mut |format, session| each(format, session, None);
         match &source.place {
-            Place::Database(..) => Ok(()),
-            Place::Stored(id) => self.stored(id, prefilter, report, each),
-            Place::File(path) => {
+            SourceLocation::Database(..) => Ok(()),
+            SourceLocation::Stored(id) => self.stored(id, prefilter, report, each),
+            SourceLocation::File(path) => {
                 let format = source.home.as_ref().and_then(|home| home.format);
                 match prefilter {
                     Some(prefilter) => {
@@ -110,7 +110,7 @@ impl Scan<'_> {
                     None => quiet::sessions(path, format, None, report, each).map(drop),
                 }
             }
-            Place::Bytes(bytes) => quiet::bytes(bytes.clone(), report, each),
+            SourceLocation::Bytes(bytes) => quiet::bytes(bytes.clone(), report, each),
         }
     }
 
@@ -141,7 +141,7 @@ impl Scan<'_> {
     /// Returns the matching lines of a session, if it is selected.
     fn session(
         &self,
-        source: &Source,
+        source: &SearchSource,
         format: Format,
         session: &Session,
         row: Option<&Row>,
@@ -157,11 +157,11 @@ impl Scan<'_> {
     /// Returns a session with its hits, if it is selected.
     pub fn selected(
         &self,
-        source: &Source,
+        source: &SearchSource,
         format: Format,
         session: &Session,
         row: Option<&Row>,
-        found: Vec<Found>,
+        found: Vec<FoundText>,
     ) -> Option<Matched> {
         let overview = Overview::of(session, false, None);
         let home = source.home.as_ref();

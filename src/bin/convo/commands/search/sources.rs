@@ -1,37 +1,37 @@
 //! Finds the sources of a search: logs of the store, files, directories, standard input.
 
-use crate::args::{ALL, Input, Scope};
+use crate::args::{ALL, Input, SessionScope};
 use crate::context::{Context, named, refuse_terminal};
 use crate::homes::{self, archived::Deleted};
 use crate::input::file_discovery::{self, Follow};
-use crate::input::source::{meant_as_path, stdin};
+use crate::input::input_source::{stdin, with_path_hint};
 use crate::output::path_name;
 use crate::programs::database::Row;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::Format;
-use convo::home::{Home, Index, Program};
+use convo::home::{Home, HomeProgram, Index};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// A log or file.
-pub struct Source {
+pub struct SearchSource {
     /// The name that other commands accept.
     pub name: String,
     /// The name in error messages.
     pub label: String,
-    pub place: Place,
+    pub place: SourceLocation,
     pub modified: Option<SystemTime>,
     /// Whether it was found in a directory, and thus may not be a session.
     pub is_found: bool,
     /// Set for a file in a home.
-    pub home: Option<InHome>,
+    pub home: Option<HomeEntry>,
 }
 
 /// The entry of a file in its home.
-pub struct InHome {
-    pub program: &'static Program,
+pub struct HomeEntry {
+    pub program: &'static HomeProgram,
     /// Its format; `None` if it is detected.
     pub format: Option<Format>,
     pub title: Option<String>,
@@ -43,7 +43,7 @@ pub struct InHome {
 }
 
 /// The location of the data.
-pub enum Place {
+pub enum SourceLocation {
     Stored(String),
     File(PathBuf),
     Bytes(Vec<u8>),
@@ -51,16 +51,16 @@ pub enum Place {
     Database(PathBuf, Option<String>),
 }
 
-impl Source {
+impl SearchSource {
     /// Whether an error only means that a file in a directory is not a session.
     pub fn is_skipped(&self, error: &Error) -> bool {
-        self.is_found && error.kind == Kind::Data
+        self.is_found && error.kind == ErrorKind::Data
     }
 
     /// Returns the names of its sessions.
     fn names(&self) -> Vec<String> {
         match (&self.place, &self.home) {
-            (Place::Database(..), Some(home)) => {
+            (SourceLocation::Database(..), Some(home)) => {
                 let program = home.program.name;
                 home.rows.iter().map(|row| format!("{program}:{row}")).collect()
             }
@@ -71,28 +71,28 @@ impl Source {
     /// Returns the path of a file.
     pub fn path(&self) -> Option<String> {
         match &self.place {
-            Place::File(path) | Place::Database(path, _) => Some(path_name(path)),
+            SourceLocation::File(path) | SourceLocation::Database(path, _) => Some(path_name(path)),
             _ => None,
         }
     }
 
-    fn file(path: PathBuf, is_found: bool) -> Source {
-        Source {
+    fn file(path: PathBuf, is_found: bool) -> SearchSource {
+        SearchSource {
             name: path_name(&path),
             label: path_name(&path),
             modified: std::fs::metadata(&path).and_then(|about| about.modified()).ok(),
-            place: Place::File(path),
+            place: SourceLocation::File(path),
             is_found,
             home: None,
         }
     }
 
-    fn stored(id: String, modified: Option<SystemTime>) -> Source {
-        Source {
+    fn stored(id: String, modified: Option<SystemTime>) -> SearchSource {
+        SearchSource {
             name: id.clone(),
             label: id.clone(),
             modified,
-            place: Place::Stored(id),
+            place: SourceLocation::Stored(id),
             is_found: false,
             home: None,
         }
@@ -100,7 +100,7 @@ impl Source {
 }
 
 /// Returns the sources of the operands, or of every home and the store without operands; newest first.
-pub fn of(context: &Context, operands: &[String], scope: &Scope) -> anyhow::Result<Vec<Source>> {
+pub fn of(context: &Context, operands: &[String], scope: &SessionScope) -> anyhow::Result<Vec<SearchSource>> {
     let mut sources = Vec::new();
     if operands.is_empty() {
         everything(context, scope, &mut sources)?;
@@ -115,7 +115,11 @@ pub fn of(context: &Context, operands: &[String], scope: &Scope) -> anyhow::Resu
 }
 
 /// Adds the sessions of all homes, those that are only in the archive, and those of the store that are not in a home.
-fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+fn everything(
+    context: &Context,
+    scope: &SessionScope,
+    sources: &mut Vec<SearchSource>,
+) -> anyhow::Result<()> {
     let found = homes::all();
     let is_none = found.is_empty();
     let mut unread = Vec::new();
@@ -126,7 +130,7 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
         }
     }
     homes::report_unread(context, &unread, "not searched");
-    let names: HashSet<String> = sources.iter().flat_map(Source::names).collect();
+    let names: HashSet<String> = sources.iter().flat_map(SearchSource::names).collect();
     for Deleted {
         program,
         id,
@@ -135,10 +139,10 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
     } in homes::archived::deleted(context, &names)?
     {
         if scope.has_program(Some(program.name)) {
-            sources.push(Source {
+            sources.push(SearchSource {
                 name: format!("{}:{id}", program.name),
                 is_found: true,
-                home: Some(InHome {
+                home: Some(HomeEntry {
                     program,
                     // The archived copy of a database session is a record stream.
                     format: program.format_of(&path).filter(|_| line.row.is_none()),
@@ -147,7 +151,7 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
                     has_many: false,
                     rows: Vec::new(),
                 }),
-                ..Source::file(path, true)
+                ..SearchSource::file(path, true)
             });
         }
     }
@@ -167,11 +171,11 @@ fn everything(context: &Context, scope: &Scope, sources: &mut Vec<Source>) -> an
 fn is_missing(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<Error>()
-        .is_some_and(|error| error.kind == Kind::NotFound)
+        .is_some_and(|error| error.kind == ErrorKind::NotFound)
 }
 
 /// Adds the sessions of a home; returns the reason if some of them are not searched.
-fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<String> {
+fn in_home(context: &Context, home: &Home, sources: &mut Vec<SearchSource>) -> Option<String> {
     let failed = |path: &Path, why: &str| {
         context.output.error(&homes::unread_path(path, why));
     };
@@ -188,10 +192,10 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
     let first = sources.len();
     for file in databases.iter().filter(|_| why.is_none()) {
         match homes::rows(file) {
-            Ok(rows) => sources.push(Source {
+            Ok(rows) => sources.push(SearchSource {
                 modified: rows.iter().filter_map(Row::updated).max().or(Some(file.modified)),
                 is_found: true,
-                home: Some(InHome {
+                home: Some(HomeEntry {
                     program,
                     format: None,
                     title: None,
@@ -202,13 +206,13 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
                         .map(|row| homes::own_name(&row.id, row.parent.as_deref()))
                         .collect(),
                 }),
-                place: Place::Database(file.path.clone(), None),
-                ..Source::file(file.path.clone(), true)
+                place: SourceLocation::Database(file.path.clone(), None),
+                ..SearchSource::file(file.path.clone(), true)
             }),
             Err(error) => context.output.error(&error),
         }
     }
-    let moved: HashSet<String> = sources[first..].iter().flat_map(Source::names).collect();
+    let moved: HashSet<String> = sources[first..].iter().flat_map(SearchSource::names).collect();
     for file in files {
         if program.format.is_none() {
             continue;
@@ -219,12 +223,12 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
         if moved.contains(&name) {
             continue;
         }
-        sources.push(Source {
+        sources.push(SearchSource {
             name,
             label: path_name(&file.path),
             modified: Some(file.modified),
             is_found: true,
-            home: Some(InHome {
+            home: Some(HomeEntry {
                 program,
                 format: program.format_of(&file.path),
                 title: index.title(&id).map(str::to_string),
@@ -232,44 +236,44 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<Source>) -> Option<
                 has_many: file.id.is_none(),
                 rows: Vec::new(),
             }),
-            place: Place::File(file.path),
+            place: SourceLocation::File(file.path),
         });
     }
     why
 }
 
-fn store(context: &Context, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+fn store(context: &Context, sources: &mut Vec<SearchSource>) -> anyhow::Result<()> {
     for entry in context.store()?.ids()? {
-        sources.push(Source::stored(entry.id, Some(entry.modified)));
+        sources.push(SearchSource::stored(entry.id, Some(entry.modified)));
     }
     Ok(())
 }
 
-fn add(context: &Context, operand: &str, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+fn add(context: &Context, operand: &str, sources: &mut Vec<SearchSource>) -> anyhow::Result<()> {
     match context.input(operand)? {
         Input::Name(name) if name == ALL => store(context, sources)?,
         Input::Name(name) => {
             let id = context.store().and_then(|store| store.resolve(&name));
             let id = id.map_err(|error| named(with_folder(error, &name), &name))?;
-            sources.push(Source::stored(id, None));
+            sources.push(SearchSource::stored(id, None));
         }
-        Input::Row(name, path, id) => sources.push(Source {
+        Input::Row(name, path, id) => sources.push(SearchSource {
             name,
-            place: Place::Database(path.clone(), Some(id)),
-            ..Source::file(path, false)
+            place: SourceLocation::Database(path.clone(), Some(id)),
+            ..SearchSource::file(path, false)
         }),
         Input::Path(path) if path.is_dir() => directory(context, &path, sources)?,
-        Input::Path(path) => sources.push(Source::file(path, false)),
+        Input::Path(path) => sources.push(SearchSource::file(path, false)),
         Input::Stdin => {
             refuse_terminal()?;
             let mut bytes = Vec::new();
             stdin()
                 .read_to_end(&mut bytes)
                 .map_err(|error| named(Error::io("cannot read", error), "-"))?;
-            sources.push(Source {
+            sources.push(SearchSource {
                 name: "-".to_string(),
                 label: "-".to_string(),
-                place: Place::Bytes(bytes),
+                place: SourceLocation::Bytes(bytes),
                 modified: None,
                 is_found: false,
                 home: None,
@@ -281,19 +285,24 @@ fn add(context: &Context, operand: &str, sources: &mut Vec<Source>) -> anyhow::R
 
 /// Adds a hint to the error for an unknown name if a directory or file has this name.
 fn with_folder(error: Error, name: &str) -> Error {
-    match error.kind == Kind::NotFound && Path::new(name).is_dir() {
+    match error.kind == ErrorKind::NotFound && Path::new(name).is_dir() {
         true => error.hint(format!("search the directory of this name with: ./{name}")),
-        false => meant_as_path(error, name),
+        false => with_path_hint(error, name),
     }
 }
 
 /// Adds the files of a directory and its subdirectories.
-fn directory(context: &Context, path: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+fn directory(context: &Context, path: &Path, sources: &mut Vec<SearchSource>) -> anyhow::Result<()> {
     let files =
         file_discovery::files(path, true, Follow::Files).map_err(|error| named(error, &path_name(path)))?;
     for (file, why) in &files.skipped {
-        context.output.tell(&path_name(file), why);
+        context.output.notice(&path_name(file), why);
     }
-    sources.extend(files.sessions.into_iter().map(|file| Source::file(file, true)));
+    sources.extend(
+        files
+            .sessions
+            .into_iter()
+            .map(|file| SearchSource::file(file, true)),
+    );
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use super::canvas::Canvas;
 use crate::output::in_line;
-use crate::terminal::palette::Ink;
-use convo::model::calls::{CallSummary, Line, has_failed, output};
-use convo::model::message::{Message, Part, ToolCall};
+use crate::terminal::palette::ColorRole;
+use convo::model::calls::{CallSummary, DetailLine, has_failed, output};
+use convo::model::message::{Message, MessagePart, ToolCall};
 
 /// Lines of a result, or arguments, that are shown folded.
 pub const FOLDED: usize = 4;
@@ -21,7 +21,7 @@ pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, f
     let name = Some(&*summary.name)
         .filter(|name| !name.is_empty())
         .unwrap_or("tool");
-    let mut line = format!("• {}", canvas.paint(Ink::Tool, &in_line(name)));
+    let mut line = format!("• {}", canvas.paint(ColorRole::Tool, &in_line(name)));
     if !summary.subject.is_empty() {
         let subject = in_line(&summary.subject);
         let cut = subject.char_indices().nth(SUBJECT).filter(|_| !full);
@@ -30,7 +30,7 @@ pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, f
         line.push_str(cut.map_or("", |_| "…"));
     }
     let (added, removed) = summary.counts.unwrap_or_default();
-    for (ink, sign, count) in [(Ink::Added, '+', added), (Ink::Removed, '-', removed)] {
+    for (ink, sign, count) in [(ColorRole::Added, '+', added), (ColorRole::Removed, '-', removed)] {
         if count > 0 {
             line.push_str("  ");
             line.push_str(&canvas.paint(ink, &format!("{sign}{count}")));
@@ -38,7 +38,7 @@ pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, f
     }
     if failed {
         line.push_str("  ");
-        line.push_str(&canvas.paint(Ink::Error, "failed"));
+        line.push_str(&canvas.paint(ColorRole::Error, "failed"));
     }
     canvas.wrapped(INDENTS[0], INDENTS[2], &line);
     let most = |folded| if full { usize::MAX } else { folded };
@@ -46,11 +46,11 @@ pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, f
     let shown = most(if is_diff { FOLDED_DIFF } else { FOLDED });
     for line in summary.lines.iter().take(shown) {
         let (ink, sign, text) = match line {
-            Line::Text(text) => (None, "", text),
-            Line::Added(text) => (Some(Ink::Added), "+ ", text),
-            Line::Removed(text) => (Some(Ink::Removed), "- ", text),
-            Line::Same(text) => (None, "  ", text),
-            Line::Note(text) => (Some(Ink::Dim), "", text),
+            DetailLine::Text(text) => (None, "", text),
+            DetailLine::Added(text) => (Some(ColorRole::Added), "+ ", text),
+            DetailLine::Removed(text) => (Some(ColorRole::Removed), "- ", text),
+            DetailLine::Same(text) => (None, "  ", text),
+            DetailLine::Note(text) => (Some(ColorRole::Dim), "", text),
         };
         // Keep it on one line; a long line is cut as in a result.
         let text = format!("{sign}{}", text.replace('\n', "\u{240a}"));
@@ -63,7 +63,10 @@ pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, f
     let rest = summary.arguments.len().saturating_sub(most(FOLDED));
     if rest > 0 {
         let ending = if rest == 1 { "" } else { "s" };
-        let text = canvas.paint(Ink::Dim, &format!("… {rest} more argument{ending} (--full)"));
+        let text = canvas.paint(
+            ColorRole::Dim,
+            &format!("… {rest} more argument{ending} (--full)"),
+        );
         canvas.wrapped(INDENTS[1], INDENTS[1], &text);
     }
 }
@@ -74,14 +77,14 @@ const SUBJECT: usize = 400;
 /// Adds the result of a call below it.
 pub fn result(canvas: &mut Canvas, message: &Message<'_>, full: bool) {
     let fold = if full { usize::MAX } else { FOLDED };
-    let ink = has_failed(message).then_some(Ink::Error);
+    let ink = has_failed(message).then_some(ColorRole::Error);
     for part in message.parts() {
         match part {
-            Part::Text(text) if text.is_empty() => {}
-            Part::Text(text) => canvas.paragraph(INDENTS[2], &output(&text).0, fold, ink),
-            Part::Other(kind, raw) => {
+            MessagePart::Text(text) if text.is_empty() => {}
+            MessagePart::Text(text) => canvas.paragraph(INDENTS[2], &output(&text).0, fold, ink),
+            MessagePart::Other(kind, raw) => {
                 let text = format!("[{kind}, {} bytes]", raw.len());
-                canvas.paragraph(INDENTS[2], &text, 1, Some(Ink::Dim));
+                canvas.paragraph(INDENTS[2], &text, 1, Some(ColorRole::Dim));
             }
         }
     }

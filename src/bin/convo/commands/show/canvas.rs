@@ -1,7 +1,7 @@
 //! Collects lines of text for a terminal or a pipe: colored, wrapped by display width.
 
 use crate::output::visible;
-use crate::terminal::palette::{Ink, Palette, RESET};
+use crate::terminal::palette::{ColorRole, Palette, RESET};
 use std::borrow::Cow;
 
 /// A text built line by line.
@@ -20,7 +20,7 @@ impl Canvas {
         self.text.push('\n');
     }
 
-    pub fn paint(&self, ink: Ink, text: &str) -> String {
+    pub fn paint(&self, ink: ColorRole, text: &str) -> String {
         self.palette.paint(ink, text)
     }
 
@@ -71,7 +71,7 @@ impl Canvas {
 
     /// Adds indented text of at most `most` lines. If text is folded, long lines such as those of a minified file are
     /// cut.
-    pub fn paragraph(&mut self, indent: &str, text: &str, most: usize, ink: Option<Ink>) {
+    pub fn paragraph(&mut self, indent: &str, text: &str, most: usize, ink: Option<ColorRole>) {
         let text = self.shown(text);
         let text = text.trim_end_matches('\n');
         let limit = if most == usize::MAX { usize::MAX } else { LONGEST };
@@ -90,7 +90,7 @@ impl Canvas {
             };
             let more = line.len() - line.char_indices().nth(limit).map_or(line.len(), |(end, _)| end);
             if more > 0 {
-                cut.push_str(&self.paint(Ink::Dim, &format!(" … {more} more bytes")));
+                cut.push_str(&self.paint(ColorRole::Dim, &format!(" … {more} more bytes")));
             }
             self.wrapped(indent, indent, &cut);
         }
@@ -101,7 +101,7 @@ impl Canvas {
     pub fn more(&mut self, indent: &str, lines: usize) {
         if lines > 0 {
             let ending = if lines == 1 { "" } else { "s" };
-            let text = self.paint(Ink::Dim, &format!("… {lines} more line{ending} (--full)"));
+            let text = self.paint(ColorRole::Dim, &format!("… {lines} more line{ending} (--full)"));
             self.wrapped(indent, indent, &text);
         }
     }

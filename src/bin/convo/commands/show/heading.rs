@@ -1,11 +1,11 @@
 //! Renders the heading of a session: its title and key facts.
 
-use super::page::Page;
-use crate::output::{counted, in_line};
+use super::page::SessionPage;
+use crate::output::{count_of, in_line};
 use crate::terminal::measure::{cut, short_id, thousands};
-use crate::terminal::palette::Ink;
-use convo::filter::memory;
+use crate::terminal::palette::ColorRole;
 use convo::filter::overview::Title;
+use convo::filter::retention;
 use convo::format::native;
 use convo::model::health::Health;
 use convo::model::session::Session;
@@ -15,9 +15,9 @@ use convo::tokens::usage::of_item;
 use convo::tokens::{Counter, Tokenizer};
 
 /// Largest view, in bytes, whose tokens are counted before it is shown; counting more takes too long.
-const COUNTED: usize = 2 << 20;
+const MAX_COUNTED: usize = 2 << 20;
 
-impl Page {
+impl SessionPage {
     pub(super) fn heading(&mut self, session: &Session, view: &View, label: &str) {
         let id = session.header_text("id").unwrap_or_else(|| label.to_string());
         let mut title = session.header_text("title").unwrap_or_default();
@@ -28,7 +28,7 @@ impl Page {
             title = derived.map_or(title, |derived| cut(&derived, width));
         }
         let heading = in_line(if title.is_empty() { &id } else { &title });
-        let heading = self.canvas.paint(Ink::Title, &heading);
+        let heading = self.canvas.paint(ColorRole::Title, &heading);
         self.canvas.wrapped("", "", &heading);
         let messages = view
             .items
@@ -46,7 +46,7 @@ impl Page {
             facts.extend(project.filter(|name| !name.is_empty()).map(in_line));
         } else {
             facts.extend((!title.is_empty()).then(|| in_line(&id)));
-            facts.push(counted(messages, "message"));
+            facts.push(count_of(messages, "message"));
         }
         facts.extend(session.header_text("key").map(|key| in_line(&key)));
         facts.extend(self.date(session, view));
@@ -55,10 +55,10 @@ impl Page {
                 .header_text("continued_from")
                 .map(|from| format!("continues {}", in_line(&from))),
         );
-        if let Ok(Some((pending, backlog))) = memory::waiting(session)
+        if let Ok(Some((pending, backlog))) = retention::waiting_turns(session)
             && pending + backlog > 0
         {
-            let turns = counted((pending + backlog) as u64, "turn");
+            let turns = count_of((pending + backlog) as u64, "turn");
             facts.push(format!("{turns} awaiting a summary"));
         }
         let failures = Health::of(session).failures;
@@ -66,7 +66,7 @@ impl Page {
             let failed = if failures == 1 { "summary" } else { "summaries" };
             facts.push(format!("{failures} {failed} failed"));
         }
-        let facts = self.canvas.paint(Ink::Dim, &facts.join(" · "));
+        let facts = self.canvas.paint(ColorRole::Dim, &facts.join(" · "));
         self.canvas.wrapped("", "", &facts);
     }
 
@@ -88,7 +88,7 @@ impl Page {
 /// Counts the tokens of the view.
 fn tokens(session: &Session, view: &View) -> Option<u64> {
     let bytes: usize = view.items.iter().map(|item| item.body(session).len()).sum();
-    if bytes > COUNTED {
+    if bytes > MAX_COUNTED {
         return None;
     }
     let named = named_by(session).and_then(|name| Tokenizer::named(&name).ok());

@@ -1,9 +1,9 @@
 //! Renders Markdown as lines for a terminal.
 
 use super::canvas::Canvas;
-use super::table::Table;
+use super::table::MarkdownTable;
 use crate::output::visible;
-use crate::terminal::palette::{Ink, RESET};
+use crate::terminal::palette::{ColorRole, RESET};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// Maximum nesting of quotes and lists that is indented.
@@ -12,9 +12,9 @@ const DEEPEST: usize = 6;
 /// Renders Markdown on the canvas. Keeps newlines in paragraphs, because people write them on purpose.
 pub fn render(canvas: &mut Canvas, indent: &str, text: &str) {
     let text = canvas.shown(text).into_owned();
-    let mut page = Page {
+    let mut page = MarkdownPage {
         canvas,
-        blocks: vec![Block {
+        blocks: vec![LinePrefixes {
             first: None,
             rest: indent.to_string(),
         }],
@@ -33,29 +33,29 @@ pub fn render(canvas: &mut Canvas, indent: &str, text: &str) {
 }
 
 /// Prefixes of the lines of a quote or a list item.
-struct Block {
+struct LinePrefixes {
     /// Prefix of the first line, until that is written.
     first: Option<String>,
     rest: String,
 }
 
-struct Page<'c> {
+struct MarkdownPage<'c> {
     canvas: &'c mut Canvas,
-    blocks: Vec<Block>,
+    blocks: Vec<LinePrefixes>,
     /// Text of the current paragraph, with its colors.
     inline: String,
-    inks: Vec<Ink>,
+    inks: Vec<ColorRole>,
     links: Vec<String>,
     /// The next number of each open list; none for an unnumbered list.
     lists: Vec<Option<u64>>,
-    table: Option<Table>,
+    table: Option<MarkdownTable>,
     /// The current code block.
     code: Option<String>,
     /// Whether a blank line precedes the next block.
     gap: bool,
 }
 
-impl Page<'_> {
+impl MarkdownPage<'_> {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -65,13 +65,13 @@ impl Page<'_> {
                 None => self.push(&text),
             },
             Event::Code(text) => match self.canvas.palette.is_colored() {
-                true => self.colored(Ink::Code, &text),
+                true => self.colored(ColorRole::Code, &text),
                 false => self.push(&format!("`{text}`")),
             },
             Event::SoftBreak | Event::HardBreak => self.inline.push('\n'),
             Event::Rule => {
                 self.flush();
-                self.inline = self.canvas.paint(Ink::Dim, "────────");
+                self.inline = self.canvas.paint(ColorRole::Dim, "────────");
                 self.end_block();
             }
             // Extensions that are not enabled.
@@ -87,7 +87,7 @@ impl Page<'_> {
             Tag::Heading { level, .. } => {
                 self.flush();
                 if self.canvas.palette.is_colored() {
-                    self.open(Ink::Heading);
+                    self.open(ColorRole::Heading);
                 } else {
                     self.inline.push_str(&"#".repeat(level as usize));
                     self.inline.push(' ');
@@ -96,7 +96,7 @@ impl Page<'_> {
             Tag::BlockQuote(_) => {
                 self.flush();
                 self.blank();
-                let bar = self.canvas.paint(Ink::Dim, "│ ");
+                let bar = self.canvas.paint(ColorRole::Dim, "│ ");
                 self.nest(None, &bar);
             }
             Tag::CodeBlock(kind) => {
@@ -130,13 +130,13 @@ impl Page<'_> {
             }
             Tag::Table(_) => {
                 self.flush();
-                self.table = Some(Table::default());
+                self.table = Some(MarkdownTable::default());
             }
-            Tag::Emphasis => self.open(Ink::Emphasis),
-            Tag::Strong => self.open(Ink::Heading),
+            Tag::Emphasis => self.open(ColorRole::Emphasis),
+            Tag::Strong => self.open(ColorRole::Heading),
             Tag::Link { dest_url, .. } => {
                 self.links.push(visible(&dest_url).into_owned());
-                self.open(Ink::Link);
+                self.open(ColorRole::Link);
             }
             Tag::Image { dest_url, .. } => {
                 self.push("[image: ");
@@ -198,7 +198,7 @@ impl Page<'_> {
                 let bare = address.strip_prefix("mailto:").unwrap_or(&address);
                 if !address.is_empty() && !self.inline_ends_with(bare) {
                     self.inline.push_str(" (");
-                    self.colored(Ink::Link, &address);
+                    self.colored(ColorRole::Link, &address);
                     self.inline.push(')');
                 }
             }
@@ -233,7 +233,7 @@ impl Page<'_> {
             }
             None => None,
         };
-        self.blocks.push(Block { first, rest: before });
+        self.blocks.push(LinePrefixes { first, rest: before });
     }
 
     /// Adds session text; escapes control characters, which an HTML entity may have encoded.
@@ -241,13 +241,13 @@ impl Page<'_> {
         self.inline.push_str(&visible(text));
     }
 
-    fn colored(&mut self, ink: Ink, text: &str) {
+    fn colored(&mut self, ink: ColorRole, text: &str) {
         self.open(ink);
         self.push(text);
         self.close();
     }
 
-    fn open(&mut self, ink: Ink) {
+    fn open(&mut self, ink: ColorRole) {
         self.inline.push_str(&self.canvas.palette.open(ink));
         self.inks.push(ink);
     }
@@ -296,7 +296,7 @@ impl Page<'_> {
     fn blank(&mut self) {
         if std::mem::take(&mut self.gap) {
             let around = match &self.blocks[..] {
-                [.., outer, Block { first: Some(_), .. }] | [.., outer] => outer.rest.clone(),
+                [.., outer, LinePrefixes { first: Some(_), .. }] | [.., outer] => outer.rest.clone(),
                 [] => String::new(),
             };
             self.canvas.line(&around);
@@ -307,7 +307,7 @@ impl Page<'_> {
         let (first, rest) = self.indents();
         let (mut first, rest) = (format!("{first}  "), format!("{rest}  "));
         for line in visible(code).trim_end_matches('\n').split('\n') {
-            let line = self.canvas.paint(Ink::Code, line);
+            let line = self.canvas.paint(ColorRole::Code, line);
             self.canvas.wrapped(&first, &rest, &line);
             first.clone_from(&rest);
         }

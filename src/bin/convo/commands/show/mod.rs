@@ -15,13 +15,13 @@ use crate::input::chain_reader;
 use crate::input::follow::follow;
 use crate::output::columns;
 use crate::terminal::time_format::Times;
-use crate::writing::tell_dangling;
+use crate::writing::report_dangling;
 use canvas::Canvas;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::format::page::PageOptions;
 use convo::model::view::View;
-use page::{Page, Style};
+use page::{PageStyle, SessionPage};
 
 /// Display sessions in the terminal
 ///
@@ -82,7 +82,7 @@ impl Run for Show {
         }
         chain_reader::each(context, &inputs, &self.reading, self.chained, |label, session| {
             let view = View::replay(&session);
-            tell_dangling(context, label, &session, &view);
+            report_dangling(context, label, &session, &view);
             page.session(&session, &view, label)
                 .map_err(|error| named(error, label))?;
             Ok(())
@@ -93,7 +93,7 @@ impl Run for Show {
 
 impl Show {
     /// Prints each message once it is complete.
-    fn follow(&self, context: &Context, inputs: &[Input], mut page: Page) -> anyhow::Result<()> {
+    fn follow(&self, context: &Context, inputs: &[Input], mut page: SessionPage) -> anyhow::Result<()> {
         let mut sessions = 0;
         follow(
             context,
@@ -124,11 +124,11 @@ impl Show {
             |label, mut session| {
                 opened += 1;
                 if opened > 1 {
-                    let error = Error::new(Kind::Usage, "--open opens one session");
+                    let error = Error::new(ErrorKind::Usage, "--open opens one session");
                     let hint = "write pages with: convo migrate --to html --output-dir DIR INPUT";
                     return Err(named(error.hint(hint), label).into());
                 }
-                self.selecting.narrow(label, &mut session)?;
+                self.selecting.select_part(label, &mut session)?;
                 let view = View::replay(&session);
                 let options = PageOptions {
                     hidden: self.hidden,
@@ -139,19 +139,19 @@ impl Show {
         )
     }
 
-    fn page(&self, context: &Context) -> convo::Result<Page> {
+    fn page(&self, context: &Context) -> convo::Result<SessionPage> {
         let canvas = Canvas {
             text: String::new(),
             width: columns().map(|columns| columns.clamp(NARROWEST, WIDEST)),
             palette: context.palette()?,
         };
-        let style = Style {
+        let style = PageStyle {
             on_terminal: canvas.width.is_some(),
             markdown: canvas.width.is_some() && !self.plain,
             full: self.full,
             all: self.hidden,
         };
         let times = Times::new(TimeOptions::default(), &context.clock);
-        Ok(Page::new(canvas, style, times, self.selecting.selection()))
+        Ok(SessionPage::new(canvas, style, times, self.selecting.selection()))
     }
 }

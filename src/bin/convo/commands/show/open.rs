@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::writing::secrets;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::{self, Format, Purpose};
@@ -21,7 +21,7 @@ const OPENERS: [&str; 2] = ["xdg-open", "open"];
 /// Writes a page readable only by this user, prints its path and opens it.
 ///
 /// # Errors
-/// [`Kind::Unavailable`] if no program can open it.
+/// [`ErrorKind::Unavailable`] if no program can open it.
 pub fn page(
     context: &Context,
     label: &str,
@@ -36,7 +36,7 @@ pub fn page(
     if browsers().into_iter().any(|browser| run(&browser, &path)) {
         return Ok(());
     }
-    let error = Error::new(Kind::Unavailable, "no browser found; the page is written");
+    let error = Error::new(ErrorKind::Unavailable, "no browser found; the page is written");
     Err(error.hint("set BROWSER to the name of a browser").into())
 }
 

@@ -4,17 +4,17 @@ use super::calls::{self, FOLDED};
 use super::canvas::Canvas;
 use super::markdown;
 use crate::output::in_line;
-use crate::terminal::palette::Ink;
+use crate::terminal::palette::ColorRole;
 use crate::terminal::time_format::Times;
 use convo::filter::restore;
 use convo::filter::select::Selection;
 use convo::format::penguiflow;
 use convo::model::calls::{has_failed, output};
+use convo::model::display_role::{Tools, reasoning_texts};
 use convo::model::json;
-use convo::model::message::{Message, Part, Role};
+use convo::model::message::{Message, MessagePart, Role};
 use convo::model::note::{Note, Notes};
 use convo::model::session::{Class, Session};
-use convo::model::speaker::{Tools, thoughts};
 use convo::model::view::{Item, View};
 use convo::store::foreign::hides;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use std::ops::Range;
 
 /// Style of the text.
 #[derive(Clone, Copy)]
-pub struct Style {
+pub struct PageStyle {
     /// For a person at a terminal: local times, and results below their calls.
     pub on_terminal: bool,
     /// Whether to render Markdown.
@@ -34,9 +34,9 @@ pub struct Style {
 }
 
 /// Sessions rendered as text.
-pub struct Page {
+pub struct SessionPage {
     pub(super) canvas: Canvas,
-    pub(super) style: Style,
+    pub(super) style: PageStyle,
     pub(super) times: Times,
     /// Selected messages; none for all.
     selection: Option<Selection>,
@@ -45,20 +45,20 @@ pub struct Page {
     /// The working directory of the session.
     pub(super) directory: Option<String>,
     /// Label of the last message: day and minute, model, role and name.
-    pub(super) last: Last,
+    pub(super) last: LastHeading,
 }
 
 #[derive(Default)]
-pub struct Last {
+pub struct LastHeading {
     pub day: String,
     minute: String,
     model: String,
     label: String,
 }
 
-impl Page {
-    pub fn new(canvas: Canvas, style: Style, times: Times, selection: Option<Selection>) -> Page {
-        Page {
+impl SessionPage {
+    pub fn new(canvas: Canvas, style: PageStyle, times: Times, selection: Option<Selection>) -> SessionPage {
+        SessionPage {
             canvas,
             style,
             times,
@@ -66,7 +66,7 @@ impl Page {
             tools: Tools::default(),
             notes: Notes::default(),
             directory: None,
-            last: Last::default(),
+            last: LastHeading::default(),
         }
     }
 
@@ -80,7 +80,7 @@ impl Page {
         let items = self.items(session, view);
         let shown = self.chosen(session, &items)?;
         self.start(session, view, label);
-        self.left_out(session, &items);
+        self.note_hidden(session, &items);
         self.messages(session, &items, &shown);
         let damaged = (0..session.len())
             .filter(|index| session.class(*index) == Class::Unreadable)
@@ -125,7 +125,7 @@ impl Page {
             self.canvas.line("");
         }
         self.tools = Tools::default();
-        self.last = Last::default();
+        self.last = LastHeading::default();
         self.note_directory(session);
         self.heading(session, view, label);
         self.notes = Notes::of(session);
@@ -161,7 +161,7 @@ impl Page {
     }
 
     /// Adds a note with the number of hidden messages and the events that hide them.
-    fn left_out(&mut self, session: &Session, items: &[(Item, bool)]) {
+    fn note_hidden(&mut self, session: &Session, items: &[(Item, bool)]) {
         let shown = items.iter().filter(|(item, _)| item.line().is_some()).count();
         let out_of_view = session.messages().count().saturating_sub(shown);
         if out_of_view == 0 || self.style.all {
@@ -176,7 +176,7 @@ impl Page {
     }
 
     fn note(&mut self, text: &str) {
-        let text = self.canvas.paint(Ink::Dim, text);
+        let text = self.canvas.paint(ColorRole::Dim, text);
         self.canvas.line("");
         self.canvas.wrapped("", "", &text);
         self.last.label.clear();
@@ -193,7 +193,7 @@ impl Page {
             match (item.summary(session), &message) {
                 _ if !shown[nth] => {}
                 (Some(summary), _) => {
-                    let heading = self.canvas.paint(Ink::System, "summary");
+                    let heading = self.canvas.paint(ColorRole::System, "summary");
                     self.canvas.line(&format!("\n{heading}"));
                     self.last.label.clear();
                     self.prose(&summary);
@@ -237,24 +237,24 @@ impl Page {
         self.label(message, body, in_view);
         let fold = |folded| if self.style.full { usize::MAX } else { folded };
         let (few, all) = (fold(FOLDED), usize::MAX);
-        for thought in thoughts(message) {
-            let text = match thought {
+        for reasoning in reasoning_texts(message) {
+            let text = match reasoning {
                 Some(text) => format!("(thinking) {text}"),
                 None => "(thinking, encrypted)".to_string(),
             };
-            self.canvas.paragraph("  ", &text, few, Some(Ink::Dim));
+            self.canvas.paragraph("  ", &text, few, Some(ColorRole::Dim));
         }
         for part in message.parts() {
             match part {
-                Part::Text(text) if text.is_empty() => {}
-                Part::Text(text) if message.role() == Role::Tool => {
-                    let ink = has_failed(message).then_some(Ink::Error);
+                MessagePart::Text(text) if text.is_empty() => {}
+                MessagePart::Text(text) if message.role() == Role::Tool => {
+                    let ink = has_failed(message).then_some(ColorRole::Error);
                     self.canvas.paragraph("  ", &output(&text).0, few, ink);
                 }
-                Part::Text(text) => self.prose(&text),
-                Part::Other(kind, raw) => {
+                MessagePart::Text(text) => self.prose(&text),
+                MessagePart::Other(kind, raw) => {
                     let text = format!("[{kind}, {} bytes]", raw.len());
-                    self.canvas.paragraph("  ", &text, 1, Some(Ink::Dim));
+                    self.canvas.paragraph("  ", &text, 1, Some(ColorRole::Dim));
                 }
             }
         }
@@ -287,10 +287,10 @@ impl Page {
             label.push_str(&name);
         }
         let ink = match role {
-            Role::User => Ink::User,
-            Role::Assistant => Ink::Assistant,
-            Role::Tool => Ink::Tool,
-            Role::System | Role::Developer | Role::Other => Ink::System,
+            Role::User => ColorRole::User,
+            Role::Assistant => ColorRole::Assistant,
+            Role::Tool => ColorRole::Tool,
+            Role::System | Role::Developer | Role::Other => ColorRole::System,
         };
         let mut facts = Vec::new();
         facts.extend(message.timestamp().and_then(|time| self.time(&time)));
@@ -310,7 +310,7 @@ impl Page {
         if !continues {
             let mut line = self.canvas.paint(ink, &in_line(&label));
             if failed {
-                line.push_str(&self.canvas.paint(Ink::Error, " (failed)"));
+                line.push_str(&self.canvas.paint(ColorRole::Error, " (failed)"));
             }
             for fact in facts {
                 let separator = if fact.starts_with('(') && !self.style.on_terminal {
@@ -318,7 +318,7 @@ impl Page {
                 } else {
                     "  "
                 };
-                line.push_str(&self.canvas.paint(Ink::Dim, &format!("{separator}{fact}")));
+                line.push_str(&self.canvas.paint(ColorRole::Dim, &format!("{separator}{fact}")));
             }
             self.canvas.wrapped("", "  ", &line);
         }
@@ -358,6 +358,6 @@ impl Page {
 fn push_notes(canvas: &mut Canvas, notes: &[Note]) {
     for note in notes {
         let text = format!("(note) {}", note.text);
-        canvas.paragraph("  ", &text, usize::MAX, Some(Ink::System));
+        canvas.paragraph("  ", &text, usize::MAX, Some(ColorRole::System));
     }
 }

@@ -1,12 +1,12 @@
 //! Renders a Markdown table: aligned if it fits, else one line per cell.
 
 use super::canvas::Canvas;
-use crate::terminal::palette::Ink;
+use crate::terminal::palette::ColorRole;
 use textwrap::core::display_width;
 
 /// Cells with their colors; the first row is the header.
 #[derive(Default)]
-pub struct Table {
+pub struct MarkdownTable {
     rows: Vec<Vec<String>>,
     row: Vec<String>,
 }
@@ -14,7 +14,7 @@ pub struct Table {
 /// Columns between two cells.
 const GAP: usize = 2;
 
-impl Table {
+impl MarkdownTable {
     /// Adds a cell to the current row.
     pub fn cell(&mut self, text: String) {
         self.row.push(text);
@@ -43,7 +43,7 @@ impl Table {
                     canvas.line(rest);
                 }
                 for (name, cell) in heading.iter().zip(row) {
-                    let name = canvas.paint(Ink::Heading, name);
+                    let name = canvas.paint(ColorRole::Heading, name);
                     canvas.wrapped(first, &format!("{rest}  "), &format!("{name}: {cell}"));
                     first = rest;
                 }
@@ -56,7 +56,7 @@ impl Table {
                 let text = row.get(column).map_or("", String::as_str);
                 let padding = " ".repeat(width - display_width(text) + GAP);
                 line.push_str(&match nth {
-                    0 => canvas.paint(Ink::Heading, text),
+                    0 => canvas.paint(ColorRole::Heading, text),
                     _ => text.to_string(),
                 });
                 line.push_str(&padding);
@@ -65,7 +65,7 @@ impl Table {
             first = rest;
             if nth == 0 {
                 let rule = "─".repeat(whole.saturating_sub(display_width(rest)));
-                let rule = canvas.paint(Ink::Dim, &rule);
+                let rule = canvas.paint(ColorRole::Dim, &rule);
                 canvas.line(&format!("{rest}{rule}"));
             }
         }

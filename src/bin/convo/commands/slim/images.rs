@@ -2,22 +2,22 @@
 
 use crate::context::named;
 use crate::output::path_name;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::slim::image::Image;
 use convo::format::slim::placeholder::Placeholder;
-use convo::store::{Rewrite, settle_file, write_atomically};
+use convo::store::{Rewrite, sync_file, write_atomically};
 use std::io::Write;
 use std::path::Path;
 
 /// The destination of images.
-pub struct Images<'p> {
+pub struct ImageArgs<'p> {
     /// The directory; none if images are kept in the session.
     pub folder: Option<&'p Path>,
     /// Whether images are written or only counted.
     pub is_written: bool,
 }
 
-impl Images<'_> {
+impl ImageArgs<'_> {
     /// Whether images are extracted to a directory.
     pub fn is_given(&self) -> bool {
         self.folder.is_some()
@@ -26,7 +26,7 @@ impl Images<'_> {
     /// Writes an image unless its file exists.
     ///
     /// # Errors
-    /// [`Kind::Exists`] if the file has different content.
+    /// [`ErrorKind::Exists`] if the file has different content.
     pub fn keep(&self, image: &Image) -> Result<()> {
         let Some(folder) = self.folder.filter(|_| self.is_written) else {
             return Ok(());
@@ -34,16 +34,16 @@ impl Images<'_> {
         let path = folder.join(Placeholder::of(&image.media_type, &image.bytes).file_name);
         let at = |error| named(error, &path_name(&path));
         match std::fs::read(&path) {
-            Ok(bytes) if bytes == image.bytes => return settle_file(&path).map_err(at),
+            Ok(bytes) if bytes == image.bytes => return sync_file(&path).map_err(at),
             Ok(_) => {
-                let error = Error::new(Kind::Exists, "has other bytes than the image of this name");
+                let error = Error::new(ErrorKind::Exists, "has other bytes than the image of this name");
                 return Err(at(error.hint("nothing was changed; move it away first")));
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(at(Error::io("cannot read", error))),
         }
         std::fs::create_dir_all(folder).map_err(|error| {
-            let error = Error::io("cannot make the directory", error).kind(Kind::InputOutput);
+            let error = Error::io("cannot make the directory", error).kind(ErrorKind::InputOutput);
             named(error, &path_name(folder))
         })?;
         let write = |out: &mut dyn Write| {

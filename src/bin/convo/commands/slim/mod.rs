@@ -12,15 +12,15 @@ use crate::input::{regular, report_and_continue};
 use crate::output::path_name;
 use crate::writing::rewrite;
 use clap::Args;
-use convo::error::{Error, Kind, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
-use convo::format::slim::image::{Image, Keep};
-use convo::format::slim::{self, Chosen, Shares, Slim as Slimming};
+use convo::format::slim::image::{Image, StoreImage};
+use convo::format::slim::{self, PartNames, RecordShares, Slim as Slimming};
 use convo::store::Rewrite;
-use convo::store::changes::Sum;
-use images::Images;
-use report::{Report, Row};
-use source::Source;
+use convo::store::changes::ChangeHasher;
+use images::ImageArgs;
+use report::{SlimReport, SlimRow};
+use source::SlimSource;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ pub struct Slim {
 
 impl Run for Slim {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         let writes = self.in_place.is_some() || self.undo;
         for (option, is_given) in [("--json", self.json && !self.dry_run), ("--force", self.force)] {
             if is_given && !writes {
@@ -100,16 +100,16 @@ impl Run for Slim {
                 } else {
                     "-i or --undo"
                 };
-                let error = Error::new(Kind::Usage, format!("{option} requires {or}"));
+                let error = Error::new(ErrorKind::Usage, format!("{option} requires {or}"));
                 return Err(error.into());
             }
         }
         let inputs = context.inputs(&self.inputs)?;
-        let mut report = Report::new(self.json);
+        let mut report = SlimReport::new(self.json);
         if self.dry_run || writes {
             for input in &inputs {
                 let done = match &self.in_place {
-                    _ if self.undo => self.put_back(context, input),
+                    _ if self.undo => self.restore_original(context, input),
                     Some(suffix) if !self.dry_run => self.replace(context, input, suffix, &mut report),
                     _ => self.measure(context, input, &mut report),
                 };
@@ -138,56 +138,56 @@ impl Run for Slim {
 }
 
 /// An input that was read once.
-struct Opened {
-    source: Source,
+struct OpenedInput {
+    source: SlimSource,
     format: Format,
     slim: Slimming,
 }
 
-impl Opened {
+impl OpenedInput {
     /// Writes the result.
-    fn write(&mut self, images: &Images<'_>, out: &mut dyn Write) -> Result<Shares> {
+    fn write(&mut self, images: &ImageArgs<'_>, out: &mut dyn Write) -> Result<RecordShares> {
         let mut keep = |image: &Image| images.keep(image);
-        let keep: Option<Keep<'_>> = images.is_given().then_some(&mut keep);
+        let keep: Option<StoreImage<'_>> = images.is_given().then_some(&mut keep);
         self.slim.write(self.source.reader()?, out, keep)
     }
 
     /// Returns the bytes by kind and the checksum of the result.
-    fn shares(&mut self, images: &Images<'_>) -> Result<(Shares, String)> {
-        let mut sum = Sum::default();
+    fn shares(&mut self, images: &ImageArgs<'_>) -> Result<(RecordShares, String)> {
+        let mut sum = ChangeHasher::default();
         let shares = self.write(images, &mut sum)?;
         Ok((shares, sum.hex()))
     }
 }
 
 impl Slim {
-    fn images(&self, is_written: bool) -> Images<'_> {
-        Images {
+    fn images(&self, is_written: bool) -> ImageArgs<'_> {
+        ImageArgs {
             folder: self.images.as_deref(),
             is_written,
         }
     }
 
-    fn open(&self, mut source: Source, path: Option<&Path>) -> Result<Opened> {
+    fn open(&self, mut source: SlimSource, path: Option<&Path>) -> Result<OpenedInput> {
         let format = match self.from {
             Some(format) => format,
             None => source.format(path)?,
         };
-        let chosen: Chosen = slim::chosen(format, &self.only, &self.keep)?;
+        let chosen: PartNames = slim::parts_to_remove(format, &self.only, &self.keep)?;
         let slim = Slimming::read(format, chosen, source.reader()?)?;
-        Ok(Opened { source, format, slim })
+        Ok(OpenedInput { source, format, slim })
     }
 
-    fn opened(&self, input: &Input) -> Result<Opened> {
+    fn opened(&self, input: &Input) -> Result<OpenedInput> {
         match input {
-            Input::Stdin => self.open(Source::stdin()?, None),
-            Input::Path(path) => self.open(Source::of(regular::open(path)?)?, Some(path)),
+            Input::Stdin => self.open(SlimSource::stdin()?, None),
+            Input::Path(path) => self.open(SlimSource::of(regular::open(path)?)?, Some(path)),
             Input::Row(..) => {
-                let error = Error::new(Kind::Usage, "slim takes files of sessions, not databases");
+                let error = Error::new(ErrorKind::Usage, "slim takes files of sessions, not databases");
                 Err(error.hint("remove sessions from it with its own program"))
             }
             Input::Name(name) => {
-                let error = Error::new(Kind::Usage, "slim takes sessions of other programs");
+                let error = Error::new(ErrorKind::Usage, "slim takes sessions of other programs");
                 Err(error.hint(format!(
                     "remove records that are out of view with: convo gc {name}"
                 )))
@@ -195,16 +195,16 @@ impl Slim {
         }
     }
 
-    fn measure(&self, context: &Context, input: &Input, report: &mut Report) -> anyhow::Result<()> {
+    fn measure(&self, context: &Context, input: &Input, report: &mut SlimReport) -> anyhow::Result<()> {
         let label = input.label();
         let measured = self
             .opened(input)
             .and_then(|mut opened| Ok((opened.format, opened.shares(&self.images(false))?.0)));
         let (format, shares) = measured.map_err(|error| named(error, &label))?;
-        let row = Row::new(label, format, shares);
+        let row = SlimRow::new(label, format, shares);
         context
             .output
-            .tell(&row.label, &format!("would save {}", row.saved()));
+            .notice(&row.label, &format!("would save {}", row.saved()));
         report.add(row);
         Ok(())
     }
@@ -213,8 +213,10 @@ impl Slim {
         let label = input.label();
         let mut opened = self.opened(input).map_err(|error| named(error, &label))?;
         let shares = opened.write(&self.images(true), out);
-        let row = Row::new(label, opened.format, shares?);
-        context.output.tell(&row.label, &format!("saved {}", row.saved()));
+        let row = SlimRow::new(label, opened.format, shares?);
+        context
+            .output
+            .notice(&row.label, &format!("saved {}", row.saved()));
         Ok(())
     }
 }

@@ -1,29 +1,29 @@
 //! Rewrites files in place and restores their originals.
 
-use super::report::{Report, Row};
-use super::source::Source;
+use super::report::{SlimReport, SlimRow};
+use super::source::SlimSource;
 use super::{Slim, named};
 use crate::args::Input;
 use crate::context::Context;
-use crate::homes::{self, Own};
+use crate::homes::{self, HomeFile};
 use crate::input::regular;
-use convo::error::{Error, Kind, Result};
-use convo::store::changes::Sum;
-use convo::store::{Facts, Rewrite, refuse_writers, settle_file, write_atomically};
+use convo::error::{Error, ErrorKind, Result};
+use convo::store::changes::ChangeHasher;
+use convo::store::{FileStat, Rewrite, refuse_writers, sync_file, write_atomically};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
 /// A file that may be rewritten because no program has it open.
-struct Target<'p> {
+struct SlimTarget<'p> {
     path: &'p Path,
     label: String,
     file: File,
-    facts: Facts,
-    own: Option<Own>,
+    facts: FileStat,
+    own: Option<HomeFile>,
 }
 
-impl Target<'_> {
+impl SlimTarget<'_> {
     /// Refuses a session that a program is writing.
     fn refuse_running(&self, context: &Context, force: bool) -> Result<()> {
         let own = self.own.as_ref();
@@ -32,14 +32,14 @@ impl Target<'_> {
 }
 
 impl Slim {
-    fn target<'p>(&self, context: &Context, input: &'p Input) -> anyhow::Result<Target<'p>> {
+    fn target<'p>(&self, context: &Context, input: &'p Input) -> anyhow::Result<SlimTarget<'p>> {
         if !self.dry_run {
-            homes::settle(context)?;
+            homes::complete_changes(context)?;
         }
         let option = if self.undo { "--undo" } else { "-i" };
         let label = input.label();
         let at = |error| named(error, &label);
-        let needs_file = || Error::new(Kind::Usage, format!("{option} requires a file"));
+        let needs_file = || Error::new(ErrorKind::Usage, format!("{option} requires a file"));
         let path = match input {
             Input::Path(path) => path,
             Input::Stdin => return Err(needs_file().into()),
@@ -48,12 +48,12 @@ impl Slim {
             }
         };
         context.refuse_running(path, self.force)?;
-        let missing = || at(Error::new(Kind::NotFound, "no such file"));
+        let missing = || at(Error::new(ErrorKind::NotFound, "no such file"));
         let file = regular::open_target(path).map_err(at)?.ok_or_else(missing)?;
-        let target = Target {
+        let target = SlimTarget {
             path,
-            facts: Facts::of(&file).map_err(|error| at(Error::io("cannot read", error)))?,
-            own: Own::of(path)?,
+            facts: FileStat::of(&file).map_err(|error| at(Error::io("cannot read", error)))?,
+            own: HomeFile::of(path)?,
             file,
             label,
         };
@@ -62,7 +62,7 @@ impl Slim {
         Ok(target)
     }
 
-    fn rewrite(&self, context: &Context, facts: Facts) -> Rewrite {
+    fn rewrite(&self, context: &Context, facts: FileStat) -> Rewrite {
         Rewrite {
             read: Some(facts),
             keep_time: true,
@@ -78,25 +78,25 @@ impl Slim {
         context: &Context,
         input: &Input,
         suffix: &str,
-        report: &mut Report,
+        report: &mut SlimReport,
     ) -> anyhow::Result<()> {
         let target = self.target(context, input)?;
         let label = &target.label;
         let at = |error| named(error, label);
         let again = target.file.try_clone();
         let again = again.map_err(|error| at(Error::io("cannot read", error)))?;
-        let mut opened = Source::of(again)
+        let mut opened = SlimSource::of(again)
             .and_then(|source| self.open(source, Some(target.path)))
             .map_err(at)?;
         // Write the images durably before the session is rewritten.
         let (shares, sum) = opened.shares(&self.images(true)).map_err(at)?;
-        let mut row = Row::new(label.clone(), opened.format, shares);
+        let mut row = SlimRow::new(label.clone(), opened.format, shares);
         if row.is_small() {
             // A killed run may have rewritten the file without syncing it.
-            settle_file(target.path).map_err(at)?;
+            sync_file(target.path).map_err(at)?;
             context
                 .output
-                .tell(label, &format!("unchanged: would save {}", row.saved()));
+                .notice(label, &format!("unchanged: would save {}", row.saved()));
             report.add(row);
             return Ok(());
         }
@@ -118,29 +118,29 @@ impl Slim {
         });
         context
             .output
-            .tell(label, &format!("saved {}{kept}", row.saved()));
+            .notice(label, &format!("saved {}{kept}", row.saved()));
         row.is_written = true;
         report.add(row);
         Ok(())
     }
 
     /// Restores the archived original if the file has not changed since it was rewritten.
-    pub fn put_back(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
+    pub fn restore_original(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
         let target = self.target(context, input)?;
         let label = &target.label;
         let at = |error| named(error, label);
         let Some(own) = &target.own else {
-            let error = Error::new(Kind::NotFound, "not a session in the home of a program");
+            let error = Error::new(ErrorKind::NotFound, "not a session in the home of a program");
             return Err(at(error.hint("a suffix keeps the original: move FILE+SUFFIX back")).into());
         };
-        let mut sum = Sum::default();
+        let mut sum = ChangeHasher::default();
         let read = std::io::copy(&mut &target.file, &mut sum);
         read.map_err(|error| at(Error::io("cannot read", error)))?;
         let original = homes::original(context, own, &sum.hex()).map_err(at)?;
         let word = match original {
             None => {
                 // A killed run may have restored the file without syncing it.
-                settle_file(target.path).map_err(at)?;
+                sync_file(target.path).map_err(at)?;
                 "unchanged: this is the original"
             }
             Some(_) if self.dry_run => "would put the original back",
@@ -154,7 +154,7 @@ impl Slim {
                 "put the original back"
             }
         };
-        context.output.tell(label, word);
+        context.output.notice(label, word);
         Ok(())
     }
 }

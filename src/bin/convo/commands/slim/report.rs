@@ -6,19 +6,19 @@ use crate::terminal::measure::size;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use convo::format::Format;
-use convo::format::slim::{Share, Shares};
+use convo::format::slim::{RecordShares, Share};
 
 /// The result for one input.
-pub struct Row {
+pub struct SlimRow {
     pub label: String,
     pub is_written: bool,
     format: Format,
-    shares: Shares,
+    shares: RecordShares,
 }
 
-impl Row {
-    pub fn new(label: String, format: Format, shares: Shares) -> Row {
-        Row {
+impl SlimRow {
+    pub fn new(label: String, format: Format, shares: RecordShares) -> SlimRow {
+        SlimRow {
             label,
             is_written: false,
             format,
@@ -47,7 +47,7 @@ impl Row {
     }
 
     /// Returns the kinds, largest first.
-    fn kinds(shares: &Shares) -> Vec<(&str, &Share)> {
+    fn kinds(shares: &RecordShares) -> Vec<(&str, &Share)> {
         let mut kinds: Vec<(&str, &Share)> = shares
             .0
             .iter()
@@ -59,7 +59,7 @@ impl Row {
 
     fn object(&self) -> String {
         let (bytes, left) = self.shares.total();
-        let kinds: Vec<_> = Row::kinds(&self.shares)
+        let kinds: Vec<_> = SlimRow::kinds(&self.shares)
             .into_iter()
             .map(|(kind, share)| {
                 serde_json::json!({
@@ -84,20 +84,20 @@ const COLUMNS: [Column; 5] = [
 ];
 
 /// The results for all inputs.
-pub struct Report {
+pub struct SlimReport {
     json: bool,
-    rows: Vec<Row>,
+    rows: Vec<SlimRow>,
 }
 
-impl Report {
-    pub fn new(json: bool) -> Report {
-        Report {
+impl SlimReport {
+    pub fn new(json: bool) -> SlimReport {
+        SlimReport {
             json,
             rows: Vec::new(),
         }
     }
 
-    pub fn add(&mut self, row: Row) {
+    pub fn add(&mut self, row: SlimRow) {
         self.rows.push(row);
     }
 
@@ -105,14 +105,14 @@ impl Report {
     pub fn print(self, context: &Context, table: bool) -> anyhow::Result<()> {
         let output = &context.output;
         if self.json {
-            return output.done(output.rows(false, self.rows.iter().map(Row::object)));
+            return output.done(output.rows(false, self.rows.iter().map(SlimRow::object)));
         }
         if !table || output.is_quiet() {
             return Ok(());
         }
-        let mut all = Shares::default();
+        let mut all = RecordShares::default();
         self.rows.iter().for_each(|row| all.join(&row.shares));
-        let cells = Row::kinds(&all).into_iter().map(|(kind, share)| {
+        let cells = SlimRow::kinds(&all).into_iter().map(|(kind, share)| {
             vec![
                 Cell::Text(kind.to_string()),
                 Cell::Number(Some(share.lines)),

@@ -1,8 +1,8 @@
 //! Inputs that can be read more than once.
 
 use crate::context::{detect_file, from_hint, refuse_terminal, unwrapped};
-use crate::input::source::stdin;
-use convo::error::{Error, Kind, Result};
+use crate::input::input_source::stdin;
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::store::length_before_write;
 use std::fs::File;
@@ -10,13 +10,13 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Standard input, or a file up to its length when it was opened.
-pub enum Source {
+pub enum SlimSource {
     File(File, u64),
     Bytes(Vec<u8>),
 }
 
-impl Source {
-    pub fn of(file: File) -> Result<Source> {
+impl SlimSource {
+    pub fn of(file: File) -> Result<SlimSource> {
         let length = match length_before_write(&file) {
             Some(length) => length,
             None => file
@@ -24,27 +24,27 @@ impl Source {
                 .map_err(|error| Error::io("cannot read", error))?
                 .len(),
         };
-        Ok(Source::File(file, length))
+        Ok(SlimSource::File(file, length))
     }
 
-    pub fn stdin() -> Result<Source> {
+    pub fn stdin() -> Result<SlimSource> {
         refuse_terminal()?;
         let mut bytes = Vec::new();
         stdin()
             .read_to_end(&mut bytes)
             .map_err(|error| Error::io("cannot read", error))?;
-        Ok(Source::Bytes(bytes))
+        Ok(SlimSource::Bytes(bytes))
     }
 
     /// Reads from the beginning.
     pub fn reader(&mut self) -> Result<Box<dyn Read + '_>> {
         Ok(match self {
-            Source::File(file, length) => {
+            SlimSource::File(file, length) => {
                 file.seek(SeekFrom::Start(0))
                     .map_err(|error| Error::io("cannot read", error))?;
                 Box::new(file.take(*length))
             }
-            Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+            SlimSource::Bytes(bytes) => Box::new(Cursor::new(bytes)),
         })
     }
 
@@ -52,11 +52,11 @@ impl Source {
     pub fn format(&mut self, path: Option<&Path>) -> Result<Format> {
         let (head, whole, wrapped) = unwrapped(&mut self.reader()?)?;
         if wrapped.is_some() {
-            let error = Error::new(Kind::Usage, "compressed or encoded");
+            let error = Error::new(ErrorKind::Usage, "compressed or encoded");
             return Err(error.hint("decompress it first, e.g. zstd -d FILE"));
         }
         let verdict = detect_file(&head, whole, path);
-        let unknown = || Error::new(Kind::Data, verdict.problem()).hint(from_hint());
+        let unknown = || Error::new(ErrorKind::Data, verdict.problem()).hint(from_hint());
         verdict.format.ok_or_else(unknown)
     }
 }

@@ -1,23 +1,23 @@
 //! `split`: divides a session into several sessions.
 
-mod folder;
+mod output_dir;
 mod report;
 
 use super::Run;
-use crate::args::{Counting, Input, InputArgs, OutputArgs, duration, tokens};
-use crate::context::{Context, Opened, named};
-use crate::edit::{Place, Stamps};
+use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, duration, tokens};
+use crate::context::{Context, OpenInput, named};
+use crate::edit::{LineDestination, Stamps};
 use crate::input::{InputSessions, each_session, report_and_continue};
-use crate::writing::{Export, Writing, tell_dangling, write_records, write_to};
+use crate::writing::{Export, OutputFormat, report_dangling, write_records, write_to};
 use clap::{Args, ValueEnum};
-use convo::error::{Error, Kind};
-use convo::filter::settle::settle;
-use convo::filter::split::{self as filter, Ways};
+use convo::error::{Error, ErrorKind};
+use convo::filter::materialize::materialize;
+use convo::filter::split::{self as filter, SplitConditions};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::session::Session;
 use convo::model::view::View;
-use report::Told;
+use report::SplitReport;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,13 +48,13 @@ pub struct Split {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    cutting: Cutting,
+    cutting: SplitArgs,
     /// Copy into later parts: system (default), context, none
     ///
     /// context includes system messages. Each copy names its original in `copied_from`, so that `join` leaves it out.
     #[arg(long, value_name = "WHAT", default_value = "system", help_heading = "Output")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
-    carry: Carry,
+    carry: CopyArg,
     /// Prefix of the new ids [default: the session id]
     #[arg(
         long,
@@ -67,7 +67,7 @@ pub struct Split {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
     #[command(flatten)]
     writing: OutputArgs,
     /// Write each part to a file in DIR
@@ -91,7 +91,7 @@ pub struct Split {
 #[derive(Args, Debug)]
 #[group(multiple = true)]
 #[command(next_help_heading = "Split at")]
-struct Cutting {
+struct SplitArgs {
     /// Start a new session after N messages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_messages: Option<u64>,
@@ -116,7 +116,7 @@ struct Cutting {
     per_day: bool,
 }
 
-impl Cutting {
+impl SplitArgs {
     /// Whether no split point is given.
     fn is_empty(&self) -> bool {
         let limits = [self.max_messages, self.max_tokens, self.max_exchanges];
@@ -126,7 +126,7 @@ impl Cutting {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Carry {
+enum CopyArg {
     System,
     Context,
     None,
@@ -134,15 +134,15 @@ enum Carry {
 
 impl Run for Split {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.id_prefix {
             crate::args::checked_name(convo::model::key::checked_id(id)?)?;
         }
         if self.cutting.max_tokens.is_some() || self.dry_run {
-            self.counting.tell_estimate(context)?;
+            self.counting.report_estimate(context)?;
         }
         if self.cutting.is_empty() && self.out.is_none() {
-            let error = Error::new(Kind::Usage, "no split point given");
+            let error = Error::new(ErrorKind::Usage, "no split point given");
             let hint = "use --max-messages, --max-tokens, --max-exchanges, --at, --gap or --per-day; for one file per \
                         session, --output-dir alone";
             return Err(error.hint(hint).into());
@@ -152,16 +152,16 @@ impl Run for Split {
         if self.dry_run {
             return each_session(context, &inputs, &self.reading, |label, session| {
                 let split = self.plan(context, label, &session)?;
-                let told = Told::of(&split, label, self.counts());
-                told.rows(context, &split, self.json)?;
-                told.notes(context, &split);
+                let reported = SplitReport::of(&split, label, self.counts());
+                reported.rows(context, &split, self.json)?;
+                reported.notes(context, &split);
                 Ok(())
             });
         }
         let stored = inputs.iter().filter(|input| self.is_stored(input)).count();
         if stored > 0 && stored < inputs.len() {
             let error = Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "cannot mix stored sessions with files or standard input",
             );
             return Err(error
@@ -177,7 +177,7 @@ impl Run for Split {
             return Ok(());
         }
         match &self.out {
-            Some(folder) => folder::write(&self, context, &inputs, folder, writing),
+            Some(folder) => output_dir::write(&self, context, &inputs, folder, writing),
             None => write_to(context, writing, |out| {
                 let mut nth = 0;
                 for input in &inputs {
@@ -212,7 +212,7 @@ impl Split {
         label: &str,
         session: &'s Session,
     ) -> anyhow::Result<filter::Split<'s>> {
-        let ways = Ways {
+        let ways = SplitConditions {
             max_messages: self.cutting.max_messages,
             max_tokens: self.cutting.max_tokens,
             at: self.cutting.at.clone(),
@@ -221,9 +221,9 @@ impl Split {
             every_turns: self.cutting.max_exchanges,
         };
         let carry = match self.carry {
-            Carry::System => filter::Carry::System,
-            Carry::Context => filter::Carry::Context,
-            Carry::None => filter::Carry::None,
+            CopyArg::System => filter::CopyPolicy::System,
+            CopyArg::Context => filter::CopyPolicy::Context,
+            CopyArg::None => filter::CopyPolicy::None,
         };
         let counter = match self.counts() {
             true => Some(self.counting.counter(context, label, session)?),
@@ -248,32 +248,32 @@ impl Split {
             return Err(named(crate::context::stopped(), name).into());
         }
         let split = self.plan(context, name, &session)?;
-        let told = Told::of(&split, name, self.counts());
-        let changed = if split.is_whole() {
+        let reported = SplitReport::of(&split, name, self.counts());
+        let changed = if split.has_no_cut() {
             // Lines that were read may not be synced yet: make them durable before the report.
-            store.settle_lines(&id).map_err(|error| named(error, name))?;
+            store.sync_lines(&id).map_err(|error| named(error, name))?;
             false
         } else {
             let pieces = (0..split.parts.len()).map(|nth| {
-                let piece = split.piece(nth)?;
+                let piece = split.build_part(nth)?;
                 Ok((piece.id, piece.session))
             });
             let stamp = || {
-                let stamp = Stamps::new(context, &session, Place::Store).event("split")?;
+                let stamp = Stamps::new(context, &session, LineDestination::Store).event("split")?;
                 Ok((stamp.id, stamp.at))
             };
             let done = store.split_session(&id, pieces, stamp);
-            done.map_err(|error| named(taken(error), name))?
+            done.map_err(|error| named(with_name_hint(error), name))?
         };
-        told.stored(context, &split, changed, self.json)
+        reported.stored(context, &split, changed, self.json)
     }
 
     /// Splits a stream: writes one session as several.
     fn stream(
         &self,
         context: &Context,
-        opened: Opened,
-        writing: Writing<'_>,
+        opened: OpenInput,
+        writing: OutputFormat<'_>,
         nth: &mut usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
@@ -297,7 +297,7 @@ impl Split {
         let split = self.plan(context, label, session)?;
         if !export.to.form().joins && *nth + split.parts.len() > 1 {
             let what = format!("{}: only one session per file", export.to.name());
-            let error = named(Error::new(Kind::Usage, what), label);
+            let error = named(Error::new(ErrorKind::Usage, what), label);
             return Err(error
                 .hint("write each part to its own file with --output-dir DIR")
                 .into());
@@ -306,7 +306,7 @@ impl Split {
             *nth += 1;
             self.write(export, &split, session, part, *nth, out)?;
         }
-        Told::of(&split, label, self.counts()).streamed(context, &split);
+        SplitReport::of(&split, label, self.counts()).streamed(context, &split);
         Ok(())
     }
 
@@ -320,13 +320,13 @@ impl Split {
         nth: usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let made;
-        let session = if split.is_whole() {
+        let built;
+        let session = if split.has_no_cut() {
             session
         } else {
-            let piece = split.piece(part).map_err(|error| named(error, export.label));
-            made = piece?.session;
-            &made
+            let piece = split.build_part(part).map_err(|error| named(error, export.label));
+            built = piece?.session;
+            &built
         };
         if export.to != Format::Native {
             return export.write(session, nth, out);
@@ -335,15 +335,15 @@ impl Split {
             return write_records(session, out);
         }
         let view = View::replay(session);
-        tell_dangling(export.context, export.label, session, &view);
-        Ok(settle(session, &view, out)?)
+        report_dangling(export.context, export.label, session, &view);
+        Ok(materialize(session, &view, out)?)
     }
 }
 
 /// Adds a hint to the error of a taken name.
-fn taken(error: Error) -> Error {
+fn with_name_hint(error: Error) -> Error {
     match error.kind {
-        Kind::Exists => error.hint("choose other ids with --id"),
+        ErrorKind::Exists => error.hint("choose other ids with --id"),
         _ => error,
     }
 }

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::terminal::measure::short_id;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
-use convo::error::{Error, Kind, Place};
-use convo::filter::split::{Part, Split};
+use convo::error::{Error, ErrorKind, Position};
+use convo::filter::split::{PlannedPart, Split};
 
 /// Columns of a dry run.
 const COLUMNS: [Column; 6] = [
@@ -19,15 +19,15 @@ const COLUMNS: [Column; 6] = [
 ];
 
 /// A split and the label of its session in messages.
-pub struct Told<'l> {
+pub struct SplitReport<'l> {
     label: &'l str,
     /// Whether tokens were counted.
     counted: bool,
 }
 
-impl<'l> Told<'l> {
-    pub fn of(_: &Split<'_>, label: &'l str, counted: bool) -> Told<'l> {
-        Told { label, counted }
+impl<'l> SplitReport<'l> {
+    pub fn of(_: &Split<'_>, label: &'l str, counted: bool) -> SplitReport<'l> {
+        SplitReport { label, counted }
     }
 
     /// Prints one row for each part.
@@ -35,7 +35,7 @@ impl<'l> Told<'l> {
         if json {
             return context.output.print(&self.object(split, None).to_string());
         }
-        let cells = |(nth, part): (usize, &Part)| {
+        let cells = |(nth, part): (usize, &PlannedPart)| {
             vec![
                 Cell::Id {
                     short: short_id(&split.id(nth)),
@@ -78,7 +78,7 @@ impl<'l> Told<'l> {
     /// Prints notes, and an error for each part that exceeds a limit.
     pub fn notes(&self, context: &Context, split: &Split<'_>) {
         for note in &split.notes {
-            context.output.tell(self.label, note);
+            context.output.notice(self.label, note);
         }
         for (nth, part) in split
             .parts
@@ -95,7 +95,7 @@ impl<'l> Told<'l> {
                 "{}: exchange of {size} exceeds the limit; not divided",
                 split.id(nth)
             );
-            let error = Error::new(Kind::No, what).at(self.label, Place::default());
+            let error = Error::new(ErrorKind::No, what).at(self.label, Position::default());
             context.output.error(&error);
         }
     }
@@ -125,13 +125,13 @@ impl<'l> Told<'l> {
                 .output
                 .print_done(&self.object(split, Some(changed)).to_string());
         }
-        let what = Told::what(split);
-        let what = match (changed, split.is_whole()) {
+        let what = SplitReport::what(split);
+        let what = match (changed, split.has_no_cut()) {
             (false, false) => format!("unchanged: already split into {what}"),
             _ => what,
         };
-        context.output.tell(self.label, &what);
-        if split.is_whole() {
+        context.output.notice(self.label, &what);
+        if split.has_no_cut() {
             return Ok(());
         }
         let ids: Vec<String> = (0..split.parts.len()).map(|nth| split.id(nth)).collect();
@@ -140,7 +140,7 @@ impl<'l> Told<'l> {
 
     /// Reports parts that were written to a stream or to files.
     pub fn streamed(&self, context: &Context, split: &Split<'_>) {
-        context.output.detail(self.label, &Told::what(split));
+        context.output.detail(self.label, &SplitReport::what(split));
         self.notes(context, split);
     }
 }

@@ -6,17 +6,19 @@ use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::{Context, named};
 use crate::edit::retention;
-use crate::edit::{self, Edit, Stamps};
+use crate::edit::{self, EditRequest, Stamps};
 use crate::input::each_session;
-use crate::programs::summarizer::With;
-use crate::programs::summarizer_process::{self, Failure, Next, Thinker, Trying, for_programs};
+use crate::programs::summarizer::SummarizerSpec;
+use crate::programs::summarizer_process::{
+    self, FailureReport, NextStep, RetryArgs, Summarizer, for_programs,
+};
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
-use convo::filter::cover::{self, Answer, Asked, Options};
+use convo::filter::summarize_range::{self, SummaryAnswer, SummaryOptions, SummaryRequest};
 use convo::model::health::Health;
 use convo::model::session::Session;
-use options::Asking;
+use options::SummaryTask;
 use std::io::Read;
 
 /// Replace old messages with a summary
@@ -45,9 +47,9 @@ pub struct Summarize {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    asking: Asking,
+    asking: SummaryTask,
     #[command(flatten)]
-    trying: Trying,
+    trying: RetryArgs,
     /// Print the request to the summarizer; change nothing
     ///
     /// One object per chunk: {"schema":"convo.summary-request/1", "session", "covers", "ids", "sha256", "previous_summary",
@@ -72,9 +74,9 @@ pub struct Summarize {
 
 impl Run for Summarize {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.changing.json);
+        context.output.set_json_diagnostics(self.changing.json);
         let two_steps = self.request || self.apply.is_some();
-        let asks = !two_steps && self.asking.with != With::Extract;
+        let asks = !two_steps && self.asking.with != SummarizerSpec::Extract;
         self.asking.check(two_steps)?;
         self.trying.check(asks, asks || self.apply.is_some())?;
         if self.asking.trigger.ignore_backoff && !asks {
@@ -82,13 +84,13 @@ impl Run for Summarize {
         }
         let options = self.asking.options()?;
         // The whole log is needed to locate the messages of a reply, and those that an earlier summary replaced.
-        let edit = Edit {
+        let edit = EditRequest {
             full_log: self.log,
             reports: true,
-            view_only: self.apply.is_none() && options.sees_view(),
-            ..Edit::new(&self.reading, &self.changing)
+            view_only: self.apply.is_none() && options.covers_view(),
+            ..EditRequest::new(&self.reading, &self.changing)
         };
-        self.asking.counting.tell_estimate(context)?;
+        self.asking.counting.report_estimate(context)?;
         let inputs = context.inputs(&self.inputs)?;
         let edit = edit.settle(&inputs, &self.reading)?;
         if self.request {
@@ -100,9 +102,9 @@ impl Run for Summarize {
                 let counter = self.asking.counting.counter(context, &id(session), session)?;
                 let stamp = |content: &str| stamps.event(content);
                 let options = retention::answered(session, &options)?;
-                let planned = cover::apply(session, counter, &options, &answer, stamp);
+                let planned = summarize_range::apply(session, counter, &options, &answer, stamp);
                 match retention::summarized(context, session, planned, stamps) {
-                    Err(error) if error.kind == Kind::Unavailable => {
+                    Err(error) if error.kind == ErrorKind::Unavailable => {
                         failure.plan(session, stamps, &answer.by, &error.message)
                     }
                     planned => planned,
@@ -123,11 +125,12 @@ impl Run for Summarize {
                     Err(why) => return Ok(Plan::Nothing(why)),
                 };
                 let counter = self.asking.counting.counter(context, &id(session), session)?;
-                let planned = cover::extract(session, counter, &options, |content| stamps.event(content));
+                let planned =
+                    summarize_range::extract(session, counter, &options, |content| stamps.event(content));
                 retention::summarized(context, session, planned, stamps)
             });
         };
-        let mut thinker = Thinker::new(
+        let mut thinker = Summarizer::new(
             context,
             program,
             (&self.trying, self.asking.trigger.ignore_backoff),
@@ -139,14 +142,16 @@ impl Run for Summarize {
             };
             let counter = self.asking.counting.counter(context, &id(session), session)?;
             let ask = || {
-                Ok(match cover::ask(session, counter, &options)? {
-                    Asked::Nothing(why) => Next::Done(Plan::Nothing(why)),
-                    Asked::Request(request) => Next::Ask(request),
-                })
+                Ok(
+                    match summarize_range::build_request(session, counter, &options)? {
+                        SummaryRequest::Nothing(why) => NextStep::Done(Plan::Nothing(why)),
+                        SummaryRequest::Request(request) => NextStep::Ask(request),
+                    },
+                )
             };
-            let apply = |answer: &Answer| {
+            let apply = |answer: &SummaryAnswer| {
                 let stamp = |content: &str| stamps.event(content);
-                let planned = cover::apply(session, counter, &options, answer, stamp);
+                let planned = summarize_range::apply(session, counter, &options, answer, stamp);
                 retention::summarized(context, session, planned, stamps)
             };
             thinker.plan(session, stamps, counter, failure, ask, apply)
@@ -160,32 +165,36 @@ impl Summarize {
         &self,
         context: &Context,
         inputs: &[Input],
-        edit: Edit<'_>,
-        mut plan: impl FnMut(&Session, &Stamps<'_>, &Failure<'_>) -> convo::Result<Plan>,
+        edit: EditRequest<'_>,
+        mut plan: impl FnMut(&Session, &Stamps<'_>, &FailureReport<'_>) -> convo::Result<Plan>,
     ) -> anyhow::Result<()> {
-        let failure = Failure::new(context, &self.trying, edit);
+        let failure = FailureReport::new(context, &self.trying, edit);
         let done = edit::run(context, inputs, edit, |session, stamps| {
             let planned = plan(session, stamps, &failure);
             failure.spare(session, stamps, planned)
         });
-        failure.tell_all();
+        failure.report_queued_error();
         done
     }
 
-    fn print_requests(&self, context: &Context, inputs: &[Input], options: &Options) -> anyhow::Result<()> {
+    fn print_requests(
+        &self,
+        context: &Context,
+        inputs: &[Input],
+        options: &SummaryOptions,
+    ) -> anyhow::Result<()> {
         each_session(context, inputs, &self.reading, |label, session| {
             let counter = self.asking.counting.counter(context, label, &session)?;
             let not_due = self.trying.not_due(&Health::of(&session), &context.clock.now());
-            let asked = match (not_due, retention::due(&session, options)?) {
-                (Some(why), _) | (None, Err(why)) => Asked::Nothing(why),
-                (None, Ok(options)) => {
-                    cover::ask(&session, counter, &options).map_err(|error| named(error, label))?
-                }
+            let requested = match (not_due, retention::due(&session, options)?) {
+                (Some(why), _) | (None, Err(why)) => SummaryRequest::Nothing(why),
+                (None, Ok(options)) => summarize_range::build_request(&session, counter, &options)
+                    .map_err(|error| named(error, label))?,
             };
-            match asked {
-                Asked::Nothing(why) => context.output.tell(label, &format!("no request: {why}")),
-                Asked::Request(request) => {
-                    for piece in 0..request.pieces() {
+            match requested {
+                SummaryRequest::Nothing(why) => context.output.notice(label, &format!("no request: {why}")),
+                SummaryRequest::Request(request) => {
+                    for piece in 0..request.chunk_count() {
                         let line = request.line(piece, None);
                         context.output.print(&String::from_utf8_lossy(&line))?;
                     }
@@ -201,13 +210,13 @@ fn id(session: &Session) -> String {
 }
 
 /// Reads the reply to apply.
-fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<Answer> {
+fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<SummaryAnswer> {
     let refused = |error: Error| named(error, file);
     let mut bytes = Vec::new();
     let read = match file {
         "-" if inputs.contains(&Input::Stdin) => {
             let error = Error::new(
-                Kind::Usage,
+                ErrorKind::Usage,
                 "the session and --apply cannot both be standard input",
             );
             return Err(error.hint("give a session or file, or use --apply FILE").into());
@@ -216,13 +225,14 @@ fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<Answer> {
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.map_err(|error| refused(Error::io("cannot read", error)))?;
-    let reply = cover::read_reply(&bytes).map_err(|why| refused(Error::new(Kind::Data, why)))?;
+    let reply =
+        summarize_range::read_reply(&bytes).map_err(|why| refused(Error::new(ErrorKind::Data, why)))?;
     let Some(sha256) = reply.sha256 else {
-        let error = Error::new(Kind::Data, "not an answer to a request");
+        let error = Error::new(ErrorKind::Data, "not an answer to a request");
         let hint = "expected an object with \"summary\" and the \"sha256\" of the request";
         return Err(refused(error).hint(hint).into());
     };
-    Ok(Answer {
+    Ok(SummaryAnswer {
         text: reply.text,
         by: reply.by.unwrap_or_else(|| "apply".to_string()),
         sha256,

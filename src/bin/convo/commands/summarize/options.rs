@@ -1,33 +1,33 @@
 //! Options that select the messages to summarize and the summarizer.
 
-use crate::args::{Counting, Fitting, per_cent};
-use crate::programs::summarizer::With;
-use crate::programs::summarizer_process::Telling;
-use crate::programs::summary_args::{Summary, Trigger};
+use crate::args::{BudgetArgs, TokenizerArgs, per_cent};
+use crate::programs::summarizer::SummarizerSpec;
+use crate::programs::summarizer_process::SummarizerArgs;
+use crate::programs::summary_args::{SummaryArgs, Trigger};
 use clap::Args;
-use convo::filter::cover::{self, Options};
+use convo::filter::summarize_range::{self, SummaryOptions};
 use convo::format::goaitools;
 
 /// The messages to summarize, and the summarizer.
 #[derive(Args, Clone, Debug)]
-pub struct Asking {
+pub struct SummaryTask {
     /// Summarizer: extract (default), cmd:COMMAND, a plugin
     ///
     /// extract is built in, needs no model and no network, quotes verbatim, and is deterministic. cmd: runs a shell command;
     /// NAME runs the plugin convo-NAME.
     /// The session stores the name of a program and a hash, e.g. cmd:curl#1a2b3c4d, never its arguments.
-    #[arg(long, value_name = "SUMMARIZER", default_value = "extract", hide_default_value = true, value_parser = With::read, help_heading = "Selection")]
-    pub with: With,
+    #[arg(long, value_name = "SUMMARIZER", default_value = "extract", hide_default_value = true, value_parser = SummarizerSpec::read, help_heading = "Selection")]
+    pub with: SummarizerSpec,
     #[command(flatten)]
-    fitting: Fitting,
+    fitting: BudgetArgs,
     /// Keep the newest N exchanges
-    #[arg(long, value_name = "N", default_value_t = cover::KEEP_LAST, value_parser = exchanges, help_heading = "Selection")]
+    #[arg(long, value_name = "N", default_value_t = summarize_range::KEEP_LAST, value_parser = exchanges, help_heading = "Selection")]
     keep_last: usize,
     /// Summarize at most this share of the messages, at least one exchange
     #[arg(long, value_name = "PERCENT", value_parser = per_cent, conflicts_with = "range", hide_short_help = true, help_heading = "Selection")]
     at_most: Option<u64>,
     /// Summarize these messages: FIRST..LAST, FIRST.. or ..LAST
-    #[arg(long, alias = "cover", value_name = "IDS", value_parser = ends, hide_short_help = true, help_heading = "Selection")]
+    #[arg(long, alias = "cover", value_name = "IDS", value_parser = parse_ends, hide_short_help = true, help_heading = "Selection")]
     range: Option<Ends>,
     #[command(flatten)]
     pub trigger: Trigger,
@@ -43,33 +43,33 @@ pub struct Asking {
     )]
     no_rolling: bool,
     #[command(flatten)]
-    summary: Summary,
+    summary: SummaryArgs,
     #[command(flatten)]
-    pub telling: Telling,
+    pub telling: SummarizerArgs,
     #[command(flatten)]
-    pub counting: Counting,
+    pub counting: TokenizerArgs,
 }
 
 /// First and last message; either can be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends([Option<String>; 2]);
 
-impl Asking {
+impl SummaryTask {
     /// Refuses options that have no effect; `--request` and `--apply` use no built-in summarizer.
     pub fn check(&self, two_steps: bool) -> convo::Result<()> {
-        let asks = two_steps || self.with != With::Extract;
+        let asks = two_steps || self.with != SummarizerSpec::Extract;
         self.summary.check(asks)?;
         self.telling.check(asks)
     }
 
     /// Returns the validated options.
-    pub fn options(&self) -> convo::Result<Options> {
+    pub fn options(&self) -> convo::Result<SummaryOptions> {
         let window = self.fitting.window();
         self.trigger.check(window)?;
-        let asked = self
+        let requested = self
             .telling
-            .asked(window.filter(|_| self.with != With::Extract))?;
-        Ok(Options {
+            .asked(window.filter(|_| self.with != SummarizerSpec::Extract))?;
+        Ok(SummaryOptions {
             budget: self.fitting.budget()?,
             window,
             when: self.trigger.when.clone(),
@@ -81,7 +81,7 @@ impl Asking {
             summary_budget: self.summary.summary_budget,
             min_gain: self.trigger.min_gain,
             style: self.summary.style()?,
-            ..asked
+            ..requested
         })
     }
 }
@@ -94,7 +94,7 @@ fn exchanges(text: &str) -> Result<usize, String> {
     }
 }
 
-fn ends(text: &str) -> Result<Ends, String> {
+fn parse_ends(text: &str) -> Result<Ends, String> {
     let wrong = "expected FIRST..LAST, FIRST.. or ..LAST, with message ids";
     let (first, last) = text.split_once("..").ok_or(wrong)?;
     let end = |id: &str| (!id.is_empty()).then(|| id.to_string());

@@ -3,20 +3,20 @@
 mod print;
 
 use super::Run;
-use crate::args::{ALL, Counting, Input, InputArgs, Scope, program_of, project_of};
+use crate::args::{ALL, Input, InputArgs, SessionScope, TokenizerArgs, program_of, project_of};
 use crate::context::{Context, named};
 use crate::input::file_discovery::{self, Follow};
-use crate::input::{Reading, each_session_and_format};
-use crate::output::counted;
+use crate::input::{InputSettings, each_session_and_format};
+use crate::output::count_of;
 use crate::prices::PriceArgs;
 use clap::{Args, ValueEnum};
-use convo::filter::usage::{CostSource, Counted, Key, Ledger, Origin};
+use convo::filter::usage::{CostSource, GroupKey, InputOrigin, Ledger, RequestCount};
 use convo::format::Format;
-use convo::format::recorded::{self, Request};
+use convo::format::recorded::{self, RecordedRequest};
 use convo::model::json;
 use convo::model::session::Session;
 use convo::model::time;
-use print::Report;
+use print::UsageReport;
 use std::collections::BTreeMap;
 
 /// Add up recorded tokens and their cost
@@ -45,7 +45,7 @@ pub struct Usage {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    scope: Scope,
+    scope: SessionScope,
     #[command(flatten)]
     reading: InputArgs,
     /// Group by day, week, month, model, project, session, program, tool
@@ -81,7 +81,7 @@ pub struct Usage {
     #[arg(long, help_heading = "Output")]
     estimate: bool,
     #[command(flatten)]
-    counting: Counting,
+    counting: TokenizerArgs,
     /// Draw a bar for each row; cache reads are lighter
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     chart: bool,
@@ -133,30 +133,30 @@ enum Cost {
 }
 
 impl Grouping {
-    const fn key(self) -> Key {
+    const fn key(self) -> GroupKey {
         match self {
-            Grouping::Day => Key::Day,
-            Grouping::Week => Key::Week,
-            Grouping::Month => Key::Month,
-            Grouping::Model => Key::Model,
-            Grouping::Project => Key::Project,
-            Grouping::Session => Key::Session,
-            Grouping::Program => Key::Program,
-            Grouping::Tool => Key::Tool,
+            Grouping::Day => GroupKey::Day,
+            Grouping::Week => GroupKey::Week,
+            Grouping::Month => GroupKey::Month,
+            Grouping::Model => GroupKey::Model,
+            Grouping::Project => GroupKey::Project,
+            Grouping::Session => GroupKey::Session,
+            Grouping::Program => GroupKey::Program,
+            Grouping::Tool => GroupKey::Tool,
         }
     }
 }
 
 impl Run for Usage {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.speak_json(self.json);
+        context.output.set_json_diagnostics(self.json);
         self.scope.settle();
         let prices = self.prices.read(context)?;
         let inputs = self.inputs(context)?;
         let mut ledger = Ledger::default();
         ledger.by_tool = self.by.contains(&Grouping::Tool);
-        let mut explained: BTreeMap<String, Counted> = BTreeMap::new();
-        let reading = Reading {
+        let mut explained: BTreeMap<String, RequestCount> = BTreeMap::new();
+        let reading = InputSettings {
             include_branches: true,
             ..(&self.reading).into()
         };
@@ -167,12 +167,12 @@ impl Run for Usage {
             if !self.scope.has_program(Some(&program)) || !self.scope.has_project(cwd.as_deref()) {
                 return Ok(());
             }
-            let origin = Origin {
+            let origin = InputOrigin {
                 session: session.header_text("id").unwrap_or_else(|| label.to_string()),
                 project: project_of(cwd.as_deref()).unwrap_or_default().to_string(),
                 program,
             };
-            let selects = |request: &Request| {
+            let selects = |request: &RecordedRequest| {
                 let seconds = request.time.as_deref().and_then(time::seconds);
                 self.scope.has_time(seconds, Some(now))
             };
@@ -192,12 +192,12 @@ impl Run for Usage {
                 let repeated = counts.found - counts.new;
                 let what = format!(
                     "{}, {repeated} of them recorded before",
-                    counted(counts.found, "request")
+                    count_of(counts.found, "request")
                 );
-                context.output.tell(label, &what);
+                context.output.notice(label, &what);
             }
         }
-        let keys: Vec<Key> = self.by.iter().map(|grouping| grouping.key()).collect();
+        let keys: Vec<GroupKey> = self.by.iter().map(|grouping| grouping.key()).collect();
         let source = match self.cost.unwrap_or(Cost::Auto) {
             Cost::Auto => CostSource::Auto,
             Cost::Recorded => CostSource::Recorded,
@@ -206,7 +206,7 @@ impl Run for Usage {
         };
         let (rows, unpriced) = ledger.rows(&keys, self.utc, source, &prices);
         if rows.is_empty() {
-            context.output.tell("usage", "no recorded usage");
+            context.output.notice("usage", "no recorded usage");
         }
         if !unpriced.is_empty() {
             let models = unpriced.into_iter().map(|model| {
@@ -217,9 +217,9 @@ impl Run for Usage {
                 }
             });
             let what = format!("no price: {}", models.collect::<Vec<_>>().join(", "));
-            context.output.tell("usage", &what);
+            context.output.notice("usage", &what);
         }
-        let report = Report {
+        let report = UsageReport {
             keys: &keys,
             rows: &rows,
             prices: &prices,
@@ -253,7 +253,7 @@ impl Usage {
             let found = file_discovery::files(path, true, Follow::None);
             let found = found.map_err(|error| named(error, operand))?;
             if found.sessions.is_empty() {
-                context.output.error(&file_discovery::nothing_found(path, true));
+                context.output.error(&file_discovery::empty_directory(path, true));
             }
             inputs.extend(found.sessions.into_iter().map(Input::Path));
         }

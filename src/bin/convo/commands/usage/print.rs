@@ -3,22 +3,22 @@
 use crate::context::Context;
 use crate::output::{columns, in_line};
 use crate::terminal::measure::{columns_of, thousands};
-use crate::terminal::palette::Ink;
+use crate::terminal::palette::ColorRole;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use convo::error::Error;
-use convo::filter::usage::{Key, Prices, Row};
+use convo::filter::usage::{GroupKey, Prices, UsageRow};
 use convo::format::html::{self, BarRow, BarTable};
 
 /// The rows to print.
-pub struct Report<'r> {
-    pub keys: &'r [Key],
-    pub rows: &'r [Row],
+pub struct UsageReport<'r> {
+    pub keys: &'r [GroupKey],
+    pub rows: &'r [UsageRow],
     pub prices: &'r Prices,
     pub has_cost: bool,
 }
 
-impl Report<'_> {
+impl UsageReport<'_> {
     /// Prints a table with totals.
     pub fn table(&self, context: &Context) -> anyhow::Result<()> {
         let is_piped = columns().is_none();
@@ -26,14 +26,14 @@ impl Report<'_> {
             .keys
             .iter()
             .map(|key| match key {
-                Key::Day => Column::text("DAY"),
-                Key::Week => Column::text("WEEK"),
-                Key::Month => Column::text("MONTH"),
-                Key::Model => Column::text("MODEL").at_most(40),
-                Key::Project => Column::text("PROJECT").at_most(40),
-                Key::Session => Column::text("SESSION").at_most(40),
-                Key::Program => Column::text("PROGRAM"),
-                Key::Tool => Column::text("TOOL").at_most(40),
+                GroupKey::Day => Column::text("DAY"),
+                GroupKey::Week => Column::text("WEEK"),
+                GroupKey::Month => Column::text("MONTH"),
+                GroupKey::Model => Column::text("MODEL").at_most(40),
+                GroupKey::Project => Column::text("PROJECT").at_most(40),
+                GroupKey::Session => Column::text("SESSION").at_most(40),
+                GroupKey::Program => Column::text("PROGRAM"),
+                GroupKey::Tool => Column::text("TOOL").at_most(40),
             })
             .collect();
         all.extend([
@@ -45,7 +45,7 @@ impl Report<'_> {
         ]);
         all.extend(is_piped.then(|| Column::number("REASONING")));
         all.extend(self.has_cost.then(|| Column::number("COST")));
-        let cells = |row: &Row| {
+        let cells = |row: &UsageRow| {
             let figures = &row.figures;
             let mut cells: Vec<Cell> = row.keys.iter().map(|key| Cell::Text(key.clone())).collect();
             let is_marked = row.estimated && !is_piped;
@@ -71,7 +71,7 @@ impl Report<'_> {
 
     /// Summarizes the totals in one line.
     fn summary(&self) -> String {
-        let total = Row::total(self.rows);
+        let total = UsageRow::total(self.rows);
         let mut parts = vec![
             format!("{} requests", thousands(total.requests)),
             format!(
@@ -106,8 +106,8 @@ impl Report<'_> {
             let share = |tokens: u64| (tokens as f64 / most as f64 * room as f64).round() as usize;
             let bar = share(all).max(1);
             let light = share(row.figures.read).min(bar);
-            let solid = palette.paint(Ink::Assistant, &"\u{2588}".repeat(bar - light));
-            let shaded = palette.paint(Ink::Assistant, &"\u{2591}".repeat(light));
+            let solid = palette.paint(ColorRole::Assistant, &"\u{2588}".repeat(bar - light));
+            let shaded = palette.paint(ColorRole::Assistant, &"\u{2591}".repeat(light));
             let padding = " ".repeat(name_width - columns_of(name));
             let space = " ".repeat(room.saturating_sub(bar));
             text.push_str(&format!(
@@ -127,7 +127,7 @@ impl Report<'_> {
         let mut columns: Vec<(&str, bool)> = self.keys.iter().map(|key| (key.name(), false)).collect();
         columns.extend(["requests", "input", "cache read", "cache write", "output"].map(|name| (name, true)));
         columns.extend(self.has_cost.then_some(("cost", true)));
-        let row = |row: &Row| {
+        let row = |row: &UsageRow| {
             let figures = &row.figures;
             let about = if row.estimated { "~" } else { "" };
             let mut cells = row.keys.clone();
@@ -156,19 +156,19 @@ impl Report<'_> {
 
     /// Prints one flat object per row.
     pub fn json(&self, context: &Context) -> anyhow::Result<()> {
-        let object = |row: &Row| {
+        let object = |row: &UsageRow| {
             let figures = &row.figures;
             let mut object = serde_json::Map::new();
             object.insert("schema".into(), "convo.usage/1".into());
             for key in [
-                Key::Day,
-                Key::Week,
-                Key::Month,
-                Key::Model,
-                Key::Project,
-                Key::Session,
-                Key::Program,
-                Key::Tool,
+                GroupKey::Day,
+                GroupKey::Week,
+                GroupKey::Month,
+                GroupKey::Model,
+                GroupKey::Project,
+                GroupKey::Session,
+                GroupKey::Program,
+                GroupKey::Tool,
             ] {
                 let place = self.keys.iter().position(|own| *own == key);
                 let value = place
@@ -209,7 +209,7 @@ impl Report<'_> {
 }
 
 /// Returns requests, input, cache reads, cache writes and output.
-fn numbers(row: &Row) -> [u64; 5] {
+fn numbers(row: &UsageRow) -> [u64; 5] {
     let figures = &row.figures;
     [
         row.requests,
@@ -220,7 +220,7 @@ fn numbers(row: &Row) -> [u64; 5] {
     ]
 }
 
-fn tokens(row: &Row) -> u64 {
+fn tokens(row: &UsageRow) -> u64 {
     row.figures.sent().saturating_add(row.figures.output)
 }
 

@@ -1,9 +1,9 @@
 //! Handles a failed summary: keeps the session unchanged and records the failure.
 
-use super::options::Trying;
+use super::options::RetryArgs;
 use crate::context::{Context, named};
-use crate::edit::{Edit, Place, Stamps};
-use convo::error::{Error, Kind};
+use crate::edit::{EditRequest, LineDestination, Stamps};
+use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::format::{Format, penguiflow};
 use convo::model::health::Health;
@@ -11,17 +11,17 @@ use convo::model::session::Session;
 use std::cell::RefCell;
 
 /// Handles a failed summary: the session is unchanged, and the failure is recorded in its log.
-pub struct Failure<'r> {
+pub struct FailureReport<'r> {
     context: &'r Context,
-    trying: &'r Trying,
-    edit: Edit<'r>,
+    trying: &'r RetryArgs,
+    edit: EditRequest<'r>,
     /// The error to report once the plan is carried out, with the id of a stored session.
     untold: RefCell<Option<(Option<String>, Error)>>,
 }
 
-impl<'r> Failure<'r> {
-    pub fn new(context: &'r Context, trying: &'r Trying, edit: Edit<'r>) -> Failure<'r> {
-        Failure {
+impl<'r> FailureReport<'r> {
+    pub fn new(context: &'r Context, trying: &'r RetryArgs, edit: EditRequest<'r>) -> FailureReport<'r> {
+        FailureReport {
             context,
             trying,
             edit,
@@ -31,11 +31,14 @@ impl<'r> Failure<'r> {
 
     /// Reports the failure and plans its record.
     pub fn plan(&self, session: &Session, stamps: &Stamps<'_>, by: &str, why: &str) -> convo::Result<Plan> {
-        let error = Error::new(Kind::Unavailable, format!("no summary: {why}"));
-        self.tell(session, stamps, error.hint("the session is unchanged"))?;
+        let error = Error::new(ErrorKind::Unavailable, format!("no summary: {why}"));
+        self.report(session, stamps, error.hint("the session is unchanged"))?;
         // A stream without its log cannot record it, unless the document itself can.
-        if stamps.place() == Place::Stream && !self.edit.full_log && !self.document_tells(session) {
-            return Ok(stays());
+        if stamps.place() == LineDestination::Stream
+            && !self.edit.full_log
+            && !self.can_record_failures(session)
+        {
+            return Ok(unchanged_plan());
         }
         // The time of the failure does not depend on the session.
         let now = self.context.clock.now();
@@ -45,33 +48,33 @@ impl<'r> Failure<'r> {
             .failed(&Health::of(session), &now, why);
         let stamp = stamps.event(why)?;
         let next = health.next_attempt_at.as_deref().unwrap_or(&now);
-        let told = format!(
+        let reported = format!(
             "recorded failure {} in a row; next attempt at {next}",
             health.failures
         );
-        Ok(Plan::Lines(vec![health.event(&stamp.id, &now, by)], told))
+        Ok(Plan::Lines(vec![health.event(&stamp.id, &now, by)], reported))
     }
 
     /// Whether the output is a document that can record failures.
-    fn document_tells(&self, session: &Session) -> bool {
+    fn can_record_failures(&self, session: &Session) -> bool {
         let to = self.edit.to;
         let back = self.edit.in_place() || to == Some(Format::Penguiflow);
         back && to.is_none_or(|to| to == Format::Penguiflow) && penguiflow::is_own(session)
     }
 
     /// Queues an error for a session that is kept unchanged. Returns it instead if a file would be replaced.
-    pub fn tell(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
-        let replaces = self.edit.in_place() && !self.edit.full_log && !self.document_tells(session);
-        if replaces || stamps.place() == Place::Unnumbered {
+    pub fn report(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
+        let replaces = self.edit.in_place() && !self.edit.full_log && !self.can_record_failures(session);
+        if replaces || stamps.place() == LineDestination::Unnumbered {
             return Err(error);
         }
         let id = session.header_text("id").unwrap_or_default();
-        let stored = (stamps.place() == Place::Store).then(|| id.clone());
+        let stored = (stamps.place() == LineDestination::Store).then(|| id.clone());
         // A stored session that grew meanwhile is planned again.
         let again =
             stored.is_some() && matches!(&*self.untold.borrow(), Some((known, _)) if *known == stored);
         if !again {
-            self.tell_all();
+            self.report_queued_error();
         }
         *self.untold.borrow_mut() = Some((stored, named(error, &id)));
         Ok(())
@@ -87,24 +90,24 @@ impl<'r> Failure<'r> {
     ) -> convo::Result<Plan> {
         match planned {
             // A plan for an excerpt is not final.
-            Err(error) if error.kind == Kind::No && session.excerpt().is_none() => {
+            Err(error) if error.kind == ErrorKind::No && session.excerpt().is_none() => {
                 let id = session.header_text("id").unwrap_or_default();
                 self.context.output.error(&named(error, &id));
-                Ok(stays())
+                Ok(unchanged_plan())
             }
             Err(error)
-                if matches!(error.kind, Kind::Unavailable | Kind::Locked)
-                    && stamps.place() == Place::Stream =>
+                if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::Locked)
+                    && stamps.place() == LineDestination::Stream =>
             {
-                self.tell(session, stamps, error)?;
-                Ok(stays())
+                self.report(session, stamps, error)?;
+                Ok(unchanged_plan())
             }
             planned => planned,
         }
     }
 
     /// Reports the queued error, after the record of the failure is durable.
-    pub fn tell_all(&self) {
+    pub fn report_queued_error(&self) {
         if let Some((_, error)) = self.untold.take() {
             self.context.output.error(&error);
         }
@@ -112,6 +115,6 @@ impl<'r> Failure<'r> {
 }
 
 /// A plan that keeps the session unchanged.
-pub fn stays() -> Plan {
+pub fn unchanged_plan() -> Plan {
     Plan::Refused(String::new())
 }

@@ -3,9 +3,9 @@
 use crate::args::{Window, duration};
 use crate::programs::summary_args;
 use clap::Args;
-use convo::error::{Error, Kind};
-use convo::filter::cover::{self, Options};
-use convo::filter::memory;
+use convo::error::{Error, ErrorKind};
+use convo::filter::retention;
+use convo::filter::summarize_range::{self, SummaryOptions};
 use convo::model::health::{Health, Policy};
 use convo::model::session::Session;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Requests to a summarizer program.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Summarizer program")]
-pub struct Telling {
+pub struct SummarizerArgs {
     /// Prompt for the summarizer
     #[arg(long, value_name = "FILE", hide_short_help = true, value_hint = clap::ValueHint::FilePath)]
     prompt: Option<String>,
@@ -21,14 +21,14 @@ pub struct Telling {
     ///
     /// Longer ranges are split between exchanges, then messages, then sentences. Each request includes the previous
     /// answer.
-    #[arg(long, value_name = "TOKENS", value_parser = pieces, hide_short_help = true)]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_chunk, hide_short_help = true)]
     chunk: Option<Window>,
     /// Shorten tool results over BYTES in requests [default: off]
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     summary_tool_max: Option<usize>,
 }
 
-impl Telling {
+impl SummarizerArgs {
     /// Refuses options that would have no effect.
     pub fn check(&self, asks: bool) -> convo::Result<()> {
         let given = [
@@ -43,15 +43,15 @@ impl Telling {
     }
 
     /// The request options, for a program with this window.
-    pub fn asked(&self, window: Option<u64>) -> convo::Result<Options> {
-        let defaults = Options::default();
+    pub fn asked(&self, window: Option<u64>) -> convo::Result<SummaryOptions> {
+        let defaults = SummaryOptions::default();
         let fitting = window.map(|window| window / 10 * 8);
-        Ok(Options {
+        Ok(SummaryOptions {
             chunk: self.chunk.map(|Window(tokens)| tokens).or(fitting),
             tool_max: self.summary_tool_max,
             prompt: match &self.prompt {
                 Some(file) => summary_args::text(file, "prompt:")?,
-                None => cover::PROMPT.to_string(),
+                None => summarize_range::PROMPT.to_string(),
             },
             ..defaults
         })
@@ -61,7 +61,7 @@ impl Telling {
 /// Timeouts and retries of a summarizer program.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Summarizer program")]
-pub struct Trying {
+pub struct RetryArgs {
     /// Kill the program after this long [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     timeout: Option<Duration>,
@@ -79,7 +79,7 @@ pub struct Trying {
     pub if_due: bool,
 }
 
-impl Trying {
+impl RetryArgs {
     /// Refuses options that would have no effect: the built-in summarizer cannot fail.
     pub fn check(&self, asks: bool, may_fail: bool) -> convo::Result<()> {
         let wrong = [
@@ -106,7 +106,7 @@ impl Trying {
 
     /// Retry policy of a session: the options, else its retention policy.
     pub fn policy_of(&self, session: &Session) -> Policy {
-        let Ok(Some(memory)) = memory::memory_of(session) else {
+        let Ok(Some(memory)) = retention::memory_of(session) else {
             return self.policy();
         };
         let own = memory.policy();
@@ -138,9 +138,9 @@ impl Trying {
 /// An option that has no effect here.
 pub fn for_programs(option: &str) -> Error {
     let what = format!("{option} requires a summarizer program");
-    Error::new(Kind::Usage, what).hint("add --with cmd:'COMMAND' or --with PLUGIN")
+    Error::new(ErrorKind::Usage, what).hint("add --with cmd:'COMMAND' or --with PLUGIN")
 }
 
-fn pieces(text: &str) -> Result<Window, String> {
+fn parse_chunk(text: &str) -> Result<Window, String> {
     crate::args::window(text).map_err(|_| "expected a number of tokens, e.g. 32000, 32k".to_string())
 }

@@ -1,10 +1,10 @@
 //! Appends lines to a log in one durable write, then updates the counts in the sidecar.
 
 use super::{Pair, read_all};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::atomic;
-use crate::store::directory::Facts;
-use crate::store::mark::Mark;
+use crate::store::directory::FileStat;
+use crate::store::mark::RangeMark;
 use rustix::fs::OFlags;
 
 /// The result of an append.
@@ -24,15 +24,15 @@ impl Pair {
         }
         let name = self.log_name();
         let shown = self.directory.shown(&name);
-        let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
+        let failed = |error| Error::io(&shown, error).kind(ErrorKind::InputOutput);
         // The lock belongs to the file opened for reading; open the same file for appending.
         let file = self.directory.file(&name, OFlags::RDWR | OFlags::APPEND)?;
-        let file =
-            file.ok_or_else(|| Error::new(Kind::Locked, format!("{shown}: removed by another program")))?;
-        let facts = Facts::of(&file).map_err(failed)?;
+        let file = file
+            .ok_or_else(|| Error::new(ErrorKind::Locked, format!("{shown}: removed by another program")))?;
+        let facts = FileStat::of(&file).map_err(failed)?;
         if !facts.is_same_file(&self.facts) {
             return Err(
-                Error::new(Kind::Locked, format!("{shown}: replaced by another program"))
+                Error::new(ErrorKind::Locked, format!("{shown}: replaced by another program"))
                     .hint("nothing was changed; run the command again"),
             );
         }
@@ -54,18 +54,18 @@ impl Pair {
             self.sidecar.set_count(before);
             self.write_sidecar(now)?;
         }
-        let mark = Mark::set(&file, length);
+        let mark = RangeMark::set(&file, length);
         atomic::write_end(&file, &shown, length, &bytes)?;
         atomic::sync_end(&file, &shown, length, bytes.len())?;
         drop(mark);
         self.bytes.extend_from_slice(&bytes);
         Ok(Appended {
-            books: self.book(before + lines.len() as u64, now).err(),
+            books: self.update_count(before + lines.len() as u64, now).err(),
         })
     }
 
     /// Updates the number of lines in the current sidecar.
-    fn book(&mut self, count: u64, now: &str) -> Result<()> {
+    fn update_count(&mut self, count: u64, now: &str) -> Result<()> {
         if self.check_sidecar().is_err() {
             self.read_sidecar()?;
         }

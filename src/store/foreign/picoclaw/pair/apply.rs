@@ -2,9 +2,9 @@
 //! replaces the sidecar; any other change first removes hidden lines and then replaces the log.
 
 use super::Pair;
-use super::compact::{Step, archive, half_way, push_line};
-use crate::error::{Error, Kind, Place, Result};
-use crate::format::picoclaw::{self, RawPiece};
+use super::compact::{CompactionStep, archive, interrupted, push_line};
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::format::picoclaw::{self, RawRange};
 use crate::format::report::Report;
 use crate::model::event::Action;
 use crate::model::record::Record;
@@ -50,16 +50,16 @@ impl Pair {
         events: &[Vec<u8>],
         (now, dry): (&str, bool),
         report: &mut Report,
-        done: &mut dyn FnMut(Step) -> Result<()>,
+        done: &mut dyn FnMut(CompactionStep) -> Result<()>,
     ) -> Result<Applied> {
         let mut changed = session.clone();
         for event in events {
-            refuse(&Record::parse(event, Place { line: 0, offset: 1 }))?;
+            refuse(&Record::parse(event, Position { line: 0, offset: 1 }))?;
             changed.push_new(event);
         }
         let (old, new) = (View::replay(session), View::replay(&changed));
         if let Some((_, what)) = new.dangling.iter().find(|(index, _)| *index >= session.len()) {
-            return Err(Error::new(Kind::No, what.clone()));
+            return Err(Error::new(ErrorKind::No, what.clone()));
         }
         let texts: Vec<_> = new
             .items
@@ -77,7 +77,7 @@ impl Pair {
             let count = self.raw_lines();
             let skip = match kept.first() {
                 _ if kept.len() == before.len() => self.sidecar.skip(),
-                Some(first) => self.ahead(session.record(*first).place.line),
+                Some(first) => self.preceding_lines(session.record(*first).place.line),
                 None => count,
             };
             if !dry {
@@ -97,7 +97,7 @@ impl Pair {
     }
 
     /// How many lines that PicoClaw counts precede a line of the file.
-    fn ahead(&self, line: u64) -> u64 {
+    fn preceding_lines(&self, line: u64) -> u64 {
         picoclaw::raw_lines(&self.bytes)
             .take_while(|raw| raw.line < line)
             .count() as u64
@@ -114,7 +114,7 @@ impl Pair {
         report: &mut Report,
     ) -> Result<Replacement> {
         let skip = usize::try_from(self.sidecar.skip()).unwrap_or(usize::MAX);
-        let pieces: Vec<RawPiece> = picoclaw::raw_lines(&self.bytes).skip(skip).collect();
+        let pieces: Vec<RawRange> = picoclaw::raw_lines(&self.bytes).skip(skip).collect();
         let place: HashMap<u64, usize> = pieces
             .iter()
             .enumerate()
@@ -125,14 +125,14 @@ impl Pair {
         let full = |at: usize| &self.bytes[pieces[at].start..pieces[at].end];
         let mut bytes = Vec::new();
         let mut stays = HashSet::new();
-        let mut carried = 0;
+        let mut preserved = 0;
         for item in &view.items {
             let own = item.line().and_then(at);
             if let Some(own) = own {
-                for other in (carried..own).filter(|other| !shown.contains(other)) {
+                for other in (preserved..own).filter(|other| !shown.contains(other)) {
                     push_line(&mut bytes, full(other));
                 }
-                carried = carried.max(own);
+                preserved = preserved.max(own);
             }
             match (item, own, item.message(session)) {
                 (Item::Line(_), Some(own), _) => {
@@ -148,7 +148,7 @@ impl Pair {
                 _ => {}
             }
         }
-        for other in (carried..pieces.len()).filter(|other| !shown.contains(other)) {
+        for other in (preserved..pieces.len()).filter(|other| !shown.contains(other)) {
             push_line(&mut bytes, full(other));
         }
         let mut removed = Vec::new();
@@ -172,32 +172,32 @@ impl Pair {
         new: Replacement,
         summary: Option<&str>,
         now: &str,
-        done: &mut dyn FnMut(Step) -> Result<()>,
+        done: &mut dyn FnMut(CompactionStep) -> Result<()>,
     ) -> Result<Applied> {
         if summary.is_some_and(|text| text != self.sidecar.summary()) {
             self.sidecar.set_summary_if(summary);
             self.write_sidecar(now)?;
-            done(Step::Summarized)?;
+            done(CompactionStep::Summarized)?;
         }
         let skip = usize::try_from(self.sidecar.skip()).unwrap_or(usize::MAX);
         let head = picoclaw::raw_lines(&self.bytes).take(skip).last();
         let seen = self.bytes.len() - head.map_or(0, |head| head.end);
         let archived = self.compact(now, done)?.archived;
         if !new.removed.is_empty() {
-            archive(&self.directory, &self.stem, &new.removed, self.timeout).map_err(half_way)?;
-            done(Step::Archived)?;
+            archive(&self.directory, &self.stem, &new.removed, self.timeout).map_err(interrupted)?;
+            done(CompactionStep::Archived)?;
         }
         // Keep lines that a program without locks appended meanwhile.
         let mut bytes = new.bytes;
         bytes.extend_from_slice(self.bytes.get(seen..).unwrap_or_default());
-        self.check_sidecar().map_err(half_way)?;
-        self.replace_log(bytes).map_err(half_way)?;
-        done(Step::Replaced)?;
+        self.check_sidecar().map_err(interrupted)?;
+        self.replace_log(bytes).map_err(interrupted)?;
+        done(CompactionStep::Replaced)?;
         self.sidecar.set_count(self.raw_lines());
         // The view is already correct; only counts in the sidecar may be outdated.
         self.write_sidecar(now).map_err(|error| {
             let hint = "the log is complete, but the sidecar may be outdated; repair it with: convo fsck --repair DIR";
-            error.kind(Kind::Unsure).hint(hint)
+            error.kind(ErrorKind::Unsure).hint(hint)
         })?;
         Ok(Applied {
             archived: archived + new.count,
@@ -216,12 +216,12 @@ fn refuse(event: &Record<'_>) -> Result<()> {
         Some(Action::Truncate(_) | Action::Compact(_) | Action::Summary(_)) => Ok(()),
         Some(Action::Restore(_)) => {
             let what = "PicoClaw files keep no events to undo";
-            Err(Error::new(Kind::No, what)
+            Err(Error::new(ErrorKind::No, what)
                 .hint("undo a cut in the .meta.json: skip is the number of hidden lines"))
         }
         _ => {
             let what = "PicoClaw files cannot represent this change";
-            Err(Error::new(Kind::Usage, what).hint("omit -i and redirect the output"))
+            Err(Error::new(ErrorKind::Usage, what).hint("omit -i and redirect the output"))
         }
     }
 }

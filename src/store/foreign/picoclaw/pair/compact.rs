@@ -4,12 +4,12 @@
 //! would hide visible ones. Here placeholders, which no reader shows, replace removed lines until the skip is 0.
 
 use super::Pair;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::picoclaw::{self, LOG, PLACEHOLDER};
 use crate::store::atomic;
-use crate::store::directory::{Directory, Facts};
+use crate::store::directory::{Directory, FileStat};
 use crate::store::foreign::system::{Compacted, Compaction};
-use crate::store::rewrite::{dress, hidden, refuse_writers};
+use crate::store::replace_file::{copy_metadata, hidden, refuse_writers};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -21,7 +21,7 @@ const FOLDERS: [&str; 2] = [".convo", "archive"];
 
 /// The last completed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum CompactionStep {
     Archived,
     Placeholders,
     SkipCleared,
@@ -40,7 +40,7 @@ pub fn compact(path: &Path, options: &Compaction) -> Result<Compacted> {
 pub(super) fn run(
     path: &Path,
     options: &Compaction,
-    done: &mut dyn FnMut(Step) -> Result<()>,
+    done: &mut dyn FnMut(CompactionStep) -> Result<()>,
 ) -> Result<Compacted> {
     let mut pair = Pair::open(path, options.lock_timeout)?;
     pair.force = options.force;
@@ -52,7 +52,7 @@ impl Pair {
     pub(super) fn compact(
         &mut self,
         now: &str,
-        done: &mut dyn FnMut(Step) -> Result<()>,
+        done: &mut dyn FnMut(CompactionStep) -> Result<()>,
     ) -> Result<Compacted> {
         let before = (self.bytes.len() as u64, self.raw_lines());
         let mut receipt = Compacted {
@@ -65,7 +65,7 @@ impl Pair {
             .take_while(|raw| raw.placeholder)
             .count();
         if skip == 0 && leading == 0 {
-            if self.was_compacted()? && self.sidecar.count() > before.1 {
+            if self.has_archive()? && self.sidecar.count() > before.1 {
                 self.sidecar.set_count(before.1); // the last step of an interrupted compaction
                 self.write_sidecar(now)?;
             }
@@ -86,28 +86,28 @@ impl Pair {
                 }
                 archive(&self.directory, &self.stem, &removed, self.timeout)?;
                 receipt.archived = real.len() as u64;
-                done(Step::Archived)?;
+                done(CompactionStep::Archived)?;
                 let mut held: Vec<u8> = Vec::new();
                 for _ in &gone {
                     push_line(&mut held, PLACEHOLDER);
                 }
                 held.extend_from_slice(&self.bytes[end..]);
                 self.replace_log(held)?;
-                done(Step::Placeholders)?;
+                done(CompactionStep::Placeholders)?;
             }
             self.sidecar.set_skip(0);
-            self.write_sidecar(now).map_err(half_way)?;
-            done(Step::SkipCleared)?;
+            self.write_sidecar(now).map_err(interrupted)?;
+            done(CompactionStep::SkipCleared)?;
         }
         // A program without locks may have restored the old skip, which would now hide messages.
-        self.check_sidecar().map_err(half_way)?;
+        self.check_sidecar().map_err(interrupted)?;
         let held = picoclaw::raw_lines(&self.bytes).take_while(|raw| raw.placeholder);
         let end = held.last().map_or(0, |last| last.end);
         let rest = self.bytes[end..].to_vec();
-        self.replace_log(rest).map_err(half_way)?;
-        done(Step::Removed)?;
+        self.replace_log(rest).map_err(interrupted)?;
+        done(CompactionStep::Removed)?;
         self.sidecar.set_count(self.raw_lines());
-        self.write_sidecar(now).map_err(half_way)?;
+        self.write_sidecar(now).map_err(interrupted)?;
         receipt.bytes.1 = self.bytes.len() as u64;
         receipt.lines.1 = self.raw_lines();
         Ok(receipt)
@@ -121,7 +121,7 @@ impl Pair {
         let shown = self.directory.shown(self.log_name());
         if self.facts.links > 1 {
             let message = format!("{shown}: has {} hard links", self.facts.links);
-            return Err(Error::new(Kind::Unsafe, message)
+            return Err(Error::new(ErrorKind::Unsafe, message)
                 .hint("the other links would keep the old content; proceed with --force"));
         }
         refuse_writers(&self.file, &shown)
@@ -137,13 +137,13 @@ pub(super) fn push_line(out: &mut Vec<u8>, full: &[u8]) {
 }
 
 /// Reports an interruption; the view is unchanged, so the error may say that nothing changed.
-pub(super) fn half_way(error: Error) -> Error {
+pub(super) fn interrupted(error: Error) -> Error {
     error.hint("the view is unchanged; run the command again to finish")
 }
 
 impl Pair {
     /// Whether an archive of this log exists.
-    pub(super) fn was_compacted(&self) -> Result<bool> {
+    pub(super) fn has_archive(&self) -> Result<bool> {
         let Some(own) = self.directory.inner(FOLDERS[0])? else {
             return Ok(false);
         };
@@ -161,7 +161,7 @@ impl Pair {
         let now = self.directory.facts(&name)?;
         if !now.is_some_and(|now| now.is_same_file(&self.facts)) {
             return Err(
-                Error::new(Kind::Locked, format!("{shown}: replaced by another program"))
+                Error::new(ErrorKind::Locked, format!("{shown}: replaced by another program"))
                     .hint("run the command again"),
             );
         }
@@ -171,22 +171,23 @@ impl Pair {
             &name,
             hidden(name.as_ref()),
             &bytes,
-            |file| dress(file, &old, &path, force),
+            |file| copy_metadata(file, &old, &path, force),
             self.timeout,
         )?;
-        let unsure = |error| Error::io(&shown, error).kind(Kind::Unsure);
+        let unsure = |error| Error::io(&shown, error).kind(ErrorKind::Unsure);
         let seen = self.bytes.len() as u64;
-        let gone = std::mem::replace(&mut self.file, file); // holds the lock of the new file from here on
-        self.facts = Facts::of(&self.file).map_err(unsure)?;
+        let removed = std::mem::replace(&mut self.file, file); // holds the lock of the new file from here on
+        self.facts = FileStat::of(&self.file).map_err(unsure)?;
         self.bytes = bytes;
-        self.carry(&gone, seen).map_err(|error| match error.kind {
-            Kind::Unsure => error,
-            _ => error.kind(Kind::Unsure),
-        })
+        self.copy_appended(&removed, seen)
+            .map_err(|error| match error.kind {
+                ErrorKind::Unsure => error,
+                _ => error.kind(ErrorKind::Unsure),
+            })
     }
 
     /// Copies bytes appended to the old file since it was read.
-    fn carry(&mut self, old: &File, seen: u64) -> Result<()> {
+    fn copy_appended(&mut self, old: &File, seen: u64) -> Result<()> {
         let name = self.log_name();
         let shown = self.directory.shown(&name);
         let failed = |error| Error::io(format!("{shown}: new lines"), error);
@@ -214,14 +215,14 @@ pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: 
     folder = atomic::folder(&folder, FOLDERS[1])?;
     let name = format!("{stem}{LOG}");
     let shown = folder.shown(&name);
-    let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
+    let failed = |error| Error::io(&shown, error).kind(ErrorKind::InputOutput);
     let access = OFlags::RDWR | OFlags::APPEND;
     let Some((file, facts)) = atomic::open_locked(&folder, &name, None, access, timeout)? else {
         return if atomic::create(&folder, &name, lines)? {
             Ok(())
         } else {
             Err(Error::new(
-                Kind::Locked,
+                ErrorKind::Locked,
                 format!("{shown}: created by another program"),
             ))
         };

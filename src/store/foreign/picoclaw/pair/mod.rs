@@ -4,24 +4,24 @@
 mod append;
 mod apply;
 mod compact;
-mod mend;
+mod repair;
 mod said;
 mod shown;
 #[cfg(test)]
 mod tests;
 
 pub use compact::compact;
-pub use mend::Mend;
-pub use shown::Shown;
+pub use repair::PairRepair;
+pub use shown::PairView;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::picoclaw::{self, LOG, SIDECAR, Sidecar};
 use crate::format::report::Report;
-use crate::format::{Format, Source, convert};
+use crate::format::{DocumentSource, Format, convert};
 use crate::model::session::Session;
 use crate::store::atomic;
-use crate::store::directory::{Directory, Facts};
-use crate::store::rewrite::{dress, hidden};
+use crate::store::directory::{Directory, FileStat};
+use crate::store::replace_file::{copy_metadata, hidden};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::Read;
@@ -36,11 +36,11 @@ pub struct Pair {
     stem: String,
     /// The log, which holds the lock.
     file: File,
-    facts: Facts,
+    facts: FileStat,
     bytes: Vec<u8>,
     sidecar: Sidecar,
     /// The sidecar's file; none if there is none.
-    known: Option<(Facts, Vec<u8>)>,
+    known: Option<(FileStat, Vec<u8>)>,
     timeout: Duration,
     /// Replace a file although its owner cannot be kept.
     pub force: bool,
@@ -49,32 +49,37 @@ pub struct Pair {
 fn read_all(mut file: &File, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
-        .map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))?;
+        .map_err(|error| Error::io(shown, error).kind(ErrorKind::InputOutput))?;
     Ok(bytes)
 }
 
 impl Pair {
-    /// Locks and reads the log at this path, and reads its sidecar. Links and devices are [`Kind::Unsafe`]; an
-    /// unreadable sidecar is [`Kind::Data`], because changes depend on its content.
+    /// Locks and reads the log at this path, and reads its sidecar. Links and devices are [`ErrorKind::Unsafe`]; an
+    /// unreadable sidecar is [`ErrorKind::Data`], because changes depend on its content.
     pub fn open(path: &Path, timeout: Duration) -> Result<Pair> {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some(stem) = name.and_then(|name| name.strip_suffix(LOG)) else {
             let what = format!("{}: not the log of a PicoClaw session", path.display());
-            return Err(Error::new(Kind::Usage, what));
+            return Err(Error::new(ErrorKind::Usage, what));
         };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
         let log = format!("{stem}{LOG}");
         let opened = atomic::open_locked(&directory, &log, None, OFlags::RDONLY, timeout)?;
-        let gone = || Error::new(Kind::NotFound, format!("{}: no such file", directory.shown(&log)));
-        let (file, facts) = opened.ok_or_else(gone)?;
+        let removed = || {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("{}: no such file", directory.shown(&log)),
+            )
+        };
+        let (file, facts) = opened.ok_or_else(removed)?;
         for name in [&log, &format!("{stem}{SIDECAR}")] {
-            atomic::sweep(&directory, &hidden(name.as_ref()));
+            atomic::remove_dead_file(&directory, &hidden(name.as_ref()));
         }
         let bytes = read_all(&file, &directory.shown(&log))?;
         if !picoclaw::is_log(&bytes) {
             let what = format!("{}: a document, not a log", directory.shown(&log));
-            return Err(Error::new(Kind::Usage, what).hint("omit -i and redirect the output"));
+            return Err(Error::new(ErrorKind::Usage, what).hint("omit -i and redirect the output"));
         }
         let mut pair = Pair {
             directory,
@@ -106,12 +111,13 @@ impl Pair {
             (self.sidecar, self.known) = (Sidecar::new(&self.stem), None);
             return Ok(());
         };
-        let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
+        let facts =
+            FileStat::of(&file).map_err(|error| Error::io(&shown, error).kind(ErrorKind::InputOutput))?;
         let bytes = read_all(&file, &shown)?;
         self.sidecar = Sidecar::read(&bytes).map_err(|why| {
             let what = format!("{shown}: unreadable ({why}); the view is unknown");
             let hint = "nothing was changed; repair it, or move it away to show all lines";
-            Error::new(Kind::Data, what).hint(hint)
+            Error::new(ErrorKind::Data, what).hint(hint)
         })?;
         self.known = Some((facts, bytes));
         Ok(())
@@ -124,7 +130,7 @@ impl Pair {
             let known = self.known.as_ref().filter(|_| name == self.sidecar_name());
             Ok(known.map(|(_, bytes)| bytes.clone()))
         };
-        let source = Source {
+        let source = DocumentSource {
             name: Some(&log),
             bytes: &self.bytes,
             neighbour: &neighbour,
@@ -134,7 +140,7 @@ impl Pair {
             return Ok(sessions.remove(0));
         }
         let what = format!("{}: not one session", self.directory.shown(&log));
-        Err(Error::new(Kind::Data, what))
+        Err(Error::new(ErrorKind::Data, what))
     }
 
     /// Number of lines that PicoClaw counts.
@@ -144,7 +150,7 @@ impl Pair {
 
     /// How many more lines than exist the sidecar skips. If not 0, the view is empty, and appended lines would be
     /// hidden.
-    pub fn surplus(&self) -> u64 {
+    pub fn excess_skip(&self) -> u64 {
         self.sidecar.skip().saturating_sub(self.raw_lines())
     }
 
@@ -171,7 +177,7 @@ impl Pair {
         let old = self.known.as_ref().map(|(facts, _)| *facts);
         let path = self.directory.path().join(&name);
         let force = self.force;
-        let dressed = |file: &File| old.map_or(Ok(()), |old| dress(file, &old, &path, force));
+        let dressed = |file: &File| old.map_or(Ok(()), |old| copy_metadata(file, &old, &path, force));
         let file = atomic::replace_through(
             &self.directory,
             &name,
@@ -180,7 +186,8 @@ impl Pair {
             dressed,
             self.timeout,
         )?;
-        let facts = Facts::of(&file).map_err(|error| Error::io(path.display(), error).kind(Kind::Unsure))?;
+        let facts =
+            FileStat::of(&file).map_err(|error| Error::io(path.display(), error).kind(ErrorKind::Unsure))?;
         self.known = Some((facts, bytes));
         Ok(())
     }
@@ -203,6 +210,6 @@ impl Pair {
             "{}: modified by another program; nothing was changed",
             self.directory.shown(&name)
         );
-        Err(Error::new(Kind::Locked, what).hint("run the command again"))
+        Err(Error::new(ErrorKind::Locked, what).hint("run the command again"))
     }
 }

@@ -1,7 +1,7 @@
 //! Changes that affect only the sidecar: key, aliases, summary.
 
 use super::Pair;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::picoclaw::{self, LOG, Sidecar};
 use crate::store::atomic;
 use crate::store::directory::Directory;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 impl Pair {
     /// Opens the session with this key, creating its log if missing, because the lock is on the log. A file with
-    /// another key is [`Kind::Exists`], and a key without a safe file name [`Kind::Unsafe`].
+    /// another key is [`ErrorKind::Exists`], and a key without a safe file name [`ErrorKind::Unsafe`].
     pub fn open_or_new(path: &Path, key: &str, timeout: Duration) -> Result<Pair> {
         let stem = picoclaw::stem(key)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -24,7 +24,7 @@ impl Pair {
             pair.sidecar = Sidecar::new(key);
         } else if pair.sidecar.key() != key && !pair.sidecar.key().is_empty() {
             let what = format!("the file belongs to the key '{}'", pair.sidecar.key());
-            return Err(Error::new(Kind::Exists, what));
+            return Err(Error::new(ErrorKind::Exists, what));
         }
         Ok(pair)
     }

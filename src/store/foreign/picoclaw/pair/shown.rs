@@ -1,7 +1,7 @@
 //! The view of a session, and its transfer to an empty session.
 
 use super::Pair;
-use super::compact::{half_way, push_line};
+use super::compact::{interrupted, push_line};
 use crate::error::Result;
 use crate::format::picoclaw;
 use crate::format::report::Report;
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// The view of a session as log lines, and its summary, trimmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct PairView {
     /// Each with its newline.
     pub lines: Vec<Vec<u8>>,
     /// Empty if there is none.
@@ -19,7 +19,7 @@ pub struct Shown {
 
 impl Pair {
     /// The view that PicoClaw shows.
-    pub fn shown(&self, report: &mut Report) -> Result<Shown> {
+    pub fn shown(&self, report: &mut Report) -> Result<PairView> {
         let session = self.session(report)?;
         let view = View::replay(&session);
         let places: HashSet<u64> = view
@@ -34,7 +34,7 @@ impl Pair {
             push_line(&mut line, &self.bytes[raw.start..raw.end]);
             lines.push(line);
         }
-        Ok(Shown {
+        Ok(PairView {
             lines,
             summary: self.sidecar.summary().trim().to_string(),
         })
@@ -42,22 +42,22 @@ impl Pair {
 
     /// Whether the session never had messages, as far as its files show.
     pub fn is_untouched(&self) -> Result<bool> {
-        Ok(self.raw_lines() == 0 && !self.was_compacted()?)
+        Ok(self.raw_lines() == 0 && !self.has_archive()?)
     }
 
     /// Copies another session's view into this one, which must have an empty view: removes hidden lines first, so
     /// that the lines and then the summary can each be added atomically.
-    pub fn take_over(&mut self, shown: &Shown, now: &str) -> Result<()> {
+    pub fn copy_view(&mut self, shown: &PairView, now: &str) -> Result<()> {
         self.compact(now, &mut |_| Ok(()))?;
         let lines: Vec<Vec<u8>> = shown
             .lines
             .iter()
             .map(|line| line.strip_suffix(b"\n").unwrap_or(line).to_vec())
             .collect();
-        self.append(&lines, now).map_err(half_way)?;
+        self.append(&lines, now).map_err(interrupted)?;
         if shown.summary.is_empty() {
             return Ok(());
         }
-        self.change_summary(&shown.summary, now).map_err(half_way)
+        self.change_summary(&shown.summary, now).map_err(interrupted)
     }
 }

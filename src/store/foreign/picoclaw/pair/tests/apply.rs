@@ -4,7 +4,7 @@ use super::super::apply::Applied;
 use super::*;
 
 /// Applies events.
-fn apply(folder: &Folder, events: &[&str], stop: Option<Step>) -> Result<Applied> {
+fn apply(folder: &Folder, events: &[&str], stop: Option<CompactionStep>) -> Result<Applied> {
     let mut pair = folder.pair();
     let session = pair.session(&mut Report::default()).unwrap();
     let events: Vec<Vec<u8>> = events.iter().map(|event| event.as_bytes().to_vec()).collect();
@@ -15,7 +15,7 @@ fn apply(folder: &Folder, events: &[&str], stop: Option<Step>) -> Result<Applied
         &mut Report::default(),
         &mut |step| {
             if Some(step) == stop {
-                Err(Error::new(Kind::InputOutput, "the power went"))
+                Err(Error::new(ErrorKind::InputOutput, "the power went"))
             } else {
                 Ok(())
             }
@@ -61,7 +61,7 @@ fn compaction(folder: &Folder) -> String {
 }
 
 #[test]
-fn what_goes_from_the_middle_lies_in_the_archive() {
+fn lines_removed_from_the_middle_are_archived() {
     let folder = Folder::new(LOG, &sidecar(0, 5, BEFORE));
     let applied = apply(&folder, &[&compaction(&folder)], None).unwrap();
     assert_eq!(applied, Applied { archived: 2 });
@@ -74,7 +74,7 @@ fn what_goes_from_the_middle_lies_in_the_archive() {
 }
 
 #[test]
-fn every_step_shows_what_was_or_what_is_to_be_and_loses_nothing() {
+fn every_step_shows_the_old_or_new_view_and_loses_nothing() {
     let both = |folder: &Folder| {
         [
             compaction(folder),
@@ -84,12 +84,12 @@ fn every_step_shows_what_was_or_what_is_to_be_and_loses_nothing() {
     let old = ["what old1 and old2 said", "old2", "k1", "k2"];
     let steps = [
         None,
-        Some(Step::Summarized),
-        Some(Step::Archived),
-        Some(Step::Placeholders),
-        Some(Step::SkipCleared),
-        Some(Step::Removed),
-        Some(Step::Replaced),
+        Some(CompactionStep::Summarized),
+        Some(CompactionStep::Archived),
+        Some(CompactionStep::Placeholders),
+        Some(CompactionStep::SkipCleared),
+        Some(CompactionStep::Removed),
+        Some(CompactionStep::Replaced),
     ];
     for stop in steps {
         let folder = Folder::new(LOG, &sidecar(1, 5, BEFORE));
@@ -97,7 +97,7 @@ fn every_step_shows_what_was_or_what_is_to_be_and_loses_nothing() {
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
         assert_eq!(apply(&folder, &events, stop).is_err(), stop.is_some());
         let view = folder.view();
-        let new = matches!(stop, None | Some(Step::Replaced));
+        let new = matches!(stop, None | Some(CompactionStep::Replaced));
         let expected = if new {
             vec!["new", "k"]
         } else {
@@ -117,7 +117,7 @@ fn every_step_shows_what_was_or_what_is_to_be_and_loses_nothing() {
 }
 
 #[test]
-fn a_rule_stays_when_what_is_behind_it_goes() {
+fn a_rule_is_kept_when_later_messages_are_cut() {
     let rule = "{\"role\":\"system\",\"content\":\"rule\"}\n";
     let folder = Folder::new(&format!("{rule}{LOG}"), &sidecar(0, 6, BEFORE));
     let cut = format!(
@@ -130,12 +130,18 @@ fn a_rule_stays_when_what_is_behind_it_goes() {
 }
 
 #[test]
-fn what_is_no_change_of_the_view_is_refused() {
+fn events_that_do_not_change_the_view_are_refused() {
     let folder = Folder::new(LOG, &sidecar(0, 5, BEFORE));
     for (event, kind) in [
-        (r#"{"type":"restore","id":"e","of":"x"}"#, Kind::No),
-        (r#"{"type":"meta","id":"e","set":{"title":"t"}}"#, Kind::Usage),
-        (r#"{"type":"truncate","id":"e","before":"msg_none"}"#, Kind::No),
+        (r#"{"type":"restore","id":"e","of":"x"}"#, ErrorKind::No),
+        (
+            r#"{"type":"meta","id":"e","set":{"title":"t"}}"#,
+            ErrorKind::Usage,
+        ),
+        (
+            r#"{"type":"truncate","id":"e","before":"msg_none"}"#,
+            ErrorKind::No,
+        ),
     ] {
         assert_eq!(apply(&folder, &[event], None).unwrap_err().kind, kind, "{event}");
         assert_eq!(folder.state(), (LOG.to_string(), sidecar(0, 5, BEFORE)));

@@ -2,7 +2,7 @@
 
 mod apply;
 
-use super::compact::{Step, run};
+use super::compact::{CompactionStep, run};
 use super::*;
 use crate::model::view::{Item, View};
 use crate::store::foreign::system::{Compacted, Compaction};
@@ -91,10 +91,10 @@ impl Folder {
         view.items.iter().map(text).collect()
     }
 
-    fn compact(&self, stop: Option<Step>) -> Result<Compacted> {
+    fn compact(&self, stop: Option<CompactionStep>) -> Result<Compacted> {
         run(&self.log(), &options(), &mut |step| {
             if Some(step) == stop {
-                Err(Error::new(Kind::InputOutput, "the power went"))
+                Err(Error::new(ErrorKind::InputOutput, "the power went"))
             } else {
                 Ok(())
             }
@@ -124,14 +124,23 @@ fn line(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn every_step_of_a_compaction_shows_the_same_and_is_gone_on_from() {
+fn every_compaction_step_keeps_the_view_and_can_resume() {
     let held = HELD.repeat(3) + kept();
     let states = [
         (None, (kept().to_string(), sidecar(0, 2, NOW))),
-        (Some(Step::Archived), (LOG.to_string(), sidecar(3, 5, BEFORE))),
-        (Some(Step::Placeholders), (held.clone(), sidecar(3, 5, BEFORE))),
-        (Some(Step::SkipCleared), (held, sidecar(0, 5, NOW))),
-        (Some(Step::Removed), (kept().to_string(), sidecar(0, 5, NOW))),
+        (
+            Some(CompactionStep::Archived),
+            (LOG.to_string(), sidecar(3, 5, BEFORE)),
+        ),
+        (
+            Some(CompactionStep::Placeholders),
+            (held.clone(), sidecar(3, 5, BEFORE)),
+        ),
+        (Some(CompactionStep::SkipCleared), (held, sidecar(0, 5, NOW))),
+        (
+            Some(CompactionStep::Removed),
+            (kept().to_string(), sidecar(0, 5, NOW)),
+        ),
     ];
     for (stop, state) in states {
         let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
@@ -158,10 +167,10 @@ fn every_step_of_a_compaction_shows_the_same_and_is_gone_on_from() {
 #[test]
 fn an_append_between_two_steps_is_in_view() {
     for stop in [
-        Step::Archived,
-        Step::Placeholders,
-        Step::SkipCleared,
-        Step::Removed,
+        CompactionStep::Archived,
+        CompactionStep::Placeholders,
+        CompactionStep::SkipCleared,
+        CompactionStep::Removed,
     ] {
         let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
         folder.compact(Some(stop)).unwrap_err();
@@ -177,9 +186,9 @@ fn an_append_between_two_steps_is_in_view() {
 }
 
 #[test]
-fn a_cut_after_an_interrupted_compaction_archives_what_was_cut_since() {
+fn a_resumed_compaction_archives_lines_cut_since() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    folder.compact(Some(Step::Placeholders)).unwrap_err();
+    folder.compact(Some(CompactionStep::Placeholders)).unwrap_err();
     fs::write(folder.path("s.meta.json"), sidecar(4, 5, BEFORE)).unwrap();
     let receipt = folder.compact(None).unwrap();
     assert_eq!((receipt.archived, receipt.lines), (1, (5, 1)));
@@ -189,7 +198,7 @@ fn a_cut_after_an_interrupted_compaction_archives_what_was_cut_since() {
 }
 
 #[test]
-fn what_the_receipt_says() {
+fn the_receipt_counts_bytes_lines_and_archived_lines() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let receipt = folder.compact(None).unwrap();
     let bytes = (LOG.len() as u64, kept().len() as u64);
@@ -213,7 +222,7 @@ fn what_the_receipt_says() {
 }
 
 #[test]
-fn a_skip_of_zero_leaves_every_byte() {
+fn a_skip_of_zero_changes_no_byte() {
     let folder = Folder::new(LOG, &sidecar(0, 9, BEFORE));
     assert_eq!(folder.compact(None).unwrap().lines, (5, 5));
     assert_eq!(folder.state(), (LOG.to_string(), sidecar(0, 9, BEFORE)));
@@ -221,7 +230,7 @@ fn a_skip_of_zero_leaves_every_byte() {
 }
 
 #[test]
-fn blank_lines_line_ends_and_a_torn_tail_are_carried() {
+fn blank_lines_line_ends_and_a_partial_line_are_preserved() {
     let log =
         "\n{\"role\":\"user\",\"content\":\"a\"}\r\n\r\n{\"role\":\"user\",\"content\":\"b\"}\r\n\nhalf";
     let folder = Folder::new(log, &sidecar(1, 3, BEFORE));
@@ -242,7 +251,7 @@ fn blank_lines_line_ends_and_a_torn_tail_are_carried() {
 }
 
 #[test]
-fn an_archive_that_was_torn_is_mended_and_nothing_is_glued_or_doubled() {
+fn a_truncated_archive_is_repaired_without_duplicates() {
     let earlier = r#"{"role":"user","content":"earlier","created_at":"2026-02-01T09:00:00Z"}"#;
     for (there, expected) in [
         (String::new(), archived().to_string()),
@@ -278,7 +287,7 @@ fn an_archive_that_was_torn_is_mended_and_nothing_is_glued_or_doubled() {
 }
 
 #[test]
-fn modes_are_kept_and_new_files_are_the_owners_alone() {
+fn modes_are_preserved_and_new_files_are_private() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let mode = |path: &str| fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o7777;
     let set =
@@ -297,7 +306,7 @@ fn modes_are_kept_and_new_files_are_the_owners_alone() {
 fn a_log_with_another_name_is_not_compacted_unless_forced() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     fs::hard_link(folder.log(), folder.path("other")).unwrap();
-    assert_eq!(folder.compact(None).unwrap_err().kind, Kind::Unsafe);
+    assert_eq!(folder.compact(None).unwrap_err().kind, ErrorKind::Unsafe);
     assert_eq!(folder.state(), (LOG.to_string(), sidecar(3, 5, BEFORE)));
     let force = Compaction {
         force: true,
@@ -327,7 +336,7 @@ fn a_log_that_another_program_has_open_is_not_compacted_unless_forced() {
     let error = folder.compact(None).unwrap_err();
     assert_eq!(
         (error.kind, folder.state()),
-        (Kind::Locked, (LOG.to_string(), sidecar(3, 5, BEFORE)))
+        (ErrorKind::Locked, (LOG.to_string(), sidecar(3, 5, BEFORE)))
     );
     let force = Compaction {
         force: true,
@@ -340,7 +349,7 @@ fn a_log_that_another_program_has_open_is_not_compacted_unless_forced() {
 }
 
 #[test]
-fn what_another_program_writes_meanwhile_is_not_lost() {
+fn concurrent_writes_of_another_program_are_not_lost() {
     let append = |folder: &Folder, text: &str| {
         let mut file = fs::OpenOptions::new().append(true).open(folder.log()).unwrap();
         std::io::Write::write_all(&mut file, &[&line(text)[..], b"\n"].concat()).unwrap();
@@ -382,23 +391,23 @@ fn what_another_program_writes_meanwhile_is_not_lost() {
     // A restored skip would hide messages: the compaction stops with the view unchanged.
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let stopped = run(&folder.log(), &options(), &mut |step| {
-        if step == Step::SkipCleared {
+        if step == CompactionStep::SkipCleared {
             fs::write(folder.path("s.meta.json"), sidecar(3, 6, BEFORE)).unwrap();
         }
         Ok(())
     });
-    assert_eq!(stopped.unwrap_err().kind, Kind::Locked);
+    assert_eq!(stopped.unwrap_err().kind, ErrorKind::Locked);
     assert_eq!(folder.view(), ["what old1 and old2 said", "k1", "k2"]);
 }
 
 #[test]
-fn an_append_whose_books_fail_is_an_append() {
+fn an_append_succeeds_although_the_sidecar_update_fails() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let mut pair = folder.pair();
     // A sidecar that became unreadable meanwhile.
     fs::write(folder.path("s.meta.json"), "").unwrap();
     let appended = pair.append(&[line("new")], NOW).unwrap();
-    assert_eq!(appended.books.unwrap().kind, Kind::Data);
+    assert_eq!(appended.books.unwrap().kind, ErrorKind::Data);
     drop(pair);
     assert_eq!(
         folder.text("s.jsonl"),
@@ -409,7 +418,7 @@ fn an_append_whose_books_fail_is_an_append() {
 }
 
 #[test]
-fn leftovers_of_a_dead_writer_are_swept_by_the_next_one() {
+fn leftovers_of_a_killed_writer_are_removed_by_the_next() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let names = [hidden("s.jsonl".as_ref()), hidden("s.meta.json".as_ref())];
     for name in &names {

@@ -1,0 +1,91 @@
+//! Restores archived sessions to their homes.
+
+use super::report::{ArchiveRow, SessionOutcome};
+use crate::context::{Context, named};
+use crate::homes::{self, archived};
+use convo::error::{Error, ErrorKind, Result};
+use convo::home::{FileKind, Home, RunningMarkers, Transcript};
+use convo::store::copies::{ArchivedSession, Copies, CopyOutcome};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Restores a session to its home.
+pub fn restore_session(
+    context: &Context,
+    homes: &[Home],
+    copies: &Copies,
+    name: &str,
+    keeps_times: bool,
+    is_dry: bool,
+) -> ArchiveRow {
+    let row = |name: &str| ArchiveRow::new(name, SessionOutcome::Of(CopyOutcome::Same));
+    let (program, kept) = match archived::find(copies, name) {
+        Ok(found) => found,
+        Err(error) => return row(name).failed(&error),
+    };
+    let id = kept.session.clone().unwrap_or_default();
+    if kept.latest().iter().any(|line| line.row.is_some()) {
+        let own = homes::archived_name(program, Some(&id));
+        let error = Error::new(
+            ErrorKind::Usage,
+            "a session of a database, which only its program writes",
+        );
+        let hint = format!("continue it in another program with: convo handoff {own} --to PROGRAM --install");
+        return row(&own).failed(&named(error.hint(hint), &own));
+    }
+    let mut row = row(&homes::archived_name(program, Some(&id)));
+    let own: Vec<&Home> = homes.iter().filter(|home| home.program.name == program).collect();
+    // If the home was moved, its sessions are written to its new location.
+    let base = |name: &Path| match own
+        .iter()
+        .find(|home| homes::short_path(home.base()) == name)
+        .or(own.first())
+    {
+        Some(home) => home.base().to_path_buf(),
+        None => homes::long_path(name),
+    };
+    let written = refuse_running(context, &own, &id)
+        .and_then(|()| copies.restore_files(&kept, &base, keeps_times, is_dry));
+    match written {
+        Ok(paths) => {
+            if !paths.is_empty() {
+                row.word = SessionOutcome::Back;
+                row.bytes = size(&kept, &base, &paths);
+            }
+            row
+        }
+        Err(error) => row.failed(&error),
+    }
+}
+
+fn size(kept: &ArchivedSession, base: &dyn Fn(&Path) -> PathBuf, paths: &[PathBuf]) -> u64 {
+    let lines = kept.latest().into_iter();
+    lines
+        .filter(|line| paths.contains(&base(&line.home).join(&line.path)))
+        .map(|line| line.bytes)
+        .sum()
+}
+
+/// Fails if a program is writing the session.
+fn refuse_running(context: &Context, homes: &[&Home], id: &str) -> Result<()> {
+    for home in homes {
+        let files = home.files().transcripts.into_iter();
+        let transcript = files
+            .filter(|file| file.id.as_deref() == Some(id))
+            .max_by_key(|file| file.modified)
+            .unwrap_or(Transcript {
+                path: PathBuf::new(),
+                kind: FileKind::Session,
+                id: None,
+                parent: None,
+                bytes: 0,
+                modified: SystemTime::UNIX_EPOCH,
+                is_in_database: false,
+            });
+        if let Some(mark) = RunningMarkers::of(home, homes::clock(context)).mark(&transcript, id, None) {
+            let error = Error::new(ErrorKind::Locked, format!("session is running: {}", mark.name()));
+            return Err(error.hint("nothing was changed; end the program first"));
+        }
+    }
+    Ok(())
+}

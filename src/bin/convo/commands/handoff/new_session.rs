@@ -1,0 +1,240 @@
+//! Builds the session for the other program: the view under a new header.
+
+use crate::context::Context;
+use convo::error::Result;
+use convo::filter::materialize::materialize;
+use convo::format::Format;
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::session::Session;
+use convo::model::time;
+use convo::model::view::View;
+use serde_json::{Value, json};
+
+/// Values of the new session that the original does not have.
+pub struct NewSessionValues<'m> {
+    pub project: &'m str,
+    pub model: Option<&'m str>,
+    /// Whether the program understands the models of the messages.
+    pub keeps_models: bool,
+    /// Whether to drop message ids, because the program stores the messages of all sessions together.
+    pub renames: bool,
+    pub flatten: bool,
+    pub id: String,
+}
+
+impl NewSessionValues<'_> {
+    /// Builds the session.
+    pub fn session(&self, source: &Session, view: &View, now: &str) -> Result<Session> {
+        let mut lines = Vec::new();
+        materialize(source, view, &mut lines)?;
+        let mut built = Session::default();
+        built.push_new(&self.header(source, now));
+        let mut messages: Vec<Value> = Vec::new();
+        for line in lines.split(|byte| *byte == b'\n') {
+            let Ok(mut value) = serde_json::from_slice::<Value>(line) else {
+                continue;
+            };
+            let Some(members) = value.as_object_mut() else {
+                continue;
+            };
+            if !members.contains_key("role") && members.get("type").is_some_and(|kind| kind != "summary") {
+                continue; // headers and other events
+            }
+            if !self.keeps_models {
+                members.remove("model");
+            }
+            if self.renames && members.contains_key("role") {
+                members.remove("id");
+            }
+            // Metadata links a message to its original record.
+            members.remove("metadata");
+            messages.push(value);
+        }
+        if self.flatten {
+            messages = flattened(messages);
+        }
+        for message in messages {
+            built.push_new(message.to_string().as_bytes());
+        }
+        Ok(built)
+    }
+
+    fn header(&self, source: &Session, now: &str) -> Vec<u8> {
+        let mut metadata = json!({ "cwd": self.project });
+        if let Some(model) = self.model {
+            metadata["model"] = json!(model);
+        }
+        if let Some(branch) = metadata_member(source, "git_branch") {
+            metadata["git_branch"] = json!(branch);
+        }
+        let mut header = ObjectBuilder::default();
+        header.text("type", "session").raw("version", "1");
+        header.text("id", &self.id).text("created_at", now);
+        if let Some(title) = title(source) {
+            header.text("title", &title);
+        }
+        header.raw("metadata", metadata.to_string().as_bytes());
+        header.finish()
+    }
+}
+
+/// Returns a member of the session's metadata.
+fn metadata_member(session: &Session, name: &str) -> Option<String> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(known, _)| known == "metadata")?;
+    let metadata: Value = serde_json::from_slice(metadata).ok()?;
+    // Older versions stored it among the members of the format.
+    let older = if name == "cwd" { name } else { "gitBranch" };
+    let mut inner = metadata.as_object()?.values().map(|member| &member[older]);
+    let found = metadata[name].as_str().or_else(|| inner.find_map(Value::as_str));
+    found.filter(|text| !text.is_empty()).map(str::to_string)
+}
+
+/// The working directory of a session.
+pub fn project(session: &Session) -> Option<String> {
+    metadata_member(session, "cwd").map(|cwd| convo::home::plain_project(&cwd))
+}
+
+/// The title of a session.
+pub fn title(session: &Session) -> Option<String> {
+    let header = session.header();
+    let (_, title) = header.iter().find(|(name, _)| name == "title")?;
+    Some(json::text(title)?.into_owned()).filter(|title| !title.is_empty())
+}
+
+/// Generates an id in the format's own form.
+pub fn new_id(context: &Context, to: Format, label: &str) -> Result<String> {
+    let digits = context.chance.digits(|| label.to_string())? + &context.chance.digits(String::new)?;
+    let (version, head) = match to {
+        Format::Codex => {
+            let milliseconds = time::milliseconds(&context.clock.now()).unwrap_or_default();
+            ('7', format!("{milliseconds:012x}"))
+        }
+        _ => ('4', digits[20..32].to_string()),
+    };
+    Ok(format!(
+        "{}-{}-{version}{}-a{}-{}",
+        &head[..8],
+        &head[8..12],
+        &digits[..3],
+        &digits[3..6],
+        &digits[6..18]
+    ))
+}
+
+/// Extracts the session id from the encoded session.
+pub fn id_in(to: Format, bytes: &[u8]) -> Option<String> {
+    if to != Format::Opencode {
+        return None;
+    }
+    let info = json::member(bytes, "info")?;
+    Some(json::text(json::member(info, "id")?)?.into_owned())
+}
+
+/// Sets the time of the last update: Gemini CLI deletes logs that have not changed for a month.
+pub fn with_last_update(bytes: &[u8], now: &str) -> Vec<u8> {
+    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let mut quoted = Vec::new();
+    json::push_text(&mut quoted, now);
+    match json::with_members(&bytes[..end], &[("lastUpdated", Some(&quoted))]) {
+        Ok(line) => [&line, &bytes[end..]].concat(),
+        Err(_) => bytes.to_vec(),
+    }
+}
+
+/// Sets the provider of a Codex log.
+pub fn with_provider(bytes: &[u8], provider: &str) -> Vec<u8> {
+    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let changed = (|| {
+        let payload = json::member(&bytes[..end], "payload")?;
+        let mut quoted = Vec::new();
+        json::push_text(&mut quoted, provider);
+        let payload = json::with_members(payload, &[("model_provider", Some(&quoted))]).ok()?;
+        json::with_members(&bytes[..end], &[("payload", Some(&payload))]).ok()
+    })();
+    match changed {
+        Some(line) => [&line, &bytes[end..]].concat(),
+        None => bytes.to_vec(),
+    }
+}
+
+/// Sets the model of an opencode session. Removes metadata of reasoning from other models, such as signatures.
+pub fn with_model(bytes: &[u8], provider: &str, model: &str, is_own: bool) -> Vec<u8> {
+    let Ok(mut export) = serde_json::from_slice::<Value>(bytes) else {
+        return bytes.to_vec();
+    };
+    for message in export["messages"].as_array_mut().into_iter().flatten() {
+        if message["info"]["role"] == "user" {
+            message["info"]["model"] = json!({"providerID": provider, "modelID": model});
+        } else {
+            message["info"]["providerID"] = json!(provider);
+            message["info"]["modelID"] = json!(model);
+        }
+        let parts = message["parts"].as_array_mut().into_iter().flatten();
+        let reasoning_parts = parts.filter(|part| part["type"] == "reasoning" && !is_own);
+        for part in reasoning_parts.filter_map(Value::as_object_mut) {
+            part.remove("metadata");
+        }
+    }
+    export.to_string().into_bytes()
+}
+
+/// Converts reasoning, calls and results of messages to text.
+fn flattened(messages: Vec<Value>) -> Vec<Value> {
+    let mut flat: Vec<Value> = Vec::new();
+    for mut message in messages {
+        let text = plain(&message["content"]);
+        if message["role"] == "tool" {
+            let result = format!("[result]\n{text}");
+            match flat.last_mut().filter(|last| last["role"] == "assistant") {
+                Some(last) => {
+                    let before = plain(&last["content"]);
+                    last["content"] = json!(joined(&before, &result));
+                }
+                None => flat.push(json!({"role": "assistant", "content": result, "id": message["id"]})),
+            }
+            continue;
+        }
+        let mut whole = String::new();
+        for part in message["reasoning"].as_array().into_iter().flatten() {
+            if let Some(reasoning) = part["text"].as_str() {
+                whole = joined(&whole, &format!("[reasoning]\n{reasoning}"));
+            }
+        }
+        whole = joined(&whole, &text);
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let function = &call["function"];
+            let name = function["name"].as_str().unwrap_or_default();
+            let arguments = function["arguments"].as_str().unwrap_or_default();
+            whole = joined(&whole, &format!("[call] {name} {arguments}"));
+        }
+        let is_changed = !message["reasoning"].is_null() || !message["tool_calls"].is_null();
+        if let Some(members) = message.as_object_mut().filter(|_| is_changed) {
+            members.remove("reasoning");
+            members.remove("tool_calls");
+            members.insert("content".to_string(), json!(whole));
+        }
+        flat.push(message);
+    }
+    flat
+}
+
+fn joined(one: &str, other: &str) -> String {
+    match (one.is_empty(), other.is_empty()) {
+        (true, _) => other.to_string(),
+        (_, true) => one.to_string(),
+        _ => format!("{one}\n\n{other}"),
+    }
+}
+
+/// Returns the text of a message content.
+fn plain(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}

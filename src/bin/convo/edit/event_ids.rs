@@ -1,0 +1,124 @@
+//! Ids and times of new lines.
+
+use crate::context::Context;
+use convo::error::Result;
+use convo::filter::Stamp;
+use convo::model::key::{self, Chance};
+use convo::model::session::Session;
+use convo::store::Store;
+
+impl Context {
+    /// Creates an id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
+    pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
+        Ok(format!("{prefix}{}", self.chance.digits(what)?))
+    }
+
+    /// An id that no stored session has: with a seed, earlier runs may have created the same one.
+    pub fn free_session_id(&self, store: Option<&Store>) -> Result<String> {
+        let prefix = format!("{}_", self.clock.session_stem());
+        loop {
+            let id = self.new_id(&prefix, String::new)?;
+            if !store.map_or(Ok(false), |store| store.has(&id))? {
+                return Ok(id);
+            }
+        }
+    }
+
+    /// Derives id and time of a new line from the session and the line's content alone.
+    pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
+        let id = match &self.chance {
+            Chance::Seed(..) => self.new_id(prefix, || addition_id(session, content))?,
+            Chance::System(_) => format!(
+                "{prefix}{}",
+                &key::sha256(addition_id(session, content).as_bytes())[..16]
+            ),
+        };
+        let at = if self.clock.is_fixed() {
+            self.clock.now()
+        } else {
+            session
+                .newest_time()
+                .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
+        };
+        Ok(Stamp { id, at })
+    }
+}
+
+/// Identifies an addition to a session: the last line, the number of lines, the content.
+fn addition_id(session: &Session, content: &str) -> String {
+    let last = session
+        .len()
+        .checked_sub(1)
+        .map(|last| session.full(last))
+        .unwrap_or_default();
+    format!(
+        "{}\n{}\n{content}",
+        String::from_utf8_lossy(last),
+        session.lines_in_log()
+    )
+}
+
+/// Creates ids and times for the lines of a plan: from clock and random numbers for the store, from the session alone
+/// for a stream.
+pub struct Stamps<'c> {
+    context: &'c Context,
+    session: &'c Session,
+    place: LineDestination,
+}
+
+/// The destination of planned lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineDestination {
+    /// The log of a stored session.
+    Store,
+    /// The output stream.
+    Stream,
+    /// Files whose lines have no ids and get the time of writing.
+    Unnumbered,
+}
+
+impl<'c> Stamps<'c> {
+    /// Creates stamps for lines that go to `place`.
+    pub fn new(context: &'c Context, session: &'c Session, place: LineDestination) -> Stamps<'c> {
+        Stamps {
+            context,
+            session,
+            place,
+        }
+    }
+
+    /// The destination.
+    pub fn place(&self) -> LineDestination {
+        self.place
+    }
+
+    /// Creates the stamp of an event with this content.
+    pub fn event(&self, content: &str) -> convo::Result<Stamp> {
+        if self.place == LineDestination::Store {
+            let id = self
+                .context
+                .new_id("evt_", || addition_id(self.session, content))?;
+            return Ok(Stamp {
+                id,
+                at: self.context.clock.now(),
+            });
+        }
+        self.context.derived("evt_", self.session, content)
+    }
+
+    /// Creates the id and time of a message with this content; a filter without a clock sets no time.
+    pub fn message(&self, content: &str) -> convo::Result<(String, Option<String>)> {
+        match self.place {
+            LineDestination::Store => {
+                let id = self
+                    .context
+                    .new_id("msg_", || addition_id(self.session, content))?;
+                return Ok((id, Some(self.context.clock.now())));
+            }
+            LineDestination::Unnumbered => return Ok((String::new(), None)),
+            LineDestination::Stream => {}
+        }
+        let stamp = self.context.derived("msg_", self.session, content)?;
+        Ok((stamp.id, self.context.clock.is_fixed().then_some(stamp.at)))
+    }
+}

@@ -1,0 +1,201 @@
+//! The operations of steps on a view: change lines, drop groups and exchanges, insert a summary.
+
+use super::super::event::InsertedSummary;
+use super::{Atom, AtomLevel, CompactionState, Exchange, PlannedInsert, read};
+use crate::model::json::{self, Dialect};
+
+impl CompactionState<'_> {
+    /// The line of an item with these members changed, and its tokens; none if it is not smaller.
+    pub fn tried(&self, at: usize, changes: &[(&str, Option<&[u8]>)]) -> Option<(Vec<u8>, u64)> {
+        // A cached count, and a copy of the original from another API, describe the old text.
+        let metadata = self.message(at)?.metadata.and_then(without_copies);
+        let mut changes = changes.to_vec();
+        changes.push(("tokens", None));
+        changes.extend(
+            metadata
+                .as_ref()
+                .map(|metadata| ("metadata", Some(metadata.as_slice()))),
+        );
+        let body = json::with_members(self.body(at), &changes).ok()?;
+        let tokens = self.counter.message(&read(&body)?);
+        (tokens < self.items[at].now).then_some((body, tokens))
+    }
+
+    /// Changes members of an item if that makes it smaller; whether it did.
+    pub fn edit(
+        &mut self,
+        at: usize,
+        changes: &[(&str, Option<&[u8]>)],
+        level: AtomLevel,
+        reason: &'static str,
+    ) -> bool {
+        let Some((body, tokens)) = self.tried(at, changes) else {
+            return false;
+        };
+        self.set(at, body, tokens);
+        if let Some(atom) = self.items[at].atom {
+            let atom = &mut self.atoms[atom];
+            if level >= atom.level {
+                atom.level = level;
+                atom.reason = reason;
+            }
+        }
+        true
+    }
+
+    /// Replaces the line of an item.
+    pub fn set(&mut self, at: usize, body: Vec<u8>, tokens: u64) {
+        self.add_tokens(at, tokens);
+        self.items[at].body = Some(body);
+    }
+
+    fn add_tokens(&mut self, at: usize, tokens: u64) {
+        let now = std::mem::replace(&mut self.items[at].now, tokens);
+        self.total = self.total - now + tokens;
+        if self.is_result(at) {
+            self.tool_tokens = self.tool_tokens - now + tokens;
+        }
+    }
+
+    /// Drops a message group from the view.
+    pub fn drop_atom(&mut self, atom: usize, level: AtomLevel, reason: &'static str) {
+        for nth in 0..self.atoms[atom].items.len() {
+            self.add_tokens(self.atoms[atom].items[nth], 0);
+        }
+        let left = &mut self.atoms[atom];
+        if left.level < AtomLevel::Digest {
+            self.gone += left.items.len() as u64;
+            let exchange = &mut self.exchanges[left.exchange];
+            exchange.gone += 1;
+            self.gone_exchanges += u64::from(exchange.gone == exchange.atoms.len());
+            let is_gone = |exchange: &Exchange| exchange.gone == exchange.atoms.len();
+            while self.exchanges.get(self.first).is_some_and(is_gone) {
+                self.first += 1;
+            }
+        }
+        left.level = level;
+        left.reason = reason;
+    }
+
+    /// Drops these groups of an exchange from the view, unless they are pinned.
+    pub fn drop_atoms(&mut self, exchange: usize, which: impl Fn(&Atom) -> bool, reason: &'static str) {
+        for nth in 0..self.exchanges[exchange].atoms.len() {
+            let number = self.exchanges[exchange].atoms[nth];
+            let atom = &self.atoms[number];
+            if !atom.pinned && atom.level < AtomLevel::Dropped && which(atom) {
+                self.drop_atom(number, AtomLevel::Dropped, reason);
+            }
+        }
+    }
+
+    /// Drops all groups of an exchange that may be dropped, and its digest.
+    pub fn drop_exchange(&mut self, exchange: usize, reason: &'static str) {
+        self.drop_atoms(exchange, |_| true, reason);
+        if let Some(digest) = self.inserts.remove(&exchange) {
+            self.total -= digest.tokens;
+        }
+    }
+
+    /// Replaces an exchange with a digest if that is smaller; whether it was.
+    pub fn digest(&mut self, exchange: usize, body: Vec<u8>) -> bool {
+        let tokens = self.cost(&body);
+        if tokens >= self.exchange_tokens(exchange) {
+            return false;
+        }
+        let atoms = self.exchanges[exchange].atoms.clone();
+        let before = self.atoms[atoms[0]].items[0];
+        for atom in atoms {
+            self.drop_atom(atom, AtomLevel::Digest, "digest");
+        }
+        self.total += tokens;
+        let insert = PlannedInsert { before, body, tokens };
+        self.inserts.insert(exchange, insert);
+        true
+    }
+
+    /// Inserts a summary in place of the earlier one.
+    pub fn summarize(&mut self, summary: InsertedSummary, tokens: u64) {
+        self.remove_new_summary();
+        self.remove_summary();
+        self.total += tokens;
+        self.summary = Some((summary, tokens));
+    }
+
+    /// Reverts changes to the summary: removes the inserted one and brings back the earlier one.
+    pub fn remove_new_summary(&mut self) {
+        if let Some((_, tokens)) = self.summary.take() {
+            self.total -= tokens;
+        }
+        if let Some(at) = self.summary_item {
+            self.add_tokens(at, self.items[at].before);
+        }
+        self.drops_summary = false;
+    }
+
+    fn has_digest_before(&self, at: usize) -> bool {
+        let first = self.inserts.first_key_value();
+        first.is_some_and(|(_, insert)| insert.before < at)
+    }
+
+    /// Whether a digest or a summary precedes an item.
+    pub fn has_record_before(&self, at: usize) -> bool {
+        let old = self.summary_item.filter(|_| !self.drops_summary);
+        let new = self.summary.as_ref().map(|(summary, _)| summary.before);
+        old.is_some_and(|old| old < at) || new.is_some_and(|new| new <= at) || self.has_digest_before(at)
+    }
+
+    /// Whether the view can do without the summary in its place: the view then begins with a user message or another
+    /// record, and no reply loses its question. A summary at the end is required, since it represents the newest
+    /// question.
+    pub fn can_drop_summary(&self) -> bool {
+        let there = |at: &usize| self.items[*at].atom.is_some() && !self.is_dropped(*at);
+        let after = |from: usize| (from..self.items.len()).find(there);
+        let Some(first) = after(0) else { return false };
+        let behind = self.summary_item.and_then(after);
+        (self.has_digest_before(first) || self.items[first].is_user())
+            && (self.summary_item.is_none() || behind.is_some_and(|behind| self.items[behind].is_user()))
+    }
+
+    /// Drops the summary from the view, if that is allowed.
+    pub fn drop_summary(&mut self) {
+        self.remove_new_summary();
+        if self.can_drop_summary() {
+            self.remove_summary();
+        }
+    }
+
+    /// Whether the earlier summary is dropped and not replaced.
+    pub fn has_lost_summary(&self) -> bool {
+        self.drops_summary && self.summary.is_none()
+    }
+
+    fn remove_summary(&mut self) {
+        if let Some(at) = self.summary_item {
+            self.add_tokens(at, 0);
+            self.drops_summary = true;
+        }
+    }
+}
+
+/// The metadata without the copies of elements that readers of other APIs keep in it; none if there are none.
+fn without_copies(metadata: &[u8]) -> Option<Vec<u8>> {
+    let members = json::members(metadata, Dialect::Strict)?;
+    let changed: Vec<(String, Vec<u8>)> = members
+        .iter()
+        .filter(|(_, value)| json::member(value, "raw").is_some())
+        .filter_map(|(name, value)| {
+            Some((
+                name.to_string(),
+                json::with_members(value, &[("raw", None)]).ok()?,
+            ))
+        })
+        .collect();
+    if changed.is_empty() {
+        return None;
+    }
+    let changes: Vec<_> = changed
+        .iter()
+        .map(|(name, value)| (name.as_str(), Some(value.as_slice())))
+        .collect();
+    json::with_members(metadata, &changes).ok()
+}

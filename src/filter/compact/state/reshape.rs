@@ -1,0 +1,28 @@
+//! The result of a compaction as changes to the view.
+
+use super::super::event::{ItemChange, ViewEdit};
+use super::CompactionState;
+
+impl CompactionState<'_> {
+    /// Converts the working state into changes to the view.
+    pub fn into_reshaping(mut self) -> ViewEdit {
+        let mut reshaping = ViewEdit::of(self.view);
+        for at in 0..self.items.len() {
+            let body = self.items[at].body.take();
+            reshaping.fates[at] = match body {
+                // A replaced summary needs no change: the new summary replaces it.
+                _ if Some(at) == self.summary_item && self.drops_summary && self.summary.is_none() => {
+                    ItemChange::Goes
+                }
+                _ if self.is_dropped(at) => ItemChange::Goes,
+                Some(body) => ItemChange::Becomes(body),
+                None => ItemChange::Stays,
+            };
+        }
+        let inserts = self.inserts.into_values();
+        reshaping.inserts = inserts.map(|insert| (insert.before, insert.body)).collect();
+        reshaping.inserts.sort_by_key(|(at, _)| *at);
+        reshaping.summary = self.summary.map(|(summary, _)| summary);
+        reshaping
+    }
+}

@@ -1,0 +1,266 @@
+//! Properties of any sequence of turns, summaries and failures.
+
+use super::super::{Cost, Estimate, Part, RetentionState};
+use crate::model::health::State;
+use crate::model::retention::{Memory, Overflow, Strategy as Way};
+use crate::model::time;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const COST: Estimate = Estimate { shows_nothing: false };
+
+#[derive(Clone, Debug)]
+enum Happens {
+    Turn(u64),
+    Answer(String),
+    Failure,
+    /// Requests a summary, which arrives after this many turns.
+    Late(String, Vec<u64>),
+    Wait(i64),
+    Flush(Vec<Option<String>>),
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    let size = prop_oneof![1_u64..40, 1_u64..2_000];
+    let text = prop_oneof![
+        "[a-z. ]{0,60}",
+        "(<session_summary>)?[a-z. \n]{0,400}(</session_summary>)?",
+        "[\u{4e00}-\u{4e40}]{1,200}"
+    ];
+    prop_oneof![
+        4 => size.clone().prop_map(Happens::Turn),
+        2 => text.clone().prop_map(Happens::Answer),
+        2 => Just(Happens::Failure),
+        1 => (text.clone(), prop::collection::vec(size, 0..4)).prop_map(|(text, turns)| Happens::Late(text, turns)),
+        1 => (0_i64..100).prop_map(Happens::Wait),
+        1 => prop::collection::vec(prop::option::of(text), 0..6).prop_map(Happens::Flush),
+    ]
+}
+
+fn memory() -> impl Strategy<Value = Memory> {
+    let overflow = prop::sample::select(Overflow::ALL.to_vec());
+    let strategy = prop::sample::select(vec![Way::Truncation, Way::RollingSummary, Way::RollingSummary]);
+    (
+        strategy,
+        overflow,
+        0_u64..4,
+        1_u64..60,
+        0_u64..200,
+        0_u64..4,
+        0_u64..3,
+    )
+        .prop_map(
+            |(strategy, overflow, keep_last, summary, more, backlog, retry_attempts)| Memory {
+                strategy,
+                overflow,
+                keep_last,
+                summary,
+                total: if more == 0 { 0 } else { summary + more },
+                backlog,
+                retry_attempts,
+                ..Memory::default()
+            },
+        )
+}
+
+/// A memory and the expected state of each turn.
+struct Watched {
+    machine: RetentionState<u64>,
+    now: i64,
+    next: u64,
+    /// Turns that a summary replaced or a policy dropped.
+    summed: BTreeSet<u64>,
+    dropped: BTreeSet<u64>,
+}
+
+impl Watched {
+    fn time(&self) -> String {
+        time::from_epoch(self.now as f64).unwrap()
+    }
+
+    fn held(&self) -> Vec<u64> {
+        [Part::Backlog, Part::Pending, Part::Recent]
+            .into_iter()
+            .flat_map(|part| self.machine.turns(part).copied().collect::<Vec<_>>())
+            .collect()
+    }
+
+    fn drop_all(&mut self, dropped: Vec<u64>) {
+        for turn in dropped {
+            assert!(self.dropped.insert(turn), "dropped twice");
+        }
+    }
+
+    fn add(&mut self, size: u64) {
+        let before = self.held();
+        let turn = self.next;
+        self.next += 1;
+        match self.machine.add(turn, size, &COST) {
+            Ok(enforced) => {
+                let memory = *self.machine.memory();
+                assert_eq!(
+                    enforced.fits,
+                    memory.total == 0 || self.machine.tokens(&COST) <= memory.total
+                );
+                assert_eq!(enforced.tokens, self.machine.tokens(&COST));
+                self.drop_all(enforced.dropped);
+                let none_stays = memory.keep_last == 0 && memory.strategy == Way::Truncation;
+                assert_eq!(self.held().last() == Some(&turn), !none_stays, "the newest stays");
+            }
+            Err(_) => {
+                assert_eq!(self.machine.memory().overflow, Overflow::Error);
+                assert_eq!(self.held(), before);
+                self.dropped.insert(turn);
+            }
+        }
+    }
+
+    fn check(&self) {
+        let held = self.held();
+        assert!(held.is_sorted(), "the order of age: {held:?}");
+        let all: BTreeSet<u64> = held.iter().copied().collect();
+        assert_eq!(all.len(), held.len(), "a turn is there once");
+        for turn in 0..self.next {
+            let places = [
+                all.contains(&turn),
+                self.summed.contains(&turn),
+                self.dropped.contains(&turn),
+            ];
+            assert_eq!(
+                places.iter().filter(|is| **is).count(),
+                1,
+                "turn {turn}: {places:?}"
+            );
+        }
+        let part = |part| self.machine.turns(part).count();
+        assert!(part(Part::Recent) as u64 <= self.machine.memory().keep_last);
+        if self.machine.state() != State::Recovering {
+            assert!(part(Part::Backlog) == 0 || part(Part::Pending) == 0);
+        }
+        let summary = self.machine.summary();
+        assert!(COST.summary(summary) <= self.machine.memory().summary || summary.is_empty());
+    }
+
+    fn happen(&mut self, what: Happens) {
+        match what {
+            Happens::Turn(size) => self.add(size),
+            Happens::Wait(seconds) => self.now += seconds,
+            Happens::Failure => {
+                let now = self.time();
+                if self.machine.request(&now).is_some() {
+                    let before = self.held();
+                    self.machine.fail(&now, "broken");
+                    assert_eq!(self.held(), before);
+                    assert!(self.machine.health().failures > 0);
+                }
+            }
+            Happens::Answer(text) => self.answer(&text, &[]),
+            Happens::Late(text, turns) => self.answer(&text, &turns),
+            Happens::Flush(answers) => {
+                let mut answers = answers.into_iter();
+                let (mut requested, now) = (Vec::new(), self.time());
+                let mut machine = self.machine.clone();
+                let known = self.held();
+                let mut count = 0;
+                machine
+                    .flush(
+                        now,
+                        &COST,
+                        |request| {
+                            count += 1;
+                            requested.extend(request.turns.iter().copied());
+                            answers.next().flatten().ok_or("broken".to_string())
+                        },
+                        |_| {},
+                    )
+                    .unwrap();
+                assert!(count as u64 <= known.len() as u64 + machine.memory().retry_attempts + 2);
+                let pending = machine.turns(Part::Pending).count();
+                assert!(pending == 0 || machine.state() == State::Degraded);
+            }
+        }
+    }
+
+    fn answer(&mut self, text: &str, turns: &[u64]) {
+        let now = self.time();
+        let Some(request) = self.machine.request(&now) else {
+            return;
+        };
+        turns.iter().for_each(|size| self.add(*size));
+        let before = self.held();
+        let failures = self.machine.health().failures;
+        match self.machine.apply(&request, text, &now, &COST) {
+            Ok(enforced) => {
+                assert_eq!(self.machine.state(), State::Healthy);
+                let dropped = enforced.dropped.clone();
+                self.drop_all(enforced.dropped);
+                for turn in &request.turns {
+                    if before.contains(turn) {
+                        assert!(!dropped.contains(turn));
+                        self.summed.insert(*turn);
+                    }
+                }
+            }
+            Err(_) => {
+                assert_eq!(self.held(), before, "a refused answer takes nothing");
+                assert_eq!(self.machine.health().failures, failures + 1);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn turns_are_dropped_only_by_a_summary_or_a_policy(memory in memory(), what in prop::collection::vec(happens(), 0..40)) {
+        let mut watched = Watched {
+            machine: RetentionState::new(memory).unwrap(),
+            now: 1_000,
+            next: 0,
+            summed: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+        };
+        for happens in what {
+            watched.happen(happens);
+            watched.check();
+        }
+    }
+}
+
+#[test]
+fn a_pass_without_effect_terminates() {
+    // P1: a short summary and one turn that alone exceeds the total.
+    let memory = Memory {
+        keep_last: 3,
+        summary: 20,
+        total: 60,
+        overflow: Overflow::TruncateSummary,
+        ..Memory::default()
+    };
+    let mut machine = RetentionState::new(memory).unwrap().with_summary("short");
+    let enforced = machine.add((), 400 + 25, &COST).unwrap();
+    assert_eq!(
+        (
+            enforced.fits,
+            enforced.dropped.len(),
+            machine.turns(Part::Recent).count()
+        ),
+        (false, 0, 1)
+    );
+    assert_eq!(machine.summary(), "short");
+    assert!(enforced.tokens > 60);
+}
+
+#[test]
+fn adding_a_hundred_thousand_turns_takes_linear_time() {
+    let memory = Memory {
+        total: 0,
+        ..Memory::default()
+    };
+    let mut machine = RetentionState::new(memory).unwrap();
+    for turn in 0..100_000_u32 {
+        machine.add(turn, 10, &COST).unwrap();
+    }
+    assert_eq!(machine.turns(Part::Pending).count(), 99_995);
+}

@@ -1,0 +1,272 @@
+//! The prior weight of a unit apart from its terms: factual content, role, recency. Part of the profile coverage-v1;
+//! the constants were set once and not fitted to data.
+
+use crate::model::message::Role;
+use std::ops::BitOr;
+
+/// The factors of a unit, in thousandths, in the order of the profile: first person, date or number, name,
+/// media, bare question, role, recency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prior(pub [u16; 7], u32);
+
+/// The English month names.
+pub(in crate::filter) const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Words that refer to a time.
+#[rustfmt::skip]
+static TIMES: WordSet = WordSet::of(&[
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
+    "april", "may", "june", "july", "august", "september", "october", "november", "december", "yesterday", "today",
+    "tomorrow", "last", "next", "week", "month", "year", "ago",
+]);
+
+static FIRST_PERSON: WordSet = WordSet::of(&["i", "my", "we", "our", "me"]);
+
+impl Prior {
+    /// The weight of an unremarkable text.
+    pub const NEUTRAL: Prior = Prior([1000; 7], 1);
+
+    /// The weight of the text alone, with neutral role and recency.
+    pub fn of(text: &str) -> Prior {
+        Prior::marked(text, Marks::of(text))
+    }
+
+    /// Like `of`, for a text whose marks are known.
+    pub(in crate::filter) fn marked(text: &str, marks: Marks) -> Prior {
+        let when = |applies: bool, factor: u16| if applies { factor } else { 1000 };
+        let question = text.trim_end().ends_with('?') && !text.contains('.');
+        Prior(
+            [
+                when(marks.has(Marks::FIRST_PERSON), 1350),
+                when(marks.has(Marks::DATED), 1350),
+                when(marks.has(Marks::NAMED), 1200),
+                when(text.contains("[image:"), 1200),
+                when(question, 500),
+                1000,
+                1000,
+            ],
+            1,
+        )
+    }
+
+    /// Multiplies the weight by a factor in thousandths, a multiple of 50, for the position of the unit. Compared
+    /// units must have the same number of such factors.
+    pub fn worth(mut self, factor: u32) -> Prior {
+        self.1 *= factor / 50;
+        self
+    }
+
+    /// Applies the factors of profile coverage-v2: whether the text answers a question, reports an action, or asks a
+    /// further question.
+    pub(super) fn dialogue(self, text: &str, marks: Marks, answers: bool) -> Prior {
+        let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
+        let asks_further = text.trim_end().ends_with('?') && text.contains('.');
+        self.worth(when(answers, 1250))
+            .worth(when(marks.has(Marks::REPORTS), 1250))
+            .worth(when(asks_further, 700))
+    }
+
+    /// Applies the factor of the role.
+    pub fn role(mut self, role: Option<Role>) -> Prior {
+        self.0[5] = match role {
+            Some(Role::User) => 1100,
+            Some(Role::Tool) => 800,
+            _ => 1000,
+        };
+        self
+    }
+
+    /// Applies the factor of recency: the unit at `position`, from 0, of `units`.
+    pub fn recency(mut self, position: usize, units: usize) -> Prior {
+        let newest = units.saturating_sub(1).max(1) as u64;
+        let share = 100 * (position as u64).min(newest) / newest;
+        self.0[6] = 1000 + share as u16;
+        self
+    }
+
+    /// The product in an arbitrary unit. All factors but recency are multiples of 50; dividing by it keeps the
+    /// product of prior, weights and tokens within 128 bits.
+    pub fn product(self) -> u64 {
+        let (recency, others) = (self.0[6], &self.0[..6]);
+        others
+            .iter()
+            .fold(u64::from(recency) * u64::from(self.1), |product, factor| {
+                product * u64::from(factor / 50)
+            })
+    }
+}
+
+/// Properties of the words of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::filter) struct Marks(u8);
+
+impl Marks {
+    /// A word in the first person.
+    pub const FIRST_PERSON: Marks = Marks(1);
+    /// A date or a number.
+    pub const DATED: Marks = Marks(1 << 1);
+    /// A word that reports an action.
+    pub const REPORTS: Marks = Marks(1 << 2);
+    /// A name.
+    pub const NAMED: Marks = Marks(1 << 3);
+
+    /// The marks of a text.
+    pub fn of(text: &str) -> Marks {
+        let name = Marks::NAMED.when(has_name(text));
+        words(text).fold(name, |marks, word| marks | Marks::of_word(word))
+    }
+
+    /// The marks of a whole word, which may contain underscores.
+    pub fn of_word(word: &str) -> Marks {
+        Marks::DATED.when(is_number(word) || TIMES.has(word))
+            | Marks::FIRST_PERSON.when(FIRST_PERSON.has(word))
+            | Marks::REPORTS.when(reports(word))
+    }
+
+    /// These marks if the condition is true, else none.
+    #[inline(always)]
+    pub fn when(self, condition: bool) -> Marks {
+        Marks(self.0 * u8::from(condition))
+    }
+
+    /// Whether there is one of these marks.
+    pub fn has(self, marks: Marks) -> bool {
+        self.0 & marks.0 != 0
+    }
+}
+
+impl BitOr for Marks {
+    type Output = Marks;
+
+    #[inline(always)]
+    fn bitor(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
+}
+
+/// Whether a word has numerals alone.
+fn is_number(word: &str) -> bool {
+    match word.as_bytes().first() {
+        Some(first) if first.is_ascii() && !first.is_ascii_digit() => false,
+        _ => word.chars().all(char::is_numeric),
+    }
+}
+
+/// Words of what was done.
+static DONE: WordSet = WordSet::of(&[
+    "was", "were", "went", "got", "had", "did", "made", "took", "saw", "met", "bought", "started", "joined",
+    "finished", "won", "lost", "moved", "gave", "came",
+]);
+
+fn reports(word: &str) -> bool {
+    word.len() >= 5 && word.is_ascii() && word.as_bytes()[word.len() - 2..].eq_ignore_ascii_case(b"ed")
+        || DONE.has(word)
+}
+
+/// A set of words, matched without regard to case.
+struct WordSet {
+    all: &'static [&'static str],
+    /// The lengths of the words as bits, by the last five bits of the first letter, which are the same in both cases.
+    lengths: [u16; 32],
+}
+
+impl WordSet {
+    const fn of(all: &'static [&'static str]) -> WordSet {
+        let mut lengths = [0; 32];
+        let mut nth = 0;
+        while nth < all.len() {
+            let word = all[nth].as_bytes();
+            lengths[(word[0] & 31) as usize] |= 1 << word.len();
+            nth += 1;
+        }
+        WordSet { all, lengths }
+    }
+
+    fn has(&self, word: &str) -> bool {
+        let first = word.as_bytes().first().map_or(0, |first| usize::from(first & 31));
+        word.len() < 16
+            && self.lengths[first] >> word.len() & 1 == 1
+            && self.all.iter().any(|known| known.eq_ignore_ascii_case(word))
+    }
+}
+
+/// Which bytes are part of a word: ASCII letters, digits and underscores. Of other characters it is looked up.
+static IN_WORDS: [bool; 256] = {
+    let mut known = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        known[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    known
+};
+
+/// Whole words: what lies between characters that are no letters, digits or underscores.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    // Where a stretch of characters that are part of words, or are not, ends.
+    let end = move |mut at: usize, inside: bool| {
+        loop {
+            while at < bytes.len() && bytes[at] < 128 && IN_WORDS[usize::from(bytes[at])] == inside {
+                at += 1;
+            }
+            match text[at..].chars().next() {
+                Some(c) if !c.is_ascii() && c.is_alphanumeric() == inside => at += c.len_utf8(),
+                _ => return at,
+            }
+        }
+    };
+    std::iter::from_fn(move || {
+        let start = end(at, false);
+        at = end(start, true);
+        (start < at).then(|| &text[start..at])
+    })
+}
+
+/// Whether a word of ASCII text is a name: it is capitalized after a lower-case letter or comma and a space, where no
+/// sentence begins.
+#[inline(always)]
+pub(super) fn is_name(text: &[u8], word: usize) -> bool {
+    let four = word.checked_sub(2).and_then(|start| text.get(start..start + 4));
+    four.is_some_and(|four| {
+        (four[0].is_ascii_lowercase() || four[0] == b',')
+            && four[1] == b' '
+            && four[2].is_ascii_uppercase()
+            && four[3].is_ascii_lowercase()
+    })
+}
+
+/// Whether the text has a name.
+pub(super) fn has_name(text: &str) -> bool {
+    if text.is_ascii() {
+        let mut spaces = memchr::memchr_iter(b' ', text.as_bytes());
+        return spaces.any(|space| is_name(text.as_bytes(), space + 1));
+    }
+    let mut last = ['\0'; 3];
+    for c in text.chars() {
+        let [before, space, capital] = last;
+        if (before.is_lowercase() || before == ',')
+            && space == ' '
+            && capital.is_uppercase()
+            && c.is_lowercase()
+        {
+            return true;
+        }
+        last = [space, capital, c];
+    }
+    false
+}

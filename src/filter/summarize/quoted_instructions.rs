@@ -1,0 +1,222 @@
+//! Collects the standing instructions that a summary quotes word for word in a separate block.
+
+use super::harness::is_harness;
+use super::instructions::strength;
+use super::overruled::{SentenceTraits, overruled};
+use super::sentences::sentences;
+use super::words::Sentence;
+use super::{ExtractOptions, Instruction, SummaryFailure, SummarySource};
+use crate::model::message::Role;
+use std::collections::{HashMap, HashSet};
+
+/// Where the standing instructions come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Instructions {
+    /// Detected by form in user, system and developer messages.
+    #[default]
+    Auto,
+    /// None; those of an earlier summary become ordinary entries.
+    Off,
+    /// Only these.
+    Given(Vec<GivenRule>),
+}
+
+/// A given standing instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GivenRule {
+    /// A text.
+    Sentence(String),
+    /// The whole text of the message with this id.
+    Message(String),
+}
+
+impl GivenRule {
+    /// Parses a file of rules: one sentence per line, or `id: msg_...`; blank lines are skipped.
+    pub fn read(file: &str) -> Vec<GivenRule> {
+        let file = file.strip_prefix('\u{feff}').unwrap_or(file);
+        let lines = file.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines
+            .map(|line| match line.strip_prefix("id:").map(str::trim) {
+                Some(id) if !id.is_empty() && !id.contains(char::is_whitespace) => {
+                    GivenRule::Message(id.to_string())
+                }
+                _ => GivenRule::Sentence(line.to_string()),
+            })
+            .collect()
+    }
+}
+
+/// The instructions of the block, in log order. `earlier` are those of the previous block; `cost` returns the tokens
+/// of one in the block.
+pub(super) fn registry(
+    rules_from: &[SummarySource<'_>],
+    earlier: &[Instruction],
+    options: &ExtractOptions,
+    cost: &dyn Fn(&Instruction) -> u64,
+) -> Result<Vec<Instruction>, SummaryFailure> {
+    match &options.style.instructions {
+        Instructions::Off => Ok(Vec::new()),
+        Instructions::Given(rules) => given_instructions(rules, rules_from),
+        Instructions::Auto => {
+            let share =
+                u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
+            Ok(within(found(rules_from, earlier), share as u64, cost))
+        }
+    }
+}
+
+/// A sentence counts as a user instruction, because the user runs the program.
+fn given_instructions(
+    rules: &[GivenRule],
+    rules_from: &[SummarySource<'_>],
+) -> Result<Vec<Instruction>, SummaryFailure> {
+    let by_id: HashMap<&str, &SummarySource<'_>> =
+        rules_from.iter().map(|source| (&*source.id, source)).collect();
+    let mut found: Vec<Instruction> = Vec::new();
+    let mut seen = HashSet::new();
+    for rule in rules {
+        let (speaker, text) = match rule {
+            GivenRule::Sentence(text) => (Role::User, text.trim()),
+            GivenRule::Message(id) => match by_id.get(id.as_str()) {
+                Some(source) => (source.role, source.text.trim()),
+                None => return Err(SummaryFailure::NoSuchMessage(id.clone())),
+            },
+        };
+        if !text.is_empty() && seen.insert(text) {
+            found.push(Instruction::new(Some(speaker), text));
+        }
+    }
+    Ok(found)
+}
+
+/// Strength in half points from which a sentence is a clear instruction.
+const CLEAR: u32 = 7;
+
+struct FoundInstruction {
+    instruction: Instruction,
+    strength: u32,
+}
+
+impl FoundInstruction {
+    fn text(&self) -> &str {
+        &self.instruction.text
+    }
+}
+
+/// All instructions, once per speaker at their last occurrence, oldest first.
+fn found(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<FoundInstruction> {
+    // Instructions of an earlier summary are kept even if their form is not recognized.
+    let mut all: Vec<FoundInstruction> = earlier
+        .iter()
+        .map(|one| FoundInstruction {
+            instruction: one.clone(),
+            strength: strength(&one.text).unwrap_or(u32::MAX),
+        })
+        .collect();
+    let speakers = [Role::User, Role::System, Role::Developer];
+    for source in rules_from.iter().filter(|source| speakers.contains(&source.role)) {
+        all.extend(detected(&source.text, source.role));
+    }
+    // Drop an instruction without a speaker if a named speaker gave the same one.
+    let named: HashSet<&str> = all
+        .iter()
+        .filter(|found| found.instruction.speaker.is_some())
+        .map(FoundInstruction::text)
+        .collect();
+    let who = |found: &FoundInstruction| found.instruction.speaker.map(Role::name);
+    let last: HashMap<(Option<&str>, &str), usize> = all
+        .iter()
+        .enumerate()
+        .map(|(at, found)| ((who(found), found.text()), at))
+        .collect();
+    let kept: Vec<bool> = all
+        .iter()
+        .enumerate()
+        .map(|(at, found)| {
+            let is_known = who(found).is_none() && named.contains(found.text());
+            !is_known && last[&(who(found), found.text())] == at
+        })
+        .collect();
+    let mut kept = kept.into_iter();
+    all.retain(|_| kept.next().unwrap_or(false));
+    let claims: Vec<SentenceTraits> = all.iter().map(|found| SentenceTraits::of(found.text())).collect();
+    let mut removed = overruled(&claims).into_iter();
+    all.retain(|_| !removed.next().unwrap_or(false));
+    all
+}
+
+/// The standing instructions in a text, detected by form.
+pub fn standing_instructions(text: &str) -> Vec<String> {
+    detected(text, Role::User)
+        .map(|found| found.instruction.text)
+        .collect()
+}
+
+/// Whether a text sets or revokes a standing instruction.
+pub fn instructs(text: &str) -> bool {
+    detected(text, Role::User).next().is_some()
+}
+
+/// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
+/// earlier rule counts too, so that it replaces that rule.
+fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction> {
+    let said = if is_harness(text) {
+        Vec::new()
+    } else {
+        sentences(text)
+    };
+    let mut is_code = false;
+    said.into_iter().filter_map(move |sentence| {
+        if sentence.starts_with("```") {
+            is_code = !is_code;
+        }
+        if is_code || sentence.starts_with("> ") {
+            return None;
+        }
+        let text = without_list_mark(sentence);
+        let sentence = Sentence::of(text)?;
+        let strength = sentence.strength();
+        let strength = strength.or_else(|| is_revocation(text, &sentence).then_some(4));
+        strength.map(|strength| FoundInstruction {
+            instruction: Instruction::new(Some(speaker), text),
+            strength,
+        })
+    })
+}
+
+/// Whether a short sentence revokes something.
+fn is_revocation(text: &str, sentence: &Sentence) -> bool {
+    text.len() <= LIFTING && !text.ends_with('?') && sentence.lifts()
+}
+
+/// Maximum bytes of a sentence that revokes a rule.
+const LIFTING: usize = 160;
+
+/// Removes the list marker (dash, star or number) from a sentence.
+pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
+    let bare = sentence
+        .trim_start_matches(['-', '*', '\u{2022}', '>', '#'])
+        .trim_start();
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    match bare[digits..].strip_prefix(['.', ')']) {
+        Some(rest) if digits > 0 && digits < 4 && rest.starts_with(' ') => rest.trim_start(),
+        _ => bare,
+    }
+}
+
+/// Keeps the instructions that fit: clear ones first, then the others; newest first in both.
+fn within(all: Vec<FoundInstruction>, room: u64, cost: &dyn Fn(&Instruction) -> u64) -> Vec<Instruction> {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|at| (all[*at].strength < CLEAR, std::cmp::Reverse(*at)));
+    let mut rest = room;
+    let mut keep = vec![false; all.len()];
+    for at in order {
+        let cost = cost(&all[at].instruction);
+        if cost <= rest {
+            rest -= cost;
+            keep[at] = true;
+        }
+    }
+    let kept = all.into_iter().zip(keep).filter(|(_, keep)| *keep);
+    kept.map(|(found, _)| found.instruction).collect()
+}

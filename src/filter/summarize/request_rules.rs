@@ -1,0 +1,165 @@
+//! Detects standing instructions that are not imperatives: wishes, duties, bans, requests.
+
+use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, marks};
+use super::word_lists::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
+use super::words::Sentence;
+
+impl Sentence {
+    /// `I want you to ...`, `I expect every ...`, `you must not ...`.
+    pub fn wish(&self, at: usize) -> bool {
+        const WISHES: [&str; 13] = [
+            "i want",
+            "i only want",
+            "i need",
+            "i prefer",
+            "i expect",
+            "i would like",
+            "i'd like",
+            "i would prefer",
+            "i'd prefer",
+            "i'd rather",
+            "i would rather",
+            "i don't want",
+            "i do not want",
+        ];
+        let wishes = WISHES.iter().filter(|_| self.at(at).starts_with('i'));
+        if let Some(wish) = wishes.into_iter().find(|wish| self.has_words_at(at, wish)) {
+            let next = at + wish.split(' ').count();
+            let that = usize::from(self.at(next) == "that");
+            let object = self.at(next + that);
+            let negative = wish.ends_with("not want") || wish.ends_with("don't want");
+            let all = is_in(&["you", "all", "every", "each", "no", "only"], object) || wish.contains("only");
+            let known = self.has(ONCE) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
+            return (all || (negative && object == "any")) && !known;
+        }
+        if self.is_urged(at) {
+            return true;
+        }
+        let assistant = ["the assistant", "the model", "the agent"]
+            .iter()
+            .any(|name| self.has_words_at(at, name));
+        let at = at + usize::from(assistant);
+        let bound = ["not", "never", "forbidden"];
+        if self.at(at) == "you're" {
+            return is_in(&bound, self.at(at + 1))
+                && is_in(&["to", "allowed", "permitted", "supposed"], self.at(at + 2));
+        }
+        if self.at(at) != "you" && !assistant {
+            return false;
+        }
+        let next = self.at(at + 2);
+        match self.at(at + 1) {
+            "must" | "should" | "may" | "shall" | "can" => {
+                is_in(&["not", "never", "always", "only"], next) && !is_in(&["be", "have"], self.at(at + 3))
+                    || self.at(at + 1) != "can" && marks(next) & IMPERATIVE > 0 && !is_in(NOT_DEMANDED, next)
+            }
+            "cannot" | "can't" | "mustn't" | "shouldn't" => {
+                marks(next) & IMPERATIVE > 0 && !is_in(NOT_DEMANDED, next)
+            }
+            "are" => {
+                is_in(&bound, next) && is_in(&["to", "allowed", "permitted", "supposed"], self.at(at + 3))
+            }
+            _ => false,
+        }
+    }
+
+    /// `it is important that you never ...`, `I'd appreciate it if you always ...`: urged, for more than one
+    /// occasion.
+    fn is_urged(&self, at: usize) -> bool {
+        const WEIGHT: [&str; 7] = [
+            "important",
+            "essential",
+            "crucial",
+            "vital",
+            "critical",
+            "imperative",
+            "forbidden",
+        ];
+        let after = match self.at(at) {
+            "it's" => at + 1,
+            "it" if self.at(at + 1) == "is" => at + 2,
+            "i'd" if self.has_words_at(at + 1, "appreciate it if") => return self.is_lasting(at + 4),
+            "i" if self.has_words_at(at + 1, "would appreciate it if") => return self.is_lasting(at + 5),
+            _ => return false,
+        };
+        is_in(&WEIGHT, self.at(after)) && self.is_lasting(after + 1)
+    }
+
+    /// Whether the sentence refers to the reader's actions on more than one occasion.
+    fn is_lasting(&self, at: usize) -> bool {
+        let rest = at..self.words.len();
+        let reader = rest.clone().any(|index| is_in(&["you", "your"], self.at(index)));
+        reader && rest.clone().any(|index| self.is(CUE, index)) && !self.has(ONCE)
+    }
+
+    /// `every answer should ...`, `all names must ...`, `nothing ... without my ...`: a statement about all of a
+    /// kind.
+    pub fn duty(&self, at: usize) -> bool {
+        if self.at(at) == "nothing" {
+            let measure = [
+                "over", "above", "under", "below", "longer", "more", "less", "except",
+            ];
+            return self.find(&["without my", "without asking", "unless i"]).is_some()
+                || is_in(&measure, self.at(at + 1));
+        }
+        if !self.has(MODAL) {
+            return false;
+        }
+        // With these words, any statement applies to each one.
+        let each = is_in(&["every", "each", "any", "anything", "everything"], self.at(at))
+            && self.at(at + 1) != "of";
+        let is_modal = |index: usize| {
+            is_in(&["must", "should", "shall", "may"], self.at(index))
+                || each && (self.at(index) == "needs" || self.has_words_at(index, "has to"))
+        };
+        let Some(modal) = (at + 1..self.words.len().min(at + 9)).find(|index| is_modal(*index)) else {
+            return false;
+        };
+        let may = self.at(modal) == "may" && self.at(modal + 1) != "not";
+        let general = each
+            || (at..modal).all(|index| !is_in(AT_HAND, self.at(index)))
+            || self.is_lasting_state(at, modal);
+        // What a person should have done is not a rule; what a thing should have is one.
+        let has = self.at(modal + 1) == "have"
+            && !is_in(
+                &["a", "an", "at", "its", "no", "one", "the", "your"],
+                self.at(modal + 2),
+            );
+        general && !may && !has && !self.at(modal + 1).is_empty()
+    }
+
+    /// `the tone must stay formal throughout`: about one thing, but for good.
+    fn is_lasting_state(&self, at: usize, modal: usize) -> bool {
+        let people = [
+            "i", "he", "she", "it", "they", "we", "you", "says", "said", "told", "who",
+        ];
+        let lasts = ["throughout", "always", "never", "everywhere"];
+        (at..modal).all(|index| !is_in(&people, self.at(index)))
+            && (modal + 1..self.words.len()).any(|index| is_in(&lasts, self.at(index)))
+    }
+
+    /// `no emojis, please`, `no jokes in your answers`.
+    pub fn ban(&self, at: usize) -> bool {
+        if ["no more than", "no fewer than", "no less than", "at most"]
+            .iter()
+            .any(|most| self.has_words_at(at, most))
+        {
+            return true;
+        }
+        let fresh = self.words.get(at + 1).is_none_or(|word| word.fresh);
+        let firm = [
+            "please", "ever", "anything", "anywhere", "your", "you", "any", "unless", "without",
+        ];
+        self.at(at) == "no" && !fresh && !is_in(NOT_FORBIDDEN, self.at(at + 1)) && self.has_any(&firm)
+    }
+
+    /// `could you always ...?`
+    pub fn asked(&self, at: usize) -> bool {
+        let asks = is_in(&["can", "could", "would", "will"], self.at(at)) && self.at(at + 1) == "you";
+        let from = at + 2 + usize::from(self.at(at + 2) == "please");
+        let lasting = ["each time", "every time", "in all", "in every", "from now"];
+        asks && (is_in(&["always", "never", "only", "stop"], self.at(from))
+            || self.phrase()
+            || self.find(&lasting).is_some())
+    }
+}

@@ -1,0 +1,330 @@
+//! Selects units for a summary greedily: repeatedly the one that adds most per token. The value of a term fades each
+//! time a selected unit contains it, so that the selection covers the session instead of repeating frequent words.
+
+use super::greedy::{GreedyOffer, OfferSource, sum, take_best};
+use super::prior_weight::Marks;
+use super::reader::read_all;
+use super::term_weight::{weight, weights};
+use super::terms::for_each_term;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A unit that is selected or omitted as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitCandidate<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Its weight relative to the other units: [`Prior::product`](super::Prior::product).
+    pub prior: u64,
+    /// Its cost in tokens; 0 counts as 1.
+    pub tokens: u64,
+}
+
+/// Returns the indexes of the selected units in the order of selection; their total cost is within the budget.
+///
+/// Each step takes the unit with the greatest gain per token, the earlier one on ties; a unit that does not fit into
+/// the remaining budget is discarded.
+pub fn choose(units: &[UnitCandidate<'_>], budget: u64) -> Vec<usize> {
+    UnitCandidates::among(units.to_vec()).choose(budget, Fading::Half)
+}
+
+/// How the value of a term decreases with each selected unit that contains it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fading {
+    /// By half: profile coverage-v1.
+    Half,
+    /// To seven tenths: profile coverage-v2. A recurring subject is mostly news about it.
+    Slow,
+}
+
+impl Fading {
+    /// The value after `repeats` occurrences, given the initial and the current value.
+    fn after(self, first: u64, now: u64, repeats: u32) -> u64 {
+        match self {
+            Fading::Half => now >> 1,
+            Fading::Slow if repeats > MOST_REPEATS => 0,
+            Fading::Slow => {
+                let worth = u128::from(first) * 7u128.pow(repeats) / 10u128.pow(repeats);
+                u64::try_from(worth).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+/// Number of repeats after which a slowly fading term has no value, which bounds the work per term.
+const MOST_REPEATS: u32 = 16;
+
+/// The candidates with their terms, for selections with several budgets.
+pub(super) struct UnitCandidates<'u> {
+    unit: Box<dyn Fn(usize) -> (&'u str, u64) + Sync + 'u>,
+    priors: Vec<u64>,
+    tokens: Vec<u32>,
+    /// The terms of each unit.
+    terms: Lists,
+    /// The initial value of each term.
+    worth: Vec<u64>,
+}
+
+impl<'u> UnitCandidates<'u> {
+    /// Computes the terms of the units.
+    pub fn among(units: Vec<UnitCandidate<'u>>) -> UnitCandidates<'u> {
+        let bytes = units.iter().map(|unit| unit.text.len()).sum();
+        let priors: Vec<u64> = units.iter().map(|unit| unit.prior).collect();
+        let unit = move |unit: usize| (units[unit].text, units[unit].tokens);
+        UnitCandidates::read((priors.len(), bytes), unit, |unit, _, _| priors[unit])
+    }
+
+    /// Like `among`, for `count` units of `bytes` bytes in total: `unit` returns the text and the tokens of each,
+    /// `prior` its weight, from its text and the marks of that.
+    pub fn read(
+        (count, bytes): (usize, usize),
+        unit: impl Fn(usize) -> (&'u str, u64) + Sync + 'u,
+        prior: impl Fn(usize, &str, Marks) -> u64 + Sync,
+    ) -> UnitCandidates<'u> {
+        let (pieces, names) = read_all(
+            (count, bytes),
+            |range, reader| {
+                let mut piece = UnitTerms::default();
+                piece.tokens.reserve_exact(range.len());
+                piece.priors.reserve_exact(range.len());
+                piece.terms.ends.reserve_exact(range.len());
+                for nth in range {
+                    let (text, tokens) = unit(nth);
+                    let marks = reader.read(nth, text, &mut piece.terms.all);
+                    piece.terms.ends.push(piece.terms.all.len() as u32);
+                    piece.tokens.push(u32::try_from(tokens).unwrap_or(u32::MAX));
+                    piece.priors.push(prior(nth, text, marks));
+                }
+                piece
+            },
+            |piece, now| piece.terms.all.iter_mut().for_each(|term| *term = now(*term)),
+        );
+        let terms = pieces.iter().skip(1).map(|piece| piece.terms.all.len()).sum();
+        let mut pieces = pieces.into_iter();
+        let mut all = pieces.next().unwrap_or_default();
+        all.terms.all.reserve_exact(terms);
+        for piece in pieces {
+            let before = all.terms.all.len() as u32;
+            all.terms.all.extend_from_slice(&piece.terms.all);
+            all.terms
+                .ends
+                .extend(piece.terms.ends.iter().map(|end| end + before));
+            all.tokens.extend_from_slice(&piece.tokens);
+            all.priors.extend_from_slice(&piece.priors);
+        }
+        let mut often = vec![0; names];
+        all.terms.all.iter().for_each(|term| often[*term as usize] += 1);
+        UnitCandidates {
+            unit: Box::new(unit),
+            priors: all.priors,
+            tokens: all.tokens,
+            terms: all.terms,
+            worth: weights(count as u64, often.into_iter()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    fn tokens(&self, unit: usize) -> u64 {
+        self.tokens[unit].into()
+    }
+
+    /// Selects units within a budget.
+    pub fn choose(&mut self, budget: u64, fading: Fading) -> Vec<usize> {
+        let mut choice = self.begin(&[], budget, fading);
+        choice.select_more(budget);
+        choice.chosen
+    }
+
+    /// Like `choose`, but spends half of the budget on units that answer the questions.
+    pub fn choose_for(&mut self, questions: &[String], budget: u64, fading: Fading) -> Vec<usize> {
+        let mut choice = self.begin(questions, budget, fading);
+        choice.select_more(choice.remaining(budget));
+        choice.chosen
+    }
+
+    /// Begins a selection with the units that answer the questions, within half of the budget.
+    pub fn begin(&mut self, questions: &[String], budget: u64, fading: Fading) -> UnitSelection<'_, 'u> {
+        let answering = self.answering(questions, budget / 2);
+        let terms = |unit| self.terms.range(unit).len() as u32;
+        let mut choice = UnitSelection {
+            left: (0..self.len()).map(terms).collect(),
+            worth: self.worth.clone(),
+            repeats: vec![0; self.worth.len()],
+            fading,
+            open: vec![true; self.len()],
+            rest: 0,
+            cheapest: self.tokens.iter().min().copied().unwrap_or(0).into(),
+            chosen: Vec::new(),
+            choosing: self,
+        };
+        answering.into_iter().for_each(|unit| choice.choose(unit));
+        choice
+    }
+
+    /// Selects the units that match the words of the questions best: BM25 (Robertson) plus half of the score of the
+    /// better neighbor, because an answer need not repeat the words of its question.
+    fn answering(&self, questions: &[String], budget: u64) -> Vec<usize> {
+        let mut requested: HashMap<String, u64> = HashMap::new();
+        for question in questions {
+            for_each_term(question, |term| {
+                requested.insert(term.to_string(), 0);
+            });
+        }
+        if requested.is_empty() || self.len() == 0 {
+            return Vec::new();
+        }
+        let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.len());
+        for unit in 0..self.len() {
+            let (mut own, mut all) = (HashMap::new(), 0);
+            for_each_term((self.unit)(unit).0, |term| {
+                all += 1;
+                if requested.contains_key(term) {
+                    *own.entry(term.to_string()).or_default() += 1;
+                }
+            });
+            for (term, having) in &mut requested {
+                *having += u64::from(own.contains_key(term));
+            }
+            found.push((own, all));
+        }
+        let units = self.len() as u64;
+        let sum: u64 = found.iter().map(|(_, all)| *all).sum::<u64>().max(1);
+        let score = |(own, all): &(HashMap<String, u64>, u64)| -> u64 {
+            let length = u64::try_from(900 * u128::from(*all) * u128::from(units) / u128::from(sum))
+                .unwrap_or(u64::MAX / 2);
+            own.iter()
+                .map(|(term, often)| {
+                    let worth = u128::from(weight(units, requested[term]));
+                    let score = worth * u128::from(2200 * often) / u128::from(1000 * often + 300 + length);
+                    u64::try_from(score).unwrap_or(u64::MAX / 1024)
+                })
+                .sum()
+        };
+        let own: Vec<u64> = found.iter().map(score).collect();
+        let near = |at: usize| {
+            let before = at.checked_sub(1).map_or(0, |at| own[at]);
+            before.max(own.get(at + 1).copied().unwrap_or(0))
+        };
+        let scores: Vec<u64> = (0..own.len()).map(|at| own[at] + near(at) / 2).collect();
+        let mut order: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0).collect();
+        order.sort_by_key(|at| (std::cmp::Reverse(scores[*at]), *at));
+        let mut left = budget;
+        order.retain(|at| {
+            let fits = self.tokens(*at) <= left;
+            left -= if fits { self.tokens(*at) } else { 0 };
+            fits
+        });
+        order
+    }
+}
+
+/// A selection in progress.
+pub(super) struct UnitSelection<'c, 'u> {
+    choosing: &'c mut UnitCandidates<'u>,
+    /// For each unit, how many of its terms still have a value; those come first.
+    left: Vec<u32>,
+    /// The current value of each term.
+    worth: Vec<u64>,
+    /// How many selected units contain each term.
+    repeats: Vec<u32>,
+    fading: Fading,
+    /// Whether each unit is still available.
+    open: Vec<bool>,
+    /// Remaining tokens.
+    rest: u64,
+    /// Tokens of the cheapest unit.
+    cheapest: u64,
+    /// The selected units, in the order of selection.
+    pub chosen: Vec<usize>,
+}
+
+impl UnitSelection<'_, '_> {
+    /// The remaining budget.
+    pub fn remaining(&self, budget: u64) -> u64 {
+        let spent = self.chosen.iter().map(|unit| self.choosing.tokens(*unit));
+        budget.saturating_sub(spent.sum())
+    }
+
+    /// Selects more units within `rest` tokens; returns whether any fit.
+    pub fn select_more(&mut self, rest: u64) -> bool {
+        let before = self.chosen.len();
+        self.rest = rest;
+        let open: Vec<usize> = (0..self.open.len()).filter(|unit| self.open[*unit]).collect();
+        take_best(self, open.into_iter());
+        self.chosen.len() > before
+    }
+
+    /// Selects a unit and fades its terms.
+    fn choose(&mut self, unit: usize) {
+        self.open[unit] = false;
+        self.chosen.push(unit);
+        let terms = self.choosing.terms.range(unit);
+        for term in &self.choosing.terms.all[terms][..self.left[unit] as usize] {
+            let term = *term as usize;
+            self.repeats[term] += 1;
+            self.worth[term] =
+                self.fading
+                    .after(self.choosing.worth[term], self.worth[term], self.repeats[term]);
+        }
+    }
+}
+
+impl OfferSource for UnitSelection<'_, '_> {
+    fn touch(&self, unit: usize) -> u32 {
+        self.choosing.terms.touch(unit) ^ self.choosing.tokens[unit] ^ self.choosing.priors[unit] as u32
+    }
+
+    /// A unit that does not fit is never offered again.
+    fn offer(&mut self, unit: usize) -> Option<GreedyOffer> {
+        let tokens = self.choosing.tokens(unit);
+        if !self.open[unit] || tokens > self.rest {
+            return None;
+        }
+        let terms = self.choosing.terms.range(unit);
+        let sum = sum(
+            &mut self.choosing.terms.all[terms],
+            &mut self.left[unit],
+            &self.worth,
+        );
+        let gain = u128::from(self.choosing.priors[unit]) * u128::from(sum);
+        (gain > 0).then(|| GreedyOffer::new((unit, 0), gain, tokens))
+    }
+
+    fn take(&mut self, offer: GreedyOffer) -> bool {
+        let unit = offer.of as usize;
+        self.rest -= self.choosing.tokens(unit);
+        self.choose(unit);
+        self.rest >= self.cheapest
+    }
+}
+
+/// The terms of a range of units.
+#[derive(Default)]
+struct UnitTerms {
+    terms: Lists,
+    tokens: Vec<u32>,
+    priors: Vec<u64>,
+}
+
+/// Concatenated lists of numbers.
+#[derive(Default)]
+struct Lists {
+    all: Vec<u32>,
+    /// The end of each list.
+    ends: Vec<u32>,
+}
+
+impl Lists {
+    /// Reads the first number of a list into the cache.
+    fn touch(&self, nth: usize) -> u32 {
+        self.all.get(self.range(nth).start).copied().unwrap_or(0)
+    }
+
+    fn range(&self, nth: usize) -> Range<usize> {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[nth] as usize
+    }
+}

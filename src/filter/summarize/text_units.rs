@@ -1,0 +1,258 @@
+//! The units of a summary: messages, sentences of long messages, and entries of an earlier summary.
+
+use super::SummarySource;
+use super::dates::{self, Dates};
+use super::entry::{CountFn, QuotedText, SentencePosition};
+use super::frame::speaker;
+use super::handoff::GAP;
+use super::sentences::ranges;
+use crate::model::message::Role;
+use crate::model::threads::{by_pieces, gathered};
+use jiff::civil::Date;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Maximum tokens of a text that is one unit, with much room and with little.
+const LONGEST: (u64, u64) = (160, 48);
+
+/// Minimum words of a sentence that is its own unit.
+const WORDS: usize = 5;
+
+/// Maximum tokens of a text that is one unit, given the budget and the covered tokens. With little room, sentences
+/// are selected, because only few whole messages would fit.
+pub(super) fn longest(budget: u64, covered: u64) -> u64 {
+    match budget.saturating_mul(3) < covered {
+        true => LONGEST.1,
+        false => LONGEST.0.min((budget / 10).max(LONGEST.1)),
+    }
+}
+
+/// The units, oldest first: those of an earlier summary, then those of messages.
+pub(super) struct Units<'a> {
+    sources: &'a [SummarySource<'a>],
+    earlier: Vec<QuotedText<'static>>,
+    all: Vec<Unit>,
+}
+
+/// A text that is kept or omitted as a whole, verbatim. Kept small because there are many.
+#[derive(Clone, Copy)]
+struct Unit {
+    /// Its source: an entry of the earlier summary or, with higher numbers, a message.
+    of: u32,
+    /// Its position in the text of the source.
+    start: u32,
+    end: u32,
+    /// The number of the sentence.
+    nth: u32,
+    /// Whether it begins a line.
+    begins_line: bool,
+    /// Its cost in tokens.
+    tokens: u32,
+}
+
+/// Overhead of a unit in tokens, as for a message.
+pub(super) const OVERHEAD: u64 = 4;
+
+/// Tokens of the speaker at the beginning of a line.
+const SPEAKER: u64 = 2;
+
+impl<'a> Units<'a> {
+    pub fn of(
+        sources: &'a [SummarySource<'a>],
+        mut earlier: Vec<QuotedText<'static>>,
+        longest: u64,
+        count: CountFn<'_>,
+    ) -> Units<'a> {
+        for entry in &mut earlier {
+            if let Some(day) = entry.day {
+                entry.text = Cow::Owned(dates::unmark(&entry.text, day));
+            }
+        }
+        let known = earlier.len();
+        let mut units = Units {
+            sources,
+            earlier,
+            all: Vec::new(),
+        };
+        let bytes = sources.iter().map(|source| source.text.len()).sum();
+        units.all = gathered(by_pieces(known + sources.len(), bytes, |range| {
+            let mut found = Vec::with_capacity(range.len());
+            range.for_each(|of| units.of_one(of, longest, count, &mut found));
+            found
+        }));
+        units
+    }
+
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The complete text of a source.
+    fn whole(&self, of: usize) -> &str {
+        match self.earlier.get(of) {
+            Some(entry) => &entry.text,
+            None => &self.sources[of - self.earlier.len()].text,
+        }
+    }
+
+    /// The text without the speaker.
+    pub fn text(&self, unit: usize) -> &str {
+        let unit = &self.all[unit];
+        &self.whole(unit.of as usize)[unit.start as usize..unit.end as usize]
+    }
+
+    /// The cost in tokens.
+    pub fn tokens(&self, unit: usize) -> u64 {
+        self.all[unit].tokens.into()
+    }
+
+    /// The number of the source; units of one message or entry share it.
+    pub fn part_of(&self, unit: usize) -> usize {
+        self.all[unit].of as usize
+    }
+
+    /// The speaker's role, if known.
+    pub fn role(&self, unit: usize) -> Option<Role> {
+        let of = self.part_of(unit);
+        match self.earlier.get(of) {
+            Some(entry) => entry.role,
+            None => Some(self.sources[of - self.earlier.len()].role),
+        }
+    }
+
+    /// Index of the source message; none for an earlier summary.
+    pub fn source(&self, unit: usize) -> Option<usize> {
+        self.part_of(unit).checked_sub(self.earlier.len())
+    }
+
+    /// Converts a unit to an entry.
+    pub fn entry(&self, unit: usize) -> QuotedText<'_> {
+        self.entry_of(&self.all[unit])
+    }
+
+    fn entry_of(&self, unit: &Unit) -> QuotedText<'_> {
+        let of = unit.of as usize;
+        let (role, speaker) = match self.earlier.get(of) {
+            Some(entry) => (entry.role, Cow::Borrowed(&*entry.speaker)),
+            None => {
+                let source = &self.sources[of - self.earlier.len()];
+                (Some(source.role), speaker(source.role, source.tool.as_deref()))
+            }
+        };
+        QuotedText {
+            role,
+            speaker,
+            text: Cow::Borrowed(&self.whole(of)[unit.start as usize..unit.end as usize]),
+            day: self.day(of),
+            part: Some(SentencePosition {
+                of: unit.of,
+                nth: unit.nth,
+                begins_line: unit.begins_line,
+            }),
+        }
+    }
+
+    /// The text with absolute dates.
+    pub fn marked(&self, unit: usize, shape: Dates) -> Cow<'_, str> {
+        let text = self.text(unit);
+        match self.day(self.part_of(unit)).filter(|_| shape != Dates::Off) {
+            Some(day) => dates::mark(text, day, shape),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    fn day(&self, of: usize) -> Option<Date> {
+        match self.earlier.get(of) {
+            Some(entry) => entry.day,
+            None => self.sources[of - self.earlier.len()]
+                .timestamp
+                .and_then(dates::day),
+        }
+    }
+
+    /// Keeps the units whose text satisfies a condition.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        let mut kept: Vec<bool> = (0..self.len()).map(|unit| keep(self.text(unit))).collect();
+        let mut kept = kept.drain(..);
+        self.all.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    /// Splits a message or an entry into units.
+    fn of_one(&self, of: usize, longest: u64, count: CountFn<'_>, found: &mut Vec<Unit>) {
+        let whole = self.whole(of);
+        let source = of.checked_sub(self.earlier.len()).map(|of| &self.sources[of]);
+        let text = source.map_or(whole, |_| whole.trim());
+        let known = source.and_then(|source| source.tokens).map(u64::from);
+        let place = |part: &str| part.as_ptr() as usize - whole.as_ptr() as usize;
+        for (nth, (range, begins_line)) in text_units(text, known, longest, count).into_iter().enumerate() {
+            let mut part = &text[range];
+            if source.is_none() {
+                part = part.trim_start_matches(GAP.trim()).trim();
+            }
+            if part.is_empty() {
+                continue;
+            }
+            let mut unit = Unit {
+                of: of as u32,
+                start: place(part) as u32,
+                end: (place(part) + part.len()) as u32,
+                nth: nth as u32,
+                begins_line,
+                tokens: 0,
+            };
+            // Parts of a text with known tokens get a proportional share instead of a count.
+            let share = |tokens: u64| {
+                let share = u128::from(tokens) * part.len() as u128;
+                u64::try_from(share.div_ceil(text.len() as u128)).unwrap_or(tokens)
+            };
+            // A further sentence of a line has no line overhead.
+            let tokens = match (nth > 0, known.map(share)) {
+                (true, tokens) => tokens.unwrap_or_else(|| count(part)) + OVERHEAD - 1,
+                (false, Some(tokens)) => tokens + SPEAKER + OVERHEAD,
+                (false, None) => count(&self.entry_of(&unit).line()) + OVERHEAD,
+            };
+            unit.tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+            found.push(unit);
+        }
+    }
+}
+
+/// Splits a text into units; the flag marks those that begin a line. A token has at least one byte and rarely eight,
+/// so short and long texts need no token count.
+fn text_units(
+    text: &str,
+    tokens: Option<u64>,
+    longest: u64,
+    count: CountFn<'_>,
+) -> Vec<(Range<usize>, bool)> {
+    let bytes = text.len() as u64;
+    let is_long = || tokens.unwrap_or_else(|| count(text)) > longest;
+    match bytes > longest && (bytes > longest * 8 || is_long()) {
+        true => sentences(text),
+        false => vec![(0..text.len(), false)],
+    }
+}
+
+/// Splits a text into sentences; the flag marks those that begin a line. Fenced code and tables are one unit each,
+/// and very short sentences join the one before.
+fn sentences(text: &str) -> Vec<(Range<usize>, bool)> {
+    let mut found: Vec<(Range<usize>, bool)> = Vec::new();
+    let (mut fenced, mut table) = (false, false);
+    for range in ranges(text) {
+        let sentence = &text[range.clone()];
+        let begins_line = text[..range.start].trim_end_matches([' ', '\t']).ends_with('\n');
+        let fence = sentence.starts_with("```");
+        let goes_on = fenced
+            || table && sentence.starts_with('|')
+            || sentence.split_whitespace().nth(WORDS - 1).is_none() && !fence && !sentence.starts_with('|');
+        if fence {
+            fenced = !fenced;
+        }
+        table = begins_line && sentence.starts_with('|') || table && !begins_line;
+        match found.last_mut().filter(|_| goes_on) {
+            Some((before, _)) => before.end = range.end,
+            None => found.push((range, begins_line)),
+        }
+    }
+    found
+}

@@ -1,0 +1,169 @@
+//! Decides which lines of a session to keep, change or remove for a new view.
+
+use super::blocks::{self, LineContent};
+use super::encode_new::LineFactory;
+use super::insert_lines::{hidden, insert};
+use super::line::{self, block_type};
+use super::line_changes::{LineChange, LineChanges, ParsedSource};
+use super::tree::anchors;
+use super::{envelope, record};
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::format::request::draft;
+use crate::format::request::request_part::array;
+use crate::model::json::{self, Dialect};
+use crate::model::view::Item;
+use std::collections::{HashMap, HashSet};
+
+/// The visible records of a session, and the new bodies of changed ones.
+struct VisibleRecords<'s> {
+    is: HashSet<usize>,
+    edited: HashMap<usize, &'s [u8]>,
+}
+
+/// Decides for each line of a session.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] if messages that the program itself has hidden became visible.
+pub fn decide(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut LineFactory<'_>) -> Result<()> {
+    let was = held.records(held.before);
+    let edited = |item| match item {
+        &Item::Edited(record, ref body) if !held.sources(record).is_empty() => {
+            Some((record, body.as_slice()))
+        }
+        _ => None,
+    };
+    let left = VisibleRecords {
+        is: held.records(held.now),
+        edited: held.now.items.iter().filter_map(edited).collect(),
+    };
+    if let Some(back) = left.is.iter().filter(|record| !was.contains(record)).min() {
+        let what = "cannot restore messages that Claude Code no longer sends";
+        let place = held.session.record(*back).place;
+        let error = Error {
+            at: Some((String::new(), place)),
+            ..Error::new(ErrorKind::Usage, what)
+        };
+        return Err(error.hint("omit -i and redirect the output"));
+    }
+    let hidden = hidden(held);
+    let mut record = 0;
+    while record < held.sources.len() {
+        let first = record;
+        // The records of one line, or of one message.
+        let unit = held.sources(first);
+        while record < held.sources.len() && held.sources(record) == unit {
+            record += 1;
+        }
+        let records: Vec<usize> = (first..record).filter(|record| was.contains(record)).collect();
+        let touched = |record: &usize| !left.is.contains(record) || left.edited.contains_key(record);
+        if unit.is_empty() || !records.iter().any(touched) {
+            continue;
+        }
+        if records.iter().any(|record| left.is.contains(record)) {
+            part(changes, held, unit, &records, &left, maker);
+        } else if unit.iter().any(|line| *line >= hidden) {
+            // A new boundary hides the lines before it, so they can be kept.
+            unit.iter()
+                .for_each(|line| changes.lines[*line] = LineChange::Goes);
+        }
+    }
+    drop_with_messages(changes, held, maker);
+    insert(changes, held, maker);
+    Ok(())
+}
+
+/// Removes the lines that are not messages and depend on a removed message.
+fn drop_with_messages(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
+    if !held
+        .lines
+        .iter()
+        .any(|line| changes.lines[*line] == LineChange::Goes)
+    {
+        return;
+    }
+    let anchors = anchors(held.log);
+    let mut went = 0;
+    for &index in held.lines {
+        if matches!(
+            held.log.lines[index].kind,
+            line::ClaudeLineKind::Chain | line::ClaudeLineKind::Progress
+        ) && anchors[index].is_some_and(|anchor| changes.lines[anchor] == LineChange::Goes)
+        {
+            changes.lines[index] = LineChange::Goes;
+            went += 1;
+        }
+    }
+    if went > 0 {
+        let lines = if went == 1 { "line" } else { "lines" };
+        let what = format!("also dropped {went} {lines} that depend on dropped messages");
+        maker.report.note(Position::default(), what);
+    }
+}
+
+/// Changes the lines of which only some records are removed or changed.
+fn part(
+    changes: &mut LineChanges,
+    held: &ParsedSource<'_>,
+    unit: &[usize],
+    records: &[usize],
+    left: &VisibleRecords<'_>,
+    maker: &mut LineFactory<'_>,
+) {
+    let content = |line: &usize| held.log.facts(*line)?.message?.content;
+    let mut now = |record: usize| record::content(left.edited.get(&record)?, maker.report);
+    let dealt = match records {
+        [record] => {
+            let contents: Vec<Option<&[u8]>> = unit.iter().map(content).collect();
+            blocks::distribute_content(&contents, now(*record).as_deref())
+        }
+        // One line with several records.
+        records => vec![several(unit.first().and_then(content), records, left, &mut now)],
+    };
+    for (line, content) in unit.iter().zip(dealt) {
+        changes.lines[*line] = match content {
+            LineContent::Same => LineChange::Stays,
+            LineContent::Gone => LineChange::Goes,
+            LineContent::Now(content) => match envelope::with_content(held.log.body(*line), &content) {
+                Some(body) => LineChange::Becomes(body),
+                None => LineChange::Stays,
+            },
+        };
+    }
+}
+
+/// The content of a line that is several messages: tool results, then the rest.
+fn several(
+    content: Option<&[u8]>,
+    records: &[usize],
+    left: &VisibleRecords<'_>,
+    now: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
+) -> LineContent {
+    let Some(blocks) = content.and_then(|raw| json::elements(raw, Dialect::Strict)) else {
+        return LineContent::Same;
+    };
+    let is_result = |block: &&&[u8]| block_type(block) == "tool_result";
+    let rest = records.get(blocks.iter().filter(is_result).count());
+    let mut results = records.iter();
+    let mut said = false;
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    for block in &blocks {
+        let result = is_result(&block);
+        let record = if result { results.next() } else { rest };
+        let Some(record) = record.filter(|record| left.is.contains(record)) else {
+            continue;
+        };
+        if !left.edited.contains_key(record) {
+            kept.push(block.to_vec());
+        } else if result || !std::mem::replace(&mut said, true) {
+            let content = now(*record).unwrap_or_else(|| b"[]".to_vec());
+            match json::elements(&content, Dialect::Strict) {
+                Some(blocks) => kept.extend(blocks.into_iter().map(<[u8]>::to_vec)),
+                None => kept.push(draft::text_part(&content)),
+            }
+        }
+    }
+    match kept.is_empty() {
+        true => LineContent::Gone,
+        false => LineContent::Now(array(&kept)),
+    }
+}

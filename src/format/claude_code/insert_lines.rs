@@ -1,0 +1,224 @@
+//! Inserts new lines and updates the parents of the lines around them.
+
+use super::encode_new::{LineFactory, NewLine};
+use super::line::block_type;
+use super::line_changes::{LineChange, LineChanges, ParsedSource};
+use super::log::LogLine;
+use crate::model::json;
+use crate::model::message::Role;
+use crate::model::session::Traits;
+use crate::model::view::Item;
+use std::collections::{HashMap, HashSet};
+
+/// The line before which a new boundary is inserted; the first line if there is none.
+pub fn hidden(held: &ParsedSource<'_>) -> usize {
+    match held.now.items.first() {
+        Some(item @ Item::Summary(_)) if held.record(item).is_none() => insertion_lines(held)[0],
+        _ => 0,
+    }
+}
+
+/// For each item of the view, the line before which it is inserted if new: the first line of the next old item.
+fn insertion_lines(held: &ParsedSource<'_>) -> Vec<usize> {
+    let mut place = match held.last {
+        true => held.log.lines.len(),
+        false => held.lines.last().map_or(0, |last| last + 1),
+    };
+    let mut places = vec![place; held.now.items.len()];
+    for (nth, item) in held.now.items.iter().enumerate().rev() {
+        if let Some(record) = held.record(item) {
+            place = held.sources(record).iter().copied().min().unwrap_or(place);
+        }
+        places[nth] = place;
+    }
+    places
+}
+
+/// Inserts the lines for new items in the view of a session.
+pub fn insert(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
+    if held.now.items.iter().all(|item| held.record(item).is_some()) {
+        return;
+    }
+    // If no line has a parent, only the order of lines matters.
+    let tied = held.log.tied || held.log.lines.iter().filter(|line| line.is_message()).count() < 2;
+    let places = insertion_lines(held);
+    let mut calls = CallLines::of(held);
+    let mut times = Times::new(held);
+    // The latest new line, the parent of the next one, and its position.
+    let mut chain: Option<(usize, Vec<u8>)> = None;
+    let mut before: Option<Traits> = None;
+    for (nth, item) in held.now.items.iter().enumerate() {
+        let at = places[nth];
+        let traits = item.traits(held.session);
+        if held.record(item).is_some() {
+            before = traits;
+            continue;
+        }
+        maker.envelope.time = times.before(at).or(maker.envelope.time.take());
+        let above = match &chain {
+            Some((place, uuid)) if *place == at => Some(uuid.clone()),
+            _ => above(changes, held, at),
+        };
+        let above = above.filter(|_| tied);
+        let lines = match item.summary(held.session) {
+            Some(text) => {
+                // All lines that a boundary hides must precede it.
+                let boundary = (nth == 0 && at > 0).then_some(above.as_deref());
+                let lines = maker.summary(&text, boundary, above.as_deref());
+                if let (Some(_), Some(last), true) = (boundary, lines.last(), tied) {
+                    // After a boundary, no line may have a hidden parent.
+                    reparent(changes, held, at, &last.uuid, |line| {
+                        line.above.is_some_and(|above| above < at)
+                    });
+                }
+                lines
+            }
+            None => {
+                // The losses of messages inserted by a compaction are not reported.
+                if !matches!(item, Item::Inserted(_)) {
+                    maker.report_losses(item.body(held.session));
+                }
+                let answered =
+                    before.is_some_and(|traits| matches!(traits.role, Role::Assistant | Role::Tool));
+                let call = item
+                    .message(held.session)
+                    .and_then(|message| message.tool_call_id());
+                let call = call
+                    .filter(|_| answered && tied)
+                    .and_then(|id| calls.0.get(id.as_ref()));
+                maker.message(
+                    item.body(held.session),
+                    call.map(Vec::as_slice).or(above.as_deref()),
+                    tied,
+                )
+            }
+        };
+        before = traits;
+        calls.note(&lines);
+        if let Some(last) = lines.last().filter(|_| tied) {
+            chain = Some((at, last.uuid.clone()));
+            let next = held.now.items[nth..]
+                .iter()
+                .any(|item| held.record(item).is_some());
+            if next {
+                changes.hangs.insert(at, last.uuid.clone());
+                reparent(changes, held, at, &last.uuid, |_| false);
+            }
+        }
+        changes.new.entry(at).or_default().extend(lines);
+    }
+}
+
+/// Makes a new line the parent of lines from `at` on: those for which `does` holds, and those whose parent is the line
+/// at `at` or one of these, if removed.
+fn reparent(
+    changes: &mut LineChanges,
+    held: &ParsedSource<'_>,
+    at: usize,
+    uuid: &[u8],
+    does: impl Fn(&LogLine) -> bool,
+) {
+    let from = held.lines.partition_point(|line| *line < at);
+    let goes = |changes: &LineChanges, line: usize| changes.lines.get(line) == Some(&LineChange::Goes);
+    let mut removed: HashSet<usize> = Some(at).filter(|at| goes(changes, *at)).into_iter().collect();
+    for &line in &held.lines[from..] {
+        let own = &held.log.lines[line];
+        if does(own) || own.above.is_some_and(|above| removed.contains(&above)) {
+            match goes(changes, line) {
+                true => _ = removed.insert(line),
+                false => _ = changes.hangs.insert(line, uuid.to_vec()),
+            }
+        }
+    }
+}
+
+/// The parent of a new line at this position: that of the line after it, or the last line of the session.
+fn above(changes: &LineChanges, held: &ParsedSource<'_>, at: usize) -> Option<Vec<u8>> {
+    let uuid = |line: usize| held.log.facts(line)?.uuid.map(<[u8]>::to_vec);
+    let next = held
+        .log
+        .lines
+        .get(at)
+        .filter(|_| held.lines.binary_search(&at).is_ok());
+    let Some(next) = next else {
+        let mut own = held.lines.iter().rev();
+        let stays = |line: &&usize| {
+            changes.lines[**line] != LineChange::Goes && held.log.lines[**line].uuid.is_some()
+        };
+        return own.find(stays).copied().and_then(uuid);
+    };
+    match next.above {
+        Some(above) => changes.nearest_kept(held.log, above).and_then(uuid),
+        // If that parent is missing, the previous line replaces it, also for inserted lines.
+        None => held.log.facts(at)?.parent.map(<[u8]>::to_vec),
+    }
+}
+
+/// The ids of lines with calls, as parents of inserted results.
+struct CallLines(HashMap<String, Vec<u8>>);
+
+impl CallLines {
+    fn of(held: &ParsedSource<'_>) -> CallLines {
+        let mut calls = CallLines(HashMap::new());
+        for &line in held.lines {
+            if held.log.lines[line]
+                .said
+                .as_ref()
+                .is_some_and(|ties| !ties.calls.is_empty())
+                && let Some(uuid) = held.log.facts(line).and_then(|facts| facts.uuid)
+            {
+                calls.add(held.log.body(line), uuid);
+            }
+        }
+        calls
+    }
+
+    fn note(&mut self, lines: &[NewLine]) {
+        for line in lines {
+            self.add(&line.body, &line.uuid);
+        }
+    }
+
+    fn add(&mut self, body: &[u8], uuid: &[u8]) {
+        let content = json::member(body, "message").and_then(|message| json::member(message, "content"));
+        let blocks = content.and_then(|raw| json::elements(raw, json::Dialect::Strict));
+        for block in blocks.unwrap_or_default() {
+            if block_type(block) == "tool_use"
+                && let Some(id) = json::member(block, "id").and_then(json::text)
+            {
+                self.0.insert(id.into_owned(), uuid.to_vec());
+            }
+        }
+    }
+}
+
+/// The times of lines, in order.
+struct Times<'s> {
+    held: &'s ParsedSource<'s>,
+    next: usize,
+    time: Option<Vec<u8>>,
+}
+
+impl<'s> Times<'s> {
+    fn new(held: &'s ParsedSource<'s>) -> Self {
+        Times {
+            held,
+            next: 0,
+            time: None,
+        }
+    }
+
+    /// The latest time before a line, returned once.
+    fn before(&mut self, at: usize) -> Option<Vec<u8>> {
+        let lines = self.held.lines;
+        while let Some(line) = lines.get(self.next).filter(|line| **line < at) {
+            self.next += 1;
+            if self.held.log.lines[*line].uuid.is_some()
+                && let Some(time) = self.held.log.facts(*line).and_then(|facts| facts.timestamp)
+            {
+                self.time = Some(time.to_vec());
+            }
+        }
+        self.time.take()
+    }
+}

@@ -1,0 +1,90 @@
+//! The changes to the lines of a log for a new view of its session.
+
+use super::encode_new::NewLine;
+use super::log::ClaudeLog;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::collections::{HashMap, HashSet};
+
+/// The change of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LineChange {
+    /// It is kept.
+    #[default]
+    Stays,
+    /// It is replaced.
+    Becomes(Vec<u8>),
+    /// It is removed.
+    Goes,
+}
+
+/// The changes to a log.
+#[derive(Default)]
+pub struct LineChanges {
+    /// By line index.
+    pub lines: Vec<LineChange>,
+    /// New lines before a line, by its index; the number of lines represents the end.
+    pub new: HashMap<usize, Vec<NewLine>>,
+    /// The ids of new lines that become parents of existing lines.
+    pub hangs: HashMap<usize, Vec<u8>>,
+}
+
+/// A session with its lines in the log.
+pub struct ParsedSource<'s> {
+    /// Their log.
+    pub log: &'s ClaudeLog,
+    /// The current session.
+    pub session: &'s Session,
+    /// For each record of the log, the lines that it was read from; later records are new.
+    pub sources: &'s [Vec<usize>],
+    /// Its lines, in file order.
+    pub lines: &'s [usize],
+    /// Whether lines added to its end are added to the end of the log.
+    pub last: bool,
+    /// The original view.
+    pub before: &'s View,
+    /// The current view.
+    pub now: &'s View,
+}
+
+impl ParsedSource<'_> {
+    /// The lines that a record was read from.
+    pub fn sources(&self, record: usize) -> &[usize] {
+        self.sources.get(record).map_or(&[], Vec::as_slice)
+    }
+
+    /// The record of an item; `None` if it is new.
+    pub fn record(&self, item: &Item) -> Option<usize> {
+        let (Item::Line(record) | Item::Edited(record, _) | Item::Summary(record)) = item else {
+            return None;
+        };
+        (!self.sources(*record).is_empty()).then_some(*record)
+    }
+
+    /// The records of the log in a view.
+    pub fn records(&self, view: &View) -> HashSet<usize> {
+        view.items.iter().filter_map(|item| self.record(item)).collect()
+    }
+}
+
+impl LineChanges {
+    /// No changes, for a log with this number of lines.
+    pub fn new(lines: usize) -> LineChanges {
+        LineChanges {
+            lines: vec![LineChange::Stays; lines],
+            ..LineChanges::default()
+        }
+    }
+
+    /// The nearest kept line, starting at this one and following parents.
+    pub fn nearest_kept(&self, log: &ClaudeLog, mut line: usize) -> Option<usize> {
+        // Bounded, because parents may form a cycle.
+        for _ in 0..=log.lines.len() {
+            if self.lines[line] != LineChange::Goes {
+                return Some(line);
+            }
+            line = log.lines[line].above?;
+        }
+        None
+    }
+}

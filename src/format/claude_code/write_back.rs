@@ -1,0 +1,184 @@
+//! Writes sessions back to their log; unchanged lines keep their bytes.
+
+use super::apply_edits::write_log;
+use super::change_plan::decide;
+use super::encode_new::{Envelope, LineFactory, NewIds, NewLine, session_id};
+use super::line_changes::{LineChange, LineChanges, ParsedSource};
+use super::log::ClaudeLog;
+use super::parts::parts;
+use super::session::{BuiltSession, LogConversion};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::report::Report;
+use crate::format::{EditedSession, Purpose, written};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::Write;
+
+/// Members that all lines of a session have, including new ones.
+const COMMON: [&str; 4] = ["cwd", "version", "gitBranch", "slug"];
+
+/// Writes the sessions of a log back.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for changes that a log cannot represent, such as undoing a compaction by the program.
+pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
+        return Ok(());
+    };
+    written(out.write_all(&origin.lead))?;
+    if sessions.iter().all(|returned| !returned.changed) {
+        return written(out.write_all(&origin.bytes));
+    }
+    let name = name(sessions[0].session);
+    let mut left: Vec<&EditedSession<'_>> = sessions.iter().filter(|returned| returned.changed).collect();
+    for log in parts(ClaudeLog::of(origin.clone())) {
+        let mut making = LogConversion::new(log, name.clone(), false);
+        let built: Vec<BuiltSession> = std::iter::from_fn(|| making.next()).collect();
+        let mut own = Vec::new();
+        for built in &built {
+            let returned = left.iter().position(|returned| is_from(returned.session, built));
+            own.extend(returned.map(|at| (left.remove(at), built)));
+        }
+        change(&making.log, &built, &own, out, report)?;
+    }
+    match left.first() {
+        Some(returned) => {
+            let id = returned.session.header_text("id").unwrap_or_default();
+            let what = format!("session {id} was modified by another program");
+            Err(Error::new(ErrorKind::Data, what))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes a log in which these sessions have changed.
+fn change(
+    log: &ClaudeLog,
+    all: &[BuiltSession],
+    changed: &[(&EditedSession<'_>, &BuiltSession)],
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let mut changes = LineChanges::new(log.lines.len());
+    let mut ids = NewIds::default();
+    let mut main = None;
+    for (returned, built) in changed {
+        let before = View::replay(&built.session);
+        let held = ParsedSource {
+            log,
+            session: returned.session,
+            sources: &built.sources,
+            lines: &built.lines,
+            last: built.is_main,
+            before: &before,
+            now: returned.view,
+        };
+        let mut maker = LineFactory {
+            envelope: envelope(&held),
+            log,
+            ids,
+            purpose: Purpose::Return,
+            report,
+        };
+        decide(&mut changes, &held, &mut maker)?;
+        ids = maker.ids;
+        if built.is_main {
+            main = Some(maker.envelope);
+        }
+    }
+    if let (Some(envelope), [first, others @ ..]) = (main, all) {
+        let mut maker = LineFactory {
+            envelope,
+            log,
+            ids,
+            purpose: Purpose::Return,
+            report,
+        };
+        keep_branches_separate(log, &mut changes, &first.lines, others, &mut maker);
+    }
+    write_log(log, changes, out)
+}
+
+/// Keeps branches out of the main session. If no remaining line has a parent, a log is read in line order, and branches
+/// would become part of the main session. Therefore, inserts a boundary as the parent of the main session, or in place
+/// of it if nothing of it remains.
+fn keep_branches_separate(
+    log: &ClaudeLog,
+    changes: &mut LineChanges,
+    main: &[usize],
+    others: &[BuiltSession],
+    maker: &mut LineFactory<'_>,
+) {
+    let stays = |line: &&usize| log.lines[**line].is_message() && changes.lines[**line] != LineChange::Goes;
+    let extra = |line: &&usize| stays(line) && log.lines[**line].sidechain.is_none();
+    if !others
+        .iter()
+        .any(|built| built.lines.iter().any(|line| extra(&line)))
+    {
+        return;
+    }
+    let first = main.iter().find(stays).copied();
+    let hangs =
+        |new: &NewLine| json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
+    let is_tied = |line: usize| {
+        let above = log.lines[line]
+            .above
+            .and_then(|above| changes.nearest_kept(log, above));
+        changes.lines[line] != LineChange::Goes && above.is_some()
+    };
+    let tied = !changes.hangs.is_empty()
+        || changes.new.values().flatten().any(hangs)
+        || (0..log.lines.len()).any(is_tied);
+    let end = log.lines.len();
+    let said = changes.new.get(&end).is_some_and(|new| !new.is_empty());
+    if tied && (first.is_some() || said) {
+        return;
+    }
+    let boundary = maker.boundary(log.sha256.as_bytes(), None);
+    let uuid = boundary.uuid.clone();
+    let new = changes.new.entry(first.unwrap_or(end)).or_default();
+    if let (None, Some(next)) = (first, new.first_mut())
+        && let Ok(body) = json::with_members(&next.body, &[("parentUuid", Some(&uuid))])
+    {
+        next.body = body;
+    }
+    new.insert(0, boundary);
+    if let Some(first) = first {
+        changes.hangs.insert(first, uuid);
+    }
+}
+
+/// The file name of a session's input.
+fn name(session: &Session) -> Option<String> {
+    let header = session.header();
+    let (_, source) = header.iter().find(|(name, _)| name == "source")?;
+    Some(json::text(json::member(source, "name")?)?.into_owned())
+}
+
+/// Whether a session starts with the records that were read.
+fn is_from(session: &Session, built: &BuiltSession) -> bool {
+    let read = &built.session;
+    session.len() >= read.len() && (0..read.len()).all(|index| session.full(index) == read.full(index))
+}
+
+/// The common members of a session's lines, from its latest message.
+fn envelope(held: &ParsedSource<'_>) -> Envelope {
+    let said = |line: &usize| held.log.facts(*line).filter(|facts| facts.message.is_some());
+    let newest = held.lines.iter().rev().find_map(said);
+    let mut envelope = Envelope::default();
+    if let Some(facts) = &newest {
+        for name in COMMON {
+            let value = facts.other(name).map(<[u8]>::to_vec);
+            envelope.members.extend(value.map(|value| (name, value)));
+        }
+        envelope.sidechain = facts.sidechain;
+        envelope.agent = facts.agent.map(<[u8]>::to_vec);
+    }
+    let id = newest.as_ref().and_then(|facts| facts.other("sessionId"));
+    envelope.session = match id {
+        Some(id) if id.starts_with(b"\"") => id.to_vec(),
+        _ => session_id(&held.session.header_text("id").unwrap_or_default()),
+    };
+    envelope
+}

@@ -1,0 +1,220 @@
+//! Writes a session from another format as a log that Codex can resume: the session line, the settings of each turn,
+//! the items, and their display events.
+
+use super::items::{self, enveloped};
+use super::read::UNKNOWN;
+use super::uuid;
+use crate::error::Result;
+use crate::format::kit::losses;
+use crate::format::report::{Loss, Report};
+use crate::format::request::{Api, request_part};
+use crate::format::workspace::{Member, Workspace};
+use crate::format::{Purpose, written};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::{Category, Message, Role};
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::Write;
+use std::rc::Rc;
+
+/// The time of records without one.
+pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
+
+/// Writes the view of a session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let items = items::of_view(session, view, false, report);
+    let about = LogInfo::of(session, view);
+    if purpose == Purpose::Export {
+        let placed = [Member::Directory, Member::Branch, Member::Model];
+        let keeps = |body: &[u8]| !about.renamed && losses::keeps_header(body, &losses::HEADER, &placed, "");
+        losses::records(session, keeps, |_| false, report);
+    }
+    let mut line = |time: &[u8], kind: &str, payload: &[u8]| -> Result<()> {
+        written(out.write_all(&enveloped(time, kind, payload)))?;
+        written(out.write_all(b"\n"))
+    };
+    let mut time = about.begun.clone();
+    line(&time, "session_meta", &about.meta())?;
+    if let Some(title) = session.header_text("title") {
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "thread_name_updated")
+            .text("thread_id", &about.id)
+            .text("thread_name", &title);
+        line(&time, "event_msg", &event.finish())?;
+    }
+    let mut turns = 0;
+    let models = models_of_next_replies(session, view);
+    for (nth, item) in view.items.iter().enumerate() {
+        let message = item.message(session);
+        if let Some(own) = message.and_then(|message| message.timestamp) {
+            time = own.to_vec();
+        }
+        let asks = message.is_some_and(|message| is_question(&message));
+        // System messages precede the first turn.
+        let rules = item.traits(session).is_some_and(|traits| traits.is_system());
+        if asks || (turns == 0 && !rules) {
+            line(&time, "turn_context", &about.turn(models[nth].as_deref(), turns))?;
+            turns += 1;
+        }
+        for payload in &items[nth] {
+            let kept = bare(payload, report);
+            line(&time, "response_item", kept.as_deref().unwrap_or(payload))?;
+        }
+        if let Some(message) = &message {
+            // A message without text and calls has no item.
+            report.count_loss(Loss::Part, u64::from(items[nth].is_empty()));
+            if let Some(event) = display_event(message) {
+                line(&time, "event_msg", &event)?;
+            }
+            if purpose == Purpose::Export {
+                count_losses(message, item.body(session), report);
+            }
+        } else {
+            report.count_loss(Loss::Summary, 1);
+        }
+    }
+    Ok(())
+}
+
+/// For each item of a view, the model of the next reply.
+fn models_of_next_replies(session: &Session, view: &View) -> Vec<Option<Rc<[u8]>>> {
+    let mut next: Option<Rc<[u8]>> = None;
+    let mut models: Vec<_> = view
+        .items
+        .iter()
+        .rev()
+        .map(|item| {
+            let is_reply = item
+                .traits(session)
+                .is_some_and(|traits| traits.role == Role::Assistant);
+            let model = is_reply
+                .then(|| json::member(item.body(session), "model"))
+                .flatten()
+                .filter(|raw| raw.starts_with(b"\""));
+            next = model.map(Rc::from).or_else(|| next.take());
+            next.clone()
+        })
+        .collect();
+    models.reverse();
+    models
+}
+
+/// Reasoning without its encrypted content, which only the original account can decrypt; `None` if it has none.
+fn bare(item: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    if json::member(item, "type") != Some(b"\"reasoning\"") {
+        return None;
+    }
+    json::member(item, "encrypted_content").filter(|raw| *raw != b"null")?;
+    report.count_loss(Loss::Signature, 1);
+    json::with_members(item, &[("encrypted_content", None)]).ok()
+}
+
+fn is_question(message: &Message<'_>) -> bool {
+    message.role() == Role::User && message.category() == Category::Dialog
+}
+
+/// The display event of a message.
+pub fn display_event(message: &Message<'_>) -> Option<Vec<u8>> {
+    let text = items::display_text(message);
+    match message.role() {
+        Role::User if is_question(message) => Some(items::user_event(&text, None)),
+        Role::Assistant if text != b"\"\"" => Some(items::agent_event(&text)),
+        _ => None,
+    }
+}
+
+/// Counts the data of a message that a log cannot represent.
+fn count_losses(message: &Message<'_>, body: &[u8], report: &mut Report) {
+    let known = [Api::OpenaiResponses.name()];
+    losses::members(message, body, &[Loss::Id, Loss::Usage], &known, report);
+    let category = message.category() != message.role().category();
+    report.count_loss(Loss::Category, u64::from(category));
+}
+
+/// The session data in a log.
+struct LogInfo {
+    id: String,
+    begun: Vec<u8>,
+    workspace: Workspace,
+    renamed: bool,
+}
+
+impl LogInfo {
+    fn of(session: &Session, view: &View) -> LogInfo {
+        let header = session.header();
+        let find = |name: &str| {
+            header
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, raw)| raw.clone())
+        };
+        let first = || {
+            view.messages(session)
+                .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
+        };
+        let begun = find("created_at")
+            .or_else(first)
+            .unwrap_or_else(|| EPOCH.to_vec());
+        let own = session.header_text("id").unwrap_or_default();
+        let renamed = !uuid::is(&own);
+        let time = json::text(&begun).and_then(|time| crate::model::time::milliseconds(&time));
+        let id = match renamed {
+            false => own,
+            true => {
+                let first = view.items.first().map(|item| item.body(session).to_vec());
+                let name = [own.as_bytes(), b"\n", &first.unwrap_or_default()].concat();
+                uuid::derived_uuid(time.unwrap_or(0), &name)
+            }
+        };
+        LogInfo {
+            id,
+            begun,
+            workspace: Workspace::of(session),
+            renamed,
+        }
+    }
+
+    /// The session line. Codex does not resume a session without a provider.
+    fn meta(&self) -> Vec<u8> {
+        let mut meta = ObjectBuilder::default();
+        meta.text("id", &self.id)
+            .raw("timestamp", &self.begun)
+            .raw("cwd", self.workspace.directory())
+            .text("originator", "convo")
+            .text("cli_version", env!("CARGO_PKG_VERSION"))
+            .text("source", "cli")
+            .text("model_provider", "openai");
+        if let Some(branch) = &self.workspace.branch {
+            meta.raw("git", request_part::wrapped("branch", branch));
+        }
+        meta.finish()
+    }
+
+    /// The settings of the turn that starts at an item of the view.
+    fn turn(&self, model: Option<&[u8]>, turns: u64) -> Vec<u8> {
+        let mut sandbox = ObjectBuilder::default();
+        sandbox.text("type", "read-only");
+        let time = json::text(&self.begun).and_then(|time| crate::model::time::milliseconds(&time));
+        let mut turn = ObjectBuilder::default();
+        turn.text(
+            "turn_id",
+            &uuid::derived_uuid(time.unwrap_or(0), format!("{}\n{turns}", self.id).as_bytes()),
+        )
+        .raw("cwd", self.workspace.directory())
+        .text("approval_policy", "on-request")
+        .raw("sandbox_policy", sandbox.finish())
+        .raw(
+            "model",
+            model.or(self.workspace.model.as_deref()).unwrap_or(UNKNOWN),
+        )
+        .text("summary", "auto");
+        turn.finish()
+    }
+}

@@ -1,0 +1,317 @@
+//! Writes edited sessions back to their input, copying all other bytes.
+
+use super::codec::{Codec, lines_of};
+use super::editor::{Editor, Edits, MemberChange};
+use super::frame::{ElementEdit, Frame, replaced};
+use super::link::{link, link_preserved};
+use super::parse::split_lines;
+use super::read;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::report::Report;
+use crate::format::{EditedSession, Purpose, written};
+use crate::model::json::{self, Dialect};
+use std::collections::HashMap;
+use std::io::Write;
+
+/// Writes sessions back to the input that they were read from.
+pub fn write_back<C: Editor>(
+    codec: &'static C,
+    sessions: &[EditedSession<'_>],
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
+        return Ok(());
+    };
+    written(out.write_all(&origin.lead))?;
+    let bytes = &origin.bytes;
+    let is_changed = sessions.iter().any(|session| session.changed);
+    let parsed = is_changed.then(|| read::reparse(codec, origin)).flatten();
+    let Some(read::Reparsed {
+        sessions: mut sources,
+        document,
+    }) = parsed
+    else {
+        return written(out.write_all(bytes));
+    };
+    let mut edits: Vec<(usize, ElementEdit)> = Vec::new();
+    let mut instructions = None;
+    for (own, returned) in sources.iter().zip(sessions) {
+        let (own_edits, change) = edits_of(own, returned, report)?;
+        instructions = change.or(instructions);
+        match own.is_nested {
+            false => edits.extend(own_edits),
+            true if own_edits
+                .iter()
+                .all(|(_, edit)| matches!(edit, ElementEdit::Keep(_))) => {}
+            true => {
+                let what = format!("a session within {} cannot be changed in place", C::PHRASE);
+                let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+                return Err(Error::new(ErrorKind::Usage, what).hint(hint));
+            }
+        }
+    }
+    sources.retain(|own| !own.is_nested);
+    edits.sort_by_key(|(at, _)| *at);
+    let edits = edits.into_iter().map(|(_, edit)| edit);
+    let edits: Vec<ElementEdit> = match C::UNITS {
+        true => edits.flat_map(by_element).collect(),
+        false => edits.collect(),
+    };
+    let all = sources.iter().flat_map(|own| own.source.by_line());
+    let mut all: Vec<(usize, &[u8])> = all.collect();
+    let count = all.len();
+    let edits = match sources.iter().any(|own| own.source.is_aside) {
+        false => edits,
+        // A line may refer to a line of another session.
+        true => {
+            all.sort_by_key(|(at, _)| *at);
+            let raws: Vec<Vec<u8>> = all.into_iter().map(|(_, raw)| raw.to_vec()).collect();
+            let edits = link_preserved::<C>(&raws, edits);
+            check_sessions(codec, &sources, &raws, &edits)?;
+            edits
+        }
+    };
+    let keeps_all = edits.len() == count && edits.iter().all(|edit| matches!(edit, ElementEdit::Keep(_)));
+    if keeps_all && instructions.is_none() {
+        return written(out.write_all(bytes));
+    }
+    let added = edits
+        .iter()
+        .filter(|edit| matches!(edit, ElementEdit::Insert(_)))
+        .count() as u64;
+    let Some(value) = document else {
+        if let Some(own) = sources.first()
+            && let Some(lines) = own.codec.appended(&own.source, &edits)
+        {
+            written(out.write_all(bytes))?;
+            if bytes.last().is_some_and(|last| *last != b'\n') {
+                written(out.write_all(b"\n"))?;
+            }
+            let lines = lines.into_iter().map(|line| [line.as_slice(), b"\n"].concat());
+            return lines
+                .into_iter()
+                .try_for_each(|line| written(out.write_all(&line)));
+        }
+        return write_back_lines(codec, bytes, edits, added, out, report);
+    };
+    let list = sources.first().map_or(C::LIST, |own| own.codec.list());
+    let mut frame = Frame::parse(bytes, value, list);
+    if let ([own], true) = (sources.as_slice(), C::UNITS) {
+        frame.join(&own.source.sizes);
+    }
+    if !frame.can_splice() {
+        let what = "a truncated or damaged document cannot be rewritten in place";
+        return Err(Error::new(ErrorKind::Data, what).hint(format!(
+            "write the readable messages to a new file: convo cat --to {} FILE > NEW",
+            C::NAME
+        )));
+    }
+    let after = match C::COPIES_LAYOUT {
+        true => frame.splice_laid_out(&edits),
+        false => frame.splice(&edits),
+    };
+    let after = match instructions {
+        Some(change) => with_member(&after, change),
+        None => after,
+    };
+    written(out.write_all(&with_increased_count::<C>(&after, added)))
+}
+
+/// The document with a changed member; all other bytes are unchanged unless the member is added or removed.
+fn with_member(document: &[u8], (name, value): MemberChange) -> Vec<u8> {
+    match (json::member(document.trim_ascii(), name), &value) {
+        (Some(before), Some(now)) => replaced(document, before, now),
+        _ => json::with_members(document, &[(name, value.as_deref())]).unwrap_or_else(|_| document.to_vec()),
+    }
+}
+
+/// Returns an error if a message would move between the main session and a side session.
+fn check_sessions<C: Codec>(
+    codec: &C,
+    sources: &[read::ReparsedSession<C>],
+    raws: &[Vec<u8>],
+    edits: &[ElementEdit],
+) -> Result<()> {
+    let mut is_aside = HashMap::new();
+    for own in sources.iter().map(|own| &own.source) {
+        for nth in own.elements.of.values() {
+            is_aside.extend(own.places(*nth).into_iter().map(|at| (at, own.is_aside)));
+        }
+    }
+    let lines: Vec<&[u8]> = edits.iter().map(|edit| edit.element(raws)).collect();
+    let session = codec.assemble(&lines).unwrap_or_default().session;
+    let is_same = |(nth, edit): (usize, &ElementEdit)| {
+        let now = session.get(nth).is_some_and(|session| *session > 0);
+        match edit {
+            ElementEdit::Keep(at) | ElementEdit::Replace(at, _) => {
+                is_aside.get(at).is_none_or(|then| *then == now)
+            }
+            ElementEdit::Insert(_) => true,
+        }
+    };
+    if edits.iter().enumerate().all(is_same) {
+        return Ok(());
+    }
+    let what = "another branch of the session would be sent to the model";
+    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+    Err(Error::new(ErrorKind::Usage, what).hint(hint))
+}
+
+/// Splits the edit of a unit into edits of its elements.
+fn by_element(edit: ElementEdit) -> Vec<ElementEdit> {
+    let elements = |raw: &[u8]| -> Vec<Vec<u8>> {
+        let elements = json::elements(raw, Dialect::Strict).unwrap_or_default();
+        elements.into_iter().map(<[u8]>::to_vec).collect()
+    };
+    match edit {
+        ElementEdit::Keep(_) => vec![edit],
+        ElementEdit::Insert(raw) => elements(&raw).into_iter().map(ElementEdit::Insert).collect(),
+        ElementEdit::Replace(nth, raw) => {
+            let edits = elements(&raw).into_iter().enumerate();
+            let edits = edits.map(|(at, raw)| match at {
+                0 => ElementEdit::Replace(nth, raw),
+                _ => ElementEdit::Insert(raw),
+            });
+            edits.collect()
+        }
+    }
+}
+
+/// The edits of a session, each with the index of the element that it is at or after, and the change of a member next to
+/// the list.
+type PlacedEdits = (Vec<(usize, ElementEdit)>, Option<MemberChange>);
+
+/// The edits of one session. New elements at the end of the session are placed at the end of the input.
+fn edits_of<C: Editor>(
+    own: &read::ReparsedSession<C>,
+    returned: &EditedSession<'_>,
+    report: &mut Report,
+) -> Result<PlacedEdits> {
+    let source = &own.source;
+    let mut instructions = None;
+    let edits = match returned.changed {
+        false => (0..source.raws.len()).map(ElementEdit::Keep).collect(),
+        true => {
+            let (codec, purpose) = (own.codec, Purpose::Return);
+            let mut context = codec.context(own.about.as_deref(), source);
+            let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
+            instructions = edits.instructions(report)?;
+            let mut list = codec.edit(&edits, &mut context, report);
+            if source.is_aside {
+                move_after_messages(&edits, &mut list);
+            }
+            let list = link::<C>(&source.raws, list);
+            codec.check(&edits, &list)?;
+            list
+        }
+    };
+    let ends = edits
+        .iter()
+        .rposition(|edit| !matches!(edit, ElementEdit::Insert(_)));
+    let mut anchor = source.at.first().copied().unwrap_or(0);
+    let row = |nth: usize, raw: Vec<u8>, is_new| match source.rows.get(nth) {
+        Some(row) => own.codec.with_row(row, &raw, is_new),
+        None => raw,
+    };
+    let mut out = Vec::with_capacity(edits.len());
+    for (nth, edit) in edits.into_iter().enumerate() {
+        let at = match &edit {
+            ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => source.places(*nth),
+            // Lines after the last one of a side session would become part of the main session.
+            ElementEdit::Insert(_) if ends.is_none_or(|ends| nth > ends) && !source.is_aside => {
+                vec![usize::MAX]
+            }
+            ElementEdit::Insert(_) => vec![anchor],
+        };
+        anchor = at.last().copied().filter(|at| *at < usize::MAX).unwrap_or(anchor);
+        match edit {
+            ElementEdit::Keep(_) => out.extend(at.into_iter().map(|at| (at, ElementEdit::Keep(at)))),
+            ElementEdit::Replace(_, raw) if at.len() > 1 => {
+                let mut built = lines_of(&raw).into_iter().map(<[u8]>::to_vec);
+                let replaced = at.into_iter().zip(built.by_ref());
+                out.extend(replaced.map(|(at, built)| (at, ElementEdit::Replace(at, built))));
+                out.extend(built.map(|built| (anchor, ElementEdit::Insert(built))));
+            }
+            ElementEdit::Replace(nth, raw) => {
+                out.push((anchor, ElementEdit::Replace(anchor, row(nth, raw, false))))
+            }
+            ElementEdit::Insert(raw) => {
+                out.push((at[0], ElementEdit::Insert(row(0, raw, true))));
+            }
+        }
+    }
+    Ok((out, instructions))
+}
+
+/// Moves new elements from the end to the last message, because the last line of a log decides which branch is the main
+/// session.
+fn move_after_messages<C: Editor>(edits: &Edits<'_, C>, list: &mut [ElementEdit]) {
+    let nth = |edit: &ElementEdit| match edit {
+        ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
+        ElementEdit::Insert(_) => None,
+    };
+    let end = list.iter().rposition(|edit| nth(edit).is_some());
+    let last = list
+        .iter()
+        .rposition(|edit| nth(edit).is_some_and(|nth| edits.has_messages(nth)));
+    if let (Some(end), Some(last)) = (end, last) {
+        let count = list.len() - 1 - end;
+        list[last + 1..].rotate_right(count);
+    }
+}
+
+/// Writes the edited lines of a log.
+fn write_back_lines<C: Editor>(
+    codec: &C,
+    bytes: &[u8],
+    edits: Vec<ElementEdit>,
+    added: u64,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let before = split_lines::<C>(bytes);
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    let mut last_at = None;
+    for edit in edits {
+        let at = match &edit {
+            ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
+            ElementEdit::Insert(_) => None,
+        };
+        let is_next = at.is_some_and(|at| at > 0 && last_at == Some(at - 1));
+        last_at = at;
+        let line = match edit {
+            ElementEdit::Keep(nth) if codec.begins(before[nth].trim_ascii()) => {
+                with_increased_count::<C>(before[nth], added)
+            }
+            ElementEdit::Keep(nth) => before[nth].to_vec(),
+            ElementEdit::Replace(nth, built) => {
+                let line = before[nth];
+                let lead = line.len() - line.trim_ascii_start().len();
+                let end = line.trim_ascii_end().len();
+                [&line[..lead.min(end)], &built, &line[end..]].concat()
+            }
+            ElementEdit::Insert(built) => [built.as_slice(), b"\n"].concat(),
+        };
+        // The previous line may have been the last one, without a line ending; likewise the first of two records on one
+        // line.
+        if let Some(last) = lines.last_mut().filter(|last| !is_next && !last.ends_with(b"\n")) {
+            last.push(b'\n');
+        }
+        lines.push(line);
+    }
+    codec.check_lines(&lines, report);
+    lines.iter().try_for_each(|line| written(out.write_all(line)))
+}
+
+/// The object with its element count increased.
+fn with_increased_count<C: Codec>(bytes: &[u8], added: u64) -> Vec<u8> {
+    let count = C::COUNT.and_then(|name| json::member(bytes.trim_ascii(), name));
+    let number = count.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok());
+    match (count, number) {
+        (Some(raw), Some(number)) if added > 0 => {
+            replaced(bytes, raw, (number + added).to_string().as_bytes())
+        }
+        _ => bytes.to_vec(),
+    }
+}

@@ -1,0 +1,79 @@
+//! Counts the data of a session that pages for human readers omit.
+
+use super::Purpose;
+use super::kit::losses;
+use super::report::{Loss, Report};
+use super::request::media::{Bytes, Media};
+use super::request::request_part::extra_members;
+use crate::model::display_role;
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, MessagePart};
+use crate::model::note::is_note;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::borrow::Cow;
+
+/// The losses of a page, for the table of formats.
+pub const LOSSES: [Loss; 10] = [
+    Loss::Id,
+    Loss::Usage,
+    Loss::Reasoning,
+    Loss::Signature,
+    Loss::Attachment,
+    Loss::Category,
+    Loss::Metadata,
+    Loss::Event,
+    Loss::Header,
+    Loss::Unreadable,
+];
+
+/// Counts the data that the page of a view omits.
+pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Report) {
+    for item in &view.items {
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        let is_shown =
+            |text: &Option<Cow<'_, str>>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        let reasoning_parts = display_role::reasoning_texts(&message);
+        let encrypted = reasoning_parts.iter().filter(|text| !is_shown(text)).count();
+        report.count_loss(Loss::Reasoning, encrypted as u64);
+        report.count_loss(Loss::Signature, signatures(&message));
+        let stored = |part: &MessagePart<'_>| {
+            let MessagePart::Other(_, raw) = part else {
+                return false;
+            };
+            matches!(
+                Media::of(raw),
+                Some(Media {
+                    bytes: Bytes::Kept(_),
+                    ..
+                })
+            )
+        };
+        report.count_loss(
+            Loss::Attachment,
+            message.parts().iter().filter(|part| stored(part)).count() as u64,
+        );
+        if purpose == Purpose::Export {
+            let lost = [Loss::Id, Loss::Category, Loss::Usage];
+            let known = ["is_error", "denied", "invalid"];
+            losses::members(&message, item.body(session), &lost, &known, report);
+        }
+    }
+    if purpose == Purpose::Export {
+        let shown = [&losses::HEADER[..], &["key", "continued_from"]].concat();
+        let keeps = |body: &[u8]| extra_members(body, &shown).next().is_none();
+        let is_shown = |index: usize| session.record(index).event().is_some_and(is_note);
+        losses::records(session, keeps, is_shown, report);
+    }
+}
+
+fn signatures(message: &Message<'_>) -> u64 {
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
+    let signed = |part: &&&[u8]| names.iter().any(|name| json::member(part, name).is_some());
+    parts.unwrap_or_default().iter().filter(signed).count() as u64
+}

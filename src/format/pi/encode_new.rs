@@ -1,0 +1,86 @@
+//! Writes a session from another format as a file of version 3: one chain of entries, with ids derived from their
+//! content.
+
+use super::item;
+use super::new_entries::{EPOCH, EntryChain};
+use crate::error::Result;
+use crate::format::kit::losses;
+use crate::format::report::{Loss, Report};
+use crate::format::workspace::{Member, Workspace};
+use crate::format::{Purpose, written};
+use crate::model::json::ObjectBuilder;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::collections::HashSet;
+use std::io::Write;
+
+/// Writes the view of a session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let header = session.header();
+    let find = |name: &str| {
+        header
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, raw)| raw.clone())
+    };
+    let said = || {
+        view.messages(session)
+            .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
+    };
+    let begun = find("created_at").or_else(said).unwrap_or_else(|| EPOCH.to_vec());
+    let mut first = ObjectBuilder::default();
+    first
+        .text("type", "session")
+        .raw("version", "3")
+        .text(
+            "id",
+            &session.header_text("id").unwrap_or_else(|| "session".to_string()),
+        )
+        .raw("timestamp", &begun)
+        .raw("cwd", Workspace::of(session).directory());
+    let mut chain = EntryChain::new(true, HashSet::new(), None);
+    chain.lines.push(first.finish());
+    if let Some(title) = session.header_text("title") {
+        let mut info = ObjectBuilder::default();
+        info.text("name", &title);
+        chain.add("session_info", &begun, &info.finish(), None);
+    }
+    if purpose == Purpose::Export {
+        let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &[Member::Directory], "");
+        losses::records(session, keeps, |_| false, report);
+    }
+    let mut clock = begun;
+    let names = item::names(session, view);
+    // The messages before a summary are kept by it.
+    let mut kept = None;
+    for entry in &view.items {
+        if let Some(message) = entry.message(session) {
+            clock = message.timestamp.map_or(clock, <[u8]>::to_vec);
+            if purpose == Purpose::Export {
+                let lost = [Loss::Id, Loss::Name];
+                losses::members(&message, entry.body(session), &lost, &["is_error"], report);
+            }
+            item::add(&mut chain, entry, session, &clock, None, &names, report);
+            kept = kept.or(chain.last.clone());
+        } else if let Some(text) = entry.summary(session) {
+            let own = chain.next_id(text.as_bytes());
+            let mut compaction = ObjectBuilder::default();
+            compaction
+                .text("summary", &text)
+                .text("firstKeptEntryId", kept.as_deref().unwrap_or(&own))
+                .raw("tokensBefore", "0");
+            chain.add("compaction", &clock, &compaction.finish(), Some(own));
+        }
+    }
+    for line in &chain.lines {
+        written(out.write_all(line))?;
+        written(out.write_all(b"\n"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Creates entries: their ids and lines.
+
+use super::NAME;
+use crate::format::request::request_part::extra_members;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use crate::model::session::Session;
+use std::collections::HashSet;
+
+/// The time of entries without one.
+pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
+
+/// Entries in order; each is the parent of the next.
+pub struct EntryChain {
+    /// Whether entries have ids; files of the first version have none.
+    pub ids: bool,
+    taken: HashSet<String>,
+    /// Id of the last entry.
+    pub last: Option<String>,
+    /// The lines, without endings.
+    pub lines: Vec<Vec<u8>>,
+}
+
+impl EntryChain {
+    /// Continues after an entry of a file; `taken` are the ids in use.
+    pub fn new(ids: bool, taken: HashSet<String>, last: Option<String>) -> EntryChain {
+        EntryChain {
+            ids,
+            taken,
+            last,
+            lines: Vec::new(),
+        }
+    }
+
+    /// The id of the next entry: eight hex digits that no other entry has.
+    pub fn next_id(&self, content: &[u8]) -> String {
+        let last = self.last.as_deref().unwrap_or_default();
+        let mut nth = 0;
+        loop {
+            let name = [format!("{last}\n{nth}\n").as_bytes(), content].concat();
+            let id = key::sha256(&name)[..8].to_string();
+            if !self.taken.contains(&id) {
+                return id;
+            }
+            nth += 1;
+        }
+    }
+
+    /// Appends an entry of this type with these members, with this id or a new one.
+    pub fn add(&mut self, kind: &str, timestamp: &[u8], members: &[u8], id: Option<String>) {
+        let mut entry = ObjectBuilder::default();
+        entry.text("type", kind);
+        if self.ids {
+            let id = id.unwrap_or_else(|| self.next_id(members));
+            entry.text("id", &id);
+            match &self.last {
+                Some(parent) => entry.text("parentId", parent),
+                None => entry.raw("parentId", "null"),
+            };
+            self.taken.insert(id.clone());
+            self.last = Some(id);
+        }
+        entry.raw("timestamp", timestamp);
+        for (name, value) in extra_members(members, &["type", "id", "parentId", "timestamp"]) {
+            entry.raw(&name, value);
+        }
+        self.lines.push(entry.finish());
+    }
+}
+
+/// Whether an event was read from the file.
+pub fn is_own(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    record.event().is_some_and(|event| match event.name().as_ref() {
+        "summary" => json::member(event.raw, "metadata").is_some_and(|raw| json::member(raw, NAME).is_some()),
+        "compact" => {
+            json::member(event.raw, "strategy")
+                .and_then(json::text)
+                .as_deref()
+                == Some(NAME)
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,270 @@
+//! The input of API writers: messages of a view with their annotations.
+
+use super::Api;
+use crate::error::Position;
+use crate::format::Purpose;
+use crate::format::report::{Loss, Report};
+use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::message::Message;
+use crate::model::record::Record;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// An entry of a history to write. There is one per message, so it is small; the message is parsed on demand.
+#[derive(Debug)]
+pub enum RequestPart<'a> {
+    /// A message: index of the view item, and the line.
+    Message(usize, &'a [u8]),
+    /// The text of a summary.
+    Summary(usize, Cow<'a, str>, Option<String>),
+    /// Original elements that are written unchanged, and the view items that they represent.
+    Kept(Vec<usize>, Vec<&'a [u8]>),
+}
+
+/// A message with its annotations for an API.
+#[derive(Clone, Copy, Debug)]
+pub struct AnnotatedMessage<'a> {
+    /// Index of the view item.
+    pub item: usize,
+    /// The line.
+    pub body: &'a [u8],
+    /// Its members.
+    pub message: Message<'a>,
+    /// `metadata.<API>`.
+    pub note: Option<&'a [u8]>,
+}
+
+impl<'a> RequestPart<'a> {
+    /// The message with its annotations for an API.
+    pub fn annotated(&self, api: Api) -> Option<AnnotatedMessage<'a>> {
+        let RequestPart::Message(item, body) = *self else {
+            return None;
+        };
+        let record = Record::parse(body, Position { line: 0, offset: 1 });
+        Some(AnnotatedMessage::of(item, body, *record.message()?, api.name()))
+    }
+}
+
+impl<'a> AnnotatedMessage<'a> {
+    /// A message with its annotations for any format.
+    pub fn of(item: usize, body: &'a [u8], message: Message<'a>, format: &str) -> AnnotatedMessage<'a> {
+        let note = message.metadata.and_then(|raw| json::member(raw, format));
+        AnnotatedMessage {
+            item,
+            body,
+            message,
+            note,
+        }
+    }
+
+    /// An annotation.
+    pub fn noted(&self, name: &str) -> Option<&'a [u8]> {
+        json::member(self.note?, name)
+    }
+
+    /// Whether it starts a new element even though the previous message has the same role.
+    pub fn starts_element(&self) -> bool {
+        self.noted("apart") == Some(b"true")
+    }
+
+    /// The annotations of each call; empty if the number of calls has changed.
+    pub fn call_notes(&self, calls: usize) -> Vec<&'a [u8]> {
+        let notes = self
+            .noted("calls")
+            .and_then(|raw| json::elements(raw, Dialect::Strict));
+        notes.filter(|notes| notes.len() == calls).unwrap_or_default()
+    }
+
+    /// A member of the metadata.
+    pub fn metadata(&self, name: &str) -> Option<&'a [u8]> {
+        json::member(self.message.metadata?, name)
+    }
+
+    /// The parts of the content. None for a string, which [`AnnotatedMessage::string`] returns. Content that is neither a string
+    /// nor a list is one part of unknown type, which the writer reports as a loss.
+    pub fn parts(&self) -> Vec<&'a [u8]> {
+        match self.message.content {
+            None | Some(b"null") => Vec::new(),
+            Some(raw) if raw.starts_with(b"\"") => Vec::new(),
+            Some(raw) => json::elements(raw, Dialect::Strict).unwrap_or_else(|| vec![raw]),
+        }
+    }
+
+    /// The content's bytes if it is a string.
+    pub fn string(&self) -> Option<&'a [u8]> {
+        self.message.content.filter(|raw| raw.starts_with(b"\""))
+    }
+
+    /// The parts of the reasoning.
+    pub fn reasoning(&self) -> Vec<&'a [u8]> {
+        self.message
+            .reasoning
+            .and_then(|raw| json::elements(raw, Dialect::Strict))
+            .unwrap_or_default()
+    }
+
+    /// The raw calls.
+    pub fn calls(&self) -> Vec<&'a [u8]> {
+        self.message
+            .tool_calls
+            .and_then(|raw| json::elements(raw, Dialect::Strict))
+            .unwrap_or_default()
+    }
+}
+
+/// Settings and report for writing a history.
+pub struct WriteSettings<'w> {
+    /// The API.
+    pub api: Api,
+    /// The purpose of writing.
+    pub purpose: Purpose,
+    /// Whether the session was read from a request of this API.
+    pub own: bool,
+    /// Whether unsigned reasoning is kept in all messages.
+    pub keeps_thoughts: bool,
+    /// For each result: the item with the call, and the index of the call.
+    pub calls: &'w HashMap<usize, (usize, usize)>,
+    /// Losses.
+    pub report: &'w mut Report,
+}
+
+impl WriteSettings<'_> {
+    /// Reports data that no API represents: usage, times and names, for example.
+    pub fn report_bookkeeping_losses(&mut self, said: &AnnotatedMessage<'_>) {
+        use crate::model::message::Role;
+        if said.message.name.is_some() && said.message.role() != Role::Tool {
+            self.report.count_loss(Loss::Name, 1);
+        }
+        if self.purpose != Purpose::Export {
+            return;
+        }
+        let own = said.noted("members");
+        let books = [
+            ("id", Loss::Id),
+            ("timestamp", Loss::Timestamp),
+            ("category", Loss::Category),
+            ("tokens", Loss::Usage),
+            ("usage", Loss::Usage),
+            ("model", Loss::Model),
+        ];
+        for (name, loss) in books {
+            let kept = own.is_some_and(|own| json::member(own, name).is_some());
+            if !kept && json::member(said.body, name).is_some() {
+                self.report.count_loss(loss, 1);
+            }
+        }
+        let own = self.api.name();
+        let free = |(name, value): (Cow<'_, str>, &[u8])| match name.as_ref() {
+            "is_error" | "from" => false,
+            // Members of another API's message; annotations for their position are not a loss.
+            name if Api::from_name(name).is_some() => {
+                let leftovers = ["members", "item", "part", "calls"];
+                name != own && leftovers.iter().any(|name| json::member(value, name).is_some())
+            }
+            _ => has_more_data(value),
+        };
+        let lost = said
+            .message
+            .metadata
+            .is_some_and(|raw| extra_members(raw, &[]).any(free));
+        self.report.count_loss(Loss::Metadata, u64::from(lost));
+    }
+
+    /// Reports omitted reasoning.
+    pub fn report_lost_reasoning(&mut self, part: &[u8]) {
+        self.report.count_loss(Loss::Reasoning, 1);
+        let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
+        let signed = signed.iter().any(|name| json::member(part, name).is_some());
+        self.report.count_loss(Loss::Signature, u64::from(signed));
+    }
+}
+
+/// Whether the annotations of a format have more data than the position in an element that was decoded completely.
+pub fn has_more_data(notes: &[u8]) -> bool {
+    !notes.starts_with(b"{")
+        || extra_members(notes, &["of"]).any(|(name, value)| name != "residue" || value != b"null")
+}
+
+/// The members of an object except those with these names, in order.
+pub fn extra_members<'o>(
+    object: &'o [u8],
+    known: &[&str],
+) -> impl Iterator<Item = (Cow<'o, str>, &'o [u8])> + use<'o> {
+    let mut found = Vec::new();
+    if let Ok(mut scan) = Members::new(object, Dialect::Strict) {
+        while let Ok(Some(member)) = scan.next() {
+            let name = json::unescape(member.key);
+            if !known.contains(&name.as_ref()) {
+                found.push((name, member.value));
+            }
+        }
+    }
+    found.into_iter()
+}
+
+/// Adds the members that [`extra_members`] returns to an object under construction.
+pub fn add_extra_members(built: &mut ObjectBuilder, object: &[u8], known: &[&str]) {
+    for (name, value) in extra_members(object, known) {
+        built.raw(&name, value);
+    }
+}
+
+/// An object of the members that [`extra_members`] returns; `None` if there are none.
+pub fn extra_object(object: &[u8], known: &[&str]) -> Option<Vec<u8>> {
+    let mut built = ObjectBuilder::default();
+    for (name, value) in extra_members(object, known) {
+        built.raw(&name, value);
+    }
+    (!built.is_empty()).then(|| built.finish())
+}
+
+/// An array of raw values.
+pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for value in values {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        out.extend_from_slice(value.as_ref());
+    }
+    out.push(b']');
+    out
+}
+
+/// The text as a JSON string.
+pub fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    json::push_text(&mut out, text);
+    out
+}
+
+/// The arguments of a call as an object, which some APIs require: unchanged if they already are one. The second value
+/// is whether they had to be wrapped.
+pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
+    let Some(raw) = arguments else {
+        return (b"{}".to_vec(), false);
+    };
+    let Some(text) = json::text(raw) else {
+        return match raw.first() {
+            Some(b'{') => (raw.to_vec(), false),
+            _ if raw == b"null" => (b"{}".to_vec(), false),
+            _ => (wrapped("input", raw), true),
+        };
+    };
+    let bytes = text.trim().as_bytes();
+    if bytes.is_empty() {
+        return (b"{}".to_vec(), false);
+    }
+    if bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len()) {
+        // On one line, because white space outside of strings is insignificant.
+        return (json::compact(bytes).0, false);
+    }
+    (wrapped("input", raw), true)
+}
+
+/// An object with one member.
+pub fn wrapped(name: &str, value: &[u8]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built.raw(name, value);
+    built.finish()
+}

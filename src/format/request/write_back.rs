@@ -1,0 +1,35 @@
+//! Writes several histories back to their positions in one input.
+
+use super::{Api, write};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::report::Report;
+use crate::format::{EditedSession, Purpose, written};
+use crate::model::json;
+use std::io::Write;
+
+/// Writes the sessions of one section of an input, with its original bytes unless a session has changed.
+pub fn write_back(
+    api: Api,
+    sessions: &[EditedSession<'_>],
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
+        return Ok(());
+    };
+    written(out.write_all(&origin.lead))?;
+    if sessions.iter().all(|session| !session.changed) {
+        return written(out.write_all(&origin.bytes));
+    }
+    let [one] = sessions else {
+        let what = "responses with several choices cannot be rewritten in place";
+        return Err(Error::new(ErrorKind::Usage, what).hint("omit -i and redirect the output"));
+    };
+    let mut whole = Vec::new();
+    write(api, one.session, one.view, Purpose::Return, &mut whole, report)?;
+    // A section on one line must remain on one line.
+    match memchr::memchr(b'\n', &origin.bytes) {
+        Some(_) => written(out.write_all(whole.trim_ascii_end())),
+        None => written(out.write_all(&json::compact(&whole).0)),
+    }
+}

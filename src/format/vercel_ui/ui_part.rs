@@ -1,0 +1,35 @@
+//! The pieces of a message, for both versions.
+
+/// One piece of a message.
+pub enum UiPart {
+    /// The separator between two steps.
+    Border,
+    /// Reasoning.
+    Thought(Vec<u8>),
+    /// A part of the content.
+    Part(Vec<u8>),
+    /// A call, and its result.
+    Call(UiCall),
+}
+
+/// A call.
+pub struct UiCall {
+    /// The id, as JSON.
+    pub id: Vec<u8>,
+    /// The tool, as JSON.
+    pub name: Vec<u8>,
+    /// The arguments, a JSON string.
+    pub arguments: Vec<u8>,
+    /// Its result.
+    pub result: Option<CallResult>,
+}
+
+/// The result of a call.
+pub struct CallResult {
+    /// The content, a JSON string.
+    pub content: Vec<u8>,
+    /// Whether the tool failed.
+    pub failed: bool,
+    /// Whether the call was denied.
+    pub denied: bool,
+}

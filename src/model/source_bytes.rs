@@ -1,0 +1,10 @@
+//! The source bytes of a session of another format, so that unchanged parts are written back unchanged.
+
+/// A section of an input that became one or more sessions: an array element, a line, or a whole log.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SourceBytes {
+    /// The bytes between the previous section and this one, such as a comma.
+    pub lead: Vec<u8>,
+    /// The bytes of the section.
+    pub bytes: Vec<u8>,
+}
