@@ -219,8 +219,9 @@ fn the_worst_of_several_inputs_is_the_status() {
 #[test]
 fn a_closed_pipe_is_success() {
     let env = place();
+    // More than an enlarged pipe holds, so that no command ends before its reader.
     let many: String = (0..20_000)
-        .map(|n| format!("{{\"role\":\"user\",\"content\":\"{n}\"}}\n"))
+        .map(|n| format!("{{\"role\":\"user\",\"content\":\"{n:0100}\"}}\n"))
         .collect();
     env.write("many.jsonl", &many);
     let lines = [
