@@ -14,7 +14,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 /// Below this cost of the larger input, startup and clock resolution dominate.
-const FLOOR: Duration = Duration::from_millis(100);
+const FLOOR: Duration = Duration::from_millis(60);
 
 /// Maximum cost ratio for four times the input: n log n is below five, quadratic is sixteen.
 const MOST: u32 = 8;
@@ -179,7 +179,7 @@ fn claimed(count: usize, parent: impl Fn(usize) -> String) -> Env {
 
 #[test]
 fn compactions_with_an_insert_each() {
-    is_linear(200, |size| {
+    is_linear(100, |size| {
         lines(size + 1, |nth| match nth {
             0 => said("m"),
             nth => compact(
@@ -195,7 +195,7 @@ fn compactions_with_an_insert_each() {
 
 #[test]
 fn inserts_before_inserts_and_cuts_between_them() {
-    is_linear(300, |size| {
+    is_linear(100, |size| {
         lines(2 * size + 1, |nth| match (nth, nth % 2) {
             (0, _) => said("i0"),
             (_, 1) => compact(
@@ -213,7 +213,7 @@ fn inserts_before_inserts_and_cuts_between_them() {
 
 #[test]
 fn compactions_that_edit_one_message() {
-    is_linear(200, |size| {
+    is_linear(100, |size| {
         lines(size + 1, |nth| match nth {
             0 => said("m"),
             nth => compact(nth, &format!(r#""edit":[{{"id":"m","k{nth}":{nth}}}]"#)),
@@ -241,7 +241,7 @@ fn equal_lines_without_ids() {
 
 #[test]
 fn calls_and_results_of_one_id() {
-    is_linear(200, |size| {
+    is_linear(120, |size| {
         lines(2 * size, |nth| match nth < size {
             true => calls(&[call("c")]),
             false => result("c"),
@@ -271,7 +271,7 @@ fn calls_in_one_message() {
 
 #[test]
 fn events_that_set_members() {
-    is_linear(600, |size| {
+    is_linear(250, |size| {
         lines(size + 1, |nth| match nth {
             0 => said("m"),
             nth => format!(r#"{{"type":"meta","id":"e{nth}","set":{{"k{nth}":{nth}}}}}"#),
@@ -281,7 +281,7 @@ fn events_that_set_members() {
 
 #[test]
 fn events_that_unset_members() {
-    is_linear(600, |size| {
+    is_linear(250, |size| {
         let set = joined(size, |nth| format!(r#""k{nth}":{nth}"#));
         lines(size + 1, |nth| match nth {
             0 => format!(r#"{{"type":"meta","set":{{{set}}}}}"#),
@@ -303,7 +303,7 @@ fn ranges_of_one_compaction() {
 
 #[test]
 fn links_and_cuts() {
-    is_linear(300, |size| {
+    is_linear(150, |size| {
         lines(3 * size, |nth| match nth % 3 {
             0 => said(&format!("m{nth}")),
             1 => format!(r#"{{"type":"truncate","id":"t{nth}","before":"m{}"}}"#, nth - 1),
@@ -314,7 +314,7 @@ fn links_and_cuts() {
 
 #[test]
 fn damage_blank_lines_and_deep_values() {
-    is_linear(300, |size| {
+    is_linear(100, |size| {
         let deep = "[".repeat(20 * size) + &"]".repeat(20 * size);
         let digits = "9".repeat(20 * size);
         let all = lines(8 * size, |nth| match nth % 8 {

@@ -79,7 +79,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
                 .flat_map(|end| [(golden, end, true), (golden, end, false)]),
         );
     }
-    faults.inject(&jobs, 100, |(golden, end, fails)| {
+    faults.inject(&jobs, 60, |(golden, end, fails)| {
         tally.count(judge(golden, *end, *fails), || {
             let how = if *fails {
                 "writing fails"

@@ -70,7 +70,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
             of_call(faults.long, &mut chance, golden, call, &mut jobs);
         }
     }
-    faults.inject(&jobs, 320, |job| {
+    faults.inject(&jobs, 160, |job| {
         let place = job.golden.before.copy();
         let (outcome, _) = trace::run_with(&place, job.golden.operation, &job.injections);
         // If the message could not be written, it is not required.

@@ -76,7 +76,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         .iter()
         .flat_map(|golden| ROOM.map(|room| (golden, room)))
         .collect();
-    faults.inject(&jobs, 60, |(golden, room)| {
+    faults.inject(&jobs, 40, |(golden, room)| {
         tally.count(one(golden, way, *room), || {
             format!(
                 "{}: room for {} pages and {} files",

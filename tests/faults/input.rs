@@ -146,7 +146,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         .rev()
         .flat_map(|input| WAYS.map(|way| (input, way)))
         .collect();
-    faults.inject(&jobs, 80, |(input, way)| {
+    faults.inject(&jobs, 40, |(input, way)| {
         // The longest lines are tested in two ways only.
         if input.bytes.len() >= 64 << 20 && way != &WAYS[0] && way != &WAYS[6] {
             return;

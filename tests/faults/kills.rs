@@ -32,7 +32,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
             call,
         }));
     }
-    faults.inject(&jobs, 240, |job| {
+    faults.inject(&jobs, 120, |job| {
         let Job { golden, call, .. } = job;
         let place = golden.before.copy();
         let kill = format!("{}:signal=KILL:when={}", call.name, call.nth);

@@ -155,7 +155,7 @@ fn two_runs(faults: &Faults, tally: &Tally, second: impl Fn(&Golden, &Place, &mu
         jobs.extend(calls.map(|call| (golden, call)));
     }
     let random = if faults.long { 10 } else { 2 };
-    faults.inject(&jobs, 60, |(golden, call)| {
+    faults.inject(&jobs, 40, |(golden, call)| {
         let injection = format!("{}:signal=KILL:when={}", call.name, call.nth);
         let place = golden.before.copy();
         let mut disk = Disk::new(place.root());

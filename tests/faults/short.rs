@@ -28,7 +28,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
                 .flat_map(|limit| [(golden, limit, true), (golden, limit, false)]),
         );
     }
-    faults.inject(&jobs, 160, |(golden, limit, fails)| {
+    faults.inject(&jobs, 80, |(golden, limit, fails)| {
         let place = golden.before.copy();
         let mut command = place.program("sh");
         command
