@@ -109,7 +109,7 @@ impl<'f> Commands<'f> {
             newest_test,
             tools: match tools.is_empty() {
                 true => String::new(),
-                false => format!("{TOOLS}{}\n", tools.join(", ")),
+                false => quoted(TOOLS, &tools.join(", ")),
             },
             unnamed: facts.unnamed[2],
             shown: Default::default(),
