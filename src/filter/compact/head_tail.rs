@@ -106,7 +106,7 @@ fn tail(rest: &str, limit: TextLimit) -> usize {
 }
 
 /// The last character boundary at or before this offset.
-fn boundary(text: &str, at: usize) -> usize {
+pub fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

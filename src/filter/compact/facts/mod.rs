@@ -36,6 +36,7 @@ fn read<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool, enough
         facts: SessionFacts::default(),
         results: first_results(work),
         place: working_directory(work.session),
+        running: HashMap::new(),
         newest_reply: 0,
         bytes: 0,
     };
@@ -122,6 +123,8 @@ struct FactReader<'w, 's> {
     /// The result of each call.
     results: HashMap<(usize, usize), usize>,
     place: Option<String>,
+    /// Tool name and text of each command that is still running, by the id of its process.
+    running: HashMap<String, (String, String)>,
     /// The index of the newest reply's first note.
     newest_reply: usize,
     /// Bytes of requests and notes.
@@ -133,7 +136,9 @@ impl<'w> FactReader<'w, '_> {
         match message.role() {
             Role::User => {
                 let text = message.text();
-                if message.category() == Category::Context || text.trim().is_empty() {
+                // The output of a command that the user ran asks for nothing.
+                let asks = !matches!(message.category(), Category::Context | Category::SystemOutput);
+                if !asks || text.trim().is_empty() {
                     return;
                 }
                 if is_harness(&text) {
@@ -160,7 +165,8 @@ impl<'w> FactReader<'w, '_> {
                 }
                 for (nth, call) in message.tool_calls().iter().enumerate() {
                     let result = self.results.get(&(at, nth)).copied();
-                    if !shows(at) || result.is_some_and(|at| !shows(at)) {
+                    let shown = shows(at) && result.is_none_or(shows);
+                    if !self.continues(call, result, shows) && !shown {
                         self.call(call, result, shows);
                     }
                 }
@@ -196,12 +202,58 @@ impl<'w> FactReader<'w, '_> {
         self.bytes += notes.sum::<u64>();
     }
 
+    /// Attributes the result of a call that reads from a running process to its command; returns false for any other
+    /// call.
+    fn continues(
+        &mut self,
+        call: &ToolCall<'w>,
+        result: Option<usize>,
+        shows: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        if self.running.is_empty() {
+            return false;
+        }
+        let process = tool::process(call);
+        let Some((process, (name, text))) = process.and_then(|id| self.running.remove_entry(&id)) else {
+            return false;
+        };
+        let message = result.and_then(|at| self.work.view.items[at].message(self.work.session));
+        let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
+        let known = self.facts.commands.seen(&text);
+        if outcome.has_ended() || outcome.process.is_some() {
+            let last = outcome.last_line();
+            if !last.is_empty() {
+                known.last_line = Cow::Owned(last.to_string());
+            }
+        }
+        if outcome.has_ended() {
+            known.failure = outcome.failed.then(|| outcome.failure(ERROR.1));
+            self.error(&name, &text, &outcome, result.is_none_or(shows));
+        } else {
+            self.running.insert(process, (name, text));
+        }
+        true
+    }
+
+    /// Adds an error with the tool, its subject and the line that explains the failure.
+    fn error(&mut self, name: &str, subject: &str, outcome: &CallOutcome<'_>, is_shown: bool) {
+        if is_shown || !outcome.failed || !outcome.explains_failure() {
+            return;
+        }
+        let short: String = subject.chars().take(ERROR.0).collect();
+        let space = if short.is_empty() { "" } else { " " };
+        let failure = outcome.failure(ERROR.1);
+        let error = format!("{name}{space}{} => {failure}", short.trim_end());
+        self.facts.errors.push(error);
+    }
+
     fn call(&mut self, call: &ToolCall<'w>, result: Option<usize>, shows: &dyn Fn(usize) -> bool) {
         let message = result.and_then(|at| self.work.view.items[at].message(self.work.session));
         let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
         let (name, about) = tool::read(call);
+        let place = self.place.clone();
         let near = |path: &str| {
-            let inside = self.place.as_deref().and_then(|place| path.strip_prefix(place));
+            let inside = place.as_deref().and_then(|place| path.strip_prefix(place));
             inside
                 .and_then(|path| path.strip_prefix('/'))
                 .unwrap_or(path)
@@ -213,16 +265,7 @@ impl<'w> FactReader<'w, '_> {
             CallSubject::Plan(_) | CallSubject::Other => String::new(),
         };
         let failure = outcome.failed.then(|| outcome.failure(ERROR.1));
-        if let Some(failure) = &failure
-            && outcome.explains_failure()
-            && result.is_some_and(|at| !shows(at))
-        {
-            let short: String = subject.chars().take(ERROR.0).collect();
-            let space = if short.is_empty() { "" } else { " " };
-            self.facts
-                .errors
-                .push(format!("{name}{space}{} => {failure}", short.trim_end()));
-        }
+        self.error(&name, &subject, &outcome, result.is_none_or(shows));
         match about {
             CallSubject::Files(files) => {
                 for (change, path) in files {
@@ -245,6 +288,9 @@ impl<'w> FactReader<'w, '_> {
                     failure,
                     last_line: Cow::Owned(outcome.last_line().to_string()),
                 };
+                if let Some(process) = outcome.process {
+                    self.running.insert(process, (name, text.trim().to_string()));
+                }
             }
             CallSubject::Plan(steps) => self.facts.plan = steps,
             CallSubject::Other if !name.is_empty() => *self.facts.tools.seen(&name) += 1,

@@ -1,5 +1,6 @@
 //! The outcome of a call: its exit code, whether it failed, and the error line.
 
+use super::super::head_tail::boundary;
 use super::super::placeholders;
 use crate::filter::phrase::contains_words;
 use crate::model::json;
@@ -12,6 +13,8 @@ pub struct CallOutcome<'a> {
     code: Option<i64>,
     /// Whether it failed.
     pub failed: bool,
+    /// The id of the process if it is still running; a later call fetches the rest of its output.
+    pub process: Option<String>,
     text: Cow<'a, str>,
 }
 
@@ -21,6 +24,12 @@ const CODES: [&str; 3] = [
     "Command exited with code ",
     "Exit code: ",
 ];
+
+/// The text before the id of a running process.
+const RUNNING: &str = "Process running with session ID ";
+
+/// The text before an exit code that is the whole first line of a result.
+const CODE_LINE: &str = "Exit code ";
 
 /// How many bytes of a result are searched for an exit code, at its beginning and at its end.
 const ENVELOPE: (usize, usize) = (600, 200);
@@ -48,8 +57,14 @@ impl<'a> CallOutcome<'a> {
         CallOutcome {
             code,
             failed: is_error || code.is_some_and(|code| code != 0),
+            process: running_process(&text),
             text: text_after_envelope(text),
         }
+    }
+
+    /// Whether the process has exited with a code.
+    pub fn has_ended(&self) -> bool {
+        self.code.is_some()
     }
 
     /// Whether a text explains the failure.
@@ -74,8 +89,7 @@ impl<'a> CallOutcome<'a> {
 
     /// The last line that is not empty.
     pub fn last_line(&self) -> &str {
-        let mut lines = self.text.lines().rev().map(str::trim);
-        let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
+        let last = output_lines(&self.text).next_back().unwrap_or_default();
         if placeholders::is_mark(last) { "" } else { last }
     }
 }
@@ -84,12 +98,15 @@ fn number(raw: &[u8]) -> Option<i64> {
     std::str::from_utf8(raw).ok()?.parse().ok()
 }
 
+/// The first bytes of a result, which may be an envelope.
+fn front(text: &str) -> &str {
+    &text[..boundary(text, ENVELOPE.0)]
+}
+
 /// The exit code in the envelope of a result.
 fn exit_code(text: &str) -> Option<i64> {
-    let front = (0..=ENVELOPE.0.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at))?;
-    let back = (text.len().saturating_sub(ENVELOPE.1)..=text.len()).find(|at| text.is_char_boundary(*at))?;
+    let front = front(text);
+    let back = boundary(text, text.len().saturating_sub(ENVELOPE.1));
     let code = |line: &str| {
         let rest = CODES
             .iter()
@@ -99,25 +116,56 @@ fn exit_code(text: &str) -> Option<i64> {
             .unwrap_or(rest.len());
         rest[..end].parse().ok()
     };
-    text[..front]
+    let found = front
         .lines()
-        .chain(text[back.max(front)..].lines())
-        .find_map(code)
+        .chain(text[back.max(front.len())..].lines())
+        .find_map(code);
+    found.or_else(|| text.lines().next()?.strip_prefix(CODE_LINE)?.parse().ok())
 }
 
-/// The text after the line `Output:` of an envelope.
+/// The id of the running process that an envelope names.
+fn running_process(text: &str) -> Option<String> {
+    let mut lines = front(text).lines().take_while(|line| *line != OUTPUT);
+    let id = lines.find_map(|line| line.strip_prefix(RUNNING))?.trim();
+    (!id.is_empty()).then(|| id.to_string())
+}
+
+/// The last line of an envelope.
+const OUTPUT: &str = "Output:";
+
+/// The text after an envelope: after its line `Output:`, or after a first line that is only the exit code.
 fn text_after_envelope(text: Cow<'_, str>) -> Cow<'_, str> {
-    let front = (0..=ENVELOPE.0.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
-    let is_envelope = CODES.iter().any(|begins| text[..front].contains(begins));
-    let at = text[..front].find("\nOutput:\n").filter(|_| is_envelope);
+    let front = front(&text);
+    let has_code = CODES.iter().any(|begins| front.contains(begins)) || front.contains(RUNNING);
+    let mut end = 0;
+    let mut ends = front.split_inclusive('\n').map(|line| {
+        end += line.len();
+        (line.trim_end(), end)
+    });
+    let at = match has_code {
+        true => ends.find(|(line, _)| *line == OUTPUT).map(|(_, end)| end),
+        false => ends
+            .next()
+            .filter(|(line, _)| is_code_line(line))
+            .map(|(_, end)| end),
+    };
     match (at, text) {
         (None, text) => text,
-        (Some(at), Cow::Borrowed(text)) => Cow::Borrowed(&text[at + 9..]),
-        (Some(at), Cow::Owned(text)) => Cow::Owned(text[at + 9..].to_string()),
+        (Some(at), Cow::Borrowed(text)) => Cow::Borrowed(&text[at..]),
+        (Some(at), Cow::Owned(text)) => Cow::Owned(text[at..].to_string()),
     }
+}
+
+fn is_code_line(line: &str) -> bool {
+    let code = line.strip_prefix(CODE_LINE);
+    code.is_some_and(|code| code.parse::<i64>().is_ok())
+}
+
+/// The lines of a result with a text, except those that only report its exit code.
+fn output_lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let is_code = |line: &str| CODES.iter().any(|begins| line.starts_with(begins));
+    let lines = text.lines().map(str::trim);
+    lines.filter(move |line| !line.is_empty() && !is_code(line))
 }
 
 /// Texts that identify an error line.
@@ -166,7 +214,7 @@ const WORDS: [&str; 26] = [
 
 /// The line that explains the failure.
 fn error_line(text: &str) -> &str {
-    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = || output_lines(text);
     let names = |line: &&str| {
         let lower = line.to_lowercase();
         NAMING.iter().any(|what| lower.contains(what)) || BEGINNING.iter().any(|what| lower.starts_with(what))
@@ -201,6 +249,18 @@ mod tests {
             (
                 r#"{"role":"tool","content":"Chunk ID: 1\nProcess exited with code 101\nOutput:\nerror[E0308]: mismatched\nmore\n"}"#,
                 failed("101: error[E0308]: mismatched", "more"),
+            ),
+            (
+                r#"{"role":"tool","content":"Exit code 1\n(eval):1: no matches\n","metadata":{"is_error":true}}"#,
+                failed("1: (eval):1: no matches", "(eval):1: no matches"),
+            ),
+            (
+                r#"{"role":"tool","content":"(no output)\n\nCommand exited with code 3"}"#,
+                failed("3: (no output)", "(no output)"),
+            ),
+            (
+                r#"{"role":"tool","content":"Chunk ID: 1\nProcess running with session ID 5\nOutput:\n","metadata":{"exit_code":1}}"#,
+                failed("1", ""),
             ),
             (
                 r#"{"role":"tool","content":"{\"output\":\"a\\nmake: *** failed\\n\",\"metadata\":{\"exit_code\":2}}"}"#,

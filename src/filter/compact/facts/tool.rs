@@ -93,6 +93,13 @@ pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, CallSubject<'c>) {
     (name, about.unwrap_or(CallSubject::Other))
 }
 
+/// The id of the running process whose output a call reads, such as `write_stdin` of Codex.
+pub fn process(call: &ToolCall<'_>) -> Option<String> {
+    let id = json::member(call.arguments.as_bytes(), "session_id")?;
+    let number = || Some(std::str::from_utf8(id).ok()?.trim().to_string());
+    json::text(id).map(Cow::into_owned).or_else(number)
+}
+
 /// Most characters of a tool name.
 const NAME: usize = 64;
 

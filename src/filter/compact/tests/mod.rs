@@ -10,6 +10,7 @@ mod many;
 mod marks;
 mod needed;
 mod newest;
+mod outcomes;
 mod pieces;
 mod repeated;
 pub(in crate::filter) mod sessions;
