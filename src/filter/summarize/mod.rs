@@ -56,6 +56,7 @@ pub(in crate::filter) use sentences::ranges as sentence_ranges;
 pub use shorten::shorten;
 pub use term_weight::{weight, weights};
 pub use terms::{for_each_term, terms};
+pub(in crate::filter) use text_units::sentence_units;
 
 use crate::model::message::Role;
 use entry::{CountFn, QuotedText};
@@ -228,6 +229,7 @@ pub fn hand_over(
         begin_summary(sources, rules_from, previous, options, count)?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
+    facts.drop_repeated_notes();
     let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
     facts
         .requests

@@ -228,14 +228,14 @@ fn text_units(
     let bytes = text.len() as u64;
     let is_long = || tokens.unwrap_or_else(|| count(text)) > longest;
     match bytes > longest && (bytes > longest * 8 || is_long()) {
-        true => sentences(text),
+        true => sentence_units(text),
         false => vec![(0..text.len(), false)],
     }
 }
 
 /// Splits a text into sentences; the flag marks those that begin a line. Fenced code and tables are one unit each,
 /// and very short sentences join the one before.
-fn sentences(text: &str) -> Vec<(Range<usize>, bool)> {
+pub(in crate::filter) fn sentence_units(text: &str) -> Vec<(Range<usize>, bool)> {
     let mut found: Vec<(Range<usize>, bool)> = Vec::new();
     let (mut fenced, mut table) = (false, false);
     for range in ranges(text) {

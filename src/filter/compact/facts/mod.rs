@@ -6,7 +6,7 @@ pub(in crate::filter) mod tool;
 use super::placeholders;
 use super::state::{CompactionState, ViewEntry};
 use crate::filter::summarize::handoff::{AssistantNote, Command, SessionFacts};
-use crate::filter::summarize::{is_harness, sentence_ranges, without_list_mark};
+use crate::filter::summarize::{is_harness, sentence_units, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
@@ -36,6 +36,7 @@ fn read<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool, enough
         facts: SessionFacts::default(),
         results: first_results(work),
         place: working_directory(work.session),
+        stays,
         running: HashMap::new(),
         newest_reply: 0,
         bytes: 0,
@@ -117,8 +118,10 @@ pub(in crate::filter) fn working_directory(session: &Session) -> Option<String> 
     })
 }
 
-struct FactReader<'w, 's> {
+struct FactReader<'w, 's, 'f> {
     work: &'w CompactionState<'s>,
+    /// Whether the view keeps an item, at least in part.
+    stays: &'f dyn Fn(usize) -> bool,
     facts: SessionFacts<'w>,
     /// The result of each call.
     results: HashMap<(usize, usize), usize>,
@@ -131,7 +134,7 @@ struct FactReader<'w, 's> {
     bytes: u64,
 }
 
-impl<'w> FactReader<'w, '_> {
+impl<'w> FactReader<'w, '_, '_> {
     fn take(&mut self, at: usize, message: &Message<'w>, shows: &dyn Fn(usize) -> bool) {
         match message.role() {
             Role::User => {
@@ -159,7 +162,7 @@ impl<'w> FactReader<'w, '_> {
                     self.newest_reply = self.facts.notes.len();
                     let shown = shows(at);
                     if !shown {
-                        self.note(text.clone());
+                        self.note(at, text.clone());
                     }
                     self.facts.reply = (!shown).then_some(text);
                 }
@@ -181,12 +184,19 @@ impl<'w> FactReader<'w, '_> {
         notes.take(CONCLUDING).for_each(|note| note.concludes = true);
     }
 
-    fn note(&mut self, text: Cow<'w, str>) {
+    /// Adds the sentences of a message, except those that its shortened form in the view shows.
+    fn note(&mut self, at: usize, text: Cow<'w, str>) {
         let known = self.facts.notes.len();
-        let sentences = sentence_ranges(&text).into_iter().filter_map(|range| {
+        let message = (self.stays)(at).then(|| self.work.message(at)).flatten();
+        let shown = message
+            .map(|message| message.text().into_owned())
+            .unwrap_or_default();
+        let sentences = sentence_units(&text).into_iter().filter_map(|(range, _)| {
             let sentence = &text[range.clone()];
             let bare = without_list_mark(sentence);
-            let says = NOTE.contains(&bare.chars().count()) && !bare.starts_with(placeholders::BEGINNING);
+            let says = NOTE.contains(&bare.chars().count())
+                && !bare.starts_with(placeholders::BEGINNING)
+                && !shown.contains(bare);
             says.then_some(range.end - bare.len()..range.end)
         });
         self.facts.notes.extend(sentences.map(|range| AssistantNote {

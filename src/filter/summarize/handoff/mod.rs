@@ -28,7 +28,7 @@ pub(super) use write::Blocks;
 
 use super::entry::{QuotedText, entry};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The facts of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,6 +185,14 @@ impl<'a> SessionFacts<'a> {
             .chain(others)
             .chain(earlier);
         all.map(|length| length as u64 + 4).sum()
+    }
+
+    /// Drops all but the newest of equal notes.
+    pub(super) fn drop_repeated_notes(&mut self) {
+        let mut seen = HashSet::new();
+        let newest = self.notes.iter().rev().map(|note| seen.insert(&*note.text));
+        let mut kept: Vec<bool> = newest.collect();
+        self.notes.retain(|_| kept.pop().unwrap_or(true));
     }
 
     /// Combines these facts with newer ones.

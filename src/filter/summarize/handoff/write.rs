@@ -49,14 +49,23 @@ impl<'f> Blocks<'f> {
 
     /// Writes the blocks within `room` tokens.
     pub fn write(&self, room: u64) -> String {
-        let mut out = String::new();
-        for (block, part) in self.blocks.iter().zip(parts(&self.blocks, room)) {
+        let parts = parts(&self.blocks, room);
+        let blocks = self.blocks.iter().zip(parts).map(|(block, part)| {
             let heading = (self.count)(block.heading.line()) + 1;
-            let lines = (block.lines)(part.saturating_sub(heading));
-            if lines.is_empty() {
-                continue;
+            (block.heading, (block.lines)(part.saturating_sub(heading)))
+        });
+        let mut blocks: Vec<(Heading, Vec<String>)> = blocks.collect();
+        // Notes do not repeat what the block of the last reply shows.
+        if let Some((Heading::Reply, reply)) = blocks.last() {
+            let reply = reply.concat();
+            let notes = blocks.iter_mut().find(|(heading, _)| *heading == Heading::Notes);
+            if let Some((_, lines)) = notes {
+                lines.retain(|line| !reply.contains(line.trim_start_matches("- ").trim_end()));
             }
-            out.push_str(block.heading.line());
+        }
+        let mut out = String::new();
+        for (heading, lines) in blocks.iter().filter(|(_, lines)| !lines.is_empty()) {
+            out.push_str(heading.line());
             out.push('\n');
             lines.iter().for_each(|line| out.push_str(line));
         }

@@ -14,7 +14,7 @@ fn facts() -> SessionFacts<'static> {
         }],
         errors: vec![format!("bash make => 2: {HOSTILE}")],
         notes: vec![AssistantNote {
-            text: HOSTILE.into(),
+            text: format!("Found: {HOSTILE}").into(),
             concludes: true,
         }],
         reply: Some(HOSTILE.into()),
@@ -151,4 +151,22 @@ fn a_question_selects_among_the_requests() {
         assert!(read.requests.last().unwrap().contains("page 39 "), "{text}");
         assert_eq!(read.requests.len() as u64 + read.unnamed[0], 40, "{text}");
     }
+}
+
+#[test]
+fn notes_are_quoted_once_and_not_if_the_reply_shows_them() {
+    let note = |text: &'static str| AssistantNote {
+        text: text.into(),
+        concludes: false,
+    };
+    let mut facts = facts();
+    facts.notes = vec![
+        note("The lock is held twice."),
+        note("The lock is held twice."),
+        note("All of it works now."),
+    ];
+    facts.reply = Some("The job is done. All of it works now.".into());
+    let text = handed(facts, None, 1000).text;
+    assert_eq!(text.matches("The lock is held twice.").count(), 1, "{text}");
+    assert_eq!(text.matches("All of it works now.").count(), 1, "{text}");
 }
