@@ -2,7 +2,7 @@
 //! to five words, `~ing` a word with that ending.
 
 use super::marks::{BEGIN, BEGINNINGS, DUTY, LIFT, LIFTING, OF_THINGS, ONCE, PERSON, SMALL_TALK, TALK};
-use super::word_lists::{NOT_FORBIDDEN, is_in};
+use super::word_lists::{NOT_FORBIDDEN, REPORTED, is_in};
 use super::words::Sentence;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -124,12 +124,15 @@ impl Sentence {
 
     /// `no emojis`, `no function names longer than ...`.
     fn forbids_many(&self, start: usize) -> bool {
-        if self.at(start) != "no" || is_in(NOT_FORBIDDEN, self.at(start + 1)) {
+        let first = self.at(start + 1);
+        let is_answer = self.words.get(start + 1).is_some_and(|word| word.fresh);
+        if self.at(start) != "no" || is_answer || is_in(NOT_FORBIDDEN, first) || is_in(REPORTED, first) {
             return false;
         }
         let many = |at: usize| {
             let word = self.at(at);
-            word.len() > 3 && (word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ing"))
+            let plural = word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("'s");
+            word.len() > 3 && (plural || word.ends_with("ing"))
         };
         many(start + 1) || many(start + 2) && self.words.len() <= start + 8
     }

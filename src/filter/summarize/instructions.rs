@@ -71,9 +71,9 @@ impl Sentence {
 
     /// The first significant word from an index: skips polite words and conjunctions.
     fn opening(&self, mut at: usize) -> usize {
-        const PASSED: [&str; 15] = [
+        const PASSED: [&str; 17] = [
             "please", "also", "and", "but", "so", "then", "just", "kindly", "ok", "okay", "hi", "hello",
-            "oh", "note", "let's",
+            "oh", "note", "let's", "yes", "yeah",
         ];
         while is_in(&PASSED, self.at(at)) {
             at += 1;
@@ -233,10 +233,23 @@ impl Sentence {
         }
         (at + 1..self.words.len()).any(|index| {
             let before = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
-            let cue = self.is(CUE, index) && !self.has_words_at(index, "any more");
+            let cue = self.is(CUE, index) && !self.is_of_one_task(at, index);
             let contrast = self.words[index].fresh && matches!(self.at(index), "not" | "no");
             cue || contrast || before || conditions.iter().any(|phrase| self.has_words_at(index, phrase))
         })
+    }
+
+    /// Whether a word such as `any` or `each` belongs to a single task: "tell me if there are any", "split it ... of
+    /// each", "any other".
+    fn is_of_one_task(&self, at: usize, cue: usize) -> bool {
+        const OTHERS: [&str; 8] = ["more", "other", "others", "else", "of", "you", "we", ""];
+        const AT_HAND: [&str; 6] = ["it", "this", "that", "these", "those", "some"];
+        const ASKED: [&str; 6] = ["there", "there's", "whether", "has", "have", "had"];
+        match self.at(cue) {
+            "any" => is_in(&OTHERS, self.at(cue + 1)) || (at..cue).any(|index| is_in(&ASKED, self.at(index))),
+            "each" => is_in(&AT_HAND, self.at(at + 1)),
+            _ => false,
+        }
     }
 
     /// `... in all of your answers`, `... everything you write`: an imperative about all the reader's output.
@@ -252,7 +265,9 @@ impl Sentence {
             "as if i",
             "like i'm",
         ];
-        self.is(IMPERATIVE, at) && self.find(&ALL).is_some_and(|found| found > at)
+        // "Anything you can do" asks for one thing.
+        let is_lasting = |found: usize| found > at && !matches!(self.at(found + 2), "can" | "want" | "like");
+        self.is(IMPERATIVE, at) && self.find(&ALL).is_some_and(is_lasting)
     }
 
     /// Phrases that set a rule anywhere in a sentence.

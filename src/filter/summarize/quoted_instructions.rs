@@ -170,7 +170,9 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
         if sentence.starts_with("```") {
             is_code = !is_code;
         }
-        if is_code || sentence.starts_with("> ") {
+        // Lines of JSON are pasted output.
+        let is_output = ["{\"", "\":", "\"}"].iter().any(|json| sentence.contains(json));
+        if is_code || is_output || sentence.starts_with("> ") {
             return None;
         }
         let text = without_list_mark(sentence);

@@ -103,6 +103,13 @@ pub(super) const NOT_FORBIDDEN: &[&str] = &[
     "but",
 ];
 
+/// Plurals after `no` in reports rather than prohibitions: "no errors".
+#[rustfmt::skip]
+pub(super) const REPORTED: &[&str] = &[
+    "errors", "issues", "warnings", "failures", "fixes", "changes", "results", "matches", "conflicts",
+    "regressions", "problems", "differences", "updates", "bugs",
+];
+
 /// Beginnings of sentences about specific things rather than all of a kind.
 #[rustfmt::skip]
 pub(super) const AT_HAND: &[&str] = &[

@@ -34,3 +34,30 @@ fn held_out_instructions_are_distinguished() {
     let [found, of, alarms, others] = told("held out", include_str!("held_out.txt"));
     assert!(found * 100 >= of * 90 && alarms * 100 <= others * 15);
 }
+
+#[test]
+fn answers_reports_and_single_tasks_set_no_rule() {
+    for sentence in [
+        "no, that's horrible.",
+        "no, it's not phase 1",
+        "yes need to be fully clean",
+        "No fixes applied.",
+        "No errors, everything is working fine",
+        "read the parser file in full please and tell me if there are any other things",
+        "split it into separate modules with a description of each module",
+        "write some markdown here in chat, anything you can do",
+    ] {
+        assert_eq!(strength(sentence), None, "{sentence}");
+    }
+    for sentence in [
+        "no semicolons.",
+        "No emojis, they look silly.",
+        "Tell me before any change of the schema.",
+        "Give each module a description.",
+        "yes, always run the tests",
+    ] {
+        assert!(strength(sentence).is_some(), "{sentence}");
+    }
+    let pasted = "{\"error\":{\"message\":\"every block must have an id\"}}";
+    assert!(standing_instructions(pasted).is_empty());
+}
