@@ -2,7 +2,7 @@
 // Runs the program of the package for this platform, which npm installs as an optional dependency.
 "use strict";
 
-const { spawnSync } = require("node:child_process");
+const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
 const path = require("node:path");
 
@@ -15,9 +15,13 @@ try {
   process.exit(69);
 }
 const program = path.join(folder, "bin", "convo");
-const { status, signal, error } = spawnSync(program, process.argv.slice(2), { stdio: "inherit" });
-if (error) {
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// The launcher outlives a signal until the program has ended, so that its status is that of the program.
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) {
+  process.on(signal, () => child.kill(signal));
+}
+child.on("error", (error) => {
   console.error(`convo: ${program}: ${error.message}`);
   process.exit(69);
-}
-process.exit(signal ? 128 + constants.signals[signal] : status);
+});
+child.on("exit", (status, signal) => process.exit(signal ? 128 + constants.signals[signal] : status));
