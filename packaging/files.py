@@ -8,6 +8,8 @@ from pathlib import Path
 from crate import ROOT, epoch
 
 DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"]
+# Guides that are useful without a checkout, with their names below the documents of a package.
+GUIDES = {"docs/scale.md": "scale.md", "docs/skill/SKILL.md": "SKILL.md"}
 
 
 def installed(crate, binaries, sbom, zsh="share/zsh/site-functions"):
@@ -21,6 +23,7 @@ def installed(crate, binaries, sbom, zsh="share/zsh/site-functions"):
         files.append((place, (ROOT / "completions" / name).read_bytes(), 0o644))
     for name in DOCUMENTS:
         files.append((f"share/doc/convo/{name}", (ROOT / name).read_bytes(), 0o644))
+    files += [(f"share/doc/convo/{place}", (ROOT / name).read_bytes(), 0o644) for name, place in GUIDES.items()]
     files.append(("share/doc/convo/sbom.cdx.json", sbom, 0o644))
     return files
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crate import ROOT, epoch
 from elf import newest_needed
+from files import GUIDES
 
 NAME = "convo_cli"
 
@@ -19,6 +20,8 @@ def wheel(crate, binaries, out):
              for name in crate.programs]
     files += [(f"convo/{path.name}", path.read_bytes(), 0o644) for path in (ROOT / "python/convo").iterdir() if path.is_file()]
     files += [(f"{info}/licenses/{name}", (ROOT / name).read_bytes(), 0o644) for name in ("LICENSE-MIT", "LICENSE-APACHE")]
+    files += [(f"{NAME}-{crate.version}.data/data/share/doc/convo/{place}", (ROOT / name).read_bytes(), 0o644)
+              for name, place in GUIDES.items()]
     files.append((f"{info}/METADATA", metadata(crate).encode(), 0o644))
     tags = "".join(f"Tag: py3-none-{one}\n" for one in platform(crate, binaries).split("."))
     files.append((f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: convo\nRoot-Is-Purelib: false\n{tags}".encode(), 0o644))
