@@ -33,7 +33,7 @@ pub mod home;
 pub mod model;
 #[forbid(unsafe_code)]
 pub mod search;
-// Denied here too, with two exceptions: `store/lease.rs` and `store/mark.rs`.
+// Denied here too, with two exceptions: `store/open_writers.rs` and `store/mark.rs`.
 pub mod store;
 #[forbid(unsafe_code)]
 pub mod tokens;
