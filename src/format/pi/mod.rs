@@ -11,6 +11,18 @@
 //!
 //! A compaction keeps the messages from the entry on that it names; if that is not on its path, it keeps none. Only the
 //! last compaction of a path is effective. An entry with a repeated id keeps its position and loses its id.
+//!
+//! The format uses the kit's residues, records and losses, but is not one of its codecs, because the kit
+//!
+//! - shows an outline only the elements of its own session: a branch whose compaction names an entry before the branch
+//!   point keeps everything, which needs the tree of the whole file;
+//! - passes no damaged lines to `Codec::assemble`: a damaged entry with a readable id remains on its path;
+//! - orders a session by its lines: a path is in the order of parents;
+//! - calls `Editor::appended` once for a file, and refuses edits that move lines to another session. Here each changed
+//!   session continues at its own leaf, branches before the main session, with ids that are unique in the file, and the
+//!   path before an edit becomes a branch;
+//! - restores elements from `form`, `raw` and complete residues; here a residue lacks the position of its entry, which
+//!   depends on the chain, and native streams without `form` exist.
 
 mod change;
 mod encode;
