@@ -2,9 +2,11 @@
 //! summary becomes a compaction after the last entry. Any other change becomes a new branch with the current entries,
 //! and the previous path remains as an inactive branch.
 
-use super::item;
-use super::new_entries::{self, EPOCH, EntryChain};
+use super::new_entries::{EPOCH, EntryChain};
+use super::{NAME, item};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::kit::changes::source_view;
+use crate::format::kit::records;
 use crate::format::report::Report;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
@@ -40,11 +42,7 @@ pub fn add(
     chain: &mut EntryChain,
     report: &mut Report,
 ) -> Result<()> {
-    let compactions = session
-        .live_events()
-        .into_iter()
-        .filter(|index| new_entries::is_own(session, *index));
-    let own = View::after(session, compactions.collect());
+    let own = source_view(session, |index| records::is_own(session, index, NAME));
     let same = |pair: &(&Item, &Item)| match pair {
         (Item::Line(one), Item::Line(other)) => one == other,
         (Item::Summary(one), Item::Summary(other)) => one == other,
@@ -162,7 +160,7 @@ fn branch(
     let compacted = session
         .live_events()
         .into_iter()
-        .filter(|index| new_entries::is_own(session, *index));
+        .filter(|index| records::is_own(session, *index, NAME));
     let compacted = compacted
         .filter_map(|index| places.entries.get(&index))
         .map(|place| place.index)

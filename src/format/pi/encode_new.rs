@@ -4,10 +4,10 @@
 use super::item;
 use super::new_entries::{EPOCH, EntryChain};
 use crate::error::Result;
+use crate::format::Purpose;
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Purpose, written};
 use crate::model::json::ObjectBuilder;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -78,9 +78,5 @@ pub fn write(
             chain.add("compaction", &clock, &compaction.finish(), Some(own));
         }
     }
-    for line in &chain.lines {
-        written(out.write_all(line))?;
-        written(out.write_all(b"\n"))?;
-    }
-    Ok(())
+    chain.write(out)
 }

@@ -36,6 +36,8 @@ pub struct PiEntry<'a> {
     pub body: &'a [u8],
     /// Its position.
     pub place: Position,
+    /// How many lines up to and including it are not empty. The first version counts from 0 to name an entry.
+    pub number: usize,
     /// Its kind.
     pub kind: EntryKind,
     /// Its id.
@@ -53,6 +55,7 @@ impl<'a> PiEntry<'a> {
             full,
             body,
             place,
+            number: 0,
             kind: EntryKind::Blank,
             id: None,
             parent: None,
@@ -174,11 +177,12 @@ pub fn starts_file(line: &[u8]) -> bool {
 pub fn entries(bytes: &[u8], start: Position) -> Vec<PiEntry<'_>> {
     let mut place = start;
     let mut all: Vec<PiEntry<'_>> = Vec::new();
-    let mut first = true;
+    let mut number = 0;
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
         place.line += 1;
-        let entry = PiEntry::parse(full, place, first);
-        first &= entry.kind == EntryKind::Blank;
+        let mut entry = PiEntry::parse(full, place, number == 0);
+        number += usize::from(entry.kind != EntryKind::Blank);
+        entry.number = number;
         all.push(entry);
         place.offset += full.len() as u64;
     }

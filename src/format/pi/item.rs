@@ -101,7 +101,12 @@ fn append_message(
         .unwrap_or(0);
     let mut members = ObjectBuilder::default();
     for (name, value) in extra_members(&encoded, &["usage"]) {
-        members.raw(&name, value);
+        // The content of a result is a list of blocks.
+        let is_text = message.role() == Role::Tool && name == "content" && value.starts_with(b"\"");
+        match is_text {
+            true => members.raw(&name, array([draft::text_part(value)])),
+            false => members.raw(&name, value),
+        };
     }
     match message.role() {
         Role::Assistant => {
@@ -122,12 +127,6 @@ fn append_message(
                     names.get(id.as_ref()).map_or("unknown", String::as_str),
                 );
             }
-            let text = json::member(&encoded, "content").filter(|raw| raw.starts_with(b"\""));
-            if let Some(text) = text {
-                let parts = array([draft::text_part(text)]);
-                let built = json::with_members(&members.finish(), &[("content", Some(&parts))]);
-                members = object(&built.unwrap_or_default());
-            }
             let failed = message.metadata.and_then(|raw| json::member(raw, "is_error")) == Some(b"true");
             members.raw("isError", if failed { "true" } else { "false" });
         }
@@ -137,14 +136,6 @@ fn append_message(
     let mut wrapped = ObjectBuilder::default();
     wrapped.raw("message", members.finish());
     chain.add("message", clock, &wrapped.finish(), id);
-}
-
-fn object(raw: &[u8]) -> ObjectBuilder {
-    let mut built = ObjectBuilder::default();
-    for (name, value) in extra_members(raw, &[]) {
-        built.raw(&name, value);
-    }
-    built
 }
 
 /// Converts usage in the form of Anthropic or OpenAI to that of this format.

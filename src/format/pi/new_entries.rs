@@ -1,11 +1,12 @@
 //! Creates entries: their ids and lines.
 
-use super::NAME;
+use crate::error::Result;
 use crate::format::request::request_part::extra_members;
-use crate::model::json::{self, ObjectBuilder};
+use crate::format::written;
+use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use crate::model::session::Session;
 use std::collections::HashSet;
+use std::io::Write;
 
 /// The time of entries without one.
 pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
@@ -66,19 +67,10 @@ impl EntryChain {
         }
         self.lines.push(entry.finish());
     }
-}
 
-/// Whether an event was read from the file.
-pub fn is_own(session: &Session, index: usize) -> bool {
-    let record = session.record(index);
-    record.event().is_some_and(|event| match event.name().as_ref() {
-        "summary" => json::member(event.raw, "metadata").is_some_and(|raw| json::member(raw, NAME).is_some()),
-        "compact" => {
-            json::member(event.raw, "strategy")
-                .and_then(json::text)
-                .as_deref()
-                == Some(NAME)
-        }
-        _ => false,
-    })
+    /// Writes the lines.
+    pub fn write(&self, out: &mut dyn Write) -> Result<()> {
+        let mut lines = self.lines.iter().map(|line| [line.as_slice(), b"\n"].concat());
+        lines.try_for_each(|line| written(out.write_all(&line)))
+    }
 }

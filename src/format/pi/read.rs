@@ -1,7 +1,8 @@
 //! Reads a file as sessions.
 
 use super::entry::{self, EntryKind, PiEntry};
-use super::tree::EntryTree;
+use super::record::Problem;
+use super::tree::{EntryTree, first_by_id};
 use super::{NAME, message, record};
 use crate::error::{Position, Result};
 use crate::format::branches::Path;
@@ -71,15 +72,16 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
     };
     let entries = entry::entries(bytes, start);
     // A newer pi may write entries of further types; a file with only such entries is not supported.
-    let said = entries
-        .iter()
-        .any(|entry| entry.is_received() && record::is_message(entry));
-    let strange = entries.iter().filter(|entry| {
-        entry.is_unrecognized() || record::is_unsupported(entry) || (!said && entry.is_unknown())
+    let problems: Vec<Option<Problem>> = entries.iter().map(record::problem).collect();
+    let said =
+        { entries.iter().zip(&problems) }.any(|(entry, problem)| entry.is_received() && problem.is_none());
+    let strange = entries.iter().zip(&problems).filter(|(entry, problem)| {
+        let is_unsupported = matches!(problem, Some(Problem::Unsupported));
+        entry.is_unrecognized() || is_unsupported || (!said && entry.is_unknown())
     });
-    report.report_unrecognized(strange.map(|entry| entry.place), "a pi file");
-    for entry in &entries {
-        if let Some(fault) = record::fault(entry) {
+    report.report_unrecognized(strange.map(|(entry, _)| entry.place), "a pi file");
+    for (entry, problem) in entries.iter().zip(problems) {
+        if let Some(Problem::Fault(fault)) = problem {
             report.damage(entry.place, fault);
         }
     }
@@ -118,8 +120,6 @@ struct PiReader<'a> {
     first: Option<&'a PiEntry<'a>>,
     /// The first entry with each id.
     by_id: HashMap<&'a str, usize>,
-    /// Entries that are numbered, starting with the first line.
-    counted: Vec<usize>,
     /// The id of the main session.
     main: String,
     /// The `source` member of all headers.
@@ -128,16 +128,6 @@ struct PiReader<'a> {
 
 impl<'a> PiReader<'a> {
     fn of(source: &DocumentSource<'_>, entries: &'a [PiEntry<'a>], tree: &'a EntryTree) -> PiReader<'a> {
-        let mut by_id = HashMap::new();
-        for (nth, entry) in entries
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| entry.kind != EntryKind::Session)
-        {
-            if let Some(id) = entry.id.as_deref() {
-                by_id.entry(id).or_insert(nth);
-            }
-        }
         let first = entries.iter().find(|entry| entry.kind == EntryKind::Session);
         let named = first.and_then(|entry| entry.id.as_deref());
         let main = named.map_or_else(|| source.name_or_hash(), str::to_string);
@@ -145,10 +135,7 @@ impl<'a> PiReader<'a> {
             entries,
             tree,
             first,
-            by_id,
-            counted: (0..entries.len())
-                .filter(|nth| entries[*nth].kind != EntryKind::Blank)
-                .collect(),
+            by_id: first_by_id(entries),
             main,
             source: native::source_member(Format::Pi, source, &[]),
         }
@@ -162,7 +149,8 @@ impl<'a> PiReader<'a> {
             None => {
                 let index = compaction.get("firstKeptEntryIndex")?;
                 let index: usize = std::str::from_utf8(index).ok()?.parse().ok()?;
-                self.counted.get(index).copied()
+                let at = self.entries.partition_point(|entry| entry.number <= index);
+                Some(at).filter(|at| *at < self.entries.len())
             }
         }?;
         // The entry is before the branch point, so the branch is kept completely.

@@ -12,26 +12,23 @@ use crate::format::request::request_part::{extra_object, quoted};
 /// Members that describe the position of an entry.
 const LINK: [&str; 3] = ["id", "parentId", "timestamp"];
 
-/// Whether an entry has a supported message.
-pub fn is_message(entry: &PiEntry<'_>) -> bool {
-    !is_unsupported(entry) && fault(entry).is_none()
+/// Why the message of an entry cannot be read completely.
+pub enum Problem {
+    /// Its role is unknown, or it lacks members that the role requires.
+    Unsupported,
+    /// A fault in its content.
+    Fault(String),
 }
 
-/// Whether an entry has a message with an unknown role, or without members that the role requires.
-pub fn is_unsupported(entry: &PiEntry<'_>) -> bool {
-    let said = entry.get("message").filter(|_| entry.kind == EntryKind::Message);
-    said.is_some_and(|said| message::of_message(said).is_none())
-}
-
-/// The fault in the content of an entry's message, if any.
-pub fn fault(entry: &PiEntry<'_>) -> Option<String> {
+/// The problem of an entry's message, if any. This converts the message: call it once per entry.
+pub fn problem(entry: &PiEntry<'_>) -> Option<Problem> {
     let said = entry
         .get("message")
         .filter(|_| entry.kind == EntryKind::Message)?;
-    let known = message::of_message(said).is_some();
-    known
-        .then(|| content::fault(said, &["command", "summary", "errorMessage"]))
-        .flatten()
+    match message::of_message(said) {
+        None => Some(Problem::Unsupported),
+        Some(_) => content::fault(said, &["command", "summary", "errorMessage"]).map(Problem::Fault),
+    }
 }
 
 /// The message of an entry, with the residue of the entry; `None` if it is not a message.

@@ -33,15 +33,8 @@ impl EntryTree {
     /// Builds the tree of a file. Entries without ids form a chain. Entries without a connection to the tree, or on a
     /// path without messages, are placed on the first path in file order.
     pub fn of(entries: &[PiEntry<'_>]) -> EntryTree {
-        let mut by_id: HashMap<&str, usize> = HashMap::new();
-        let stands = |entry: &PiEntry<'_>| !matches!(entry.kind, EntryKind::Session | EntryKind::Blank);
-        for (nth, entry) in entries.iter().enumerate().filter(|(_, entry)| stands(entry)) {
-            if let Some(id) = entry.id.as_deref() {
-                by_id.entry(id).or_insert(nth);
-            }
-        }
-        let all = (0..entries.len())
-            .filter(|nth| !matches!(entries[*nth].kind, EntryKind::Session | EntryKind::Blank));
+        let by_id = first_by_id(entries);
+        let all = (0..entries.len()).filter(|nth| is_placed(&entries[*nth]));
         if by_id.is_empty() {
             let path = Path {
                 entries: all.collect(),
@@ -54,7 +47,7 @@ impl EntryTree {
         }
         let in_tree: Vec<bool> = entries
             .iter()
-            .map(|entry| stands(entry) && entry.id.is_some())
+            .map(|entry| is_placed(entry) && entry.id.is_some())
             .collect();
         // If a damaged line has lost its id, the previous entry replaces a missing parent.
         let damaged = entries
@@ -142,6 +135,22 @@ impl EntryTree {
         self.paths.push(main);
         self.paths.extend(branches);
     }
+}
+
+/// Whether an entry is on a path.
+fn is_placed(entry: &PiEntry<'_>) -> bool {
+    !matches!(entry.kind, EntryKind::Session | EntryKind::Blank)
+}
+
+/// The first entry with each id.
+pub fn first_by_id<'e>(entries: &'e [PiEntry<'_>]) -> HashMap<&'e str, usize> {
+    let mut by_id = HashMap::new();
+    for (nth, entry) in entries.iter().enumerate().filter(|(_, entry)| is_placed(entry)) {
+        if let Some(id) = entry.id.as_deref() {
+            by_id.entry(id).or_insert(nth);
+        }
+    }
+    by_id
 }
 
 /// A path with the unconnected entries inserted in file order.

@@ -8,7 +8,7 @@ use super::tree::EntryTree;
 use super::{NAME, encode_new, item, read};
 use crate::error::Result;
 use crate::format::branches::Path;
-use crate::format::kit::losses;
+use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::request::request_part::extra_members;
 use crate::format::{EditedSession, Purpose, written};
@@ -32,13 +32,9 @@ pub fn write(
     if purpose == Purpose::Export {
         losses::events(session, NAME, report);
     }
-    let (lines, places, mut chain) = restored_lines(session, first);
+    let (places, mut chain) = restored_lines(session, first);
     change::add(session, view, &places, &mut chain, report)?;
-    for line in lines.iter().chain(&chain.lines) {
-        written(out.write_all(line))?;
-        written(out.write_all(b"\n"))?;
-    }
-    Ok(())
+    chain.write(out)
 }
 
 /// Writes sessions back to the file that they share.
@@ -104,27 +100,15 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     if !chain.lines.is_empty() && !ended {
         written(out.write_all(b"\n"))?;
     }
-    for line in &chain.lines {
-        written(out.write_all(line))?;
-        written(out.write_all(b"\n"))?;
-    }
-    Ok(())
+    chain.write(out)
 }
 
 /// The positions of a path's records.
 fn record_positions(all: &[PiEntry<'_>], path: &Path) -> RecordPositions {
-    let mut index = vec![0; all.len()];
-    let counted = all
-        .iter()
-        .enumerate()
-        .filter(|(_, entry)| entry.kind != EntryKind::Blank);
-    counted
-        .enumerate()
-        .for_each(|(number, (at, _))| index[at] = number);
     let mut places = RecordPositions::default();
     for (line, at) in read::lines_of(all, path) {
         let place = RecordPosition {
-            index: index[at],
+            index: all[at].number - 1,
             id: all[at].id.as_deref().map(str::to_string),
             body: all[at].body.to_vec(),
         };
@@ -140,8 +124,8 @@ fn first_line(session: &Session) -> Option<Vec<u8>> {
     json::member(json::member(metadata, NAME)?, "session").map(<[u8]>::to_vec)
 }
 
-/// Restores the lines of a session's records, with their positions and a chain for further entries.
-fn restored_lines(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, RecordPositions, EntryChain) {
+/// Restores the lines of a session's records as a chain; returns their positions too.
+fn restored_lines(session: &Session, first: Vec<u8>) -> (RecordPositions, EntryChain) {
     let ids = json::member(&first, "version").is_some();
     let mut chain = EntryChain::new(ids, HashSet::new(), None);
     chain.lines.push(first);
@@ -168,14 +152,10 @@ fn restored_lines(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, RecordPos
                 );
             }
             Class::Unreadable => chain.lines.push(record.body.to_vec()),
-            Class::Event if new_entries::is_own(session, index) => compaction(record.body, &mut chain),
+            Class::Event if records::is_own(session, index, NAME) => compaction(record.body, &mut chain),
             Class::Event => {
-                let raw = json::member(record.body, "raw");
-                let own = json::member(record.body, "format")
-                    .and_then(json::text)
-                    .as_deref()
-                    == Some(NAME);
-                if let Some(raw) = raw.filter(|_| own) {
+                let is_entry = records::is_passthrough(record.body, NAME);
+                if let Some(raw) = json::member(record.body, "raw").filter(|_| is_entry) {
                     chain.lines.push(raw.to_vec());
                     chain.last = json::member(raw, "id")
                         .and_then(json::text)
@@ -200,8 +180,7 @@ fn restored_lines(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, RecordPos
             );
         }
     }
-    let lines = std::mem::take(&mut chain.lines);
-    (lines, places, chain)
+    (places, chain)
 }
 
 /// Restores the line of a compaction; does nothing for an event that only hides messages.

@@ -1,6 +1,6 @@
 //! Tests with small files: trees, compactions, and sessions from other formats.
 
-use super::{returned, sessions, shown, with, written};
+use super::{cut, returned, sessions, shown, with, written};
 use crate::format::report::{Loss, Report};
 use crate::format::{Format, Purpose, write};
 use crate::model::json;
@@ -111,6 +111,29 @@ fn the_last_compaction_defines_the_kept_messages() {
         let (all, _) = sessions(&file(&entries));
         assert_eq!(texts(&all[0]), wanted);
     }
+}
+
+#[test]
+fn empty_lines_have_no_number_in_the_first_version() {
+    let entry = |text: &str| {
+        format!(
+            r#"{{"type":"message","timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"user","content":"{text}","timestamp":1}}}}"#
+        )
+    };
+    let first = FIRST.replace(r#""version":3,"#, "");
+    let compaction = r#"{"type":"compaction","timestamp":"2026-01-01T00:00:02.000Z","summary":"sum","firstKeptEntryIndex":2,"tokensBefore":9}"#;
+    let lines = ["", &first, "", &entry("1"), "", "", &entry("2"), &entry("3")].join("\n");
+    let bytes = format!("{lines}\n{compaction}\n").into_bytes();
+    let (mut all, _) = sessions(&bytes);
+    assert_eq!(texts(&all[0]), ["sum", "2", "3"]);
+    // The number of a new compaction counts the same way.
+    let plain = format!("{lines}\n").into_bytes();
+    all = sessions(&plain).0;
+    all[0] = cut(&all[0], 1).unwrap();
+    let after = returned(&all, &plain).unwrap();
+    let last = after[plain.len()..].trim_ascii_end();
+    assert_eq!(json::member(last, "firstKeptEntryIndex"), Some(&b"3"[..]));
+    assert_eq!(texts(&sessions(&after).0[0])[1..], ["3"]);
 }
 
 #[test]
