@@ -1,7 +1,8 @@
 //! Sends one request over HTTP and reads the response or its error.
 
+use crate::environment::variable;
 use crate::retry::{RequestFailure, later};
-use crate::settings::{LlmSettings, is_here, variable};
+use crate::settings::{LlmSettings, is_here};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::request::Api;
 use std::io::Read;

@@ -1,6 +1,6 @@
 //! The API key of a service: finds it and keeps it out of all output.
 
-use crate::settings::variable;
+use crate::environment::variable;
 use convo::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;

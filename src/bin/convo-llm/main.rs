@@ -6,6 +6,7 @@
 mod arguments;
 mod ask;
 mod command;
+mod environment;
 mod http;
 mod input;
 #[path = "../convo/programs/interrupt.rs"]
@@ -29,9 +30,10 @@ use arguments::LlmArguments;
 use ask::ModelClient;
 use clap::Parser;
 use convo::error::{Error, ErrorKind, Result};
+use environment::variable;
 use input::RequestKind;
 use output::{Output, OutputForm};
-use settings::{LlmSettings, variable};
+use settings::LlmSettings;
 use std::path::Path;
 use std::process::ExitCode;
 use tools::Toolbox;

@@ -1,6 +1,7 @@
 //! Service, model and limits: options, then the environment, then the table `[llm]` of the configuration file.
 
 use crate::arguments::{self, Interface, LlmArguments};
+use crate::environment::variable;
 use crate::key::{self, ApiKey};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::request::Api;
@@ -62,11 +63,6 @@ struct File {
 /// Default base URLs.
 const OPENAI: &str = "https://api.openai.com/v1";
 const ANTHROPIC: &str = "https://api.anthropic.com";
-
-/// A nonempty environment variable.
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
 
 impl LlmSettings {
     /// Merges command line, environment and config file. `tell` receives warnings.

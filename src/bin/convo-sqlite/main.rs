@@ -13,6 +13,7 @@ mod penguin;
 mod relocation;
 mod session_lines;
 mod system;
+mod systems;
 #[path = "../convo/terminal/terminal_filter.rs"]
 mod terminal_filter;
 
@@ -116,7 +117,7 @@ fn run(arguments: &SqliteArguments, label: &str, output: &Output) -> Result<()> 
         return relocation::checkpoint(&arguments.file);
     }
     let database = Database::open(&arguments.file)?;
-    let system = system::known(&database, arguments.from.as_deref())?;
+    let system = systems::known(&database, arguments.from.as_deref())?;
     let mut rows = system::requested_rows((system.rows)(&database)?, &arguments.id)?;
     if arguments.rows {
         rows.sort_by(|one, other| other.newest().cmp(&one.newest()));

@@ -1,7 +1,6 @@
-//! The systems that store sessions in a database: how to detect and read each one.
+//! What a system that stores sessions in a database provides: how to detect and read it.
 
 use super::database::Database;
-use super::{agents, cursor, goose, llm, opencode, penguin};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::model::session::Session;
@@ -23,16 +22,6 @@ pub struct DatabaseSystem {
     /// Converts a row to sessions: the main one, its branches, its sidechains.
     pub sessions: fn(&Database, &SystemRow, &mut Report) -> Result<Vec<Session>>,
 }
-
-/// Every system, one file each; the first match is used.
-const SYSTEMS: [DatabaseSystem; 6] = [
-    llm::LOGS,
-    agents::SESSIONS,
-    opencode::SESSIONS,
-    goose::SESSIONS,
-    cursor::SESSIONS,
-    penguin::SNAPSHOTS,
-];
 
 /// A session in a database.
 #[derive(Default)]
@@ -58,65 +47,6 @@ impl SystemRow {
     pub fn newest(&self) -> Option<&str> {
         self.updated.as_deref().or(self.time.as_deref())
     }
-}
-
-/// Returns the system with this name, or the one whose tables exist.
-pub fn known(database: &Database, name: Option<&str>) -> Result<&'static DatabaseSystem> {
-    if let Some(name) = name.filter(|name| SYSTEMS.iter().all(|system| system.name != *name)) {
-        let error = Error::new(ErrorKind::Usage, format!("unknown type of database '{name}'"));
-        return Err(error.hint(names()));
-    }
-    let mut near = None;
-    for system in SYSTEMS
-        .iter()
-        .filter(|system| name.is_none_or(|name| name == system.name))
-    {
-        match missing(database, system)? {
-            None => return Ok(system),
-            Some(_) if (system.otherwise)(database)? => return Ok(system),
-            Some(Missing::Column(table, column)) if near.is_none() => near = Some((system, table, column)),
-            Some(_) => {}
-        }
-    }
-    if let Some((system, table, column)) = near {
-        let what = format!(
-            "unknown version of {}: the table {table} has no column {column}",
-            system.what
-        );
-        return Err(Error::new(ErrorKind::Data, what).hint("update convo"));
-    }
-    let tables = database.tables()?;
-    let what = match (tables.is_empty(), name) {
-        (true, _) => "contains no tables".to_string(),
-        (false, None) => format!("contains no supported sessions; tables: {}", tables.join(", ")),
-        (false, Some(name)) => format!("not a database of {name}; tables: {}", tables.join(", ")),
-    };
-    Err(Error::new(ErrorKind::Data, what).hint(names()))
-}
-
-fn names() -> String {
-    let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
-    format!("supported types: {}", names.join(", "))
-}
-
-/// The part of a system's tables that a database lacks.
-enum Missing {
-    Table,
-    Column(&'static str, &'static str),
-}
-
-fn missing(database: &Database, system: &DatabaseSystem) -> Result<Option<Missing>> {
-    let mut column = None;
-    for (table, columns) in system.tables {
-        let there = database.columns(table)?;
-        if there.is_empty() {
-            return Ok(Some(Missing::Table));
-        }
-        let lacks = |column: &&&'static str| there.iter().all(|name| name != **column);
-        let first = columns.iter().find(lacks);
-        column = column.or(first.map(|first| Missing::Column(table, first)));
-    }
-    Ok(column)
 }
 
 /// Returns the requested rows in their order; each is selected by its id or a prefix of it.

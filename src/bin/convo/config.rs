@@ -1,7 +1,8 @@
-//! Reads the configuration file, and finds the directories that the environment names.
+//! Reads the configuration file.
 
 use crate::args::Global;
-use crate::context::named;
+use crate::environment::{home, variable};
+use crate::errors::named;
 use crate::input::regular;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
@@ -117,16 +118,4 @@ pub fn text(path: &Path) -> Result<String> {
         let error = Error::io("cannot read", error).kind(ErrorKind::Config);
         named(error, &path_name(path))
     })
-}
-
-/// Returns an environment variable if it is set and not empty.
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Returns a user directory: the one a variable names, or a path below HOME; none if neither is set.
-pub fn home(name: &str, below: &str) -> Option<PathBuf> {
-    let named = variable(name).filter(|path| path.starts_with('/'));
-    let default = || variable("HOME").map(|home| Path::new(&home).join(below));
-    named.map(PathBuf::from).or_else(default)
 }

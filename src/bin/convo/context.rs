@@ -1,23 +1,20 @@
 //! The state of a run: settings from options, environment and configuration file, in this order of precedence. Opens
 //! the store when a command needs it.
 
-use crate::args::{ALL, Global, Input};
-use crate::config::{self, Config, home, variable};
-use crate::homes::names;
-pub use crate::input::input_source::{
-    BACKUP_SUFFIXES, certain_format, convert, detect_file, from_hint, neighbor, unwrapped,
-};
-pub use crate::input::open::{OpenInput, refuse_terminal};
+use crate::args::Global;
+use crate::config::{self, Config};
+use crate::environment::{home, variable};
+use crate::errors::named;
 use crate::output::{Color, Output, path_name};
 use crate::programs::counter_program;
-use crate::programs::database::{self, Scratch};
+use crate::programs::database::Scratch;
 use crate::programs::hooks::{self, Hooks};
 use crate::terminal::palette::Palette;
-use convo::error::{Error, ErrorKind, Position, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::home::RunningSign;
 use convo::model::key::Chance;
 use convo::model::time::Clock;
-use convo::store::{EXACTLY, Store};
+use convo::store::Store;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, PoisonError, RwLock};
@@ -47,7 +44,7 @@ pub struct Context {
     /// Files of running sessions that were given as operands.
     running: RwLock<Vec<(PathBuf, Option<RunningSign>)>>,
     /// Temporary files with the records of databases, for commands that read files.
-    scratch: Scratch,
+    pub scratch: Scratch,
 }
 
 impl Context {
@@ -180,48 +177,10 @@ impl Context {
         self.ask_with.as_deref()
     }
 
-    /// Classifies an operand. The name of another program's session is resolved to its file.
-    pub fn input(&self, operand: &str) -> Result<Input> {
-        let input = Input::of(operand);
-        if matches!(&input, Input::Path(path) if path.exists()) {
-            return Ok(input);
-        }
-        let Some(meant) = names::resolve(self, operand)? else {
-            return Ok(input);
-        };
-        if let Some(id) = meant.row {
-            return Ok(Input::Row(operand.to_string(), meant.path, id));
-        }
-        if meant.mark.is_some() || meant.is_archived {
-            let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
-            running.push((meant.path.clone(), meant.mark));
-        }
-        Ok(Input::Path(meant.path))
-    }
-
-    /// Classifies operands; without any, returns standard input.
-    pub fn each_input(&self, operands: &[String]) -> Result<Vec<Input>> {
-        match operands {
-            [] => Ok(vec![Input::Stdin]),
-            operands => operands.iter().map(|operand| self.input(operand)).collect(),
-        }
-    }
-
-    /// Resolves a path. The name of another program's session becomes its file, or a temporary file with its database
-    /// records.
-    pub fn path(&self, path: &Path) -> Result<PathBuf> {
-        match path
-            .to_str()
-            .filter(|_| !path.exists())
-            .map(|name| self.input(name))
-        {
-            Some(Ok(Input::Path(path))) => Ok(path),
-            Some(Ok(Input::Row(_, database, id))) => {
-                self.scratch.file(&id, &database::records(&database, &id)?)
-            }
-            Some(Err(error)) => Err(error),
-            _ => Ok(path.to_path_buf()),
-        }
+    /// Notes that an operand named the file of a session in a home: a running one, or a copy in the archive.
+    pub fn note_running(&self, path: PathBuf, mark: Option<RunningSign>) {
+        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
+        running.push((path, mark));
     }
 
     /// Whether an operand named a session in a home that a program may be writing to this file.
@@ -252,51 +211,4 @@ impl Context {
             }
         }
     }
-
-    /// Classifies operands; without any, returns standard input; `@all` becomes every stored session.
-    pub fn inputs(&self, operands: &[String]) -> Result<Vec<Input>> {
-        let mut inputs = Vec::new();
-        if operands.is_empty() {
-            return Ok(vec![Input::Stdin]);
-        }
-        for operand in operands {
-            match self.input(operand)? {
-                Input::Name(name) if name == ALL => {
-                    let store = self.store()?;
-                    let mut ids: Vec<String> = store.ids()?.into_iter().map(|entry| entry.id).collect();
-                    ids.sort();
-                    for id in ids {
-                        // An id that is also the key of a chain would resolve to its newest session.
-                        let is_own = store.exactly(&id).is_ok_and(|own| own.as_ref() == Some(&id));
-                        inputs.push(Input::Name(if is_own { id } else { format!("{EXACTLY}{id}") }));
-                    }
-                }
-                input => inputs.push(input),
-            }
-        }
-        Ok(inputs)
-    }
-}
-
-/// The error of `--strict` at a damaged line.
-pub fn stopped() -> Error {
-    Error::new(ErrorKind::Data, "stopped at a damaged line (--strict)")
-}
-
-/// Adds the name of the input to an error.
-pub fn named(mut error: Error, label: &str) -> Error {
-    // Some messages begin with the path, which may be the name.
-    if let Some(rest) = error
-        .message
-        .strip_prefix(label)
-        .and_then(|rest| rest.strip_prefix(": "))
-    {
-        error.message = rest.to_string();
-    }
-    match &mut error.at {
-        Some((input, _)) if input.is_empty() => *input = label.to_string(),
-        Some(_) => {}
-        None => error.at = Some((label.to_string(), Position::default())),
-    }
-    error
 }

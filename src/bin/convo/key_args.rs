@@ -1,7 +1,8 @@
 //! The identity of a new session: its key, its scope, and additional names.
 
 use crate::config::IdentityLinks;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};

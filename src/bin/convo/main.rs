@@ -8,6 +8,8 @@ mod completion;
 mod config;
 mod context;
 mod edit;
+mod environment;
+mod errors;
 mod homes;
 mod input;
 mod key_args;
@@ -28,7 +30,7 @@ use commands::CommandSpec;
 use context::Context;
 use convo::tokens::external::guarded;
 use output::{Color, Output};
-use programs::{counter_program, plugin};
+use programs::{counter_program, plugin_command};
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
@@ -75,7 +77,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         };
     }
     if !first.is_empty() && !first.starts_with('-') && first != commands::HELP {
-        return plugin::run(first, &arguments[2..], &Global::default());
+        return plugin_command::run(first, &arguments[2..], &Global::default());
     }
     let matches = match commands::command_line().try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -105,7 +107,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
                     .unwrap_or_default()
                     .cloned()
                     .collect();
-                plugin::run(
+                plugin_command::run(
                     name,
                     &rest,
                     &Global::from_arg_matches(&matches).unwrap_or_default(),

@@ -1,7 +1,8 @@
 //! Reads overviews of sessions; those of unchanged stored sessions come from the store's cache.
 
 use crate::args::TokenizerArgs;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use convo::error::ErrorKind;
 use convo::filter::overview::Overview;
 use convo::model::session::Session;

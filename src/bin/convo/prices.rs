@@ -1,7 +1,8 @@
 //! Prices of models, for the commands that report costs.
 
 use crate::config;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::path_name;
 use clap::Args;
 use convo::filter::usage::Prices;

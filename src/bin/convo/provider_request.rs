@@ -1,7 +1,8 @@
 //! Builds the input of a model from a session: the view, compacted to a budget and repaired for an API. The session
 //! itself is unchanged.
 
-use crate::context::{Context, named, stopped};
+use crate::context::Context;
+use crate::errors::{named, stopped};
 use convo::check::{Api, CheckOptions};
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::{LineWriter, summary_line};

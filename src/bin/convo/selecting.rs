@@ -1,7 +1,7 @@
 //! Reduces a session to the selected messages.
 
 use crate::args::Selecting;
-use crate::context::named;
+use crate::errors::named;
 use convo::model::session::Session;
 
 impl Selecting {

@@ -1,7 +1,7 @@
 //! Options that select the messages to drop or to keep.
 
 use super::{Input, category};
-use crate::context::named;
+use crate::errors::named;
 use crate::input::regular;
 use crate::output::path_name;
 use clap::Args;

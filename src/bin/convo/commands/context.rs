@@ -5,6 +5,7 @@ use crate::args::{BudgetArgs, ChainArgs, InputArgs, OutputArgs, Selecting, Token
 use crate::context::Context;
 use crate::input::InputSettings;
 use crate::input::chain_reader;
+use crate::input::operands;
 use crate::provider_request;
 use crate::writing::{Export, report_dangling, write_to};
 use clap::Args;
@@ -48,7 +49,7 @@ pub struct View {
 impl Run for View {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let writing = self.writing.settle(&inputs, &self.reading)?;
         let budget = self.fitting.budget()?;
         if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {

@@ -2,8 +2,11 @@
 
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, Window, window};
-use crate::context::{Context, OpenInput, named, stopped};
+use crate::context::Context;
 use crate::edit::continuation::{CopiedMessages, continue_session};
+use crate::errors::{named, stopped};
+use crate::input::open::OpenInput;
+use crate::input::operands;
 use crate::input::{InputSessions, report_and_continue};
 use crate::writing::{Export, OutputFormat, write_records, write_to};
 use clap::Args;
@@ -65,7 +68,7 @@ pub struct Continue {
 impl Run for Continue {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let writing = self.writing.settle(&inputs, &self.reading)?;
         if self.window.is_none() && self.when.as_ref().is_some_and(TriggerExpression::needs_window) {
             let error = Error::new(ErrorKind::Usage, "fraction in --when requires --window");

@@ -2,7 +2,10 @@
 
 use super::Run;
 use crate::args::{Input, TimeOptions};
-use crate::context::{Context, detect_file, from_hint, named, unwrapped};
+use crate::context::Context;
+use crate::errors::named;
+use crate::input::input_source::{detect_file, from_hint, unwrapped};
+use crate::input::operands;
 use crate::input::report_and_continue;
 use crate::output::columns;
 use crate::terminal::table::{Cell, Column, Table};
@@ -46,7 +49,7 @@ const COLUMNS: [Column; 2] = [Column::rest("INPUT"), Column::text("FORMAT")];
 impl Run for Detect {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let several = inputs.len() > 1;
         // On a terminal, several inputs are a table, whose column widths require all of them.
         let is_table = several && !self.json && !self.null && columns().is_some();

@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{EditArgs, InputArgs, MessageConditions};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::input::operands;
 use clap::Args;
 use convo::filter::drop;
 
@@ -34,7 +35,7 @@ pub struct Drop {
 
 impl Run for Drop {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let choice = self.choosing.choice(&inputs, false)?;
         let edit = EditRequest {
             reports: true,

@@ -2,8 +2,10 @@
 
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, checked_name};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::InputSessions;
+use crate::input::operands;
 use crate::output::count_of;
 use crate::writing::{Export, write_records, write_to};
 use clap::Args;
@@ -85,7 +87,7 @@ impl Run for Fork {
         if let Some(id) = &self.id {
             checked_name(checked_id(id)?)?;
         }
-        let input = context.input(&self.input)?;
+        let input = operands::input(context, &self.input)?;
         let label = input.label();
         match &input {
             Input::Name(name) if !self.stdout && !self.writing.is_elsewhere() => {
@@ -120,7 +122,7 @@ impl Fork {
         let session = store.load(&parent, &mut report)?;
         context.output.report(name, &mut report);
         if self.reading.strict && report.is_damaged() {
-            return Err(crate::context::stopped());
+            return Err(crate::errors::stopped());
         }
         let fork = self.plan(context, name, &session)?;
         if self.dry_run {

@@ -2,7 +2,9 @@
 
 use super::Run;
 use crate::args::{ALL, Input, duration};
-use crate::context::{Context, certain_format, named};
+use crate::context::Context;
+use crate::errors::named;
+use crate::input::input_source::certain_format;
 use crate::input::report_and_continue;
 use crate::output::count_of;
 use clap::Args;

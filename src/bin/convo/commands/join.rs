@@ -2,9 +2,11 @@
 
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, checked_name};
-use crate::context::{Context, named, stopped};
+use crate::context::Context;
+use crate::errors::{named, stopped};
 use crate::input::chain_reader::{self, ChainReach};
 use crate::input::each_session;
+use crate::input::operands;
 use crate::output::count_of;
 use crate::writing::{Export, OutputFormat, report_dangling, write_records, write_to};
 use clap::Args;
@@ -68,7 +70,7 @@ impl Run for Join {
         }
         let inputs = match self.through {
             Some(_) => Vec::new(),
-            None => context.each_input(&self.inputs)?,
+            None => operands::each_input(context, &self.inputs)?,
         };
         let writing = self.writing.settle(&inputs, &self.reading)?;
         let (sessions, mut order, is_stored) = self.read(context)?;
@@ -122,7 +124,7 @@ impl Join {
     fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, ChainOrder, bool)> {
         let inputs = match (&self.through, &self.inputs[..]) {
             (Some(_), []) => Vec::new(),
-            (_, inputs) => context.each_input(inputs)?,
+            (_, inputs) => operands::each_input(context, inputs)?,
         };
         let alone = match (&self.through, &inputs[..]) {
             (Some(last), []) => Some((last.as_str(), ChainReach::Back)),

@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{EditArgs, InputArgs, MessageConditions};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::input::operands;
 use clap::Args;
 use convo::filter::drop;
 
@@ -31,7 +32,7 @@ pub struct Keep {
 
 impl Run for Keep {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let choice = self.choosing.choice(&inputs, true)?;
         let edit = EditRequest {
             reports: true,

@@ -2,8 +2,9 @@
 
 use super::Run;
 use crate::args::{checked_name, max_messages, memory, pair, tokenizer};
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::alias_conflicts::share;
+use crate::errors::named;
 use crate::key_args::{KeyNames, key_settings};
 use clap::Args;
 use convo::error::{Error, ErrorKind};

@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::input::operands;
 use crate::input::{each_session, each_session_and_format};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
@@ -50,7 +51,7 @@ const COLUMNS: [Column; 4] = [
 
 impl Run for Note {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = [context.input(&self.input)?];
+        let inputs = [operands::input(context, &self.input)?];
         let of = self.message.as_deref();
         if let Some(text) = &self.text {
             let edit = EditRequest::new(&self.reading, &self.changing);
@@ -102,7 +103,7 @@ impl Run for Note {
 impl Note {
     /// Checks that the file has stored the note: few formats can.
     fn verify(&self, context: &Context, text: &str) -> anyhow::Result<()> {
-        let inputs = [context.input(&self.input)?];
+        let inputs = [operands::input(context, &self.input)?];
         each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
             if notes(&session).iter().any(|note| note.text == text) {
                 return Ok(());

@@ -23,7 +23,7 @@ pub struct Plugins {
 impl Run for Plugins {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.stdout(|out| {
-            for (name, path) in crate::programs::plugin::installed() {
+            for (name, path) in crate::programs::plugin_command::installed() {
                 let path = crate::output::path_name(&path);
                 let line = if self.json {
                     serde_json::json!({"schema": "convo.plugin/1", "name": name, "path": path}).to_string()

@@ -2,7 +2,8 @@
 
 use super::Run;
 use crate::args::Input;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::report_and_continue;
 use clap::Args;
 use convo::error::{Error, ErrorKind};

@@ -2,9 +2,11 @@
 
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs, TimeOptions};
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::errors::named;
 use crate::input::each_session;
+use crate::input::operands;
 use crate::output::count_of;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
@@ -69,11 +71,11 @@ impl Run for Restore {
         if self.list {
             context.output.set_json_diagnostics(self.changing.json);
             return match &self.input {
-                Some(input) => self.events(context, &context.input(input)?),
+                Some(input) => self.events(context, &operands::input(context, input)?),
                 None => self.removed(context),
             };
         }
-        let input = context.input(self.input.as_deref().unwrap_or("-"))?;
+        let input = operands::input(context, self.input.as_deref().unwrap_or("-"))?;
         let edit = EditRequest {
             full_log: self.log,
             events_only: true,

@@ -5,6 +5,7 @@ use crate::args::{EditArgs, InputArgs, TimeOptions, TokenizerArgs};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::input::each_session;
+use crate::input::operands;
 use crate::overviews::OverviewReader;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
@@ -57,7 +58,7 @@ impl Run for Tag {
         let changes: Result<Vec<TagChange>, Error> =
             changes.iter().map(|change| tag_change(change)).collect();
         let changes = changes?;
-        let (inputs, reading) = ([context.input(input)?], InputArgs::default());
+        let (inputs, reading) = ([operands::input(context, input)?], InputArgs::default());
         if !changes.is_empty() {
             let args = EditArgs {
                 json: self.json,

@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::input::operands;
 use crate::input::{each_session, each_session_and_format};
 use clap::Args;
 use convo::error::{Error, ErrorKind, Position};
@@ -37,7 +38,7 @@ pub struct Title {
 
 impl Run for Title {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = [context.input(&self.input)?];
+        let inputs = [operands::input(context, &self.input)?];
         if let Some(text) = &self.text {
             let edit = EditRequest::new(&self.reading, &self.changing);
             edit::run(context, &inputs, edit, |session, stamps| {
@@ -76,7 +77,7 @@ impl Run for Title {
 impl Title {
     /// Checks that the file has stored the title: not every format can.
     fn verify(&self, context: &Context, title: &str) -> anyhow::Result<()> {
-        let inputs = [context.input(&self.input)?];
+        let inputs = [operands::input(context, &self.input)?];
         each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
             if session.header_text(metadata::TITLE).unwrap_or_default() == title {
                 return Ok(());

@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::input::operands;
 use clap::Args;
 use convo::filter::truncate::{self, CutPoint};
 use convo::store::foreign;
@@ -70,7 +71,7 @@ impl Run for Truncate {
             CutOptions { before: Some(id), .. } => CutPoint::Before(id),
             _ => CutPoint::LastExchanges(0),
         };
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let edit = EditRequest {
             full_log: self.log,
             reports: true,

@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::input::operands;
 use clap::Args;
 use convo::filter::restore::{self, UndoTarget};
 
@@ -40,7 +41,7 @@ pub struct Undo {
 
 impl Run for Undo {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = [context.input(self.input.as_deref().unwrap_or("-"))?];
+        let inputs = [operands::input(context, self.input.as_deref().unwrap_or("-"))?];
         let edit = EditRequest {
             full_log: self.log,
             reports: true,

@@ -9,7 +9,7 @@ use crate::commands;
 use crate::context::Context;
 use crate::output::{Color, Output};
 use crate::programs::bundled_plugins;
-use crate::programs::plugin;
+use crate::programs::{plugin, plugin_command};
 use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate as Candidate, PathCompleter,
@@ -280,14 +280,14 @@ fn named(names: &[&'static str]) -> Vec<Candidate> {
 
 /// These words and all plugins.
 fn programs(words: &[&'static str]) -> Vec<Candidate> {
-    let plugins = plugin::installed().into_keys().map(Candidate::new);
+    let plugins = plugin_command::installed().into_keys().map(Candidate::new);
     named(words).into_iter().chain(plugins).collect()
 }
 
 fn plugins() -> Vec<Candidate> {
     let about = |path: std::path::PathBuf| Some(format!("plugin {}", path.display()).into());
     let known: Vec<&str> = installed_bundles().map(|(name, _)| name).collect();
-    plugin::installed()
+    plugin_command::installed()
         .into_iter()
         .filter(|(name, _)| !known.contains(&name.as_str()))
         .map(|(name, path)| Candidate::new(name).help(about(path)))

@@ -1,6 +1,7 @@
 //! Assigns additional names to a stored session and reports conflicts.
 
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use convo::store::{AliasClaim, Store};
 
 /// Assigns names that other sessions may also claim, and reports ambiguous ones.

@@ -1,6 +1,7 @@
 //! Continues a stored session in a new one, for `continue` and for `append` when a session is full.
 
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::programs::counter_choice::stored_tokenizer;
 use convo::error::{Error, ErrorKind, Result};
 use convo::filter::continuation::{self, Before, CountedSession, NewSession, SessionLayout};

@@ -26,7 +26,10 @@ pub use event_ids::{LineDestination, Stamps};
 pub use request::EditRequest;
 
 use crate::args::Input;
-use crate::context::{Context, OpenInput, certain_format, named, neighbor};
+use crate::context::Context;
+use crate::errors::named;
+use crate::input::input_source::{certain_format, neighbor};
+use crate::input::open::OpenInput;
 use crate::input::opencode_dir as opencode;
 use crate::input::report_and_continue;
 use crate::programs::database;

@@ -1,6 +1,7 @@
 //! Creates a file for `append -i`: a session without messages in the requested format.
 
-use crate::context::{Context, OpenInput};
+use crate::context::Context;
+use crate::input::open::OpenInput;
 use crate::writing::can_write_back;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::native::HeaderBuilder;

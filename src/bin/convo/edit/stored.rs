@@ -5,9 +5,10 @@ use super::destination::Destination;
 use super::dry_run::report_unchanged;
 use super::event_ids::LineDestination;
 use super::request::EditRequest;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::selection::SessionSelection;
-use crate::programs::hooks;
+use crate::programs::change_hooks;
 use convo::error::{Error, ErrorKind};
 use convo::filter::{Plan, summarize};
 use convo::format::report::Report;
@@ -170,7 +171,7 @@ impl Destination for StoredSession<'_> {
             self.context.output.print_done(&report.to_string())?;
         }
         let lines = lines.iter().map(Vec::as_slice);
-        hooks::after(self.context, self.name, &self.id, lines);
+        change_hooks::after(self.context, self.name, &self.id, lines);
         Ok(())
     }
 }

@@ -3,7 +3,9 @@
 use super::destination::{Destination, Planner, change};
 use super::event_ids::LineDestination;
 use super::request::EditRequest;
-use crate::context::{Context, OpenInput, named};
+use crate::context::Context;
+use crate::errors::named;
+use crate::input::open::OpenInput;
 use crate::input::{InputSessions, InputSettings};
 use crate::writing::{
     Export, SessionGroups, SessionWriter, can_write_back, report_dangling, single, wrap, write_records,

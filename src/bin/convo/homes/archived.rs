@@ -1,8 +1,9 @@
 //! The archive of sessions of other programs.
 
 use super::{HomeFile, unread_path};
-use crate::config::home;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::environment::home;
+use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{Bundle, Bundles, Home, HomeProgram, Name, PROGRAMS, SelectedId as Meant};

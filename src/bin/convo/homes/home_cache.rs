@@ -1,7 +1,7 @@
 //! A cache of the sessions in homes, valid while their files do not change.
 
 use super::read;
-use crate::config::home;
+use crate::environment::home;
 use crate::overviews::OverviewReader;
 use crate::programs::database::{self, Row};
 use convo::error::Result;

@@ -1,7 +1,8 @@
 //! Finds the home that contains a file.
 
 use super::{all, clock};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{Home, HomeFiles, Index, RunningMarkers, RunningSign, Transcript};

@@ -1,7 +1,7 @@
 //! Changes to several files in homes: all or none.
 
-use crate::config::home;
 use crate::context::Context;
+use crate::environment::home;
 use convo::error::{Error, ErrorKind, Result};
 use convo::store::changes::Journals;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 //! Names of sessions in homes, and their resolution.
 
 use super::{HomeSession, all, archived, clock, is_database, listings, of_row, own_name, rows, unread_path};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::path_name;
 use crate::programs::database::{self, Row};
 use convo::error::{Error, ErrorKind, Result};

@@ -1,6 +1,6 @@
 //! Reads a file of a home for lists.
 
-use crate::context::named;
+use crate::errors::named;
 use crate::input::quiet;
 use crate::output::path_name;
 use crate::overviews::OverviewReader;

@@ -1,7 +1,8 @@
 //! Reads the sessions of a chain from the store, in order.
 
 use crate::args::{ChainArgs, Input};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::{InputSettings, each_session, report_and_continue};
 use convo::error::{Error, ErrorKind, Position, Result};
 use convo::filter::join::join;

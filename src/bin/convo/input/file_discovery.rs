@@ -1,6 +1,7 @@
 //! Finds the files of a directory that may be sessions.
 
-use crate::context::{BACKUP_SUFFIXES, named};
+use crate::errors::named;
+use crate::input::input_source::BACKUP_SUFFIXES;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::store::foreign::is_index;

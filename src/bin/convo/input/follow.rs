@@ -1,7 +1,9 @@
 //! Follows a growing input: a file, a stored session, or standard input.
 
 use crate::args::{Following, Input};
-use crate::context::{Context, named, refuse_terminal};
+use crate::context::Context;
+use crate::errors::named;
+use crate::input::open::refuse_terminal;
 use crate::input::{InputSessions, InputSettings};
 use crate::output::is_pipe_closed;
 use crate::programs::database;

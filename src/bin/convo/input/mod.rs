@@ -7,6 +7,7 @@ mod input_settings;
 pub mod input_source;
 pub mod open;
 pub mod opencode_dir;
+pub mod operands;
 pub mod quiet;
 pub mod regular;
 pub mod selection;

@@ -6,7 +6,8 @@ use super::input_source::{
 };
 use super::opencode_dir;
 use crate::args::{Input, InputArgs};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::programs::database;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::compression::Wrapped;

@@ -3,7 +3,9 @@
 use super::input_settings::InputSettings;
 use super::selection::{Selected, SessionSelection};
 use crate::args::Input;
-use crate::context::{Context, OpenInput, named, stopped};
+use crate::context::Context;
+use crate::errors::{named, stopped};
+use crate::input::open::OpenInput;
 use crate::writing::losses_refused;
 use convo::error::{Error, ErrorKind};
 use convo::format::report::{Loss, Report};

@@ -2,7 +2,9 @@
 //! so a slow pipe is answered at once and a fast one in large groups.
 
 use crate::args::{Input, InputArgs};
-use crate::context::{self, Context, named, stopped};
+use crate::context::Context;
+use crate::errors::{named, stopped};
+use crate::input::input_source;
 use crate::output::count_of;
 use convo::error::{Error, ErrorKind, Position};
 use convo::format::detect::{self, Hints};
@@ -130,7 +132,7 @@ impl Incoming {
                 .read_to_end(&mut bytes)
                 .map_err(|error| Error::io("cannot read", error))?;
             let sessions =
-                context::convert(format, None, &bytes, report).map_err(|error| named(error, "-"))?;
+                input_source::convert(format, None, &bytes, report).map_err(|error| named(error, "-"))?;
             StdinSource::Document(Converted::from(sessions))
         };
         Ok(Incoming {
@@ -401,7 +403,7 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             Error::new(ErrorKind::Data, format!("unknown format: {}", verdict.evidence)),
             "-",
         )
-        .hint(verdict.hint.unwrap_or_else(context::from_hint))
+        .hint(verdict.hint.unwrap_or_else(input_source::from_hint))
         .into()),
     }
 }

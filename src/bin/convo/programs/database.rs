@@ -1,7 +1,7 @@
 //! Reads sessions in databases through the plugin `convo-sqlite`: a descriptive line per session, and its records.
 
 use super::plugin;
-use crate::context::named;
+use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::model::{json, key, time};

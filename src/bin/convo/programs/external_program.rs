@@ -1,7 +1,6 @@
 //! Runs an external program: passes a request on standard input and reads the answer from standard output. The
 //! program and its children are killed on timeout and when this program is interrupted.
 
-use crate::context::Context;
 use crate::output::in_line;
 use crate::programs::interrupt::{Interrupt, Interrupted};
 use crate::programs::plugin;
@@ -12,6 +11,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -40,10 +40,10 @@ impl ProgramName {
         Err(format!("expected {others}cmd:'COMMAND' or a plugin name"))
     }
 
-    /// The program with further arguments; `what` describes it if it is not found.
+    /// The program with further arguments and the path of the store in its environment; `what` describes it if it is not found.
     pub fn program(
         &self,
-        context: &Context,
+        store: Option<&Path>,
         what: &str,
         arguments: &[OsString],
     ) -> convo::Result<ExternalProgram> {
@@ -72,7 +72,7 @@ impl ProgramName {
         if let Ok(own) = std::env::current_exe() {
             command.env("CONVO", own);
         }
-        if let Ok(store) = context.store_path() {
+        if let Some(store) = store {
             command.env("CONVO_STORE", store);
         }
         let interrupt = Interrupt::new().map_err(|error| Error::io("cannot handle signals", error))?;

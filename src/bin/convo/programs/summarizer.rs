@@ -29,7 +29,9 @@ impl SummarizerSpec {
     pub fn program(&self, context: &Context) -> convo::Result<Option<ExternalProgram>> {
         match self {
             SummarizerSpec::Extract => Ok(None),
-            SummarizerSpec::Program(named) => named.program(context, "summarizer", &[]).map(Some),
+            SummarizerSpec::Program(named) => named
+                .program(context.store_path().ok(), "summarizer", &[])
+                .map(Some),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Options of `compact` and `summarize`: when they act, and what the summary is like.
 
 use crate::args::per_cent;
-use crate::context::named;
+use crate::errors::named;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::compact::trigger::TriggerExpression;

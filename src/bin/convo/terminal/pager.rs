@@ -1,6 +1,6 @@
 //! Shows long output in a pager.
 
-use crate::config::variable;
+use crate::environment::variable;
 use crate::programs::interrupt::Interrupt;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};

@@ -2,7 +2,9 @@
 
 use super::format::OutputFormat;
 use super::secrets;
-use crate::context::{Context, OpenInput, named};
+use crate::context::Context;
+use crate::errors::named;
+use crate::input::open::OpenInput;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::LineWriter;
 use convo::format::compression::Wrapped;

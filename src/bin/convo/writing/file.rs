@@ -1,7 +1,8 @@
 //! Writes the whole output: to standard output, or to a file that is replaced atomically.
 
 use super::format::OutputFormat;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::LineJoiner;

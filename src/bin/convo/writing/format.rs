@@ -1,8 +1,9 @@
 //! The output format without `--to`: from the extension of the output file, or that of the input.
 
 use crate::args::{Input, InputArgs, OutputArgs, TargetFormat};
-use crate::context::{detect_file, named, unwrapped};
+use crate::errors::named;
 use crate::input::input_source::peek_stdin;
+use crate::input::input_source::{detect_file, unwrapped};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::format::page::PageOptions;

@@ -1,6 +1,7 @@
 //! `alias promote`: copies the history that a program stored under an older name to the session that it uses now.
 
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Stamp;
 use convo::filter::promotion::{self, Promoted};

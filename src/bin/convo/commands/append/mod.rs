@@ -4,15 +4,17 @@ mod stream;
 
 use super::Run;
 use crate::args::{EditArgs, Global, Input, InputArgs, category, max_messages, memory, pair, plain};
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::continuation::{self, ChainWriter};
 use crate::edit::processed;
 use crate::edit::retention;
 use crate::edit::{self, EditRequest, Stamps};
+use crate::errors::named;
 use crate::input::InputSettings;
+use crate::input::operands;
 use crate::input::stdin_messages::{self, Incoming};
+use crate::programs::change_hooks;
 use crate::programs::counter_choice::stored_tokenizer;
-use crate::programs::hooks;
 use clap::Args;
 use convo::error::{Error, ErrorKind, Position};
 use convo::filter::Plan;
@@ -177,7 +179,7 @@ impl Run for Append {
         if self.events && !self.stream {
             return Err(Error::new(ErrorKind::Usage, "--events requires --stream").into());
         }
-        let input = context.input(self.input.as_deref().unwrap_or("-"))?;
+        let input = operands::input(context, self.input.as_deref().unwrap_or("-"))?;
         // Hidden messages remain in the log: an append does not materialize the view.
         let edit = EditRequest {
             full_log: true,
@@ -295,7 +297,7 @@ impl Append {
         if self.changing.json {
             context.output.print_done(&String::from_utf8_lossy(&line))?;
         }
-        hooks::after(context, name, &id, [line.as_slice()]);
+        change_hooks::after(context, name, &id, [line.as_slice()]);
         Ok(())
     }
 

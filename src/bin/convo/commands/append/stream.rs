@@ -1,12 +1,13 @@
 //! `append --stream` to a session of the store.
 
 use super::{Append, StoredTarget};
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::streaming::{BackgroundWriter, LineBatch, StreamTarget};
+use crate::errors::named;
 use crate::input::stdin_messages::{self, Incoming, NextLines};
 use crate::output::in_line;
+use crate::programs::change_hooks;
 use crate::programs::counter_choice::stored_tokenizer;
-use crate::programs::hooks;
 use convo::error::{Error, Result};
 use convo::format::packed::write_object;
 use convo::format::report::Report;
@@ -48,7 +49,7 @@ impl Append {
             }
             let mut lines = group.lines.iter().map(Vec::as_slice);
             for (id, count) in placed {
-                hooks::after(context, name, &id, lines.by_ref().take(count));
+                change_hooks::after(context, name, &id, lines.by_ref().take(count));
             }
             Ok(())
         };

@@ -8,7 +8,8 @@ mod work;
 
 use super::Run;
 use crate::args::SessionScope;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::homes;
 use crate::output::path_name;
 use crate::programs::database::{self, Scratch};

@@ -118,7 +118,7 @@ impl ArchiveReport<'_> {
                     Some(hint) => error.hint(hint.clone()),
                     None => error,
                 };
-                output.error(&crate::context::named(error, &row.name));
+                output.error(&crate::errors::named(error, &row.name));
             }
             if row.word == SessionOutcome::Differs {
                 output.note_status(ErrorKind::No);

@@ -1,7 +1,8 @@
 //! Restores archived sessions to their homes.
 
 use super::report::{ArchiveRow, SessionOutcome};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::homes::{self, archived};
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{FileKind, Home, RunningMarkers, Transcript};

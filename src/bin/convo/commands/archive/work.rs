@@ -2,7 +2,7 @@
 
 use super::report::{ArchiveRow, SessionOutcome};
 use super::rows::{DatabaseSession, Stale};
-use crate::context::named;
+use crate::errors::named;
 use crate::homes;
 use crate::output::path_name;
 use crate::programs::database;

@@ -9,6 +9,7 @@ use crate::args::{BudgetArgs, EditArgs, Input, InputArgs, TokenizerArgs, duratio
 use crate::context::Context;
 use crate::edit::EditRequest;
 use crate::input::each_session;
+use crate::input::operands;
 use crate::input::stdin_messages;
 use crate::output::count_of;
 use crate::programs::external_program::ProgramName;
@@ -94,7 +95,7 @@ fn program(text: &str) -> Result<ProgramName, String> {
 impl Run for Ask {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
-        let input = context.input(&self.input)?;
+        let input = operands::input(context, &self.input)?;
         let edit = EditRequest {
             full_log: true,
             append_only: true,
@@ -152,7 +153,7 @@ impl Run for Ask {
             Some(named) => named,
             None => default(context)?,
         };
-        asking.program = Some(named.program(context, "plugin", &self.arguments)?);
+        asking.program = Some(named.program(context.store_path().ok(), "plugin", &self.arguments)?);
         let count = match &input {
             Input::Name(name) if stored => store_reply::in_store(asking, name, self.max_messages)?,
             _ => store_reply::elsewhere(asking, &input, edit)?,

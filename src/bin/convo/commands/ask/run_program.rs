@@ -2,10 +2,11 @@
 
 use super::live_output::LiveOutput;
 use crate::args::TokenizerArgs;
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::processed;
 use crate::edit::retention;
 use crate::edit::{LineDestination, Stamps};
+use crate::errors::named;
 use crate::input::stdin_messages;
 use crate::programs::counter_choice::stored_tokenizer;
 use crate::programs::external_program::{ExternalProgram, RunOptions};

@@ -2,13 +2,14 @@
 
 use super::run_program::{PromptReply, PromptRequest};
 use crate::args::Input;
-use crate::context::{Context, named, stopped};
+use crate::context::Context;
 use crate::edit::continuation;
 use crate::edit::retention;
 use crate::edit::{self, EditRequest, LineDestination, Stamps};
+use crate::errors::{named, stopped};
 use crate::input::InputSessions;
 use crate::output::{count_of, visible};
-use crate::programs::hooks;
+use crate::programs::change_hooks;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::format::report::Report;
@@ -72,7 +73,7 @@ pub fn in_store(mut asking: PromptRequest<'_>, name: &str, limit: Option<u64>) -
             }
             report_appended(&asking, name, more);
             print(&asking, name, &lines, &answered)?;
-            hooks::after(context, name, &target.id, planned.iter().map(Vec::as_slice));
+            change_hooks::after(context, name, &target.id, planned.iter().map(Vec::as_slice));
             return Ok(lines.len() as u64);
         }
     }

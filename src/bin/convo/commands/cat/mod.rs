@@ -4,9 +4,12 @@ mod sets;
 
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
-use crate::context::{Context, OpenInput, named, stopped};
+use crate::context::Context;
+use crate::errors::{named, stopped};
 use crate::input::chain_reader;
 use crate::input::follow::follow;
+use crate::input::open::OpenInput;
+use crate::input::operands;
 use crate::input::{InputSessions, InputSettings, report_and_continue};
 use crate::provider_request;
 use crate::writing::{
@@ -81,7 +84,7 @@ pub struct Cat {
 impl Run for Cat {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let mut writing = self.writing.settle(&inputs, &self.reading)?;
         let to = writing.format();
         let (thinking, page) = match to.is_training() {

@@ -8,8 +8,10 @@ mod rules;
 
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::errors::named;
+use crate::input::operands;
 use crate::input::{each_session_and_format, report_and_continue};
 use crate::output::in_line;
 use crate::prices::PriceArgs;
@@ -126,7 +128,7 @@ impl Run for Check {
         context.output.set_json_diagnostics(self.changing.json);
         self.request.check(self.api)?;
         let options = self.request.options();
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         match (self.fix, self.api) {
             (Some(mode), Some(api)) => self.fix(context, &inputs, api, &options, mode),
             (Some(_), None) => {

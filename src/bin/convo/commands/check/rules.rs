@@ -59,7 +59,7 @@ impl RuleOptions {
         for path in &self.rules {
             let text = config::text(path)?;
             let read =
-                SessionRule::read(&text).map_err(|error| crate::context::named(error, &path_name(path)));
+                SessionRule::read(&text).map_err(|error| crate::errors::named(error, &path_name(path)));
             rules.extend(read?);
         }
         Ok((!self.rules.is_empty()).then_some(rules))

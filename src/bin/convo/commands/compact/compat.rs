@@ -1,8 +1,9 @@
 //! The functions of each system, and the options and settings that they support.
 
-use super::options::{StrategyArgs, SummarizerChoice};
 use super::settings::CompactSettings;
+use super::strategy_args::{StrategyArgs, SummarizerChoice};
 use super::table::written;
+use super::values::token_limit;
 use crate::args::Window;
 use convo::error::{Error, ErrorKind, Result};
 use convo::filter::compact::{CompactOptions, CompactOverflow};
@@ -323,11 +324,4 @@ fn limits(settings: &CompactSettings) -> Vec<CompactorLimit> {
     };
     let given = settings.in_order(&["message-limit", "token-limit"]);
     given.filter_map(limit).collect()
-}
-
-/// Parses `MAX` or `MAX:TARGET`.
-pub fn token_limit(text: &str) -> Option<(i64, i64)> {
-    let (max, target) = text.split_once(':').unwrap_or((text, "0"));
-    let number = |text: &str| text.parse::<u32>().ok().map(i64::from);
-    Some((number(max)?, number(target)?))
 }

@@ -3,13 +3,16 @@
 mod compat;
 mod options;
 mod settings;
+mod strategy_args;
 mod summarizer;
 mod table;
+mod values;
 
 use super::Run;
 use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
 use crate::edit::{self, EditRequest, Stamps};
+use crate::input::operands;
 use crate::programs::summarizer_process::{self, FailureReport};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
@@ -20,8 +23,8 @@ use convo::filter::compact::{self, CompactOptions, CompactionOutcome};
 use convo::filter::compat::{self as systems, CompatStrategy, CompatSystem, Precedence};
 use convo::model::session::Session;
 use convo::tokens::Counter;
-use options::StrategyArgs;
 use settings::{CompactSettings, Keys};
+use strategy_args::StrategyArgs;
 use summarizer::CompactionWriter;
 
 /// Columns of a dry run.
@@ -86,7 +89,7 @@ impl Run for Compact {
         context.output.set_json_diagnostics(self.changing.json);
         let (options, way) = self.asked(context)?;
         self.strategy.counting.report_estimate(context)?;
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let edit = EditRequest {
             full_log: self.log,
             custom_dry_run: true,

@@ -1,6 +1,6 @@
 //! The given settings and options, and the arguments that accept them.
 
-use super::options::StrategyArgs;
+use super::strategy_args::StrategyArgs;
 use super::table::{Pairs, SETTINGS, Setting, SettingOption, ValueForm, system, tuned, written};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;

@@ -1,6 +1,6 @@
 //! Summarizes a compaction with a program: selects the messages to drop, runs the program, and inserts its reply.
 
-use super::options::StrategyArgs;
+use super::strategy_args::StrategyArgs;
 use crate::context::Context;
 use crate::edit::Stamps;
 use crate::programs::summarizer_process::{FailureReport, NextStep, Summarizer};

@@ -1,7 +1,7 @@
 //! The table of settings of strategies and other systems. The keys of `--tune` and `--compat`, their former options and
 //! their help are generated from it.
 
-use super::options;
+use super::values;
 use crate::args::per_cent;
 use CompatSystem::{Goaitools, Langchain, OpenaiAgents, Penguin, Picoclaw};
 use ValueForm::{Each, Flag, List, One};
@@ -135,8 +135,8 @@ pub static SETTINGS: [Setting; 29] = [
     setting("mask-min-gain", tune("mask.min-gain"), One(number), "mask only if N tokens are saved [2000, or 10% of the budget if less]"),
     setting("write-tools", tune("dedupe.write-tools"), List(text), "tools that modify files, so that the next read is new"),
     setting("summary-share", tune("summary.share"), One(percentage), "maximum share of the budget for the summary [25%]"),
-    setting("drop-order", tune("drop.order"), List(options::droppable), "categories in drop order [system_output,dialog,context]"),
-    setting("budget-for", tune("drop.share"), List(options::budget_share), "share of the budget per category, e.g. dialog=50%").requires("budget"),
+    setting("drop-order", tune("drop.order"), List(values::droppable), "categories in drop order [system_output,dialog,context]"),
+    setting("budget-for", tune("drop.share"), List(values::budget_share), "share of the budget per category, e.g. dialog=50%").requires("budget"),
     setting("compat-exact", (SettingOption::Compat, "exact"), Flag, "do not adjust the result so that providers accept it"),
     setting("keep-end", of(Langchain, "keep-end"), One(end), "with --budget, keep the last or first messages [last]"),
     setting("start-on", of(Langchain, "start-on"), List(kind), "with --budget, roles of the first kept message"),
@@ -273,7 +273,7 @@ fn kind(name: &str) -> Result<(), String> {
 }
 
 fn token_limit(text: &str) -> Result<(), String> {
-    let known = super::compat::token_limit(text);
+    let known = values::token_limit(text);
     known
         .map(drop)
         .ok_or_else(|| "expected MAX or MAX:TARGET, e.g. 100000:75000".to_string())

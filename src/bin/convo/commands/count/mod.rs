@@ -6,6 +6,7 @@ mod flat;
 use super::Run;
 use crate::args::{ChainArgs, InputArgs, TokenizerArgs, Window, window};
 use crate::context::Context;
+use crate::input::operands;
 use crate::input::{chain_reader, each_session_and_format};
 use crate::output::{columns, count_of, in_line, visible};
 use crate::terminal::measure::thousands;
@@ -95,7 +96,7 @@ impl Run for Count {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json || self.flat);
         self.counting.report_estimate(context)?;
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         if self.flat {
             let prices = Prices::built_in()?;
             return context.output.stdout(|out| {

@@ -8,8 +8,10 @@ mod text;
 
 use super::Run;
 use crate::args::{Input, InputArgs, TimeOptions, TokenizerArgs};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::each_session;
+use crate::input::operands;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::diff::{SessionDiff, before, event, event_id};
@@ -214,7 +216,7 @@ impl Diff {
             return Ok(Vec::new());
         }
         let mut sides = Vec::new();
-        let inputs = context.inputs(&[operand.to_string()])?;
+        let inputs = operands::inputs(context, &[operand.to_string()])?;
         each_session(context, &inputs, &self.reading, |label, session| {
             sides.push(DiffSide {
                 label: label.to_string(),

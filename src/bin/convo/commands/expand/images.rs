@@ -1,6 +1,7 @@
 //! Reads the images that `slim` moved to files.
 
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::regular;
 use crate::output::{columns, count_of, path_name};
 use convo::error::{Error, ErrorKind, Result};

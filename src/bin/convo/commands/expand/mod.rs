@@ -4,8 +4,10 @@ mod images;
 
 use super::Run;
 use crate::args::{Input, InputArgs};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::each_session;
+use crate::input::operands;
 use crate::writing::objects;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
@@ -55,7 +57,7 @@ impl Run for Expand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let id = self.take_id(context);
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         match id.as_deref().map(|id| (id, image_name(id))) {
             Some((_, Some(name))) => self.image(context, &inputs, &name),
             id => self.records(context, &inputs, id.map(|(id, _)| id)),

@@ -1,6 +1,7 @@
 //! Checks a directory of another system.
 
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::{count_of, in_line, path_name};
 use convo::error::{Error, ErrorKind, Position};
 use convo::format::Format;

@@ -4,7 +4,8 @@ mod foreign_dir;
 
 use super::Run;
 use crate::args::{ALL, Input, readable};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::report_and_continue;
 use crate::output::{count_of, in_line};
 use clap::Args;

@@ -5,7 +5,7 @@ use super::man;
 use crate::commands;
 use crate::completion;
 use crate::context::Context;
-use crate::programs::plugin;
+use crate::programs::{plugin, plugin_command};
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use std::io::{IsTerminal, Write};
@@ -64,7 +64,7 @@ impl Run for Manual {
             .find(|(file, _)| file.starts_with(&stem));
         let Some((_, page)) = page else {
             return Err(match self.name.as_deref() {
-                Some(name) if plugin::find(name).is_none() => plugin::unknown(name),
+                Some(name) if plugin::find(name).is_none() => plugin_command::unknown(name),
                 name => {
                     let name = name.unwrap_or_default();
                     Error::new(ErrorKind::Usage, format!("'{name}': no manual page"))

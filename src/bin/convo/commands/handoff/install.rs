@@ -1,8 +1,9 @@
 //! Installs a session in another program's directory: writes the file, then the index. Also removes it again.
 
 use super::HandoffSession;
-use crate::config::home;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::environment::home;
+use crate::errors::named;
 use crate::homes::{complete_changes, long_path, short_path};
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};

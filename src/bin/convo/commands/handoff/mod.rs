@@ -5,9 +5,11 @@ mod new_session;
 
 use super::Run;
 use crate::args::{Input, InputArgs};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::homes;
 use crate::input::each_session_and_format;
+use crate::input::operands;
 use crate::output::path_name;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
@@ -94,7 +96,7 @@ impl Run for Handoff {
         let (Some(operand), Some(to)) = (&self.operand, self.to) else {
             return Ok(());
         };
-        let input = context.input(operand)?;
+        let input = operands::input(context, operand)?;
         let mut found = Vec::new();
         each_session_and_format(
             context,

@@ -4,7 +4,8 @@ mod json_objects;
 mod options;
 
 use super::Run;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::key_args::key_settings;
 use crate::output::{in_line, path_name};
 use clap::Args;

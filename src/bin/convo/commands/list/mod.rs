@@ -2,14 +2,18 @@
 
 mod columns;
 mod home;
+mod home_facts;
 mod row;
 mod short_ids;
 
 use super::Run;
 use crate::args::{ALL, Input, InputArgs, SessionScope, TimeOptions, TokenizerArgs};
-use crate::context::{Context, detect_file, named, unwrapped};
+use crate::context::Context;
+use crate::errors::named;
 use crate::homes;
 use crate::input::file_discovery::{self, Follow};
+use crate::input::input_source::{detect_file, unwrapped};
+use crate::input::operands;
 use crate::input::{each_session_and_format, report_and_continue};
 use crate::output::{self, path_name};
 use crate::overviews::OverviewReader;
@@ -340,7 +344,7 @@ impl List {
             }
             return Ok(rows);
         }
-        let inputs = context.each_input(&self.inputs)?;
+        let inputs = operands::each_input(context, &self.inputs)?;
         for input in &inputs {
             let done = match input {
                 Input::Path(path) if path.is_dir() => self.folder(context, reader, path, &mut rows),

@@ -1,6 +1,6 @@
 //! A session of the list.
 
-use super::home::HomeFacts;
+use super::home_facts::HomeFacts;
 use crate::args::{of_format, project_of};
 use crate::terminal::session_tree::SessionNode;
 use crate::terminal::time_format::machine;

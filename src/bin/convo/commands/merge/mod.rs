@@ -7,8 +7,10 @@ mod store;
 
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs, OutputArgs, readable};
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::{self, EditRequest};
+use crate::errors::named;
+use crate::input::operands;
 use crate::output::path_name;
 use crate::writing::rewrite;
 use clap::{Args, ValueEnum};
@@ -199,7 +201,7 @@ impl Merge {
         let inputs: Vec<Input> = self
             .inputs
             .iter()
-            .map(|operand| context.input(operand))
+            .map(|operand| operands::input(context, operand))
             .collect::<Result<_>>()?;
         if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
             return Err(Error::new(
@@ -344,7 +346,7 @@ impl Merge {
             dry_run: writing.dry_run,
             json: writing.json,
         };
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         edit::run(
             context,
             &inputs,

@@ -1,7 +1,8 @@
 //! Reads the inputs of a merge as lines.
 
 use crate::args::{Input, InputArgs};
-use crate::context::{Context, named, stopped};
+use crate::context::Context;
+use crate::errors::{named, stopped};
 use crate::input::input_source::{detect_file, from_hint, stdin};
 use crate::input::open::refuse_terminal;
 use crate::input::{InputSettings, regular};

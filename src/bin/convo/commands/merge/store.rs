@@ -2,9 +2,10 @@
 
 use super::Merge;
 use super::sides::{MergeInput, common_format};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::count_of;
-use crate::programs::hooks;
+use crate::programs::change_hooks;
 use convo::error::{Error, ErrorKind, Result};
 use convo::filter::merge::{LineSource, MergeOptions, MergedLine, merge};
 use convo::format::report::Report;
@@ -99,7 +100,7 @@ impl Merge {
                 } else if !store.append_to(&id, &borrowed, length)? {
                     continue;
                 }
-                hooks::after(context, name, &id, borrowed);
+                change_hooks::after(context, name, &id, borrowed);
             }
             context.output.report(name, &mut report);
             if others > 0 {

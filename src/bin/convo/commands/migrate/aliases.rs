@@ -2,7 +2,8 @@
 
 use super::inspect::ExaminedFile;
 use super::plan::Step;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use convo::store::Store;
 use convo::store::foreign;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Matches stored messages with messages that their source has changed.
 
-use super::growth::SessionLine;
+use super::session_lines::SessionLine;
 use convo::error::Position;
 use convo::model::json::{self, Dialect};
 use convo::model::record::Record;

@@ -3,9 +3,9 @@
 
 use super::inspect::ExaminedFile;
 use super::pages;
-use super::transfer::{Recent, TargetState, session};
-use super::update::Update;
-use crate::context::named;
+use super::target_state::{TargetState, Update};
+use super::transfer::{Recent, session};
+use crate::errors::named;
 use crate::input::regular;
 use crate::writing::secrets;
 use convo::error::{Error, ErrorKind, Result};

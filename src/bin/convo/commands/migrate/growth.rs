@@ -1,7 +1,7 @@
 //! Computes the lines that a source has gained since it was stored.
 
 use super::candidates::Candidates;
-use super::inspect::stored;
+use super::session_lines::{SessionLine, Sort, entries};
 use convo::error::Result;
 use convo::filter::Stamp;
 use convo::format::Format;
@@ -49,49 +49,6 @@ const FIXED: [&str; 8] = [
     "continuation_index",
     "original_created_at",
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    Message,
-    Event,
-    /// A passthrough record or a damaged line, whose position has no meaning.
-    Passthrough,
-}
-
-/// A line of a session after its header.
-pub struct SessionLine<'s> {
-    pub body: Cow<'s, [u8]>,
-    sort: Sort,
-    /// Line index in its session.
-    index: usize,
-}
-
-impl SessionLine<'_> {
-    /// The id of the record itself.
-    pub fn id(&self) -> Option<String> {
-        json::member(&self.body, "id")
-            .and_then(json::text)
-            .map(Cow::into_owned)
-    }
-}
-
-/// The lines of a session after its header.
-fn entries(session: &Session) -> Vec<SessionLine<'_>> {
-    let entry = |index: usize| {
-        let record = session.record(index);
-        let sort = match session.class(index) {
-            Class::Blank => return None,
-            Class::Header if index == 0 => return None,
-            Class::Message(_) => Sort::Message,
-            Class::Unreadable => Sort::Passthrough,
-            _ if record.event().is_some_and(|event| event.name() == "foreign") => Sort::Passthrough,
-            _ => Sort::Event,
-        };
-        let body = log::strip(stored(&record));
-        Some(SessionLine { body, sort, index })
-    };
-    (0..session.len()).filter_map(entry).collect()
-}
 
 /// The SHA-256 of the source when the session was last stored or updated.
 pub fn source_hash(header: &[(String, Vec<u8>)]) -> Option<String> {

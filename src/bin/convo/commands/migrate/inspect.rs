@@ -1,8 +1,9 @@
 //! Reads the sessions of a file as native lines, or finds out why the file has none.
 
 use crate::args::InputArgs;
-use crate::context::{self, BACKUP_SUFFIXES, detect_file};
 use crate::input::InputSettings;
+use crate::input::input_source;
+use crate::input::input_source::{BACKUP_SUFFIXES, detect_file};
 use crate::input::regular;
 use crate::input::selection::SessionSelection;
 use convo::error::{Error, ErrorKind, Position, Result};
@@ -105,7 +106,7 @@ pub fn reread(path: &Path, format: Format, reading: &InputArgs) -> Result<Vec<Fo
 /// those bytes.
 pub fn lines_before(path: &Path, format: Format, hash: &str, id: &str) -> Option<HashSet<Vec<u8>>> {
     let mut file = regular::open(path).ok()?;
-    let (mut head, whole, _) = context::unwrapped(&mut file).ok()?;
+    let (mut head, whole, _) = input_source::unwrapped(&mut file).ok()?;
     if !whole {
         std::io::Read::read_to_end(&mut file, &mut head).ok()?;
     }
@@ -126,7 +127,7 @@ pub fn lines_before(path: &Path, format: Format, hash: &str, id: &str) -> Option
     if format.is_lines() {
         return Some(head.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect());
     }
-    let sessions = context::convert(format, Some(path), &head, &mut Report::default()).ok()?;
+    let sessions = input_source::convert(format, Some(path), &head, &mut Report::default()).ok()?;
     let session = sessions
         .into_iter()
         .map(|session| converted(session, true))
@@ -156,7 +157,7 @@ fn scan_file(
 ) -> Result<Vec<FoundSession>> {
     let (mut file, size) = open(path)?;
     let (head, whole, _) = match &mut file {
-        Some(file) => context::unwrapped(file)?,
+        Some(file) => input_source::unwrapped(file)?,
         None => (Vec::new(), true, None),
     };
     let detected = match *format {
@@ -189,7 +190,7 @@ fn scan_file(
     if let Some(mut file) = file {
         std::io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| Error::io("cannot read", error))?;
     }
-    let sessions = match context::convert(detected, Some(path), &bytes, report) {
+    let sessions = match input_source::convert(detected, Some(path), &bytes, report) {
         Err(error) if error.kind == ErrorKind::Data && !strict => {
             let session = notice(path, detected, &bytes, &error).ok_or(error)?;
             let what = "nothing is recoverable; a notice takes the session's place";

@@ -11,14 +11,19 @@ mod pages;
 mod pipe;
 mod plan;
 mod report;
+mod session_lines;
 mod stored;
+mod target;
+mod target_state;
 mod transfer;
 mod update;
 
 use super::Run;
 use crate::args::{ALL, InputArgs, PageArgs, writable};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::file_discovery::{self, Follow};
+use crate::input::operands;
 use crate::input::report_and_continue;
 use crate::output::path_name;
 use crate::writing::secrets;
@@ -36,7 +41,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use stored::Source;
-use transfer::{Recent, Target};
+use target::Target;
+use transfer::Recent;
 
 /// Import sessions into the store, or convert files in bulk
 ///
@@ -265,8 +271,7 @@ impl Migrate {
                     sources.push(Source::Stored(id));
                     continue;
                 }
-                Ok(None) => context
-                    .path(path)
+                Ok(None) => operands::path(context, path)
                     .and_then(|path| file_discovery::files(&path, !self.no_recursive, follow)),
                 Err(error) => Err(error),
             };
@@ -399,7 +404,9 @@ impl Migrate {
                 (Target::Foreign(foreign), _) => {
                     foreign.update((*file, *nth), &examined[*file], recent, context.lock_timeout())
                 }
-                (_, Some(update)) => update.apply(target, &transfer::of(&examined[*file], *nth)?.id, context),
+                (_, Some(update)) => {
+                    update::apply(update, target, &transfer::of(&examined[*file], *nth)?.id, context)
+                }
                 (_, None) => Ok(()),
             }
         });

@@ -1,6 +1,6 @@
 //! The index of a directory of pages.
 
-use crate::context::named;
+use crate::errors::named;
 use crate::input::regular;
 use convo::error::{Error, Result};
 use convo::format::html;

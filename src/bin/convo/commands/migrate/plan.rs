@@ -1,8 +1,10 @@
 //! Plans the migration of each session and formats its row in the report.
 
 use super::inspect::{ExaminedFile, FoundSession, Refusal};
-use super::transfer::{Recent, Target, TargetState};
-use super::update::Update;
+use super::target::Target;
+use super::target_state::{TargetState, Update};
+use super::transfer::Recent;
+use super::update;
 use crate::context::Context;
 use crate::output::path_name;
 use crate::terminal::table::Cell;
@@ -171,7 +173,13 @@ pub fn decide(
         } else if claim.first != (step.file, step.nth) {
             step.outcome = MigrationOutcome::Skipped;
         } else if let Some(target) = target {
-            match target.compare_target((step.file, step.nth), &examined[step.file], recent, context) {
+            match update::compare_target(
+                target,
+                (step.file, step.nth),
+                &examined[step.file],
+                recent,
+                context,
+            ) {
                 Ok(TargetState::New) => {}
                 Ok(TargetState::Grown(_)) if own.notice => step.outcome = MigrationOutcome::Skipped,
                 Ok(TargetState::Grown(_)) if !updates => step.fail(

@@ -8,8 +8,10 @@ mod stored;
 
 use super::Run;
 use crate::args::Input;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::homes;
+use crate::input::operands;
 use crate::input::{regular, report_and_continue};
 use crate::output::path_name;
 use crate::programs::database;
@@ -74,7 +76,7 @@ impl Run for Redact {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let settings = self.options.settings()?;
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         if self.check {
             let mut findings = RedactionReport::default();
             for input in &inputs {

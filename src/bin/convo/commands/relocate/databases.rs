@@ -1,6 +1,7 @@
 //! Changes databases of programs: the plugin changes a copy, which then replaces the database.
 
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::output::path_name;
 use crate::programs::database::PLUGIN;
 use crate::programs::external_program::{ProgramName, RunOptions};
@@ -133,7 +134,8 @@ fn failed(label: &Path, why: &str) -> Error {
 
 /// Returns the output of the plugin for these arguments.
 fn answer(context: &Context, label: &Path, arguments: &[OsString]) -> Result<Vec<u8>> {
-    let mut program = ProgramName::Plugin(PLUGIN.to_string()).program(context, "plugin", arguments)?;
+    let mut program =
+        ProgramName::Plugin(PLUGIN.to_string()).program(context.store_path().ok(), "plugin", arguments)?;
     let requested = RunOptions {
         timeout: TIMEOUT,
         most: MAXIMUM,

@@ -5,8 +5,9 @@ mod report;
 
 use super::Run;
 use crate::args::{TimeOptions, named_program};
-use crate::config::home;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::environment::home;
+use crate::errors::named;
 use crate::homes::{self, journals};
 use crate::output::path_name;
 use crate::programs::database;

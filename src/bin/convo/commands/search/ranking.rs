@@ -3,7 +3,8 @@
 use super::print::{Printer, SearchOutput};
 use super::scan::SearchScan;
 use super::sources::SearchSource;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::parallel;
 use convo::error::{Error, ErrorKind};
 use convo::format::report::Report;

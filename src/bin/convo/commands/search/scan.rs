@@ -3,7 +3,7 @@
 use super::hits::{Matched, Scanned};
 use super::sources::{SearchSource, SourceLocation};
 use crate::args::{SessionScope, of_format};
-use crate::context::named;
+use crate::errors::named;
 use crate::homes::{digits, own_name};
 use crate::input::quiet;
 use crate::programs::database::{self, Row};

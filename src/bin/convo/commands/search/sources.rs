@@ -1,10 +1,13 @@
 //! Finds the sources of a search: logs of the store, files, directories, standard input.
 
 use crate::args::{ALL, Input, SessionScope};
-use crate::context::{Context, named, refuse_terminal};
+use crate::context::Context;
+use crate::errors::named;
 use crate::homes::{self, archived::Deleted};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::input_source::{stdin, with_path_hint};
+use crate::input::open::refuse_terminal;
+use crate::input::operands;
 use crate::output::path_name;
 use crate::programs::database::Row;
 use convo::error::{Error, ErrorKind};
@@ -250,7 +253,7 @@ fn store(context: &Context, sources: &mut Vec<SearchSource>) -> anyhow::Result<(
 }
 
 fn add(context: &Context, operand: &str, sources: &mut Vec<SearchSource>) -> anyhow::Result<()> {
-    match context.input(operand)? {
+    match operands::input(context, operand)? {
         Input::Name(name) if name == ALL => store(context, sources)?,
         Input::Name(name) => {
             let id = context.store().and_then(|store| store.resolve(&name));

@@ -10,9 +10,11 @@ mod table;
 
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, Selecting, TimeOptions};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::chain_reader;
 use crate::input::follow::follow;
+use crate::input::operands;
 use crate::output::columns;
 use crate::terminal::time_format::Times;
 use crate::writing::report_dangling;
@@ -72,7 +74,7 @@ const NARROWEST: usize = 20;
 
 impl Run for Show {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let mut page = self.page(context)?;
         if self.following.follow {
             return self.follow(context, &inputs, page);

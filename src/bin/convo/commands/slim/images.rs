@@ -1,6 +1,6 @@
 //! Extracts images of sessions to files.
 
-use crate::context::named;
+use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::slim::image::Image;

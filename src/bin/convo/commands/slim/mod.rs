@@ -7,7 +7,9 @@ mod source;
 
 use super::Run;
 use crate::args::{Input, readable};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
+use crate::input::operands;
 use crate::input::{regular, report_and_continue};
 use crate::output::path_name;
 use crate::writing::rewrite;
@@ -104,7 +106,7 @@ impl Run for Slim {
                 return Err(error.into());
             }
         }
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let mut report = SlimReport::new(self.json);
         if self.dry_run || writes {
             for input in &inputs {

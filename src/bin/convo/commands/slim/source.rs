@@ -1,7 +1,8 @@
 //! Inputs that can be read more than once.
 
-use crate::context::{detect_file, from_hint, refuse_terminal, unwrapped};
 use crate::input::input_source::stdin;
+use crate::input::input_source::{detect_file, from_hint, unwrapped};
+use crate::input::open::refuse_terminal;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::store::length_before_write;

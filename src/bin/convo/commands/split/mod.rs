@@ -5,8 +5,11 @@ mod report;
 
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, duration, tokens};
-use crate::context::{Context, OpenInput, named};
+use crate::context::Context;
 use crate::edit::{LineDestination, Stamps};
+use crate::errors::named;
+use crate::input::open::OpenInput;
+use crate::input::operands;
 use crate::input::{InputSessions, each_session, report_and_continue};
 use crate::writing::{Export, OutputFormat, report_dangling, write_records, write_to};
 use clap::{Args, ValueEnum};
@@ -147,7 +150,7 @@ impl Run for Split {
                         session, --output-dir alone";
             return Err(error.hint(hint).into());
         }
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let writing = self.writing.settle(&inputs, &self.reading)?;
         if self.dry_run {
             return each_session(context, &inputs, &self.reading, |label, session| {
@@ -245,7 +248,7 @@ impl Split {
         let session = store.load(&id, &mut report)?;
         context.output.report(name, &mut report);
         if self.reading.strict && report.is_damaged() {
-            return Err(named(crate::context::stopped(), name).into());
+            return Err(named(crate::errors::stopped(), name).into());
         }
         let split = self.plan(context, name, &session)?;
         let reported = SplitReport::of(&split, name, self.counts());

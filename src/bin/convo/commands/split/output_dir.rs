@@ -3,7 +3,8 @@
 use super::report::SplitReport;
 use super::{Split, with_name_hint};
 use crate::args::Input;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::each_session;
 use crate::input::regular::{FileTarget, read_target};
 use crate::output::path_name;

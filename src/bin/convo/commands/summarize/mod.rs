@@ -4,10 +4,12 @@ mod options;
 
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::retention;
 use crate::edit::{self, EditRequest, Stamps};
+use crate::errors::named;
 use crate::input::each_session;
+use crate::input::operands;
 use crate::programs::summarizer::SummarizerSpec;
 use crate::programs::summarizer_process::{
     self, FailureReport, NextStep, RetryArgs, Summarizer, for_programs,
@@ -91,7 +93,7 @@ impl Run for Summarize {
             ..EditRequest::new(&self.reading, &self.changing)
         };
         self.asking.counting.report_estimate(context)?;
-        let inputs = context.inputs(&self.inputs)?;
+        let inputs = operands::inputs(context, &self.inputs)?;
         let edit = edit.settle(&inputs, &self.reading)?;
         if self.request {
             return self.print_requests(context, &inputs, &options);

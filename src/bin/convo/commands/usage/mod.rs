@@ -4,8 +4,10 @@ mod print;
 
 use super::Run;
 use crate::args::{ALL, Input, InputArgs, SessionScope, TokenizerArgs, program_of, project_of};
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::errors::named;
 use crate::input::file_discovery::{self, Follow};
+use crate::input::operands;
 use crate::input::{InputSettings, each_session_and_format};
 use crate::output::count_of;
 use crate::prices::PriceArgs;
@@ -247,7 +249,7 @@ impl Usage {
         for operand in operands {
             let path = std::path::Path::new(operand);
             if !path.is_dir() {
-                inputs.extend(context.inputs(std::slice::from_ref(operand))?);
+                inputs.extend(operands::inputs(context, std::slice::from_ref(operand))?);
                 continue;
             }
             let found = file_discovery::files(path, true, Follow::None);

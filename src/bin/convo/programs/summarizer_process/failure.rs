@@ -1,8 +1,9 @@
 //! Handles a failed summary: keeps the session unchanged and records the failure.
 
 use super::options::RetryArgs;
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::edit::{EditRequest, LineDestination, Stamps};
+use crate::errors::named;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::format::{Format, penguiflow};

@@ -1,0 +1,59 @@
+//! The target of a migration. Sessions are written in groups: a group is reported only when it is durable.
+
+use super::export_dir::Foreign;
+use crate::errors::named;
+use crate::input::regular;
+use convo::error::Result;
+use convo::format::Reader;
+use convo::format::native::NativeReader;
+use convo::store::{self, Batch, Store};
+use std::path::PathBuf;
+
+/// The target of a migration.
+pub enum Target<'c> {
+    /// The store.
+    Store(&'c Store),
+    /// A directory of files `<id>.jsonl`.
+    Folder(PathBuf),
+    /// A directory of another system.
+    Foreign(Foreign),
+}
+
+impl Target<'_> {
+    /// Opens a batch of new files in the target.
+    pub fn batch(&self) -> Result<Batch> {
+        match self {
+            Target::Store(store) => store.batch(),
+            Target::Folder(folder) => Batch::in_folder(folder),
+            Target::Foreign(foreign) => Batch::in_foreign_folder(&foreign.folder),
+        }
+    }
+
+    /// Makes existing sessions durable.
+    pub fn settle(&self) -> Result<()> {
+        match self {
+            Target::Store(store) => store.sync_names(),
+            Target::Folder(folder) => store::sync_directory_names(folder),
+            Target::Foreign(foreign) => store::sync_directory_names(&foreign.folder),
+        }
+    }
+
+    /// Reads the records of an existing session; none if it does not exist.
+    pub fn existing(&self, id: &str) -> Result<Option<Box<dyn Reader>>> {
+        match self {
+            Target::Store(store) => {
+                if store.has(id)? {
+                    Ok(Some(Box::new(store.reader(id)?)))
+                } else {
+                    Ok(None)
+                }
+            }
+            Target::Folder(folder) => {
+                let file = regular::open_target(&folder.join(format!("{id}.jsonl")));
+                let file = file.map_err(|error| named(error, &format!("{id}.jsonl")))?;
+                Ok(file.map(|file| -> Box<dyn Reader> { Box::new(NativeReader::new(Vec::new(), file)) }))
+            }
+            Target::Foreign(_) => Ok(None), // its files are compared by name
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Errors about an input.
+
+use convo::error::{Error, ErrorKind, Position};
+
+/// The error of `--strict` at a damaged line.
+pub fn stopped() -> Error {
+    Error::new(ErrorKind::Data, "stopped at a damaged line (--strict)")
+}
+
+/// Adds the name of the input to an error.
+pub fn named(mut error: Error, label: &str) -> Error {
+    // Some messages begin with the path, which may be the name.
+    if let Some(rest) = error
+        .message
+        .strip_prefix(label)
+        .and_then(|rest| rest.strip_prefix(": "))
+    {
+        error.message = rest.to_string();
+    }
+    match &mut error.at {
+        Some((input, _)) if input.is_empty() => *input = label.to_string(),
+        Some(_) => {}
+        None => error.at = Some((label.to_string(), Position::default())),
+    }
+    error
+}

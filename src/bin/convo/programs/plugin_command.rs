@@ -1,0 +1,71 @@
+//! Plugins as commands: `convo NAME` runs the program `convo-NAME`.
+
+use super::plugin;
+use crate::args::Global;
+use crate::commands;
+use crate::completion::synonyms;
+use crate::context::Context;
+use anyhow::Context as _;
+use convo::error::{Error, ErrorKind};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Runs a plugin and returns its exit status.
+pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Result<u8> {
+    let Some(path) = plugin::find(name) else {
+        return Err(unknown(name).into());
+    };
+    let mut command = Command::new(&path);
+    command.args(arguments);
+    if let Ok(own) = std::env::current_exe() {
+        command.env("CONVO", own);
+    }
+    if let Some(store) = &global.store {
+        command.env("CONVO_STORE", store);
+    } else if std::env::var_os("CONVO_STORE").is_none_or(|store| store.is_empty())
+        && let Ok(context) = Context::new(global)
+        && let Ok(store) = context.store_path()
+    {
+        command.env("CONVO_STORE", store);
+    }
+    // An empty file disables the configuration.
+    let config = global.no_config.then(|| PathBuf::from("/dev/null"));
+    if let Some(config) = config.or_else(|| global.config.clone()) {
+        command.env("CONVO_CONFIG", config);
+    }
+    let error = command.exec();
+    Err(Error::new(ErrorKind::Unavailable, format!("cannot run: {error}")))
+        .with_context(|| crate::output::path_name(&path))
+}
+
+/// The error for an unknown command.
+pub fn unknown(name: &str) -> Error {
+    let error = Error::new(ErrorKind::Usage, format!("'{name}': no such command"));
+    if let Some(hint) = synonyms::hint(name) {
+        return error.hint(hint);
+    }
+    let installed = installed();
+    let known = commands::ALL
+        .iter()
+        .filter(|verb| !verb.hidden)
+        .map(|verb| verb.name);
+    let near = known
+        .chain(installed.keys().map(String::as_str))
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .filter(|(distance, known)| *distance <= 1 + known.len() / 4)
+        .min();
+    match near {
+        Some((_, near)) => error.hint(format!("did you mean '{near}'?")),
+        None => error.hint("list commands with: convo --help"),
+    }
+}
+
+/// All plugins by name, without those that a command hides.
+pub fn installed() -> BTreeMap<String, PathBuf> {
+    let mut found = plugin::installed();
+    found.retain(|name, _| commands::find(name).is_none());
+    found
+}
