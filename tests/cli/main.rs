@@ -17,6 +17,7 @@ mod bytes;
 mod cat;
 mod check;
 mod check_default;
+mod cited_paths;
 mod claude_code;
 mod compact;
 mod completion;

@@ -1,9 +1,9 @@
 //! Runs every writing command with every fault: kills, failing system calls, short writes, full disks, power
 //! failures, damaged bytes, concurrency, hostile names and input. Checks the guarantees of docs/store.md.
 //!
-//! `cargo test --locked --test faults` runs a sample of every kind within a minute, `FAULTS=all` every injection,
-//! `FAULTS=long` ten times as many random ones, and `FAULTS=power` only one kind. `FAULTS_SEED` changes the random
-//! numbers, and `FAULTS_OF=continue,join` selects operations by words. Kinds that need missing tools (strace, mounts)
+//! `cargo test --locked --test faults` runs a sample of every kind (CONTRIBUTING.md says how long), `FAULTS=all` every
+//! injection, `FAULTS=long` ten times as many random ones, and `FAULTS=power` only one kind. `FAULTS_SEED` changes the
+//! random numbers, and `FAULTS_OF=continue,join` selects operations by words. Kinds that need missing tools (strace, mounts)
 //! are skipped with a notice.
 #![allow(clippy::unwrap_used)]
 

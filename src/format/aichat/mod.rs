@@ -1,6 +1,6 @@
 //! aichat: YAML sessions with compressed and live messages. Supports the YAML that aichat writes: block lists and maps,
 //! and strings on one line, quoted or as a `|` block. Anchors, tags, folded strings and lists in brackets are rejected
-//! with their line.
+//! with their line. Not built on the kit, whose elements are JSON.
 //!
 //! | data | stored in |
 //! |---|---|

@@ -1,5 +1,6 @@
 //! aider's chat history: a Markdown log for human readers, with all sessions in one file. The prefix of a line
 //! determines its kind, so a reply with quotations or level-four headings is mistaken for console output or user input.
+//! Not built on the kit, whose elements are JSON.
 //!
 //! | line starts with | meaning |
 //! |---|---|
