@@ -15,6 +15,7 @@ pub mod placeholders;
 mod prefix;
 mod row;
 pub(super) mod sources;
+mod spend;
 pub(super) mod state;
 mod step;
 pub(super) mod summary;

@@ -8,7 +8,7 @@ use super::state::{AtomLevel, CompactionState, ViewEntry, summary_cost};
 use super::step::cap::{AnsweredCalls, CAPS, Cap, LOWEST, capped};
 use super::step::mask;
 use super::step::media::newest_user;
-use super::{facts, summary};
+use super::{facts, spend, summary};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use std::collections::HashSet;
@@ -24,11 +24,26 @@ pub fn is_allowed(options: &CompactOptions, target: &CompactionGoal) -> bool {
         && target.is_tokens_alone()
 }
 
+/// A choice that leaves more than this part of the budget is made again.
+const SPARE: u64 = 20;
+
 /// A kept message group: its changed lines and its tokens afterwards.
-struct KeptAtom {
-    atom: usize,
-    changes: Vec<(usize, Vec<u8>, u64)>,
-    tokens: u64,
+pub struct KeptAtom {
+    pub atom: usize,
+    pub changes: Vec<(usize, Vec<u8>, u64)>,
+    pub tokens: u64,
+}
+
+impl KeptAtom {
+    /// Sets the changed lines.
+    pub fn apply(self, work: &mut CompactionState<'_>) {
+        for (at, body, tokens) in self.changes {
+            work.set(at, body, tokens);
+            let atom = &mut work.atoms[self.atom];
+            atom.level = atom.level.max(AtomLevel::HeadTail);
+            atom.reason = "head+tail";
+        }
+    }
 }
 
 /// The message groups that are kept in any case.
@@ -52,6 +67,11 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     for exchange in work.inserts.keys().copied().collect::<Vec<_>>() {
         work.drop_exchange(exchange, "summary");
     }
+    // Earlier steps dropped messages before they shortened any. An order of categories is the user's choice.
+    if options.drop_order.is_empty() && options.shares.is_empty() {
+        work.take_back();
+    }
+    let start = work.clone();
     let answered: AnsweredCalls = work
         .owners
         .values()
@@ -71,18 +91,36 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     let freed = work.summary_item.map_or(0, |at| work.items[at].before);
     work.exchanges_summary = matches!(limit, Some(SummaryLimit::One(_))) && least + freed <= room;
     let summary = summary_reserve(work, options, limit, (room.saturating_sub(least), room));
-    let row = row(
-        work,
-        options,
-        &answered,
-        &places,
-        (room.saturating_sub(summary), least),
-    );
-    if let Some(row) = row {
-        apply(work, &places, row);
-        fill(work, options, target, &places);
-    }
+    let choose = |work: &mut CompactionState<'_>, summary: u64| {
+        let room = (room.saturating_sub(summary), least);
+        if let Some(row) = row(work, options, &answered, &places, room) {
+            apply(work, &places, row);
+            fill(work, options, target, &places);
+        }
+    };
+    choose(work, summary);
     if target.is_met(work) {
+        // A summary that needs less than its reserve leaves the rest to messages.
+        let needs = work.summary_tokens();
+        if budget - work.total > budget / SPARE
+            && needs < summary
+            && work.now().messages < start.now().messages
+        {
+            let mut again = start.clone();
+            choose(&mut again, needs);
+            if target.is_met(&again) && again.total > work.total {
+                *work = again;
+            }
+        }
+        let atoms = places.request.iter().chain(places.newest.iter().rev()).copied();
+        let first = places.newest.first().copied().or(places.asked).unwrap_or(0);
+        spend::run(
+            work,
+            &start,
+            budget,
+            atoms.chain((0..first).rev()),
+            &|atom, cap| shortened_atom(&start, options, &answered, atom, cap),
+        );
         return;
     }
     work.exchanges_summary = false;
@@ -369,12 +407,7 @@ fn row(
 fn apply(work: &mut CompactionState<'_>, places: &KeptAtoms, row: Vec<KeptAtom>) {
     let stays: HashSet<usize> = row.iter().map(|kept| kept.atom).collect();
     for kept in row {
-        for (at, body, tokens) in kept.changes {
-            work.set(at, body, tokens);
-            let atom = &mut work.atoms[kept.atom];
-            atom.level = atom.level.max(AtomLevel::HeadTail);
-            atom.reason = "head+tail";
-        }
+        kept.apply(work);
     }
     for atom in 0..work.atoms.len() {
         let fixed = work.atoms[atom].pinned || work.waits(atom);

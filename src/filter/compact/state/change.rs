@@ -77,6 +77,50 @@ impl CompactionState<'_> {
         left.reason = reason;
     }
 
+    /// Takes back all dropped groups, with the lines they had.
+    pub fn take_back(&mut self) {
+        for atom in 0..self.atoms.len() {
+            if self.atoms[atom].level < AtomLevel::Dropped {
+                continue;
+            }
+            let mut level = AtomLevel::Full;
+            for at in self.atoms[atom].items.clone() {
+                let tokens = match &self.items[at].body {
+                    Some(body) => self.cost(body),
+                    None => self.items[at].before,
+                };
+                if self.items[at].body.is_some() {
+                    level = AtomLevel::Masked;
+                }
+                self.add_tokens(at, tokens);
+            }
+            let back = &mut self.atoms[atom];
+            back.level = level;
+            self.gone -= back.items.len() as u64;
+            let exchange = &mut self.exchanges[back.exchange];
+            self.gone_exchanges -= u64::from(exchange.gone == exchange.atoms.len());
+            exchange.gone -= 1;
+            self.first = self.first.min(back.exchange);
+        }
+        self.remove_new_summary();
+    }
+
+    /// Gives a group the lines that it has in another state.
+    pub fn put_back(&mut self, atom: usize, from: &CompactionState<'_>) {
+        for at in self.atoms[atom].items.clone() {
+            self.add_tokens(at, from.items[at].now);
+            self.items[at].body.clone_from(&from.items[at].body);
+        }
+        self.atoms[atom].level = from.atoms[atom].level;
+        self.atoms[atom].reason = from.atoms[atom].reason;
+    }
+
+    /// Tokens of the summary in the view, whether new or an earlier one.
+    pub fn summary_tokens(&self) -> u64 {
+        let earlier = self.summary_item.map_or(0, |at| self.items[at].now);
+        self.summary.as_ref().map_or(earlier, |(_, tokens)| *tokens)
+    }
+
     /// Drops these groups of an exchange from the view, unless they are pinned.
     pub fn drop_atoms(&mut self, exchange: usize, which: impl Fn(&Atom) -> bool, reason: &'static str) {
         for nth in 0..self.exchanges[exchange].atoms.len() {

@@ -132,6 +132,7 @@ impl<'s> Owner<'s> {
 }
 
 /// The working state of a view.
+#[derive(Clone)]
 pub struct CompactionState<'s> {
     /// The log.
     pub session: &'s Session,

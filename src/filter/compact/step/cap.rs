@@ -24,6 +24,13 @@ const fn cap(tokens: u64, arguments: u64) -> Cap {
     Cap { tokens, arguments }
 }
 
+impl Cap {
+    /// A cap of this many tokens for each text, result and call.
+    pub fn even(tokens: u64) -> Cap {
+        cap(tokens, tokens)
+    }
+}
+
 /// The caps, widest first.
 pub const CAPS: [Cap; 4] = [cap(2560, 120), cap(400, 120), cap(80, 60), cap(24, 24)];
 

@@ -14,6 +14,7 @@ mod outcomes;
 mod pieces;
 mod repeated;
 pub(in crate::filter) mod sessions;
+mod spare;
 mod stays;
 mod texts;
 mod twice;
