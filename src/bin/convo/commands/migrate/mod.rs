@@ -23,8 +23,7 @@ use crate::args::{ALL, InputArgs, PageArgs, writable};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::file_discovery::{self, Follow};
-use crate::input::operands;
-use crate::input::report_and_continue;
+use crate::input::{operands, report_and_continue};
 use crate::output::path_name;
 use crate::writing::secrets;
 use clap::Args;
@@ -340,9 +339,8 @@ impl Migrate {
             };
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(100) {
-                context
-                    .output
-                    .progress(Some(&format!("reading {done} of {}", sources.len())));
+                let progress = format!("reading {done} of {}", sources.len());
+                context.output.progress(Some(&progress));
             }
             examined
         })
@@ -368,13 +366,9 @@ impl Migrate {
             let batch = target.batch()?;
             let results = in_parallel(self.threads(), group, |step| {
                 let Step { file, nth, .. } = steps[*step];
-                match target {
-                    Target::Foreign(foreign) => foreign.stage(&batch, (file, nth), &examined[file], recent),
-                    _ => transfer::stage(&batch, &examined[file], nth, recent),
-                }
+                target.stage(&batch, (file, nth), &examined[file], recent)
             });
-            let mut staged = Vec::with_capacity(group.len());
-            let mut order = Vec::with_capacity(group.len());
+            let (mut staged, mut order) = (Vec::new(), Vec::new());
             for (step, result) in group.iter().zip(results) {
                 match result {
                     Ok(file) => {
@@ -390,9 +384,8 @@ impl Migrate {
                 }
             }
             written += group.len();
-            context
-                .output
-                .progress(Some(&format!("stored {written} of {}", new.len())));
+            let progress = format!("stored {written} of {}", new.len());
+            context.output.progress(Some(&progress));
         }
         let grown = |step: &usize| steps[*step].outcome == MigrationOutcome::Updated;
         let grown: Vec<usize> = (0..steps.len()).filter(grown).collect();

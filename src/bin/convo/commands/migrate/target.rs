@@ -1,12 +1,14 @@
 //! The target of a migration. Sessions are written in groups: a group is reported only when it is durable.
 
 use super::export_dir::Foreign;
+use super::inspect::ExaminedFile;
+use super::transfer::{self, Recent};
 use crate::errors::named;
 use crate::input::regular;
 use convo::error::Result;
 use convo::format::Reader;
 use convo::format::native::NativeReader;
-use convo::store::{self, Batch, Store};
+use convo::store::{self, Batch, Staged, Store};
 use std::path::PathBuf;
 
 /// The target of a migration.
@@ -26,6 +28,20 @@ impl Target<'_> {
             Target::Store(store) => store.batch(),
             Target::Folder(folder) => Batch::in_folder(folder),
             Target::Foreign(foreign) => Batch::in_foreign_folder(&foreign.folder),
+        }
+    }
+
+    /// Stages one session under temporary names.
+    pub fn stage<'b>(
+        &self,
+        batch: &'b Batch,
+        (file, nth): (usize, usize),
+        examined: &ExaminedFile,
+        recent: &Recent<'_>,
+    ) -> Result<Staged<'b>> {
+        match self {
+            Target::Foreign(foreign) => foreign.stage(batch, (file, nth), examined, recent),
+            _ => transfer::stage(batch, examined, nth, recent),
         }
     }
 
