@@ -35,5 +35,5 @@ pub use places::{Environment, Home, homes};
 pub use retention::{Retention, WEEK};
 pub use running::{RunningMarkers, RunningSign};
 pub use sidecars::{Sidecars, orphans};
-pub use slot::{AcceptMode, Index as IndexChange, NewSessionInfo, SessionSlot};
+pub use slot::{AcceptMode, Index as IndexChange, NewSessionInfo, SessionSlot, is_plain_id};
 pub use table::{FileKind, HomeProgram, PROGRAMS, program};

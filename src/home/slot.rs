@@ -3,8 +3,9 @@
 use super::claude_code::read;
 use super::places::Environment;
 use super::table::HomeProgram;
+use crate::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// How a program accepts a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,26 @@ impl Environment<'_> {
     }
 
     /// Returns how a program accepts a new session.
-    pub fn accept_mode(&self, program: &HomeProgram, new: NewSessionInfo<'_>) -> AcceptMode {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsafe`] if a name in a setting or an index of the program leads out of its home.
+    pub fn accept_mode(&self, program: &HomeProgram, new: NewSessionInfo<'_>) -> Result<AcceptMode> {
+        let mode = self.mode(program, new);
+        if let (AcceptMode::File(slot), Some(root)) = (&mode, self.root(program)) {
+            let below = slot.path.strip_prefix(&root);
+            let is_plain = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
+            if !below.is_ok_and(is_plain) {
+                let path = slot.path.display();
+                return Err(Error::new(
+                    ErrorKind::Unsafe,
+                    format!("{path}: outside of the home of {}", program.name),
+                ));
+            }
+        }
+        Ok(mode)
+    }
+
+    fn mode(&self, program: &HomeProgram, new: NewSessionInfo<'_>) -> AcceptMode {
         match program.name {
             "opencode" => return AcceptMode::Import(&["opencode", "import"]),
             "goose" => return AcceptMode::Import(&["goose", "session", "import"]),
@@ -224,8 +244,7 @@ impl HomeProgram {
     /// Returns the shell command that resumes a session; `None` if it needs a project and there is none, or if the id
     /// contains characters that are special to a shell.
     pub fn resume_line(&self, id: &str, project: Option<&str>) -> Option<String> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
-        if self.resume.is_empty() || id.is_empty() || id.starts_with('-') || !id.chars().all(is_plain) {
+        if self.resume.is_empty() || !is_plain_id(id) {
             return None;
         }
         let line = self.resume.replace("{id}", id);
@@ -235,6 +254,15 @@ impl HomeProgram {
         }
     }
 }
+
+/// Whether an id is neither special to a shell nor to a path.
+pub fn is_plain_id(id: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
+    (1..=LONGEST_ID).contains(&id.len()) && !id.starts_with(['-', '.']) && id.chars().all(is_plain)
+}
+
+/// Longer ids could exceed the length of a file name.
+const LONGEST_ID: usize = 128;
 
 /// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
@@ -261,7 +289,7 @@ mod tests {
             title: "Trip",
             now: ("2026-11-20T18:02:03Z", "2026-11-20T19:02:03+01:00"),
         };
-        match environment.accept_mode(program(name).unwrap(), new) {
+        match environment.accept_mode(program(name).unwrap(), new).unwrap() {
             AcceptMode::File(slot) => slot,
             other => panic!("{other:?}"),
         }

@@ -47,6 +47,7 @@ mod goaitools;
 mod handoff;
 mod handover;
 mod held;
+mod home_safety;
 mod hooks;
 mod html;
 mod join;

@@ -114,6 +114,15 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<SelectedSession>>
     }))
 }
 
+/// Returns the file of the session with exactly this id.
+pub fn path_of(context: &Context, program: &HomeProgram, id: &str) -> Result<Option<PathBuf>> {
+    let mut homes = all();
+    homes.retain(|home| home.program.name == program.name && home.problem.is_none());
+    let found = candidates(context, &homes, &SelectedId::Id(id.to_string()), &mut Vec::new())?;
+    let one = found.into_iter().find(|one| one.name == id);
+    Ok(one.map(|one| one.transcript.path))
+}
+
 fn list_hint(program: Option<&HomeProgram>) -> String {
     match program {
         Some(program) => format!(

@@ -15,7 +15,7 @@ use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::format::report::Report;
 use convo::format::{self, Format, Purpose};
-use convo::home::{AcceptMode, HomeProgram, NewSessionInfo, split_model};
+use convo::home::{AcceptMode, HomeProgram, NewSessionInfo, is_plain_id, split_model};
 use convo::model::time;
 use convo::model::view::View;
 use new_session::NewSessionValues;
@@ -61,7 +61,7 @@ pub struct Handoff {
     #[arg(long)]
     flatten: bool,
     /// Id of the new session [default: a new one]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = plain_id)]
     id: Option<String>,
     /// Remove a session that --install put in place, unless it has changed
     #[arg(long, value_name = "ID", conflicts_with_all = ["operand", "to", "install", "id", "output"])]
@@ -85,6 +85,14 @@ fn program(name: &str) -> Result<&'static HomeProgram, String> {
         let names = convo::home::PROGRAMS.iter().map(|program| program.name);
         format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
     })
+}
+
+/// Checks an id, which becomes part of a path.
+fn plain_id(id: &str) -> Result<String, String> {
+    match is_plain_id(id) {
+        true => Ok(id.to_string()),
+        false => Err("expected at most 128 of A-Z a-z 0-9 . _ : -, and neither . nor - first".to_string()),
+    }
 }
 
 impl Run for Handoff {
@@ -167,7 +175,7 @@ impl Handoff {
             title: title.as_deref().unwrap_or("New session"),
             now: (&now, &local),
         };
-        let takes = environment.accept_mode(to, new);
+        let takes = environment.accept_mode(to, new)?;
         let mut choice = match (&self.model, target) {
             (Some(model), Format::Opencode) => split_model(model).unwrap_or_default(),
             _ => environment.choice(to, Path::new(&project)),
@@ -177,6 +185,9 @@ impl Handoff {
         }
         if let AcceptMode::Nothing(why) = takes {
             return Err(refused(to, why, None, &project).into());
+        }
+        if let Some(id) = &self.id {
+            refuse_existing(context, to, id, &takes)?;
         }
         let session = built.session(session, &view, &now)?;
         let view = View::replay(&session);
@@ -277,6 +288,18 @@ impl Handoff {
                 let error = Error::new(ErrorKind::NotFound, "no such directory");
                 Err(named(error.hint("select another one with --project DIR"), &project).into())
             }
+        }
+    }
+}
+
+/// Fails if the program has a session with this id elsewhere. A killed run may have written the file itself.
+fn refuse_existing(context: &Context, to: &HomeProgram, id: &str, takes: &AcceptMode) -> anyhow::Result<()> {
+    let is_own = |path: &Path| matches!(takes, AcceptMode::File(slot) if slot.path == path);
+    match homes::names::path_of(context, to, id)?.filter(|path| !is_own(path)) {
+        None => Ok(()),
+        Some(path) => {
+            let error = Error::new(ErrorKind::Exists, format!("already exists: {}", path_name(&path)));
+            Err(named(error, &format!("{}:{id}", to.name)).into())
         }
     }
 }
