@@ -4,6 +4,7 @@ use super::claude_code;
 use super::files::Transcript;
 use super::places::Home;
 use super::relocation::has_log;
+use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -36,6 +37,7 @@ impl RunningSign {
 /// The markers of running processes in a home.
 #[derive(Debug)]
 pub struct RunningMarkers {
+    program: &'static str,
     now: SystemTime,
     /// The directory of lock files, which are named after sessions.
     locks: Option<PathBuf>,
@@ -53,6 +55,7 @@ impl RunningMarkers {
         let living = marks.into_iter().filter(|(pid, ..)| is_alive(*pid));
         let locks = (home.program.name == "codex").then(|| home.root.join("thread-writer-locks"));
         RunningMarkers {
+            program: home.program.name,
             now,
             locks,
             marks: living
@@ -61,14 +64,40 @@ impl RunningMarkers {
         }
     }
 
-    /// Returns the reason to consider a session running; `None` if there is none. A marker without a session applies to
-    /// its directory.
+    /// Returns the mark of a process that runs in the home, whatever its session.
+    pub fn process(&self) -> Option<RunningSign> {
+        (!self.marks.is_empty()).then_some(RunningSign::Process)
+    }
+
+    /// Returns the reason to consider a session or one of its subagents running. `others` are files of the same home.
+    pub fn mark_with_subagents<'t>(
+        &self,
+        transcript: &Transcript,
+        id: &str,
+        project: Option<&str>,
+        others: impl IntoIterator<Item = &'t Transcript>,
+    ) -> Option<RunningSign> {
+        let is_below = |other: &&Transcript| !id.is_empty() && other.parent.as_deref() == Some(id);
+        let below = |other: &Transcript| self.mark(other, other.id.as_deref().unwrap_or_default(), None);
+        let own = self.mark(transcript, id, project);
+        let mut signs = own
+            .into_iter()
+            .chain(others.into_iter().filter(is_below).filter_map(below));
+        let first = signs.next()?;
+        // A recent change alone can be overridden.
+        Some(match first {
+            RunningSign::Recent => signs.find(|sign| *sign != first).unwrap_or(first),
+            _ => first,
+        })
+    }
+
+    /// Returns the reason to consider a session running; `None` if there is none. A marker applies to its session and
+    /// to its directory, because it may name a session that the process has left.
     pub fn mark(&self, transcript: &Transcript, id: &str, project: Option<&str>) -> Option<RunningSign> {
-        let is_marked = self.marks.iter().any(|(session, directory)| match session {
-            Some(session) => session == id,
-            None => directory.is_some() && directory.as_deref() == project,
+        let is_marked = self.marks.iter().any(|(session, directory)| {
+            session.as_deref() == Some(id) || directory.is_some() && directory.as_deref() == project
         });
-        if is_marked {
+        if is_marked || self.is_in_use(&transcript.path) {
             return Some(RunningSign::Process);
         }
         if self
@@ -82,9 +111,39 @@ impl RunningMarkers {
         if transcript.is_in_database && !has_log(&transcript.path).unwrap_or(true) {
             return None;
         }
+        // A program may write after the clock was read, or have a clock that is ahead.
         let age = self.now.duration_since(transcript.modified);
-        age.is_ok_and(|age| age < RECENT).then_some(RunningSign::Recent)
+        let age = age.unwrap_or_else(|ahead| ahead.duration());
+        (age < RECENT).then_some(RunningSign::Recent)
     }
+
+    /// Whether a file next to a transcript names a living process that uses the session.
+    fn is_in_use(&self, transcript: &Path) -> bool {
+        let pid = |value: &Value| i32::try_from(value.get("pid")?.as_i64()?).ok();
+        match (self.program, transcript.parent()) {
+            ("copilot-cli", Some(folder)) => {
+                let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+                entries
+                    .filter_map(|entry| lock_owner(&entry.file_name().to_string_lossy()))
+                    .any(is_alive)
+            }
+            ("cline", Some(folder)) => {
+                let name = transcript.file_name().unwrap_or_default().to_string_lossy();
+                let manifest = name.strip_suffix(".messages.json").and_then(|id| {
+                    let id = id.split_once("__").map_or(id, |(id, _)| id);
+                    claude_code::read(&folder.join(format!("{id}.json")))
+                });
+                manifest
+                    .is_some_and(|value| value["status"] == "running" && pid(&value).is_some_and(is_alive))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns the process that a lock file such as `inuse.4711.lock` names.
+fn lock_owner(name: &str) -> Option<i32> {
+    name.strip_prefix("inuse.")?.strip_suffix(".lock")?.parse().ok()
 }
 
 /// Whether a process is running, including processes of other users.

@@ -1,8 +1,9 @@
 //! Tests that commands write into the homes of other programs only where and when it is safe.
 
-use crate::agents::{FIRST, SECOND, claude, home, put};
+use crate::agents::{FIRST, NOW, SECOND, claude, home, put};
 use crate::env::{Env, Run};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 const SESSION: &str = ".claude/projects/-x/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
 
@@ -35,6 +36,14 @@ fn refused(env: &Env, path: &Path, arguments: &[&str], status: i32, text: &str) 
     assert_eq!(std::fs::read(path).unwrap(), before, "{arguments:?}");
     run
 }
+
+/// Marks a session of Claude Code as that of this process.
+fn marked(env: &Env, session: Option<&str>, project: &str) {
+    let mark = serde_json::json!({"pid": std::process::id(), "sessionId": session, "cwd": project});
+    put(env, ".claude/sessions/1.json", &mark.to_string(), 3);
+}
+
+const TRUNCATE: [&str; 5] = ["truncate", "-i", "claude:5d1f", "--keep-last", "1"];
 
 #[test]
 fn an_id_never_leaves_the_home() {
@@ -95,4 +104,87 @@ fn an_id_of_another_session_is_not_used_again() {
     let id = "0198d7c2-0000-4000-8000-00000000abcd";
     let arguments = ["handoff", "claude:5d1f", "--to", "codex", "--id", id, "--install"];
     assert_eq!(env.run(&arguments).status, 0);
+}
+
+#[test]
+fn a_process_in_the_directory_protects_its_sessions() {
+    let (env, project) = prepared();
+    let path = home(&env).join(SESSION);
+    let text = "running: a living process";
+    let slim = ["slim", "-i", path.to_str().unwrap(), "--force"];
+    let moved = env.work().join("moved");
+    std::fs::create_dir(&moved).unwrap();
+    let relocate = ["relocate", &project, moved.to_str().unwrap(), "--force"];
+    // After /clear, the mark of a process names a session that it no longer writes.
+    for session in [None, Some("other")] {
+        marked(&env, session, &project);
+        refused(&env, &path, &TRUNCATE, 75, text);
+        refused(&env, &path, &slim, 75, text);
+        refused(&env, &path, &relocate, 75, text);
+    }
+    marked(&env, Some("other"), "/src/else");
+    assert_eq!(env.run(&TRUNCATE).status, 0);
+}
+
+#[test]
+fn a_file_of_the_near_future_was_just_written() {
+    let (env, _) = prepared();
+    let path = home(&env).join(SESSION);
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(NOW + 30))
+        .unwrap();
+    drop(file);
+    refused(&env, &path, &TRUNCATE, 75, "a change in the last 2 minutes");
+    assert_eq!(env.run(&[&TRUNCATE[..], &["--force"]].concat()).status, 0);
+}
+
+#[test]
+fn a_running_subagent_protects_its_session() {
+    let (env, project) = prepared();
+    let path = home(&env).join(SESSION);
+    let agent = path.with_extension("").join("subagents/agent-12ab.jsonl");
+    let agent = put(&env, agent, &claude(FIRST, &project, "Look."), 0);
+    let slim = ["slim", "-i", path.to_str().unwrap()];
+    let text = "a change in the last 2 minutes";
+    refused(&env, &path, &slim, 75, text);
+    refused(&env, &path, &TRUNCATE, 75, text);
+    std::fs::remove_file(agent).unwrap();
+    assert_eq!(env.run(&TRUNCATE).status, 0);
+}
+
+#[test]
+fn marks_of_other_programs_are_read() {
+    let (env, _) = prepared();
+    let running = |program: &str| {
+        let options = [
+            "list",
+            "--agents",
+            "--program",
+            program,
+            "--empty",
+            "--columns",
+            "running",
+        ];
+        env.run(&options).fine().out().trim_end().to_string()
+    };
+    let own = std::process::id();
+    let folder = format!(".copilot/session-state/{FIRST}");
+    let start = r#"{"type":"session.start","id":"e1","timestamp":"2026-11-01T10:00:00Z","parentId":null,"data":{"sessionId":"s","version":1,"producer":"copilot-agent","copilotVersion":"1","startTime":"2026-11-01T10:00:00Z"}}"#;
+    put(&env, format!("{folder}/events.jsonl"), &format!("{start}\n"), 3);
+    put(&env, format!("{folder}/inuse.999999999.lock"), "", 3);
+    assert_eq!(running("copilot-cli"), "no");
+    put(&env, format!("{folder}/inuse.{own}.lock"), "", 3);
+    assert_eq!(running("copilot-cli"), "yes");
+    let folder = ".cline/data/sessions/1";
+    let messages = r#"{"version":1,"sessionId":"1","messages":[{"role":"user","content":"Hi"}]}"#;
+    put(&env, format!("{folder}/1.messages.json"), messages, 3);
+    for (pid, status, expected) in [
+        (own, "completed", "no"),
+        (999_999_999, "running", "no"),
+        (own, "running", "yes"),
+    ] {
+        let manifest = serde_json::json!({"session_id": "1", "pid": pid, "status": status});
+        put(&env, format!("{folder}/1.json"), &manifest.to_string(), 3);
+        assert_eq!(running("cline"), expected, "{manifest}");
+    }
 }

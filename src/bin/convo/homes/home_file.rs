@@ -16,6 +16,7 @@ use std::path::Path;
 pub struct HomeFile {
     pub home: Home,
     pub transcript: Transcript,
+    subagents: Vec<Transcript>,
     project: Option<String>,
 }
 
@@ -50,12 +51,18 @@ impl HomeFile {
                 transcripts,
                 problems,
             } = home.files();
-            for transcript in transcripts {
+            for transcript in &transcripts {
                 if std::fs::metadata(&transcript.path).map(is_it).map_err(failed)? {
+                    let is_below = |file: &Transcript| file.parent.is_some() && file.parent == transcript.id;
                     return Ok(Some(HomeFile {
                         project: project(path),
                         home,
-                        transcript,
+                        subagents: transcripts
+                            .iter()
+                            .filter(|file| is_below(file))
+                            .cloned()
+                            .collect(),
+                        transcript: transcript.clone(),
                     }));
                 }
             }
@@ -84,9 +91,9 @@ impl HomeFile {
         if ids.is_empty() {
             ids.push("");
         }
-        let marks = ids
-            .into_iter()
-            .filter_map(|id| running.mark(&self.transcript, id, self.project.as_deref()));
+        let marks = ids.into_iter().filter_map(|id| {
+            running.mark_with_subagents(&self.transcript, id, self.project.as_deref(), &self.subagents)
+        });
         match marks
             .into_iter()
             .find(|mark| *mark != RunningSign::Recent || !force)
@@ -120,7 +127,7 @@ pub fn project_of(path: &Path) -> Option<String> {
 }
 
 /// Returns the first working directory in a log.
-fn project(path: &Path) -> Option<String> {
+pub fn project(path: &Path) -> Option<String> {
     let file = BufReader::new(std::fs::File::open(path).ok()?.take(HEAD));
     let mut lines = file.split(b'\n').map_while(std::io::Result::ok);
     lines.find_map(|line| {

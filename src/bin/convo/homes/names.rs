@@ -1,6 +1,8 @@
 //! Names of sessions in homes, and their resolution.
 
-use super::{HomeSession, all, archived, clock, is_database, listings, of_row, own_name, rows, unread_path};
+use super::{
+    HomeSession, all, archived, clock, home_file, is_database, listings, of_row, own_name, rows, unread_path,
+};
 use crate::context::Context;
 use crate::errors::named;
 use crate::output::path_name;
@@ -60,6 +62,12 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<SelectedSession>>
     let mut unread: Vec<(PathBuf, String)> = unread.collect();
     homes.retain(|home| home.problem.is_none());
     let found = candidates(context, &homes, &name.wanted, &mut unread)?;
+    let is_below = |one: &&NameCandidate| one.transcript.parent.is_some();
+    let below = found
+        .iter()
+        .filter(is_below)
+        .map(|one| (one.home, one.transcript.clone()));
+    let subagents: Vec<(usize, Transcript)> = below.collect();
     let chosen = choose(&homes, found, &name.wanted);
     let is_missing = matches!(&chosen, Err(error) if error.hint.is_none()) && unread.is_empty();
     if is_missing && let Some(path) = archived::copy(context, text) {
@@ -106,8 +114,16 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<SelectedSession>>
     }
     let running = RunningMarkers::of(home, clock(context));
     let id = found.transcript.id.clone().unwrap_or_default();
+    let is_file = !found.transcript.is_in_database;
+    let project = found.project.clone().or_else(|| {
+        is_file
+            .then(|| home_file::project(&found.transcript.path))
+            .flatten()
+    });
+    let subagents = subagents.iter().filter(|(home, _)| *home == found.home);
+    let subagents = subagents.map(|(_, transcript)| transcript);
     Ok(Some(SelectedSession {
-        mark: running.mark(&found.transcript, &id, found.project.as_deref()),
+        mark: running.mark_with_subagents(&found.transcript, &id, project.as_deref(), subagents),
         path: found.transcript.path,
         row: found.transcript.is_in_database.then_some(id),
         is_archived: false,

@@ -195,6 +195,14 @@ impl Relocate {
     /// Fails if the program is writing one of its sessions.
     fn refuse_running(&self, context: &Context, home: &Home) -> Result<()> {
         let running = RunningMarkers::of(home, homes::clock(context));
+        if let Some(mark) = running.process() {
+            let error = Error::new(
+                ErrorKind::Locked,
+                format!("{} is running: {}", home.program.name, mark.name()),
+            );
+            let error = error.hint("nothing was changed; end the program first");
+            return Err(named(error, &path_name(&home.root)));
+        }
         for transcript in home.files().transcripts {
             let id = transcript.id.as_deref().unwrap_or_default();
             let mark = running.mark(&transcript, id, None);
