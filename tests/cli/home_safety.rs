@@ -2,7 +2,7 @@
 
 use crate::agents::{FIRST, NOW, SECOND, claude, home, put};
 use crate::env::{Env, Run};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const SESSION: &str = ".claude/projects/-x/5d1f0a4e-0000-4000-8000-000000000001.jsonl";
@@ -187,4 +187,30 @@ fn marks_of_other_programs_are_read() {
         put(&env, format!("{folder}/1.json"), &manifest.to_string(), 3);
         assert_eq!(running("cline"), expected, "{manifest}");
     }
+}
+
+/// Only root can give files away.
+#[test]
+fn a_home_of_another_user_is_not_written() {
+    let (env, _) = prepared();
+    let path = home(&env).join(SESSION);
+    let given: [PathBuf; 3] = [".claude", ".claude/projects", SESSION].map(|name| home(&env).join(name));
+    std::fs::create_dir_all(home(&env).join(".pi")).unwrap();
+    let others = given
+        .iter()
+        .chain([&path])
+        .cloned()
+        .chain([home(&env).join(".pi")]);
+    for path in others {
+        if std::os::unix::fs::chown(&path, Some(65534), None).is_err() {
+            eprintln!("skipped: cannot give files to another user");
+            return;
+        }
+    }
+    let text = "belongs to another user";
+    refused(&env, &path, &TRUNCATE, 77, text);
+    refused(&env, &path, &["slim", "-i", path.to_str().unwrap()], 77, text);
+    let handoff = ["handoff", "claude:5d1f", "--to", "pi", "--install"];
+    refused(&env, &path, &handoff, 77, text);
+    assert!(!home(&env).join(".pi/agent").exists());
 }

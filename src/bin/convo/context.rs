@@ -6,6 +6,7 @@ use crate::config::{self, Config};
 use crate::environment::{home, variable};
 use crate::errors::named;
 use crate::output::{Color, Output, path_name};
+use crate::owner::refuse_other_owner;
 use crate::programs::counter_program;
 use crate::programs::database::Scratch;
 use crate::programs::hooks::{self, Hooks};
@@ -43,6 +44,8 @@ pub struct Context {
     store: OnceLock<Store>,
     /// Files of running sessions that were given as operands.
     running: RwLock<Vec<(PathBuf, Option<RunningSign>)>>,
+    /// Files in homes that operands named.
+    in_homes: RwLock<Vec<PathBuf>>,
     /// Temporary files with the records of databases, for commands that read files.
     pub scratch: Scratch,
 }
@@ -103,6 +106,7 @@ impl Context {
             colors: config.colors,
             store: OnceLock::new(),
             running: RwLock::default(),
+            in_homes: RwLock::default(),
             scratch: Scratch::default(),
         })
     }
@@ -183,6 +187,12 @@ impl Context {
         running.push((path, mark));
     }
 
+    /// Notes that an operand named the file of a session in a home.
+    pub fn note_in_home(&self, path: PathBuf) {
+        let mut in_homes = self.in_homes.write().unwrap_or_else(PoisonError::into_inner);
+        in_homes.push(path);
+    }
+
     /// Whether an operand named a session in a home that a program may be writing to this file.
     pub fn is_running(&self, path: &Path) -> bool {
         let running = self.running.read().unwrap_or_else(PoisonError::into_inner);
@@ -199,6 +209,10 @@ impl Context {
             .iter()
             .find(|(known, _)| known == path)
             .map(|(_, mark)| *mark);
+        let in_homes = self.in_homes.read().unwrap_or_else(PoisonError::into_inner);
+        if in_homes.iter().any(|known| known == path) {
+            refuse_other_owner(path)?;
+        }
         match mark.filter(|mark| *mark != Some(RunningSign::Recent) || !force) {
             None => Ok(()),
             Some(None) => {

@@ -15,6 +15,7 @@ mod input;
 mod key_args;
 mod output;
 mod overviews;
+mod owner;
 mod parallel;
 mod pipe;
 mod prices;

@@ -4,6 +4,7 @@ use super::{all, clock};
 use crate::context::Context;
 use crate::errors::named;
 use crate::output::path_name;
+use crate::owner::refuse_other_owner;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{Home, HomeFiles, Index, RunningMarkers, RunningSign, Transcript};
 use convo::model::json;
@@ -85,6 +86,7 @@ impl HomeFile {
     /// # Errors
     /// [`ErrorKind::Locked`] with the reason to consider it running.
     pub fn refuse_running(&self, context: &Context, force: bool) -> Result<()> {
+        refuse_other_owner(&self.transcript.path)?;
         let running = RunningMarkers::of(&self.home, clock(context));
         let ids = [self.transcript.id.as_deref(), self.transcript.parent.as_deref()];
         let mut ids: Vec<&str> = ids.into_iter().flatten().collect();

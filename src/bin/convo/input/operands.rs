@@ -23,6 +23,9 @@ pub fn input(context: &Context, operand: &str) -> Result<Input> {
     if meant.mark.is_some() || meant.is_archived {
         context.note_running(meant.path.clone(), meant.mark);
     }
+    if !meant.is_archived {
+        context.note_in_home(meant.path.clone());
+    }
     Ok(Input::Path(meant.path))
 }
 

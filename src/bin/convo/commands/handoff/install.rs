@@ -6,6 +6,7 @@ use crate::environment::home;
 use crate::errors::named;
 use crate::homes::{complete_changes, long_path, short_path};
 use crate::output::path_name;
+use crate::owner::refuse_other_owner;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{AcceptMode, IndexChange};
 use convo::model::key;
@@ -26,6 +27,7 @@ pub fn install(context: &Context, ready: HandoffSession<'_>, is_dry: bool, json:
     let mut path = None;
     match std::mem::replace(&mut ready.takes, AcceptMode::Nothing("")) {
         AcceptMode::File(slot) => {
+            refuse_other_owner(&slot.path)?;
             // A killed run may have written the same file.
             let there = std::fs::read(&slot.path).ok();
             let is_there = there.is_some_and(|there| there == ready.bytes);

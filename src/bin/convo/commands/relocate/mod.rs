@@ -10,6 +10,7 @@ use crate::environment::home;
 use crate::errors::named;
 use crate::homes::{self, journals};
 use crate::output::path_name;
+use crate::owner::refuse_other_owner;
 use crate::programs::database;
 use clap::Args;
 use convo::error::{Error, ErrorKind, Result};
@@ -194,6 +195,7 @@ impl Relocate {
 
     /// Fails if the program is writing one of its sessions.
     fn refuse_running(&self, context: &Context, home: &Home) -> Result<()> {
+        refuse_other_owner(&home.root)?;
         let running = RunningMarkers::of(home, homes::clock(context));
         if let Some(mark) = running.process() {
             let error = Error::new(
