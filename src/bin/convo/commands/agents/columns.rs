@@ -5,7 +5,7 @@ use crate::output::path_name;
 use crate::terminal::table::{Cell, Column};
 use clap::ValueEnum;
 use convo::home::{FileKind, Retention, WEEK};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// A column.
@@ -149,13 +149,18 @@ impl HomeRow {
 
 /// Counts the subagents in the files of sessions.
 fn inner(listing: &Listing) -> u64 {
-    let files = |id: &str| {
-        let is_of = |session: &&HomeSession| session.parent.as_deref() == Some(id);
-        listing.sessions.iter().filter(is_of).count() as u64
-    };
+    let mut files: HashMap<&str, u64> = HashMap::new();
+    let parents = listing
+        .sessions
+        .iter()
+        .filter_map(|session| session.parent.as_deref());
+    parents.for_each(|parent| *files.entry(parent).or_default() += 1);
     let own = listing.sessions.iter().filter(|session| !session.is_subagent());
-    own.map(|session| session.subagents - files(&session.id).min(session.subagents))
-        .sum()
+    own.map(|session| {
+        let files = files.get(session.id.as_str()).copied().unwrap_or_default();
+        session.subagents.saturating_sub(files)
+    })
+    .sum()
 }
 
 impl HomeColumn {
