@@ -1,6 +1,7 @@
 //! Checks that time and memory grow linearly with the input: each input shape is read at one size and at four times
 //! that size.
 
+mod homes;
 mod memory;
 
 use crate::env::Env;

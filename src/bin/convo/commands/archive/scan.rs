@@ -88,7 +88,8 @@ pub fn all(
                 part_in(away, BTreeMap::new(), rows),
             ],
         };
-        let mut known = copies.map_or(Ok(Vec::new()), |copies| copies.names(program))?;
+        let known = copies.map_or(Ok(Vec::new()), |copies| copies.names(program))?;
+        let mut known: BTreeSet<String> = known.into_iter().collect();
         let mut parts = Vec::new();
         for Bundle { id, files } in found.bundles {
             let own = id.as_ref().and_then(|id| rows.remove(id)).unwrap_or_default();
@@ -98,7 +99,7 @@ pub fn all(
         parts.extend(others.map(|(id, rows)| (Some(id), parts_of(BTreeMap::new(), rows))));
         for (id, own) in parts {
             let name = directory_name(id.as_deref());
-            known.retain(|known| *known != name);
+            known.remove(&name);
             if is_selected(program, id.as_deref()) {
                 let group = groups.entry((program, name)).or_insert((id, Vec::new()));
                 group.1.extend(own);
