@@ -57,7 +57,7 @@ fn home(program: &'static HomeProgram, root: PathBuf, database: Option<PathBuf>)
     let problem = match std::fs::metadata(&root) {
         Err(error) if is_absent(&error) => match &database {
             Some(database) if database.exists() => None,
-            _ => return None,
+            _ => Some(blocked(program, &root)?),
         },
         Err(error) => Some(reason(&error)),
         Ok(about) => wrong(&about, is_file),
@@ -67,6 +67,30 @@ fn home(program: &'static HomeProgram, root: PathBuf, database: Option<PathBuf>)
         root,
         database,
         problem,
+    })
+}
+
+/// Returns why the directories of a program cannot contain its home, although one of their names exists: a file, or a
+/// link to nothing. `None` if the program was not used here.
+fn blocked(program: &HomeProgram, root: &Path) -> Option<String> {
+    let is_at = |HomePath(_, below): &&HomePath| root.ends_with(below);
+    let depth = |HomePath(base, below): &HomePath| {
+        // The value of a variable is a directory of the program, too.
+        Path::new(below).components().count() + usize::from(matches!(base, Base::Variable(_)))
+    };
+    let depth = program.places.iter().filter(is_at).map(depth).max()?;
+    let (path, about) = root
+        .ancestors()
+        .take(depth)
+        .find_map(|path| Some((path, path.symlink_metadata().ok()?)))?;
+    let what = match about.is_symlink() {
+        true if !path.exists() => "a link to a missing file",
+        _ if !path.is_dir() => "not a directory",
+        _ => return None,
+    };
+    Some(match path == root {
+        true => what.to_string(),
+        false => format!("{} is {what}", path.file_name()?.to_string_lossy()),
     })
 }
 

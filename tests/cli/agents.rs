@@ -1,6 +1,7 @@
 //! Tests `agents`, `list --agents`, `search` over homes, and names of sessions in homes. Each test creates its homes.
 
 mod names;
+mod places;
 pub mod truth;
 
 use crate::env::{Env, Run};

@@ -85,7 +85,11 @@ pub struct Listing {
 impl Listing {
     /// Returns the reason if some sessions of the home are not read.
     pub fn reason(&self) -> Option<String> {
-        self.home.problem.clone().or_else(|| self.unread.clone())
+        // A home in which nothing is readable.
+        let problems = self.files.problems.first();
+        let problem = problems.filter(|_| self.files.transcripts.is_empty());
+        let own = self.home.problem.clone().or_else(|| self.unread.clone());
+        own.or_else(|| problem.map(|(_, why)| why.clone()))
     }
 
     /// Whether any sessions of the home are read, from files or a database.

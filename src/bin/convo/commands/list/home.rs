@@ -25,7 +25,9 @@ pub fn rows(context: &Context, wanted: &HomeFilter<'_>) -> anyhow::Result<Vec<Li
     let mut unread = Vec::new();
     for listing in homes::listings_with(context, found, &wanted.reading)? {
         // What failed is reported as an error.
-        let has_failed = listing.home.problem.is_some() || !listing.failed.is_empty();
+        let has_failed = listing.home.problem.is_some()
+            || !listing.failed.is_empty()
+            || !listing.files.problems.is_empty();
         if let (false, Some(reason)) = (has_failed, listing.reason()) {
             unread.push((listing.home.program.name, reason));
         }

@@ -1,0 +1,26 @@
+//! Which homes are found, and the settings that apply to them.
+
+use super::{home, put};
+use crate::env::Env;
+
+#[test]
+fn a_home_behind_a_file_or_a_broken_link_is_reported() {
+    let env = Env::new();
+    put(&env, ".claude", "a file", 1);
+    std::os::unix::fs::symlink("gone", home(&env).join(".codex")).unwrap();
+    std::fs::create_dir_all(home(&env).join(".pi/agent")).unwrap();
+    let run = env.run(&["agents", "--columns", "program,reason"]).status(74);
+    let expected = "claude-code\t.claude is not a directory\ncodex\ta link to a missing file\n";
+    assert_eq!(run.out(), expected, "{run}");
+}
+
+#[test]
+fn a_home_in_which_nothing_is_readable_has_a_reason() {
+    let env = Env::new();
+    std::fs::create_dir_all(home(&env).join(".codex")).unwrap();
+    std::os::unix::fs::symlink("sessions", home(&env).join(".codex/sessions")).unwrap();
+    let run = env.run(&["agents", "--json"]).status(74);
+    let found = run.objects().remove(0);
+    assert_eq!(found["readable"], false, "{found}");
+    assert_eq!(found["reason"], "too many levels of symbolic links");
+}
