@@ -7,12 +7,18 @@ use std::path::Path;
 /// The default in days if no settings file overrides it.
 const DEFAULT: i64 = 30;
 
-/// Returns how long sessions are kept: the smallest value in any settings file.
-pub fn retention(config: &Path) -> Retention {
-    let files = ["settings.json", "settings.local.json"].map(|name| config.join(name));
-    let values = files
-        .iter()
-        .filter_map(|file| read(file)?.get("cleanupPeriodDays")?.as_i64());
+/// Returns how long sessions are kept: the smallest value in any settings file, because the program applies the
+/// settings of the project in which it is started to the sessions of all projects.
+pub fn retention<'p>(config: &Path, projects: impl Iterator<Item = &'p str>) -> Retention {
+    let projects = projects.filter(|project| Path::new(project).is_absolute());
+    let own = projects.map(|project| Path::new(project).join(".claude"));
+    let values = std::iter::once(config.to_path_buf())
+        .chain(own)
+        .flat_map(|folder| {
+            ["settings.json", "settings.local.json"]
+                .into_iter()
+                .filter_map(move |name| read(&folder.join(name))?.get("cleanupPeriodDays")?.as_i64())
+        });
     let value = values.min();
     Retention {
         // The program deletes nothing that is younger than a day.

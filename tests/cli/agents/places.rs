@@ -1,6 +1,6 @@
 //! Which homes are found, and the settings that apply to them.
 
-use super::{home, put};
+use super::{FIRST, SECOND, claude, home, put};
 use crate::env::Env;
 
 #[test]
@@ -23,4 +23,34 @@ fn a_home_in_which_nothing_is_readable_has_a_reason() {
     let found = run.objects().remove(0);
     assert_eq!(found["readable"], false, "{found}");
     assert_eq!(found["reason"], "too many levels of symbolic links");
+}
+
+/// The program applies the settings of a project to the sessions of all projects.
+#[test]
+fn the_settings_of_a_project_shorten_the_retention() {
+    let env = Env::new();
+    let project = env.work();
+    let project = project.to_str().unwrap();
+    let folder = ".claude/projects/-work";
+    put(
+        &env,
+        format!("{folder}/{FIRST}.jsonl"),
+        &claude(FIRST, project, "Hello?"),
+        2,
+    );
+    put(
+        &env,
+        format!("{folder}/{SECOND}.jsonl"),
+        &claude(SECOND, "/src/api", "Hello?"),
+        2,
+    );
+    let retention = || {
+        env.run(&["agents", "--columns", "retention,value,due"])
+            .fine()
+            .out()
+            .to_string()
+    };
+    assert_eq!(retention(), "30d\t-\t0\n");
+    env.write(".claude/settings.local.json", "{\"cleanupPeriodDays\":3}");
+    assert_eq!(retention(), "3d\t3\t2\n");
 }

@@ -189,7 +189,7 @@ pub fn listings_with(
             transcript,
         }));
         listings.push(Listing {
-            retention: home.retention(),
+            retention: None,
             unread: unread(&home, &files.transcripts),
             orphans: orphans(&home, &files.transcripts).len() as u64,
             sessions: Vec::new(),
@@ -250,6 +250,7 @@ pub fn listings_with(
     }
     listings.iter_mut().for_each(databases::drop_moved);
     name_projects(&mut listings, &marks);
+    listings.iter_mut().for_each(set_retention);
     Ok(listings)
 }
 
@@ -309,10 +310,7 @@ fn add(
             parent: transcript.parent.clone(),
             title: title.map(convo::home::folded).filter(|title| !title.is_empty()),
             running: running.mark(&transcript, &id, project.as_deref()),
-            due: listing
-                .retention
-                .as_ref()
-                .map(|retention| retention.due(seconds(transcript.modified), updated(&overview))),
+            due: None,
             sidecars: match transcript.kind {
                 FileKind::Subagent => Sidecars::default(),
                 _ if transcript.is_in_database => Sidecars::default(),
@@ -372,6 +370,23 @@ fn name_projects(listings: &mut [Listing], marks: &[(RunningMarkers, Index)]) {
             let project = session.project.as_deref();
             session.running = running.mark(&session.transcript, &session.id, project);
         }
+    }
+}
+
+/// Sets how long sessions are kept, and the times from which they may be deleted, by the settings of the home and of the
+/// projects of its sessions.
+fn set_retention(listing: &mut Listing) {
+    let projects = listing.sessions.iter();
+    let projects: BTreeSet<&str> = projects
+        .filter_map(|session| session.project.as_deref())
+        .collect();
+    listing.retention = listing.home.retention(projects.into_iter());
+    let Some(retention) = &listing.retention else {
+        return;
+    };
+    for session in &mut listing.sessions {
+        let modified = seconds(session.transcript.modified);
+        session.due = Some(retention.due(modified, updated(&session.overview)));
     }
 }
 
