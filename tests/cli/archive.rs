@@ -404,6 +404,10 @@ fn restoring_replaces_no_other_or_running_session() {
         .modified()
         .unwrap();
     assert!(time > SystemTime::now() - Duration::from_secs(600));
+    // Equal files of a session that may be running.
+    put(&env, ".claude/sessions/1.json", &mark, 3);
+    let run = archive(&env, &["--give-back", &name]).fine();
+    assert_eq!(run.out(), "");
 }
 
 #[test]

@@ -45,9 +45,14 @@ pub fn restore_session(
         Some(home) => home.base().to_path_buf(),
         None => homes::long_path(name),
     };
-    let written = refuse_running(context, &own, &id)
-        .and_then(|()| copies.restore_files(&kept, &base, keeps_times, is_dry));
-    match written {
+    let restore = |is_dry| copies.restore_files(&kept, &base, keeps_times, is_dry);
+    // Where nothing is missing, nothing is written into the session, which may be running.
+    let is_there = restore(true).is_ok_and(|missing| missing.is_empty());
+    let refused = match is_there {
+        true => Ok(()),
+        false => refuse_running(context, &own, &id),
+    };
+    match refused.and_then(|()| restore(is_dry)) {
         Ok(paths) => {
             if !paths.is_empty() {
                 row.word = SessionOutcome::Back;
