@@ -43,6 +43,15 @@ impl CopyOutcome {
     }
 }
 
+/// The start of the last member of a line, the CRC-32C of everything before it.
+const CHECKSUM: &str = ",\"_crc\":\"";
+
+/// The other members.
+const MEMBERS: [&str; 16] = [
+    "at", "bytes", "home", "home_hex", "kind", "mtime", "outcome", "path", "path_hex", "replaces", "row",
+    "session", "sha256", "slimmed", "unread", "version",
+];
+
 /// A copy as described in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestLine {
@@ -105,12 +114,29 @@ impl ManifestLine {
             };
             object[name] = Value::String(value);
         }
-        format!("{object}\n")
+        let mut text = object.to_string();
+        text.pop(); // the brace
+        let sum = crc32c::crc32c(text.as_bytes());
+        format!("{text}{CHECKSUM}{sum:08x}\"}}\n")
     }
 
-    /// Parses a line; none if it is damaged.
+    /// Parses a line with or without its newline; none if it is damaged.
     fn read(line: &[u8]) -> Option<ManifestLine> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         let object: Value = serde_json::from_slice(line).ok()?;
+        let (body, sum) =
+            line.split_at(memchr::memmem::rfind(line, CHECKSUM.as_bytes()).unwrap_or(line.len()));
+        // Lines of earlier versions have no checksum. The members are known, so a damaged `_crc` is not such a line.
+        let is_intact = match sum.is_empty() {
+            true => object
+                .as_object()?
+                .keys()
+                .all(|name| MEMBERS.contains(&name.as_str())),
+            false => sum == format!("{CHECKSUM}{:08x}\"}}", crc32c::crc32c(body)).as_bytes(),
+        };
+        if !is_intact {
+            return None;
+        }
         let text = |name: &str| object[name].as_str().map(str::to_string);
         let path = |name: &str| match text(name) {
             Some(text) => Some(PathBuf::from(text)),
@@ -163,6 +189,15 @@ pub(super) fn lines(bytes: &[u8], shown: &str) -> Result<(Vec<ManifestLine>, u64
         let damaged = || Error::new(ErrorKind::Data, format!("{shown}:{}: damaged line", nth + 1));
         lines.push(ManifestLine::read(line).ok_or_else(damaged)?);
     }
+    // A whole line whose newline is another byte was acknowledged.
+    if let Some((_, line)) = bytes[whole..].split_last()
+        && ManifestLine::read(line).is_some()
+    {
+        return Err(Error::new(
+            ErrorKind::Data,
+            format!("{shown}:{}: damaged line", lines.len() + 1),
+        ));
+    }
     Ok((lines, whole as u64))
 }
 
@@ -192,6 +227,16 @@ mod tests {
         let written = line.written() + "{\"at\":";
         let (read, length) = lines(written.as_bytes(), "m").unwrap();
         assert_eq!((read, length), (vec![line.clone()], line.written().len() as u64));
+        // Every flipped bit is found; a line of an earlier version has no checksum.
+        let whole = line.written().into_bytes();
+        for nth in 0..whole.len() * 8 {
+            let mut damaged = whole.clone();
+            damaged[nth / 8] ^= 1 << (nth % 8);
+            assert!(lines(&damaged, "m").is_err(), "{nth}: {}", damaged.escape_ascii());
+        }
+        let text = line.written();
+        let old = format!("{}}}\n", &text[..text.find(CHECKSUM).unwrap()]);
+        assert_eq!(lines(old.as_bytes(), "m").unwrap().0, [line]);
         let error = lines(b"{}\n", "m").unwrap_err();
         assert_eq!(
             (error.kind, error.message.as_str()),
