@@ -1,5 +1,6 @@
 //! Finds the homes that exist, by environment and file system.
 
+use super::files::matching;
 use super::table::{Base, HomePath, HomeProgram, PROGRAMS};
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -177,6 +178,15 @@ impl Environment<'_> {
                 break;
             }
         }
+        let mut problems = Vec::new();
+        let bases = roots.iter().filter_map(|root| root.parent());
+        let profiles: Vec<PathBuf> = bases
+            .filter(|_| !program.profiles.is_empty())
+            .flat_map(|base| matching(base, program.profiles, &mut problems))
+            .collect();
+        roots.extend(profiles);
+        // A directory that cannot be read is reported as a home that cannot be read.
+        roots.extend(problems.into_iter().map(|(path, _)| path));
         roots
     }
 }

@@ -17,6 +17,8 @@ pub struct HomeProgram {
     pub(super) older: Option<(&'static str, Format)>,
     /// Possible locations of its home, in order of precedence.
     pub(super) places: &'static [HomePath],
+    /// A pattern of the homes of profiles, relative to the parent of the home.
+    pub(super) profiles: &'static str,
     /// The variable that names its database: a path, or a name in the home.
     pub(super) database: Option<&'static str>,
     /// Patterns of session files, relative to the home.
@@ -108,6 +110,7 @@ const BLANK: HomeProgram = HomeProgram {
     others: &[],
     older: None,
     places: &[],
+    profiles: "",
     database: None,
     layout: &[],
     id: Id::Stem,
@@ -127,6 +130,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             HomePath(Variable("CLAUDE_CONFIG_DIR"), "projects"),
             HomePath(Home, ".claude/projects"),
         ],
+        profiles: "profiles/*/projects",
         layout: &[
             (Subagent, "*/agent-*.jsonl"),
             (Session, "*/*.jsonl"),

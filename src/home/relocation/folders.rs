@@ -43,15 +43,10 @@ struct FoundProject<'t> {
 }
 
 impl Slug {
-    /// Plans the moves of directories below this base.
-    pub fn plan(&self, home: &Home, base: &Path, plan: &mut HomePlan, problems: &mut Problems) -> Result<()> {
-        let parent = base.join(self.parent);
-        // A profile has its own sessions.
-        let own = Home {
-            root: parent.clone(),
-            ..home.clone()
-        };
-        let files = own.files();
+    /// Plans the moves of directories in this home.
+    pub fn plan(&self, home: &Home, plan: &mut HomePlan, problems: &mut Problems) -> Result<()> {
+        let parent = home.base().join(self.parent);
+        let files = home.files();
         problems.extend(files.problems);
         let mut folders: BTreeMap<PathBuf, Vec<FoundProject<'_>>> = BTreeMap::new();
         for transcript in &files.transcripts {

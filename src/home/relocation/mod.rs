@@ -75,11 +75,7 @@ impl HomePlan {
         }
         match rules.folders {
             Folders::None => {}
-            Folders::Slug(slug) => {
-                for base in bases(base, &mut problems) {
-                    slug.plan(home, &base, &mut plan, &mut problems)?;
-                }
-            }
+            Folders::Slug(slug) => slug.plan(home, &mut plan, &mut problems)?,
             Folders::Hash(parents) => folders::hashed(base, parents, &mut plan)?,
         }
         let files = files(base, rules.files, &mut problems);
@@ -158,19 +154,17 @@ fn files(
     let mut found: Vec<(PathBuf, &FileRule)> = Vec::new();
     let mut known = HashSet::new();
     for rule in rules {
-        for base in bases(base, problems) {
-            let (base, pattern) = match rule.files.strip_prefix("../") {
-                None => (base.as_path(), rule.files),
-                // Only the default home has files next to it.
-                Some(pattern) if base.ends_with(".claude") => (base.parent().unwrap_or(&base), pattern),
-                Some(_) => continue,
-            };
-            for path in matching(base, pattern, problems) {
-                match path.symlink_metadata() {
-                    Ok(about) if about.is_file() && known.insert(path.clone()) => found.push((path, rule)),
-                    Err(error) if !is_absent(&error) => problems.push((path, reason(&error))),
-                    _ => {}
-                }
+        let (base, pattern) = match rule.files.strip_prefix("../") {
+            None => (base, rule.files),
+            // Only the default home has files next to it.
+            Some(pattern) if base.ends_with(".claude") => (base.parent().unwrap_or(base), pattern),
+            Some(_) => continue,
+        };
+        for path in matching(base, pattern, problems) {
+            match path.symlink_metadata() {
+                Ok(about) if about.is_file() && known.insert(path.clone()) => found.push((path, rule)),
+                Err(error) if !is_absent(&error) => problems.push((path, reason(&error))),
+                _ => {}
             }
         }
     }
@@ -212,14 +206,6 @@ fn has(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
         block.copy_within(read - rest..read, 0);
         kept = rest;
     }
-}
-
-/// Returns the base of a home and those of its profiles.
-fn bases(base: &Path, problems: &mut Problems) -> Vec<PathBuf> {
-    let profiles = matching(base, "profiles/*", problems).into_iter();
-    let mut bases = vec![base.to_path_buf()];
-    bases.extend(profiles.filter(|path| path.is_dir()));
-    bases
 }
 
 /// Whether a path exists.

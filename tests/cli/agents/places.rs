@@ -1,6 +1,6 @@
 //! Which homes are found, and the settings that apply to them.
 
-use super::{FIRST, SECOND, claude, home, put};
+use super::{FIRST, SECOND, claude, home, homes, put};
 use crate::env::Env;
 
 #[test]
@@ -53,4 +53,29 @@ fn the_settings_of_a_project_shorten_the_retention() {
     assert_eq!(retention(), "30d\t-\t0\n");
     env.write(".claude/settings.local.json", "{\"cleanupPeriodDays\":3}");
     assert_eq!(retention(), "3d\t3\t2\n");
+}
+
+#[test]
+fn profiles_of_claude_code_are_homes() {
+    let env = homes();
+    let id = "5d1f0a4e-0000-4000-8000-00000000000a";
+    put(
+        &env,
+        format!(".claude/profiles/night/projects/-src-api/{id}.jsonl"),
+        &claude(id, "/src/api", "Who is on duty at night?"),
+        3,
+    );
+    let run = env
+        .run(&["agents", "--program", "claude", "--columns", "sessions,root"])
+        .fine();
+    assert!(run.out().contains("/.claude/profiles/night/projects\n"), "{run}");
+    let name = format!("claude-code:{id}");
+    assert!(env.run(&["list", "--agents"]).status(0).out().contains(&name));
+    assert_eq!(
+        env.run(&["search", "-l", "duty at night"]).status(0).out(),
+        format!("{name}\n")
+    );
+    assert!(env.run(&["cat", &name]).status(0).out().contains("duty"));
+    let run = env.run(&["archive", "--to", "kept"]).status(0);
+    assert!(run.out().contains(&format!("new\t{name}")), "{run}");
 }
