@@ -1,8 +1,9 @@
 //! Groups of files: those of a session, and those that all sessions of a home share.
 
-use super::files::{Directories, HomeFiles, Transcript, matching};
+use super::files::{HomeFiles, Transcript};
+use super::listing::{Directories, is_absent, matching, reason};
 use super::opencode;
-use super::places::{Home, is_absent, reason};
+use super::places::Home;
 use super::sidecars::{FoundFiles, orphans};
 use super::table::FileKind;
 use std::collections::BTreeMap;

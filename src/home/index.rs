@@ -1,8 +1,8 @@
 //! The indexes of a home: titles and projects of its sessions.
 
 use super::claude_code::read;
-use super::files::matching;
 use super::gemini_cli;
+use super::listing::matching;
 use super::places::Home;
 use serde_json::{Value, json};
 use std::collections::HashMap;

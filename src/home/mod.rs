@@ -14,6 +14,7 @@ mod claude_code;
 mod files;
 mod gemini_cli;
 mod index;
+mod listing;
 mod name;
 mod opencode;
 mod places;
@@ -27,8 +28,9 @@ mod table;
 
 pub use bundle::{Bundle, BundleFile, Bundles};
 pub use choice::{ModelChoice, split as split_model};
-pub use files::{Directories, HomeFiles, Transcript};
+pub use files::{HomeFiles, Transcript};
 pub use index::{Index, folded, plain_project};
+pub use listing::Directories;
 pub use name::{Name, SelectedId};
 pub use opencode::records;
 pub use places::{Environment, Home, homes};

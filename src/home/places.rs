@@ -1,10 +1,9 @@
 //! Finds the homes that exist, by environment and file system.
 
-use super::files::matching;
+use super::listing::{is_absent, matching, reason};
 use super::table::{Base, HomePath, HomeProgram, PROGRAMS};
 use std::ffi::OsString;
 use std::fs::Metadata;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Editors based on Visual Studio Code.
@@ -101,24 +100,6 @@ fn wrong(about: &Metadata, is_file: bool) -> Option<String> {
         false if !about.is_dir() => Some("not a directory".to_string()),
         _ => None,
     }
-}
-
-pub(super) fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
-}
-
-/// Returns a system error without its number.
-pub(super) fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let end = text.find(" (os error").unwrap_or(text.len());
-    let mut text = text[..end].to_string();
-    if let Some(first) = text.get(..1).map(str::to_lowercase) {
-        text.replace_range(..1, &first);
-    }
-    text
 }
 
 impl Environment<'_> {

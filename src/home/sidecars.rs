@@ -1,7 +1,8 @@
 //! Files that belong to a session but are not its transcript.
 
-use super::files::{Directories, IRREGULAR, Transcript, names};
-use super::places::{Home, is_absent, reason};
+use super::files::{IRREGULAR, Transcript};
+use super::listing::{Directories, is_absent, names, reason};
+use super::places::Home;
 use super::table::{CompanionFiles, FileKind};
 use crate::model::key;
 use std::collections::BTreeSet;

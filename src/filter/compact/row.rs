@@ -4,11 +4,12 @@
 use super::goal::CompactionGoal;
 use super::options::{CompactOptions, CompactOverflow};
 use super::prefix::{self, SummaryLimit};
+use super::spend::{self, KeptAtom};
 use super::state::{AtomLevel, CompactionState, ViewEntry, summary_cost};
 use super::step::cap::{AnsweredCalls, CAPS, Cap, LOWEST, capped};
 use super::step::mask;
 use super::step::media::newest_user;
-use super::{facts, spend, summary};
+use super::{facts, summary};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use std::collections::HashSet;
@@ -27,24 +28,9 @@ pub fn is_allowed(options: &CompactOptions, target: &CompactionGoal) -> bool {
 /// A choice that leaves more than this part of the budget is made again.
 const SPARE: u64 = 20;
 
-/// A kept message group: its changed lines and its tokens afterwards.
-pub struct KeptAtom {
-    pub atom: usize,
-    pub changes: Vec<(usize, Vec<u8>, u64)>,
-    pub tokens: u64,
-}
-
-impl KeptAtom {
-    /// Sets the changed lines.
-    pub fn apply(self, work: &mut CompactionState<'_>) {
-        for (at, body, tokens) in self.changes {
-            work.set(at, body, tokens);
-            let atom = &mut work.atoms[self.atom];
-            atom.level = atom.level.max(AtomLevel::HeadTail);
-            atom.reason = "head+tail";
-        }
-    }
-}
+/// Of a view with more items no second choice is made: it would need a copy of the view, and of many small messages a
+/// choice leaves little.
+const MANY: usize = 10_000;
 
 /// The message groups that are kept in any case.
 struct KeptAtoms {
@@ -71,7 +57,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     if options.drop_order.is_empty() && options.shares.is_empty() {
         work.take_back();
     }
-    let start = work.clone();
+    let start = (work.items.len() <= MANY).then(|| work.clone());
     let answered: AnsweredCalls = work
         .owners
         .values()
@@ -100,6 +86,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     };
     choose(work, summary);
     if target.is_met(work) {
+        let Some(start) = start else { return };
         // A summary that needs less than its reserve leaves the rest to messages.
         let needs = work.summary_tokens();
         if budget - work.total > budget / SPARE

@@ -2,9 +2,10 @@
 
 use super::{HomePlan, Problems, exists};
 use crate::error::{Error, ErrorKind, Result};
-use crate::home::files::{Transcript, names};
+use crate::home::files::Transcript;
 use crate::home::gemini_cli::sha256;
-use crate::home::places::{Home, is_absent};
+use crate::home::listing::{is_absent, names};
+use crate::home::places::Home;
 use crate::model::json;
 use std::collections::BTreeMap;
 use std::fs::File;

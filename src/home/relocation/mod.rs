@@ -9,8 +9,8 @@ pub use renames::Renames;
 pub use rewrite::{Counts, rewrite};
 pub use rules::FileRule;
 
-use super::files::matching;
-use super::places::{Home, is_absent, reason};
+use super::listing::{is_absent, matching, reason};
+use super::places::Home;
 use crate::error::{Error, ErrorKind, Result};
 use folders::Folders;
 use std::collections::HashSet;

@@ -25,7 +25,7 @@ const SERVICE_KEYS: [&str; 4] = [
 /// Maximum output of a hook in bytes; it is discarded.
 const MAXIMUM: usize = 16 << 20;
 
-/// The session about whose change a hook is told.
+/// The session whose change a hook reports.
 pub struct ChangedSession<'c> {
     /// Where a failed hook is reported, and under which name.
     pub output: &'c Output,
