@@ -1,9 +1,9 @@
 //! The error type, and the exit status for each kind of error.
 //!
 //! ```
-//! use convo::error::{Error, Kind};
+//! use convo::error::{Error, ErrorKind};
 //!
-//! let error = Error::new(Kind::NotFound, "no such session").hint("list sessions with: convo list");
+//! let error = Error::new(ErrorKind::NotFound, "no such session").hint("list sessions with: convo list");
 //! assert_eq!(error.kind.status(), 66);
 //! ```
 

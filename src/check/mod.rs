@@ -4,10 +4,10 @@
 //! repair has changed it.
 //!
 //! ```
-//! use convo::check::{Api, Options, check};
+//! use convo::check::{Api, CheckOptions, check};
 //!
 //! let messages = [r#"{"role":"user","content":"hi"}"#, r#"{"role":"tool","tool_call_id":"c1","content":"22 C"}"#];
-//! let findings = check(Api::OpenaiChat, &messages, &Options::default());
+//! let findings = check(Api::OpenaiChat, &messages, &CheckOptions::default());
 //! assert!(findings.iter().any(|finding| finding.is_error() && finding.index == 1));
 //! ```
 

@@ -1,9 +1,9 @@
 //! Search in the text of sessions: patterns, the bytes that decide whether an input is decoded, and the lines that match.
 //!
 //! ```
-//! use convo::search::{Pattern, Settings};
+//! use convo::search::{Pattern, PatternOptions};
 //!
-//! let pattern = Pattern::new("retry", Settings::default())?;
+//! let pattern = Pattern::new("retry", PatternOptions::default())?;
 //! let mut lines = Vec::new();
 //! pattern.lines("one\nRetry-After: 3\ntwo", |number, line, _| {
 //!     lines.push((number, line.to_string()));

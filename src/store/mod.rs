@@ -15,9 +15,9 @@
 //!   finds and repairs damage.
 //!
 //! ```
-//! use convo::store::{Memory, Sessions};
+//! use convo::store::{MemoryStore, Sessions};
 //!
-//! let store = Memory::new();
+//! let store = MemoryStore::new();
 //! store.create_session("trip", &[br#"{"type":"session","version":1,"id":"trip"}"#.to_vec()])?;
 //! store.append("trip", &[br#"{"role":"user","content":"hi"}"#])?;
 //! assert_eq!(store.resolve("tri")?, "trip");
