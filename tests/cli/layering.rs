@@ -202,7 +202,9 @@ fn handed_on(file: &File) -> (String, BTreeMap<String, Vec<String>>) {
 
 /// The files of the crate in a directory, named as below this directory.
 fn crate_files(files: &[File], folder: &str) -> Vec<File> {
-    let inside = files.iter().filter(|file| !folder.is_empty() || is_library(&file.name));
+    let inside = files
+        .iter()
+        .filter(|file| !folder.is_empty() || is_library(&file.name));
     let named = inside.filter_map(|file| {
         let name = file.name.strip_prefix(folder)?.to_string();
         (name != "main.rs").then(|| File {
