@@ -240,9 +240,7 @@ esac
         .join("data/convo-archive/opencode/ses_bad/manifest.jsonl");
     let lines = std::fs::read_to_string(&manifest).unwrap();
     // Lines of earlier versions have no checksum.
-    let bodies = lines
-        .lines()
-        .map(|line| line.split(",\"_crc\"").next().unwrap().trim_end_matches('}'));
+    let bodies = lines.lines().map(|line| line.split(",\"_crc\"").next().unwrap());
     let bodies: String = bodies.map(|body| format!("{body}}}\n")).collect();
     let older = bodies.replace(env!("CARGO_PKG_VERSION"), "0.0.0");
     assert_ne!(bodies, older);
