@@ -1,4 +1,4 @@
-//! Runs the hooks for what was added to a stored session. The change is already complete.
+//! Runs the hooks of a stored session after messages were appended to it. The change is already complete.
 
 use crate::context::Context;
 use crate::programs::hooks::ChangedSession;
