@@ -16,7 +16,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/tokens/hash.rs");
     find_sample_data();
-    find_chromium();
+    find_tools();
     link_at_fixed_address();
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     type Load = fn() -> &'static tiktoken_rs::CoreBPE;
@@ -55,11 +55,7 @@ fn main() {
 fn link_at_fixed_address() {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|set| set == value);
     let is_static = std::env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|set| set.contains("crt-static"));
-    if is("PROFILE", "release")
-        && is("CARGO_CFG_TARGET_OS", "linux")
-        && is("CARGO_CFG_TARGET_ENV", "gnu")
-        && !is_static
-    {
+    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") && !is_static {
         println!("cargo::rustc-link-arg-bin=convo=-no-pie");
     }
 }
@@ -77,14 +73,25 @@ fn find_sample_data() {
     }
 }
 
-/// Sets `chromium` if the browser is installed; otherwise browser tests are ignored. `PATH` is not watched, because
-/// each change would rebuild the tables: run `touch build.rs` after installing it.
-fn find_chromium() {
-    println!("cargo::rustc-check-cfg=cfg(chromium)");
+/// Sets `chromium`, `script` and `opencode` if these programs are installed, and `root` for that user: tests that need
+/// them are ignored elsewhere. `PATH` is not watched, because each change would rebuild the tables: run
+/// `touch build.rs` after installing one.
+fn find_tools() {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join("chromium").is_file());
-    if found {
-        println!("cargo::rustc-cfg=chromium");
+    let is_installed = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    for name in ["chromium", "script", "opencode"] {
+        println!("cargo::rustc-check-cfg=cfg({name})");
+        if is_installed(name) {
+            println!("cargo::rustc-cfg={name}");
+        }
+    }
+    println!("cargo::rustc-check-cfg=cfg(root)");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if std::fs::metadata("/proc/self").is_ok_and(|owner| owner.uid() == 0) {
+            println!("cargo::rustc-cfg=root");
+        }
     }
 }
 

@@ -227,6 +227,7 @@ fn a_bad_home_does_not_hide_the_others() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn sessions_of_homes_are_listed() {
     let env = homes();
     let run = env
@@ -318,16 +319,15 @@ fn sessions_of_homes_are_listed() {
     ] {
         env.run(&[&["list"], wrong].concat()).status(2);
     }
-    if let Some(run) = env.terminal(
-        120,
+    let run = env.terminal(
+        (120, 50),
         &format!("{} list --agents -q --color never", env!("CARGO_BIN_EXE_convo")),
-    ) {
-        let line = |start: &str| run.out().lines().any(|line| line.starts_with(start));
-        assert!(
-            line("NAME") && line("pi:77aa0000 ") && line(&format!("claude-code:{SECOND}! ")),
-            "{run}"
-        );
-    }
+    );
+    let line = |start: &str| run.out().lines().any(|line| line.starts_with(start));
+    assert!(
+        line("NAME") && line("pi:77aa0000 ") && line(&format!("claude-code:{SECOND}! ")),
+        "{run}"
+    );
 }
 
 #[test]

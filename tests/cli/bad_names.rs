@@ -148,6 +148,7 @@ fn a_missing_store() {
 }
 
 #[test]
+#[cfg_attr(root, ignore = "root can write to read-only folders")]
 fn a_store_that_cannot_be_written() {
     let env = Env::with_chat();
     let sessions = env.store().join("sessions");
@@ -156,11 +157,6 @@ fn a_store_that_cannot_be_written() {
     let mut log = std::fs::metadata(env.log("trip")).unwrap().permissions();
     log.set_mode(0o400);
     std::fs::set_permissions(env.log("trip"), log).unwrap();
-    if std::fs::File::create(sessions.join("probe")).is_ok() {
-        std::fs::remove_file(sessions.join("probe")).unwrap();
-        eprintln!("skipped: this user can write to read-only folders");
-        return;
-    }
     for line in [
         &["append", "trip", "x"][..],
         &["new"],

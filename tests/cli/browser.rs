@@ -184,7 +184,9 @@ fn a_page_can_be_read_and_used_in_both_themes_and_on_a_narrow_screen() {
         assert_eq!(title, Some(expected));
         let picture = env.root().join(format!("{}.png", pictures.len()));
         let shot = format!("--screenshot={}", picture.display());
-        let _ = browser.open("page.html", &[&[shot.as_str()], options].concat());
+        browser
+            .open("page.html", &[&[shot.as_str()], options].concat())
+            .status(0);
         pictures.push(std::fs::read(picture).unwrap());
     }
     assert!(pictures.iter().all(|picture| picture.len() > 20_000) && pictures[0] != pictures[1]);

@@ -232,10 +232,10 @@ fn bad_operands_are_refused() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_terminal_shows_times_of_day_and_fits_its_width() {
     let env = two();
-    if let Some(run) = env.terminal(60, "convo diff --utc a.jsonl b.jsonl") {
-        assert!(run.out().contains("assistant 20:38"), "{run}");
-        assert!(!run.out().contains("\u{1b}[31m\u{1b}"), "{run}");
-    }
+    let run = env.terminal((60, 50), "convo diff --utc a.jsonl b.jsonl");
+    assert!(run.out().contains("assistant 20:38"), "{run}");
+    assert!(!run.out().contains("\u{1b}[31m\u{1b}"), "{run}");
 }

@@ -181,14 +181,11 @@ impl Env {
         self.wait(command)
     }
 
-    /// Runs a command with `sh -c` on a terminal with this many columns; none without `script`.
-    pub fn terminal(&self, columns: usize, line: &str) -> Option<Run> {
-        if !Path::new("/usr/bin/script").exists() {
-            eprintln!("skipped: /usr/bin/script is missing");
-            return None;
-        }
+    /// Runs a command with `sh -c` on a terminal of this size. Tests that use it are ignored without `script`.
+    #[must_use = "a test checks what a run did"]
+    pub fn terminal(&self, (columns, rows): (usize, usize), line: &str) -> Run {
         let mut command = self.program("/usr/bin/script");
-        let line = format!("stty rows 50 cols {columns}; {line}");
+        let line = format!("stty rows {rows} cols {columns}; {line}");
         command
             .args(["-qefc", &line, "/dev/null"])
             .stdin(Stdio::null())
@@ -196,7 +193,7 @@ impl Env {
             .env("TERM", "xterm");
         let mut run = self.wait(command);
         run.stdout = run.out().replace("\r\n", "\n").into_bytes();
-        Some(run)
+        run
     }
 
     /// Runs a prepared command to its end.

@@ -347,12 +347,11 @@ fn projects_and_tags_select_sessions() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn screens() {
     let env = terminal::filled();
     for columns in [40, 80, 120] {
-        let Some(run) = env.terminal(columns, "convo --color never list") else {
-            return;
-        };
+        let run = env.terminal((columns, 50), "convo --color never list");
         snapshot!(format!("list_terminal_{columns}"), run);
     }
 }

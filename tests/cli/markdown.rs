@@ -22,7 +22,7 @@ try:
 except ImportError:
     pass
 if not readers:
-    sys.exit(77)
+    sys.exit("python3 has neither markdown nor commonmark")
 ALLOWED = set("a abbr blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr img li ol p pre section span strong "
               "sub summary sup table tbody td th thead tr ul".split())
 class Look(html.parser.HTMLParser):
@@ -86,6 +86,7 @@ const HOSTILE: [&str; 34] = [
 ];
 
 #[test]
+#[ignore = "needs the Python package markdown or commonmark: see CONTRIBUTING.md"]
 fn pages_of_hostile_sessions_are_inert() {
     let env = Env::new();
     let mut read_by = String::new();
@@ -113,10 +114,6 @@ fn pages_of_hostile_sessions_are_inert() {
             .unwrap();
         python.stdin.take().unwrap().write_all(&page.stdout).unwrap();
         let rendered = python.wait_with_output().unwrap();
-        if rendered.status.code() == Some(77) {
-            eprintln!("skipped: python3 has neither markdown nor commonmark");
-            return;
-        }
         assert!(
             rendered.status.success(),
             "{}",

@@ -422,7 +422,8 @@ fn an_unchanged_unusual_time_keeps_its_notation() {
             r#"{{"id": "session_1", "created_at": {odd}, "metadata": {{}}, "messages": [{message}]}}"#
         );
         let file = env.write("session_1.json", document);
-        let _ = env.run(&["append", file.to_str().unwrap(), "-i", "b", "--from", "penguin"]);
+        let run = env.run(&["append", file.to_str().unwrap(), "-i", "b", "--from", "penguin"]);
+        assert!([0, 65].contains(&run.status), "{run}");
         let now = env.read("session_1.json");
         assert!(
             now.contains(&format!("\"created_at\": {odd}")) && now.contains("\"b\""),

@@ -1,6 +1,6 @@
 //! Tests `show` in a pseudo terminal: layout, colors and pager.
 
-use crate::env::{CHAT, Env, Run, settings};
+use crate::env::{CHAT, Env, settings};
 
 /// Markdown, wide and combining characters, file changes, failures, and two days.
 fn session() -> String {
@@ -32,34 +32,14 @@ fn session() -> String {
     lines.map(|line| format!("{line}\n")).concat()
 }
 
-/// Runs a shell command in a terminal of this size; none without `script`.
-fn terminal(env: &Env, (columns, rows): (usize, usize), line: &str) -> Option<Run> {
-    if !std::path::Path::new("/usr/bin/script").exists() {
-        eprintln!("skipped: /usr/bin/script is missing");
-        return None;
-    }
-    let mut command = env.program("/usr/bin/script");
-    command
-        .args([
-            "-qec",
-            &format!("stty cols {columns} rows {rows}; {line}"),
-            "/dev/null",
-        ])
-        .env("TERM", "xterm");
-    let mut run = env.wait(command);
-    run.stdout.retain(|byte| *byte != b'\r');
-    Some(run)
-}
-
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_session_fits_every_width() {
     let env = Env::new();
     env.write("s.jsonl", session());
     for columns in [20, 40, 80, 120, 200] {
         let line = "NO_COLOR=1 convo show s.jsonl";
-        let Some(run) = terminal(&env, (columns, 400), line) else {
-            return;
-        };
+        let run = env.terminal((columns, 400), line);
         for line in run.out().lines() {
             let width = textwrap::core::display_width(line);
             assert!(width <= columns, "{width} columns of {columns}: {line:?}\n{run}");
@@ -72,23 +52,21 @@ fn a_session_fits_every_width() {
 
 /// Unformatted, one line each, with complete ids and UTC times.
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_pipe_receives_plain_text() {
     let env = Env::new();
     env.write("s.jsonl", session());
     snapshot!("show_piped", env.shell("TZ=Asia/Tokyo convo show s.jsonl | cat"));
-    let Some(run) = terminal(&env, (80, 400), "NO_COLOR=1 convo show --plain s.jsonl") else {
-        return;
-    };
+    let run = env.terminal((80, 400), "NO_COLOR=1 convo show --plain s.jsonl");
     assert!(run.out().contains("A **bold** word, `code`"), "{run}");
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn full_folds_nothing() {
     let env = Env::new();
     env.write("s.jsonl", session());
-    let Some(run) = terminal(&env, (80, 400), "NO_COLOR=1 convo show --full s.jsonl") else {
-        return;
-    };
+    let run = env.terminal((80, 400), "NO_COLOR=1 convo show --full s.jsonl");
     for text in ["+ j", "line 9", "timeout: 5", "  one\n"] {
         assert!(run.out().contains(text), "{text}: {run}");
     }
@@ -96,12 +74,11 @@ fn full_folds_nothing() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn the_configuration_changes_color_roles() {
     let env = Env::new();
     env.write("s.jsonl", session());
-    let Some(run) = terminal(&env, (80, 400), "convo show s.jsonl") else {
-        return;
-    };
+    let run = env.terminal((80, 400), "convo show s.jsonl");
     for text in [
         "\u{1b}[1;32muser\u{1b}[0m",
         "\u{1b}[1;34massistant\u{1b}[0m",
@@ -114,11 +91,11 @@ fn the_configuration_changes_color_roles() {
     }
     env.write("c.toml", "[colors]\nuser = \"bold yellow\"\ntool = \"none\"\n");
     let line = "convo --config c.toml show s.jsonl";
-    let run = terminal(&env, (80, 400), line).unwrap();
+    let run = env.terminal((80, 400), line);
     assert!(run.out().contains("\u{1b}[1;33muser\u{1b}[0m"), "{run}");
     assert!(run.out().contains("\u{2022} Write hello.py"), "{run}");
     for set in ["NO_COLOR=1", "TERM=dumb"] {
-        let run = terminal(&env, (80, 400), &format!("{set} convo show s.jsonl")).unwrap();
+        let run = env.terminal((80, 400), &format!("{set} convo show s.jsonl"));
         assert!(!run.out().contains('\u{1b}'), "{set}: {run}");
     }
     for wrong in ["user = \"pink\"", "users = \"red\""] {
@@ -128,14 +105,13 @@ fn the_configuration_changes_color_roles() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_pager_shows_long_output() {
     let env = Env::new();
     env.write("s.jsonl", session());
-    let paged = |rows, line: &str| terminal(&env, (80, rows), line);
+    let paged = |rows, line: &str| env.terminal((80, rows), line);
     let pager = "export CONVO_PAGER='sed s/^/P:/'; ";
-    let Some(run) = paged(10, &format!("{pager} convo show s.jsonl")) else {
-        return;
-    };
+    let run = paged(10, &format!("{pager} convo show s.jsonl"));
     assert!(run.out().starts_with("P:"), "{run}");
     for (rows, line) in [
         (400, "convo show s.jsonl"),
@@ -144,21 +120,20 @@ fn a_pager_shows_long_output() {
         (10, "convo show -h"),
         (10, "convo show --help --no-pager"),
     ] {
-        let run = paged(rows, &format!("{pager} {line}")).unwrap();
+        let run = paged(rows, &format!("{pager} {line}"));
         assert!(!run.out().contains("P:"), "{line}: {run}");
     }
-    let help = paged(10, &format!("{pager} convo show --help")).unwrap();
+    let help = paged(10, &format!("{pager} convo show --help"));
     assert!(help.out().contains("P:"), "{help}");
 }
 
 /// The text is printed with the command's own status, and no message about the pager.
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_pager_that_fails_loses_nothing() {
     let env = Env::with_chat();
     let whole = "convo --color never show --plain --no-pager";
-    let Some(expected) = terminal(&env, (80, 5), &format!("{whole} trip")) else {
-        return;
-    };
+    let expected = env.terminal((80, 5), &format!("{whole} trip"));
     for pager in [
         "no-such-pager",
         "no-such-pager; exit 127",
@@ -166,7 +141,7 @@ fn a_pager_that_fails_loses_nothing() {
         "exec false",
     ] {
         let line = format!("CONVO_PAGER='{pager}' convo --color never show --plain trip");
-        let run = terminal(&env, (80, 5), &line).unwrap();
+        let run = env.terminal((80, 5), &line);
         let shown = run.out().lines().filter(|line| !line.contains("no-such-pager:"));
         assert_eq!(
             shown.collect::<Vec<_>>(),
@@ -177,11 +152,12 @@ fn a_pager_that_fails_loses_nothing() {
     }
     env.write("bad.jsonl", format!("{CHAT}broken\n"));
     let line = "CONVO_PAGER='head -c 1' convo show bad.jsonl";
-    assert_eq!(terminal(&env, (80, 5), line).unwrap().status, 65);
+    assert_eq!(env.terminal((80, 5), line).status, 65);
 }
 
 /// One line of five megabytes, with and without possible line breaks.
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_very_long_line_is_shown() {
     let env = Env::new();
     for text in ["x".repeat(1_500_000), "word ".repeat(300_000)] {
@@ -191,41 +167,35 @@ fn a_very_long_line_is_shown() {
             format!(r#"{{"role":"tool","tool_call_id":"c","content":"{text}"}}"#),
         ];
         env.write("long.jsonl", lines.map(|line| format!("{line}\n")).concat());
-        let Some(run) = terminal(
-            &env,
-            (80, 24),
-            "LC_ALL=C convo show --no-pager long.jsonl | wc -c",
-        ) else {
-            return;
-        };
+        let run = env.terminal((80, 24), "LC_ALL=C convo show --no-pager long.jsonl | wc -c");
         let bytes: usize = run.out().trim().parse().unwrap_or_else(|_| panic!("{run}"));
         assert!((1_500_000..1_600_000).contains(&bytes), "{bytes}");
         let line = "convo --color never show --no-pager long.jsonl";
-        let run = terminal(&env, (80, 24), line).unwrap();
+        let run = env.terminal((80, 24), line);
         assert!(run.out().lines().all(|line| line.len() <= 90), "too wide");
     }
 }
 
 /// Tables with hints for people; tab-separated values for programs.
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn reports_are_tables_on_a_terminal() {
     let env = Env::new();
     env.write("s.jsonl", session());
-    let Some(run) = terminal(&env, (80, 50), "NO_COLOR=1 convo migrate s.jsonl") else {
-        return;
-    };
+    let run = env.terminal((80, 50), "NO_COLOR=1 convo migrate s.jsonl");
     assert!(run.out().contains("OUTCOME   FILE"), "{run}");
     assert!(run.out().contains("list sessions with: convo list"), "{run}");
     let run = env.run(&["migrate", "s.jsonl"]).status(0);
     assert!(run.out().starts_with("skipped\ts.jsonl\t4c2ddfdc-"), "{run}");
     assert!(!run.stderr.contains("list sessions"), "{run}");
     let line = "NO_COLOR=1 convo compact -n s.jsonl --budget 300";
-    let run = terminal(&env, (80, 50), line).unwrap();
+    let run = env.terminal((80, 50), line);
     assert!(run.out().contains("DECISION"), "{run}");
     assert!(run.out().lines().all(|line| line.len() <= 84), "{run}");
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
     let env = Env::with_chat();
     env.write("s.jsonl", session());
@@ -242,9 +212,7 @@ fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
         ),
         ("convo split -n s.jsonl --per-day", "ID ", "4c2ddfdc.2 "),
     ] {
-        let Some(run) = terminal(&env, (60, 50), &format!("NO_COLOR=1 {line}")) else {
-            return;
-        };
+        let run = env.terminal((60, 50), &format!("NO_COLOR=1 {line}"));
         let mut lines = run.out().lines();
         assert!(lines.next().unwrap().starts_with(header), "{line}: {run}");
         assert!(run.out().contains(row), "{line}: {run}");
@@ -253,19 +221,20 @@ fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
             "{line}: {run}"
         );
         let pager = format!("CONVO_PAGER='sed s/^/P:/' NO_COLOR=1 {line}");
-        let paged = terminal(&env, (60, 1), &pager).unwrap();
+        let paged = env.terminal((60, 1), &pager);
         assert!(paged.out().starts_with("P:"), "{line}: {paged}");
         let piped = env.shell(line).status(0);
         assert!(!piped.out().contains(header), "{line}: {piped}");
         assert!(piped.out().contains('\t'), "{line}: {piped}");
     }
     let count = "CONVO_PAGER='sed s/^/P:/' NO_COLOR=1 convo count s.jsonl";
-    let paged = terminal(&env, (80, 5), count).unwrap();
+    let paged = env.terminal((80, 5), count);
     assert!(paged.out().starts_with("P:4c2ddfdc"), "{paged}");
 }
 
 /// A session without a title is shown with its first question.
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_session_without_a_title_has_the_title_of_the_list() {
     let env = Env::new();
     let lines = [
@@ -274,9 +243,7 @@ fn a_session_without_a_title_has_the_title_of_the_list() {
         r##"{"role":"user","id":"m2","content":"Why does the build fail?\nSee the log."}"##,
     ];
     env.write("s.jsonl", lines.map(|line| format!("{line}\n")).concat());
-    let Some(run) = terminal(&env, (80, 50), "NO_COLOR=1 convo show s.jsonl") else {
-        return;
-    };
+    let run = env.terminal((80, 50), "NO_COLOR=1 convo show s.jsonl");
     let start = "Why does the build fail?\n4c2ddfdc \u{b7} 2 messages";
     assert!(run.out().starts_with(start), "{run}");
 }

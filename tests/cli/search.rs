@@ -212,6 +212,7 @@ fn lines_around_a_match_are_grouped() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn text_of_sessions_is_inert() {
     let env = Env::new();
     let hostile = r#"{"role":"user","content":"match \u001b]0;evil\u0007 \u009b31m \u202e\tend\r more"}"#;
@@ -235,24 +236,22 @@ fn text_of_sessions_is_inert() {
         "{} search --color always match ./s.jsonl",
         env!("CARGO_BIN_EXE_convo")
     );
-    if let Some(run) = env.terminal(80, &line) {
-        assert!(run.out().contains("\u{1b}[1;31mmatch\u{1b}[0m"), "{run}");
-        assert!(
-            !run.out().contains("\u{1b}]0") && !run.out().contains('\u{9b}'),
-            "{run}"
-        );
-    }
+    let run = env.terminal((80, 50), &line);
+    assert!(run.out().contains("\u{1b}[1;31mmatch\u{1b}[0m"), "{run}");
+    assert!(
+        !run.out().contains("\u{1b}]0") && !run.out().contains('\u{9b}'),
+        "{run}"
+    );
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_terminal_shows_a_heading_and_fits_long_lines() {
     let env = Env::with_chat();
     let long = format!("{} needle {}", "x".repeat(300), "y".repeat(300));
     env.pipe(&["append", "-q", "trip"], long).status(0);
     let line = format!("{} search --color never needle", env!("CARGO_BIN_EXE_convo"));
-    let Some(run) = env.terminal(60, &line) else {
-        return;
-    };
+    let run = env.terminal((60, 50), &line);
     let lines: Vec<&str> = run.out().lines().collect();
     assert!(
         lines[0].starts_with("trip  ") && lines[0].ends_with("  Trip"),

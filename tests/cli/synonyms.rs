@@ -108,18 +108,10 @@ fn man_prints_the_page_of_a_command() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn man_formats_the_page_on_a_terminal() {
-    let script = std::path::Path::new("/usr/bin/script");
-    if !script.exists() {
-        eprintln!("skipped: /usr/bin/script is missing");
-        return;
-    }
     let env = Env::new();
     program(&env, "man", "#!/bin/sh\necho \"formatted $*: $(grep -c ^.SH)\"\n");
-    let mut command = env.program("/usr/bin/script");
-    let line = format!("{} man list", env!("CARGO_BIN_EXE_convo"));
-    command.args(["-qec", &line, "/dev/null"]);
-    let shown = command.env("TERM", "dumb").output().unwrap();
-    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains("formatted -l -: "), "{shown}");
+    let run = env.terminal((80, 50), "convo man list");
+    assert!(run.out().contains("formatted -l -: "), "{run}");
 }

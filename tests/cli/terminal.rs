@@ -9,11 +9,8 @@ const HOSTILE: &str = "{\"type\":\"session\",\"version\":1,\"id\":\"trip\",\"tit
     {\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"\u{9b}2J\u{2066}\",\"id\":\"m3\"}\n";
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn no_command_prints_control_characters_of_a_session() {
-    if !std::path::Path::new("/usr/bin/script").exists() {
-        eprintln!("skipped: /usr/bin/script is missing");
-        return;
-    }
     let env = Env::new();
     env.write("t.jsonl", HOSTILE);
     env.run(&["migrate", "-q", "t.jsonl"]).fine();
@@ -39,15 +36,9 @@ fn no_command_prints_control_characters_of_a_session() {
         "detect t.jsonl",
         "migrate -n t.jsonl",
     ] {
-        let mut command = env.program("/usr/bin/script");
-        let convo = env!("CARGO_BIN_EXE_convo");
-        command
-            .args(["-qec", &format!("'{convo}' --color never {line}"), "/dev/null"])
-            .env("TERM", "dumb")
-            .env("NO_COLOR", "1")
-            .env("CONVO_PAGER", "cat");
-        let run = env.wait(command);
-        let shown = String::from_utf8_lossy(&run.stdout).into_owned();
+        let line = format!("NO_COLOR=1 CONVO_PAGER=cat convo --color never {line}");
+        let run = env.terminal((80, 50), &line);
+        let shown = run.out();
         let is_bad = |c: char| {
             (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
                 || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -40,12 +40,11 @@ pub fn filled() -> Env {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn no_line_is_wider_than_the_terminal() {
     let env = filled();
     for columns in [20, 40, 80, 120, 200] {
-        let Some(run) = env.terminal(columns, "convo --color never list") else {
-            return;
-        };
+        let run = env.terminal((columns, 50), "convo --color never list");
         let run = run.fine();
         assert_eq!(run.out().lines().count(), 12, "{run}");
         for line in run.out().lines() {
@@ -59,11 +58,10 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn displayed_short_ids_are_accepted_as_names() {
     let env = filled();
-    let Some(run) = env.terminal(80, "convo --color never list --no-header") else {
-        return;
-    };
+    let run = env.terminal((80, 50), "convo --color never list --no-header");
     let rows: Vec<&str> = run
         .out()
         .lines()
@@ -81,12 +79,10 @@ fn displayed_short_ids_are_accepted_as_names() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn colors_follow_the_environment() {
     let env = filled();
-    let colored = |line: &str| {
-        env.terminal(80, line)
-            .map(|run| run.fine().out().contains("\x1b[1mID"))
-    };
+    let colored = |line: &str| env.terminal((80, 50), line).fine().out().contains("\x1b[1mID");
     for (line, expected) in [
         ("convo list", true),
         ("NO_COLOR=1 convo list", false),
@@ -95,9 +91,7 @@ fn colors_follow_the_environment() {
         ("convo --color never list", false),
         ("NO_COLOR=1 convo --color always list", true),
     ] {
-        if let Some(colored) = colored(line) {
-            assert_eq!(colored, expected, "{line}");
-        }
+        assert_eq!(colored(line), expected, "{line}");
     }
     // Piped output has no colors, whatever the environment.
     let piped = env.shell("CLICOLOR_FORCE=1 convo list").fine();
@@ -105,6 +99,7 @@ fn colors_follow_the_environment() {
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn times_are_local_unless_utc_is_requested() {
     let env = Env::new();
     env.write("a.jsonl", agent_log("a", "shop", "Sort"));
@@ -121,16 +116,16 @@ fn times_are_local_unless_utc_is_requested() {
         ("CONVO_NOW=2026-12-25T00:00:00Z convo list", "20 Nov"),
         ("CONVO_NOW=2028-12-25T00:00:00Z convo list", "Nov 2026"),
     ] {
-        let Some(run) = env.terminal(80, line) else { return };
+        let run = env.terminal((80, 50), line);
         assert!(run.out().contains(expected), "{line}: {run}");
     }
 }
 
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn a_terminal_of_unknown_size_has_80_columns() {
     let env = filled();
-    if let Some(run) = env.terminal(0, "convo --color never list") {
-        let widest = run.out().lines().map(display_width).max();
-        assert_eq!(widest, Some(80), "{run}");
-    }
+    let run = env.terminal((0, 50), "convo --color never list");
+    let widest = run.out().lines().map(display_width).max();
+    assert_eq!(widest, Some(80), "{run}");
 }
