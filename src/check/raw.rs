@@ -40,9 +40,7 @@ pub(super) fn is_blank(raw: &[u8]) -> bool {
 
 /// A member that is a string.
 pub(super) fn text_member(object: &[u8], name: &str) -> Option<String> {
-    json::member(object, name)
-        .and_then(json::text)
-        .map(|text| text.into_owned())
+    json::member_string(object, name)
 }
 
 /// The object with members changed; any other value unchanged.

@@ -15,7 +15,7 @@ const STRATEGY: &str = "undo";
 
 /// Whether an event undoes an append.
 pub fn is_undo(event: &Event<'_>) -> bool {
-    let strategy = json::member(event.raw, "strategy").and_then(json::text);
+    let strategy = json::member_text(event.raw, "strategy");
     event.name() == "compact" && strategy.as_deref() == Some(STRATEGY)
 }
 

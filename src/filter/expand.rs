@@ -130,11 +130,8 @@ fn changed(session: &Session, event: &Event<'_>, compact: &Compact<'_>) -> Vec<u
 /// id.
 fn put_in(session: &Session, compact: &Compact<'_>, id: &str) -> Option<Vec<usize>> {
     let mut inserts = compact.insert.iter();
-    let insert = inserts.find(|insert| {
-        json::member(insert.message, "id")
-            .and_then(json::text)
-            .is_some_and(|own| own == id)
-    })?;
+    let insert =
+        inserts.find(|insert| json::member_text(insert.message, "id").is_some_and(|own| own == id))?;
     let own = json::member(insert.message, "metadata").and_then(|metadata| json::member(metadata, "convo"));
     let ends = own.and_then(|own| json::member(own, "digest"));
     Some(ends.map_or_else(Vec::new, |ends| range(session, ends)))

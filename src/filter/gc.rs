@@ -64,7 +64,7 @@ fn permanent_events(session: &Session, until: Option<i64>) -> HashSet<usize> {
     let is_young = |index: usize| {
         let Some(until) = until else { return false };
         let record = session.record(index);
-        let at = json::member(record.body, "at").and_then(json::text);
+        let at = json::member_text(record.body, "at");
         at.as_deref().and_then(time::seconds).is_none_or(|at| at > until)
     };
     // Group a change with all restores of it, direct or indirect, under the id of the change.

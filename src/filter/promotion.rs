@@ -25,11 +25,7 @@ impl Promoted {
             let Some(event) = record.event().filter(|event| event.name() == "link") else {
                 continue;
             };
-            let text = |name| {
-                json::member(event.raw, name)
-                    .and_then(json::text)
-                    .map(|text| text.into_owned())
-            };
+            let text = |name| json::member_string(event.raw, name);
             if let Some(from) = text("promoted_from") {
                 promoted.from = Some(from);
             }

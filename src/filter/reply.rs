@@ -36,8 +36,8 @@ const ALONE: Position = Position { line: 1, offset: 1 };
 
 /// The text of a partial reply line; none for any other line.
 pub fn partial(line: &[u8]) -> Option<String> {
-    let is_partial = json::member(line, "type").and_then(json::text)? == PARTIAL;
-    let text = is_partial.then(|| json::member(line, "text").and_then(json::text));
+    let is_partial = json::member_text(line, "type")? == PARTIAL;
+    let text = is_partial.then(|| json::member_text(line, "text"));
     text.map(|text| text.unwrap_or_default().into_owned())
 }
 
@@ -153,7 +153,7 @@ fn is_blank(message: &Message<'_>, line: &[u8]) -> bool {
         MessagePart::Text(text) => !text.trim().is_empty(),
         MessagePart::Other(..) => true,
     };
-    let refusal = json::member(line, "refusal").and_then(json::text);
+    let refusal = json::member_text(line, "refusal");
     let refuses = refusal.is_some_and(|text| !text.trim().is_empty());
     !message.calls_tools() && !refuses && !message.parts().iter().any(says)
 }

@@ -116,7 +116,7 @@ pub fn events(session: &Session) -> Vec<UndoableChange> {
                 taken_back.insert(restore.of.to_string());
             }
         }
-        let text = |name| json::member(record.body, name).and_then(json::text);
+        let text = |name| json::member_text(record.body, name);
         changes.push(UndoableChange {
             what: words(&action, record.body),
             at: text("at").unwrap_or_default().into_owned(),
@@ -164,11 +164,11 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
             format!("failure {}: {why}", attempt.failures)
         }
         Action::Session | Action::Unknown => {
-            if let Some(text) = json::member(body, "text").and_then(json::text) {
+            if let Some(text) = json::member_text(body, "text") {
                 return text.chars().take(60).collect();
             }
             let lines = json::member(body, "lines").map(String::from_utf8_lossy);
-            let child = json::member(body, "continued_to").and_then(json::text);
+            let child = json::member_text(body, "continued_to");
             lines
                 .map(|lines| format!("{lines} lines"))
                 .or(child.map(|id| id.into_owned()))

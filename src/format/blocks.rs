@@ -36,12 +36,15 @@ pub fn is_within(content: &[u8], tag: &str) -> bool {
 }
 
 /// The body, with any role other than user, assistant or tool replaced by user.
-pub fn with_known_role<'b>(said: &AnnotatedMessage<'b>) -> Cow<'b, [u8]> {
-    if matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool) {
-        return Cow::Borrowed(said.body);
+pub fn with_known_role<'b>(annotated: &AnnotatedMessage<'b>) -> Cow<'b, [u8]> {
+    if matches!(
+        annotated.message.role(),
+        Role::User | Role::Assistant | Role::Tool
+    ) {
+        return Cow::Borrowed(annotated.body);
     }
-    let user = json::with_members(said.body, &[("role", Some(b"\"user\""))]);
-    user.map_or(Cow::Borrowed(said.body), Cow::Owned)
+    let user = json::with_members(annotated.body, &[("role", Some(b"\"user\""))]);
+    user.map_or(Cow::Borrowed(annotated.body), Cow::Owned)
 }
 
 /// Encodes messages as objects with `role` and `content`. Unsigned reasoning is kept only in messages that were read

@@ -130,8 +130,7 @@ fn kind(part: &[u8]) -> Option<String> {
         }
         if MEMBERS.contains(&name.as_ref()) {
             // A `type` may follow this member.
-            return json::member(part, "type")
-                .and_then(json::text)
+            return json::member_text(part, "type")
                 .filter(|kind| !is_known(kind))
                 .map(|kind| kind.into_owned());
         }

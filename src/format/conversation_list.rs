@@ -81,7 +81,7 @@ pub fn open(kinds: Kinds, input: Input) -> Result<Box<dyn SessionReader>> {
         ready: VecDeque::new(),
         made: 0,
         lead: Vec::new(),
-        told: HashSet::new(),
+        reported_ids: HashSet::new(),
         losses: BTreeMap::new(),
         rest: None,
         done: false,
@@ -100,7 +100,7 @@ struct Collection {
     /// Bytes between the last value and the next.
     lead: Vec<u8>,
     /// Notes that were already reported.
-    told: HashSet<String>,
+    reported_ids: HashSet<String>,
     /// Losses, reported once after the last session.
     losses: BTreeMap<Loss, u64>,
     /// Bytes after the last session that could not be split into values.
@@ -127,7 +127,7 @@ impl Collection {
             };
             let mut sessions = reading.sessions(value.bytes, value.place, &mut reported);
             // Report each note once.
-            let known = &mut self.told;
+            let known = &mut self.reported_ids;
             reported
                 .findings
                 .retain(|finding| finding.damage || known.insert(finding.what.to_string()));

@@ -188,7 +188,7 @@ impl HeaderBuilder {
 pub fn source_format(session: &Session) -> Option<String> {
     let header = session.header();
     let (_, source) = header.iter().find(|(name, _)| name == "source")?;
-    let format = json::member(source, "format").and_then(json::text)?;
+    let format = json::member_text(source, "format")?;
     Some(format.into_owned())
 }
 

@@ -14,7 +14,7 @@ const ITEM_MEMBER: &str = Api::OpenaiResponses.name();
 
 /// Whether an item or part is an encrypted OpenAI summary.
 pub fn is_compaction(raw: &[u8]) -> bool {
-    let kind = json::member(raw, "type").and_then(json::text);
+    let kind = json::member_text(raw, "type");
     matches!(
         kind.as_deref(),
         Some("compaction" | "compaction_summary" | "context_compaction")

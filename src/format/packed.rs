@@ -67,9 +67,7 @@ impl<'w> Packer<'w> {
             RecordKind::Blank => return Ok(()),
             RecordKind::Event(event) if event.is_header() => {
                 self.session()?;
-                self.id = json::member(event.raw, "id")
-                    .and_then(json::text)
-                    .map(|id| id.into_owned());
+                self.id = json::member_string(event.raw, "id");
                 self.records.push(b'[');
                 self.records.extend_from_slice(record.body);
             }

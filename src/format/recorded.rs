@@ -81,7 +81,7 @@ pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec
         let Some(message) = record.message() else { continue };
         let tokens = tokens(message);
         if message.role() == Role::Assistant {
-            let own = json::member_text(record.body, "model").map(|text| text.into_owned());
+            let own = json::member_string(record.body, "model");
             found.push(RecordedRequest {
                 key: match message.id().filter(|id| id.len() >= UNIQUE) {
                     Some(id) => id.into_owned(),

@@ -41,7 +41,7 @@ pub fn reasoning_texts<'a>(message: &Message<'a>) -> Vec<Option<Cow<'a, str>>> {
 
 /// The text of a reasoning part: native, of the Anthropic API, or summary and content of the OpenAI API.
 pub fn reasoning_text(part: &[u8]) -> Option<Cow<'_, str>> {
-    let text = |name| json::member(part, name).and_then(json::text);
+    let text = |name| json::member_text(part, name);
     let named = ["text", "thinking", "summary"].into_iter().find_map(text);
     named.or_else(|| {
         let list = |name| json::elements(json::member(part, name)?, Dialect::Strict);

@@ -66,7 +66,7 @@ impl<'a> Event<'a> {
     }
 
     fn text(&self, name: &str) -> Option<Cow<'a, str>> {
-        json::member(self.raw, name).and_then(json::text)
+        json::member_text(self.raw, name)
     }
 
     /// The elements of an array: empty if absent, `None` if the member is not an array.
@@ -236,7 +236,7 @@ impl<'a> MessageTarget<'a> {
     /// Reads the members `name` and `nth`.
     fn read(raw: &'a [u8], name: &str) -> Option<MessageTarget<'a>> {
         Some(MessageTarget {
-            id: json::member(raw, name).and_then(json::text)?,
+            id: json::member_text(raw, name)?,
             nth: json::member(raw, "nth").and_then(number),
         })
     }
@@ -336,7 +336,7 @@ impl<'a> CompactionSummary<'a> {
     fn read(raw: &'a [u8]) -> Option<CompactionSummary<'a>> {
         Some(CompactionSummary {
             before: MessageTarget::read(raw, "before"),
-            content: json::member(raw, "content").and_then(json::text)?,
+            content: json::member_text(raw, "content")?,
         })
     }
 }

@@ -47,7 +47,7 @@ impl Cuts {
     pub fn of(session: &Session, view: &View) -> Cuts {
         let pieces: Vec<Option<CutTraits>> =
             view.items.iter().map(|item| cut_traits(session, item)).collect();
-        let stays: Vec<bool> = view
+        let is_kept: Vec<bool> = view
             .items
             .iter()
             .zip(&pieces)
@@ -83,7 +83,7 @@ impl Cuts {
         if (0..opens.len()).any(|index| asks(&index)) {
             (0..opens.len()).for_each(|index| opens[index] &= !is_context(index) || begins[index]);
         }
-        let replies = number(&pieces, &stays);
+        let replies = number(&pieces, &is_kept);
         let atoms = closed(&pieces, &replies);
         let parted = separated_atoms(&atoms);
         Cuts {
@@ -245,13 +245,13 @@ fn cut_traits(session: &Session, item: &Item) -> Option<CutTraits> {
 
 /// Numbers the atoms. A result belongs to the nearest earlier call with its id that has no result yet; without an id,
 /// to the latest message with calls. A result without a call forms its own atom.
-fn number(pieces: &[Option<CutTraits>], stays: &[bool]) -> Vec<Option<usize>> {
+fn number(pieces: &[Option<CutTraits>], is_kept: &[bool]) -> Vec<Option<usize>> {
     let mut atoms: Vec<Option<usize>> = vec![None; pieces.len()];
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut last_caller = None;
     let mut next = 0;
     for (index, piece) in pieces.iter().enumerate() {
-        let Some(piece) = piece.as_ref().filter(|_| !stays[index]) else {
+        let Some(piece) = piece.as_ref().filter(|_| !is_kept[index]) else {
             continue;
         };
         let ids = piece.ids.as_deref();

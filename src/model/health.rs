@@ -231,7 +231,7 @@ impl Health {
 
 /// Whether a line is an `attempt` event, which does not change the content of a session.
 pub fn is_attempt(line: &[u8]) -> bool {
-    json::member(line, "type").and_then(json::text).as_deref() == Some("attempt")
+    json::member_text(line, "type").as_deref() == Some("attempt")
 }
 
 #[cfg(test)]

@@ -40,11 +40,7 @@ impl Lineage {
 
     fn of_metadata(metadata: &[u8]) -> Option<Lineage> {
         let lineage = json::member(metadata, "lineage")?;
-        let text = |name| {
-            json::member(lineage, name)
-                .and_then(json::text)
-                .map(|text| text.into_owned())
-        };
+        let text = |name| json::member_string(lineage, name);
         let number = |name| -> Option<usize> {
             let digits = std::str::from_utf8(json::member(lineage, name)?).ok()?;
             digits.parse().ok()

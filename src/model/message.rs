@@ -256,10 +256,8 @@ fn part(raw: &[u8]) -> MessagePart<'_> {
     if let Some(text) = json::text(raw) {
         return MessagePart::Text(text);
     }
-    let kind = json::member(raw, "type")
-        .and_then(json::text)
-        .unwrap_or(Cow::Borrowed("unknown"));
-    match json::member(raw, "text").and_then(json::text) {
+    let kind = json::member_text(raw, "type").unwrap_or(Cow::Borrowed("unknown"));
+    match json::member_text(raw, "text") {
         Some(text) if kind == "text" => MessagePart::Text(text),
         _ => MessagePart::Other(kind, raw),
     }

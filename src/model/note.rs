@@ -32,11 +32,7 @@ pub fn notes(session: &Session) -> Vec<Note> {
     live.filter_map(|index| {
         let record = session.record(index);
         let event = record.event().filter(|event| is_note(event))?;
-        let text = |name| {
-            json::member(event.raw, name)
-                .and_then(json::text)
-                .map(|text| text.into_owned())
-        };
+        let text = |name| json::member_string(event.raw, name);
         Some(Note {
             id: text("id").unwrap_or_default(),
             at: text("at").unwrap_or_default(),

@@ -273,7 +273,7 @@ impl<'s> Replay<'s> {
             }
         }
         for insert in compact.insert {
-            let id = json::member(insert.message, "id").and_then(json::text);
+            let id = json::member_text(insert.message, "id");
             let content = InsertedContent::Message(insert.message, Changes::default());
             self.insert(event, insert.before.as_ref(), id.map(Cow::into_owned), content);
         }

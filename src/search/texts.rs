@@ -73,7 +73,7 @@ pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(TextKind, Optio
 
 /// Content other than plain text. Media and encoded data are not searched.
 fn other(kind: &str, raw: &[u8], each: &mut dyn FnMut(TextKind, Option<&str>, &str)) {
-    let text = |name: &str| json::member(raw, name).and_then(json::text);
+    let text = |name: &str| json::member_text(raw, name);
     match kind {
         "thinking" | "reasoning" => reasoning_texts(raw, each),
         "refusal" => text("refusal")

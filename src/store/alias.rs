@@ -177,7 +177,7 @@ impl Store {
         key::key_for_id(file).or_else(|| {
             let first = self.first_line(ids.first()?).ok()?;
             let header = super::log::strip(&first);
-            let key = json::member(&header, "key").and_then(json::text)?;
+            let key = json::member_text(&header, "key")?;
             (key::id_for_key(&key) == file).then(|| key.into_owned())
         })
     }

@@ -155,7 +155,7 @@ impl Store {
     /// name leads to the parent any more.
     fn unmark_parent(&self, id: &str) -> Result<()> {
         let header = log::strip(&self.first_line(id)?).into_owned();
-        let parent = json::member(&header, "continued_from").and_then(json::text);
+        let parent = json::member_text(&header, "continued_from");
         let Some(parent) = parent.filter(|parent| key::is_id(parent)) else {
             return Ok(());
         };

@@ -11,7 +11,6 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
 use rustix::fs::OFlags;
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The link event that names a continuation; `aliases` are names of the old session that move to the new one.
@@ -284,11 +283,7 @@ impl Store {
             None => {
                 let first = self.first_line(from)?;
                 let header = super::log::strip(&first);
-                let text = |name: &str| {
-                    json::member(&header, name)
-                        .and_then(json::text)
-                        .map(Cow::into_owned)
-                };
+                let text = |name: &str| json::member_string(&header, name);
                 key_of_session(from, text).as_deref() == Some(name)
             }
         };
@@ -317,7 +312,7 @@ impl Store {
 /// Whether a header says that its session continues another.
 pub(super) fn continues(header: &[u8], parent: &str) -> bool {
     let header = super::log::strip(header);
-    let from = json::member(&header, "continued_from").and_then(json::text);
+    let from = json::member_text(&header, "continued_from");
     from.is_some_and(|from| from == parent)
 }
 
@@ -340,7 +335,5 @@ fn names_in(line: &[u8]) -> Vec<String> {
 
 /// The id of a record.
 fn record_id(line: &[u8]) -> Option<String> {
-    json::member(line, "id")
-        .and_then(json::text)
-        .map(|id| id.into_owned())
+    json::member_string(line, "id")
 }

@@ -35,7 +35,7 @@ pub(super) struct FileRun {
 impl FileRun {
     /// A text member of its line.
     pub fn text(&self, name: &str) -> Option<Cow<'_, str>> {
-        json::member(&self.line, name).and_then(json::text)
+        json::member_text(&self.line, name)
     }
 }
 
@@ -156,9 +156,7 @@ fn read_run(
     if at < end {
         return Ok(None);
     }
-    let sound = json::member(&line, "sha256")
-        .and_then(json::text)
-        .is_some_and(|stored| stored == sum.hex());
+    let sound = json::member_text(&line, "sha256").is_some_and(|stored| stored == sum.hex());
     if !sound && begins {
         return Ok(None);
     }

@@ -21,7 +21,7 @@ pub const EXACTLY: &str = "@id:";
 /// Whether a session continues another one under this key.
 pub(super) fn continues_under_key(header: &[u8], key: &str) -> bool {
     let header = super::log::strip(header);
-    let text = |name| json::member(&header, name).and_then(json::text);
+    let text = |name| json::member_text(&header, name);
     text("continued_from").is_some() && text("key").is_some_and(|own| own == key)
 }
 

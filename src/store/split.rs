@@ -31,7 +31,7 @@ pub fn event(id: &str, at: &str, pieces: &[String]) -> Vec<u8> {
 
 /// The sessions that a `split` event names; none for any other event.
 pub fn parts_of_event(event: &[u8]) -> Option<Vec<String>> {
-    if json::member(event, "type").and_then(json::text).as_deref() != Some("split") {
+    if json::member_text(event, "type").as_deref() != Some("split") {
         return None;
     }
     let names = json::elements(json::member(event, "into")?, Dialect::Strict)?;

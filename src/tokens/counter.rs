@@ -72,9 +72,7 @@ pub fn name_in(header: &[u8]) -> Option<String> {
     let place = Position { line: 1, offset: 0 };
     let record = Record::parse(header, place);
     record.event().filter(|event| event.is_header())?;
-    json::member(record.body, "tokenizer")
-        .and_then(json::text)
-        .map(|name| name.into_owned())
+    json::member_string(record.body, "tokenizer")
 }
 
 /// Adds the count to the line of a message as `tokens`; any other line is unchanged.

@@ -161,7 +161,7 @@ fn picoclaw(message: &Message<'_>) -> u64 {
     }
     let parts = list("system_parts");
     let parts = parts.iter().map(|part| {
-        let text = json::member(part, "text").and_then(json::text);
+        let text = json::member_text(part, "text");
         PICOCLAW_PART + characters(&text.unwrap_or_default())
     });
     text = text.max(parts.sum());
@@ -170,7 +170,7 @@ fn picoclaw(message: &Message<'_>) -> u64 {
         .and_then(|raw| json::elements(raw, Dialect::Strict))
         .unwrap_or_default()
     {
-        let reasoning = json::member(part, "text").and_then(json::text);
+        let reasoning = json::member_text(part, "text");
         text += characters(&reasoning.unwrap_or_default());
     }
     for call in message.tool_calls() {

@@ -127,7 +127,7 @@ fn reasoning(raw: &[u8], each: PieceVisitor<'_>) {
             each(CountedPiece::Text(&text));
         }
         for part in json::elements(value, Dialect::Strict).unwrap_or_default() {
-            let text = json::member(part, "text").and_then(json::text);
+            let text = json::member_text(part, "text");
             each(CountedPiece::Text(&text.unwrap_or_default()));
         }
     }
@@ -156,7 +156,7 @@ fn other(kind: &str, raw: &[u8], rule: ImageRule, each: PieceVisitor<'_>) {
 
 /// A result among the parts of a message: its own parts, but no nested results.
 fn result(raw: &[u8], rule: ImageRule, each: PieceVisitor<'_>) {
-    if let Some(id) = json::member(raw, "tool_use_id").and_then(json::text) {
+    if let Some(id) = json::member_text(raw, "tool_use_id") {
         each(CountedPiece::Text(&id));
     }
     let inner = Message {

@@ -84,7 +84,7 @@ impl Output {
     pub fn answer(&self, answer: &[u8]) -> Result<()> {
         match self.shape {
             OutputForm::Text => {
-                let text = json::member(answer, "summary").and_then(json::text);
+                let text = json::member_text(answer, "summary");
                 self.print_part(&text.unwrap_or_default())?;
                 self.end_text()
             }

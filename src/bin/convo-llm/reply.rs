@@ -82,7 +82,7 @@ pub fn read(api: Api, body: &[u8]) -> Result<ModelReply, RequestFailure> {
     let texts = records.iter().filter_map(|raw| {
         let record = parse(raw);
         let message = record.message()?;
-        let refusal = json::member(raw, "refusal").and_then(json::text);
+        let refusal = json::member_text(raw, "refusal");
         let text = message.text();
         Some(if text.is_empty() {
             refusal.unwrap_or_default().into_owned()
@@ -207,7 +207,7 @@ fn calls(raw: &[u8]) -> Vec<u8> {
             json::push_text(&mut text, given);
             json::with_members(function, &[("arguments", Some(&text))]).ok()
         });
-        let id = json::member(&call, "id").and_then(json::text).unwrap_or_default();
+        let id = json::member_text(&call, "id").unwrap_or_default();
         let built = id.is_empty().then(|| {
             let built = key::sha256(&[nth.to_string().as_bytes(), &call].concat());
             format!("\"call_{}\"", &built[..16]).into_bytes()

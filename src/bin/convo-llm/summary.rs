@@ -42,7 +42,7 @@ fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Resul
     if json::value_end(piece, 0, Dialect::Strict) != Ok(piece.len()) {
         return Err(Error::new(ErrorKind::Data, "the summary request is damaged"));
     }
-    let instructions = json::member(piece, "instructions").and_then(json::text);
+    let instructions = json::member_text(piece, "instructions");
     let mut data = ObjectBuilder::default();
     for name in DATA {
         match (name, previous, json::member(piece, name)) {

@@ -226,7 +226,7 @@ fn describe(offer: &mut ToolOffer, file: &str) -> Result<()> {
         .iter()
         .find_map(|name| json::member(whole, name))
         .filter(|inner| inner.starts_with(b"{"));
-    let description = json::member(whole, "description").and_then(json::text);
+    let description = json::member_text(whole, "description");
     offer.description = description.map(|text| text.into_owned());
     offer.parameters = inner.unwrap_or(whole).to_vec();
     Ok(())

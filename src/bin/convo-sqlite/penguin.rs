@@ -25,7 +25,7 @@ fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let query = "SELECT id, timestamp, meta FROM snapshots ORDER BY timestamp, id";
     database.all(query, &[], |row| {
         let meta = database::bytes(row, 2)?.unwrap_or_default();
-        let name = json::member(&meta, "name").and_then(json::text);
+        let name = json::member_text(&meta, "name");
         Ok(SystemRow {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: database::text(row, 1)?.and_then(|text| utc(&text)),

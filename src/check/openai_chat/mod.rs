@@ -156,14 +156,12 @@ fn call(raw: &[u8]) -> ChatCall {
         "id" => id = string(value),
         "custom" => custom = true,
         "function" => {
-            arguments = json::member(value, "arguments")
-                .and_then(json::text)
-                .is_some_and(|text| {
-                    let text = text.as_bytes();
-                    let start = json::skip_space(text, 0);
-                    json::value_end(text, start, json::Dialect::Strict)
-                        .is_ok_and(|end| json::skip_space(text, end) == text.len())
-                });
+            arguments = json::member_text(value, "arguments").is_some_and(|text| {
+                let text = text.as_bytes();
+                let start = json::skip_space(text, 0);
+                json::value_end(text, start, json::Dialect::Strict)
+                    .is_ok_and(|end| json::skip_space(text, end) == text.len())
+            });
         }
         _ => {}
     });

@@ -382,9 +382,7 @@ impl<'s> MessageIdLists<'s> {
         if let Some(anchor) = self.anchors[before] {
             self.name(&mut built, "before", anchor);
         }
-        let has_id = json::member(body, "id")
-            .and_then(json::text)
-            .is_some_and(|id| !id.is_empty());
+        let has_id = json::member_text(body, "id").is_some_and(|id| !id.is_empty());
         if has_id {
             built.raw("message", body);
         } else {

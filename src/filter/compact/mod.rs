@@ -408,7 +408,7 @@ fn refuse_repeated(work: &CompactionState<'_>) -> Result<()> {
 
 /// Whether another program compacted the session in its own file: the strategy is then the name of its format.
 fn is_by_another_program(event: &[u8]) -> bool {
-    let strategy = json::member(event, "strategy").and_then(json::text);
+    let strategy = json::member_text(event, "strategy");
     strategy.is_some_and(|name| Format::from_name(&name).is_some())
 }
 

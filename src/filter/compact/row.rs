@@ -188,7 +188,7 @@ fn has_thinking(message: &Message<'_>) -> bool {
         .reasoning
         .and_then(|raw| json::elements(raw, Dialect::Strict));
     parts.unwrap_or_default().into_iter().any(|part| {
-        let kind = json::member(part, "type").and_then(json::text);
+        let kind = json::member_text(part, "type");
         kind.is_some_and(|kind| kind == "thinking" || kind == "redacted_thinking")
     })
 }

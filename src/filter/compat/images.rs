@@ -43,7 +43,7 @@ fn parts<'h>(history: &'h History<'_>, at: usize) -> Vec<&'h [u8]> {
 }
 
 fn is_image(part: &[u8]) -> bool {
-    let kind = json::member(part, "type").and_then(json::text);
+    let kind = json::member_text(part, "type");
     matches!(kind.as_deref(), Some("image" | "image_url")) || json::member(part, "image_path").is_some()
 }
 
@@ -72,7 +72,7 @@ fn placeholder(part: &[u8], rules: Precedence) -> Vec<u8> {
     text.text("type", "text").text("text", PLACEHOLDER);
     let given = |name| json::member(part, name).filter(|raw| !matches!(*raw, b"null" | br#""""# | b"{}"));
     if let Some(reference) = given("image_url").or_else(|| given("image_path")) {
-        let url = json::text(reference).or_else(|| json::member(reference, "url").and_then(json::text));
+        let url = json::text(reference).or_else(|| json::member_text(reference, "url"));
         let inline = url.filter(|url| rules == Precedence::Convo && url.starts_with("data:"));
         let reference = match inline {
             // The log keeps the image; storing its bytes here would save nothing.

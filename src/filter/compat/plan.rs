@@ -201,7 +201,7 @@ fn compacted_last(session: &Session, system: CompatSystem) -> bool {
         });
     newest.is_some_and(|index| {
         let record = session.record(index);
-        let strategy = json::member(record.body, "strategy").and_then(json::text);
+        let strategy = json::member_text(record.body, "strategy");
         record.event().map(Event::name).as_deref() == Some("compact")
             && strategy.as_deref() == Some(system.name())
     })

@@ -180,10 +180,8 @@ fn calls(message: &Message<'_>) -> String {
 fn reasoning(raw: &[u8]) -> Cow<'_, str> {
     json::text(raw).unwrap_or_else(|| {
         let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
-        let texts: Option<Vec<Cow<'_, str>>> = parts
-            .iter()
-            .map(|part| json::member(part, "text").and_then(json::text))
-            .collect();
+        let texts: Option<Vec<Cow<'_, str>>> =
+            parts.iter().map(|part| json::member_text(part, "text")).collect();
         match texts.filter(|texts| !texts.is_empty()) {
             Some(texts) => Cow::Owned(texts.join("\n")),
             None => String::from_utf8_lossy(raw),

@@ -93,11 +93,7 @@ fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
     let lineage = |session: &&Session| {
         let metadata = header_member(session, "metadata")?;
         let lineage = json::member(&metadata, "lineage")?;
-        let text = |name| {
-            json::member(lineage, name)
-                .and_then(json::text)
-                .map(|text| text.into_owned())
-        };
+        let text = |name| json::member_string(lineage, name);
         text("kind").filter(|kind| kind == "split")?;
         Some((text("parent"), json::member(lineage, "title")?.to_vec()))
     };
@@ -291,8 +287,8 @@ impl JoinState {
                 Line::Blank => continue,
             };
             let (name, id) = (event.name(), event.id().map(|id| id.into_owned()));
-            let of = json::member(event.raw, "of").and_then(json::text);
-            let copied = json::member(event.raw, COPIED_FROM).and_then(json::text);
+            let of = json::member_text(event.raw, "of");
+            let copied = json::member_text(event.raw, COPIED_FROM);
             let is_left = event.is_header()
                 || OF_ONE.contains(&name.as_ref())
                 || copied.is_some_and(|of| self.events.contains_key(of.as_ref()))

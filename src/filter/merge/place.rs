@@ -70,7 +70,7 @@ impl<'s> Merging<'s, '_> {
         let Some(keyed) = self.options.keyed else {
             return Ok(());
         };
-        let text = |body: &'s [u8], name| json::member(body, name).and_then(json::text);
+        let text = |body: &'s [u8], name| json::member_text(body, name);
         for incoming in lines {
             let body = self.sides.b.record((gap.from, incoming.line)).body;
             let has_id = text(body, keyed.id).is_some();
@@ -170,7 +170,7 @@ impl<'s> Merging<'s, '_> {
 
     /// Whether an event of the first side is at least as new as one of the second.
     fn is_later_meta(&self, gap: Gap, own: usize, other: &[u8]) -> bool {
-        let at = |body| json::member(body, "at").and_then(json::text);
+        let at = |body| json::member_text(body, "at");
         let own = at(self.sides.a.record((gap.home, own)).body);
         let times = own.zip(at(other));
         times.is_none_or(|(own, other)| time::is_before(&own, &other) != Some(true))
@@ -183,7 +183,7 @@ impl<'s> Merging<'s, '_> {
             matches!(class, Class::Message(traits) if traits.role == Role::User)
         };
         let time = |side: &MergeSide<'_>, nth: usize, line: usize| {
-            let time = json::member(side.record((nth, line)).body, "timestamp").and_then(json::text);
+            let time = json::member_text(side.record((nth, line)).body, "timestamp");
             time.and_then(|time| time::moment(&time))
         };
         let mut own: Vec<(usize, _)> = Vec::new();

@@ -5,7 +5,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::filter::{Plan, Stamp};
 use crate::model::json;
 use crate::model::session::Session;
-use std::borrow::Cow;
 
 /// Which version of a record to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub fn resolve(
     version: Version,
     stamp: impl Fn(&str) -> Result<Stamp>,
 ) -> Result<Plan> {
-    let text = |raw: &[u8], name: &str| json::member(raw, name).and_then(json::text).map(Cow::into_owned);
+    let text = |raw: &[u8], name: &str| json::member_string(raw, name);
     let mut lines = Vec::new();
     for index in session.live_events() {
         let record = session.record(index);

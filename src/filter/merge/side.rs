@@ -80,7 +80,7 @@ pub(super) fn key(record: &Record<'_>, keyed: Option<LineKeys>) -> (RecordKey, b
     let (kind, id) = match (&record.kind, keyed) {
         (RecordKind::Event(event), _) if event.is_header() => return ([0; 32], false),
         (RecordKind::Message(_) | RecordKind::Event(_), Some(keyed)) => {
-            ("id", json::member(record.body, keyed.id).and_then(json::text))
+            ("id", json::member_text(record.body, keyed.id))
         }
         (RecordKind::Message(message), None) => ("id", message.id()),
         (RecordKind::Event(event), None) => ("event", event.id()),

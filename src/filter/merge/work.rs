@@ -244,7 +244,7 @@ impl<'s, 'o> Merging<'s, 'o> {
         let part = &self.sides.a.parts[nth];
         let own = part.session.record(line);
         let name = self.options.keyed.map_or("id", |keyed| keyed.id);
-        let of = json::member(own.body, name).and_then(json::text);
+        let of = json::member_text(own.body, name);
         let of = of.map(|of| of.into_owned()).unwrap_or_default();
         let mut conflict_id = None;
         if self.options.keyed.is_none() {
@@ -365,6 +365,6 @@ pub(super) fn generated_line(body: Vec<u8>) -> MergedLine<'static> {
 }
 
 pub(super) fn event_id(event: &[u8]) -> String {
-    let id = json::member(event, "id").and_then(json::text);
+    let id = json::member_text(event, "id");
     id.map(|id| id.into_owned()).unwrap_or_default()
 }

@@ -147,7 +147,7 @@ impl CallIdMap {
 /// Replaces the call ids of a message.
 fn renamed<'n>(body: Vec<u8>, name: impl Fn(&str) -> Option<&'n String>) -> Vec<u8> {
     let other = |object: &[u8], member: &str| -> Option<Vec<u8>> {
-        let id = json::member(object, member).and_then(json::text)?;
+        let id = json::member_text(object, member)?;
         let mut raw = Vec::new();
         json::push_text(&mut raw, name(&id)?);
         json::with_members(object, &[(member, Some(&raw))]).ok()

@@ -153,7 +153,7 @@ fn applied(session: &Session, sha256: &str) -> Option<String> {
         let Action::Summary(summary) = event.action() else {
             return None;
         };
-        let own = json::member(event.raw, "sha256").and_then(json::text)?;
+        let own = json::member_text(event.raw, "sha256")?;
         (own == sha256).then(|| summary.content.into_owned())
     })
 }

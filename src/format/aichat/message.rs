@@ -12,7 +12,7 @@ use crate::model::record::Record;
 /// The records of an element; `None` if it is not a message. The ids of calls without one are derived from their
 /// content and position.
 pub fn records(element: &[u8], place: &str) -> Option<Vec<Vec<u8>>> {
-    let role = json::member(element, "role").and_then(json::text)?;
+    let role = json::member_text(element, "role")?;
     let content = json::member(element, "content")?;
     let mut records = match content.first() {
         Some(b'{') if role == "tool" => exchange(content, place)?,

@@ -4,6 +4,7 @@ use super::layout::{self, ListElement, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::content;
+use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::request_part::{array, quoted};
@@ -167,7 +168,7 @@ impl AichatReader<'_> {
         let mut metadata = ObjectBuilder::default();
         let own = own.finish();
         // CLIENT:MODEL; other formats only have the model.
-        let model = json::member(&own, "model").and_then(json::text);
+        let model = json::member_text(&own, "model");
         let model = model.as_deref().and_then(|model| model.split_once(':'));
         let model = model.map(|(_, model)| quoted(model));
         Workspace::new(None, None, model.as_deref()).add_to(&mut metadata);
@@ -209,9 +210,7 @@ impl AichatReader<'_> {
                     self.report.damage(place, "not a message; kept unchanged");
                 });
                 let raw = raw.unwrap_or_else(|| quoted(&String::from_utf8_lossy(lines)));
-                let mut event = ObjectBuilder::default();
-                event.text("type", "foreign").text("format", NAME).raw("raw", raw);
-                self.session.push_made(event.finish(), place);
+                self.session.push_made(passthrough(NAME, &raw), place);
             }
         }
         self.elements.push(ReadElement {

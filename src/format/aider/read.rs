@@ -4,8 +4,10 @@ use super::NAME;
 use super::line::{self, AiderLineKind};
 use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{LogSplitter, SessionLines};
+use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
+use crate::format::request::request_part::quoted;
 use crate::format::{DocumentSource, Format, Input, SessionReader};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
@@ -200,15 +202,10 @@ impl Runs {
         let Some(OpenRun { run, text, place }) = self.open.take() else {
             return;
         };
-        let mut record = ObjectBuilder::default();
-        match run {
+        let record = match run {
             LineRun::Console => {
                 self.cleared |= self.asked && text.contains(CLEARED);
-                record.text("type", "foreign").text("format", NAME);
-                record.raw(
-                    "raw",
-                    crate::format::request::request_part::quoted(without_outer(&text)),
-                );
+                passthrough(NAME, &quoted(without_outer(&text)))
             }
             LineRun::User | LineRun::Said => {
                 if std::mem::take(&mut self.cleared) {
@@ -217,11 +214,13 @@ impl Runs {
                 let user = matches!(run, LineRun::User);
                 let text = if user { &text } else { without_outer(&text) };
                 self.asked = user && ASKS.iter().any(|asks| text.trim() == *asks);
-                record
+                let mut message = ObjectBuilder::default();
+                message
                     .text("role", if user { "user" } else { "assistant" })
                     .text("content", text);
+                message.finish()
             }
-        }
+        };
         self.push(record, place);
     }
 
@@ -234,11 +233,10 @@ impl Runs {
             .text("id", &format!("evt_{}", &id[..16]))
             .text("at", &self.at)
             .raw("before", "null");
-        self.push(event, place);
+        self.push(event.finish(), place);
     }
 
-    fn push(&mut self, record: ObjectBuilder, place: Position) {
-        let mut line = record.finish();
+    fn push(&mut self, mut line: Vec<u8>, place: Position) {
         line.push(b'\n');
         // The position is after a byte order mark.
         let place = Position {

@@ -82,7 +82,7 @@ pub fn write(
 fn has_no_start_line(session: &Session) -> bool {
     let header = session.header();
     let find = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
-    let imported = find("metadata").and_then(|raw| json::member(raw, "imported").and_then(json::text));
+    let imported = find("metadata").and_then(|raw| json::member_text(raw, "imported"));
     imported.is_some_and(|name| name == NAME) && find("created_at").is_none()
 }
 
@@ -90,10 +90,8 @@ fn has_no_start_line(session: &Session) -> bool {
 fn console_output(session: &Session, index: usize) -> Option<String> {
     let record = session.record(index);
     let event = record.event().filter(|event| event.name() == "foreign")?;
-    let own = json::member(event.raw, "format").and_then(json::text)? == NAME;
-    let raw = json::member(event.raw, "raw")
-        .and_then(json::text)
-        .filter(|_| own)?;
+    let own = json::member_text(event.raw, "format")? == NAME;
+    let raw = json::member_text(event.raw, "raw").filter(|_| own)?;
     Some(raw.into_owned())
 }
 

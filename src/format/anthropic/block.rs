@@ -24,9 +24,7 @@ const TEXT: [&str; 4] = ["type", "text", "cache_control", "citations"];
 const EXTRA_MEMBERS: [&str; 3] = ["cache_control", "citations", "context"];
 
 fn kind(block: &[u8]) -> Cow<'_, str> {
-    json::member(block, "type")
-        .and_then(json::text)
-        .unwrap_or_default()
+    json::member_text(block, "type").unwrap_or_default()
 }
 
 /// Converts a block to a part: media become native if the conversion is lossless, anything else is unchanged.

@@ -7,14 +7,12 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
 fn kind(block: &[u8]) -> Cow<'_, str> {
-    json::member(block, "type")
-        .and_then(json::text)
-        .unwrap_or_default()
+    json::member_text(block, "type").unwrap_or_default()
 }
 
 /// The native messages of an API message; empty if it has no role.
 pub fn read(element: &[u8]) -> Vec<AnnotatedDraft> {
-    let Some(role) = json::member(element, "role").and_then(json::text) else {
+    let Some(role) = json::member_text(element, "role") else {
         return Vec::new();
     };
     let content = json::member(element, "content");

@@ -25,9 +25,9 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
     let mut request = ProviderRequest::default();
     let mut head = true;
     for piece in pieces {
-        let said = match piece {
+        let annotated = match piece {
             RequestPart::Message(..) => match piece.annotated(writing.api) {
-                Some(said) => &{ said },
+                Some(annotated) => &{ annotated },
                 None => continue,
             },
             RequestPart::Summary(item, text, _) => {
@@ -41,33 +41,33 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
                 continue;
             }
         };
-        writing.report_bookkeeping_losses(said);
-        let role = said.message.role();
+        writing.report_bookkeeping_losses(annotated);
+        let role = annotated.message.role();
         if head && matches!(role, Role::System | Role::Developer) {
-            request.system_items.push(said.item);
-            system.add(said, writing);
+            request.system_items.push(annotated.item);
+            system.add(annotated, writing);
             continue;
         }
         head = false;
         match role {
             Role::Assistant => {
-                let turn = turns.turn("assistant", said.item, said.starts_element());
-                assistant(said, &ids, turn, writing);
+                let turn = turns.turn("assistant", annotated.item, annotated.starts_element());
+                assistant(annotated, &ids, turn, writing);
             }
             Role::Tool => {
-                let result = result(said, &ids, writing);
-                let turn = turns.turn("user", said.item, said.starts_element());
+                let result = result(annotated, &ids, writing);
+                let turn = turns.turn("user", annotated.item, annotated.starts_element());
                 turn.results.push(result);
-                members(turn, said, writing);
+                members(turn, annotated, writing);
             }
             _ => {
                 if role != Role::User {
                     // A role that is only allowed at the start becomes user.
                     writing.report.count_loss(Loss::Part, 1);
                 }
-                let turn = turns.turn("user", said.item, said.starts_element());
-                content(said, turn, writing);
-                members(turn, said, writing);
+                let turn = turns.turn("user", annotated.item, annotated.starts_element());
+                content(annotated, turn, writing);
+                members(turn, annotated, writing);
             }
         }
     }
@@ -121,11 +121,11 @@ fn push_text(turn: &mut RequestTurn, text: &[u8]) {
 }
 
 /// Appends the content of a message.
-fn content(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
-    if let Some(text) = said.string() {
+fn content(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
+    if let Some(text) = annotated.string() {
         return push_text(turn, text);
     }
-    let parts = said.parts();
+    let parts = annotated.parts();
     let blocks: Vec<_> = parts
         .into_iter()
         .filter_map(|part| block::write(part, writing))
@@ -135,24 +135,24 @@ fn content(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut Wr
 
 /// Restores members of the message's source element other than role and content; not for a provider, which rejects
 /// them.
-fn members(turn: &mut RequestTurn, said: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
+fn members(turn: &mut RequestTurn, annotated: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
     if writing.purpose != Purpose::Context
-        && let (None, Some(members)) = (&turn.members, said.noted("members"))
+        && let (None, Some(members)) = (&turn.members, annotated.noted("members"))
     {
         turn.members = Some(members.to_vec());
     }
 }
 
 fn assistant(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     ids: &CallIdCounts,
     turn: &mut RequestTurn,
     writing: &mut WriteSettings<'_>,
 ) {
     let mut reasoning = Vec::new();
-    for part in said.reasoning() {
+    for part in annotated.reasoning() {
         // Programs keep unsigned reasoning in their files without sending it again. A message without metadata is new.
-        let is_in_file = said.message.metadata.is_some();
+        let is_in_file = annotated.message.metadata.is_some();
         let is_kept =
             writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
         match thinking(part, is_kept) {
@@ -160,26 +160,26 @@ fn assistant(
             None => writing.report_lost_reasoning(part),
         }
     }
-    let calls = said.calls();
-    members(turn, said, writing);
-    if let (true, true, Some(text)) = (reasoning.is_empty(), calls.is_empty(), said.string()) {
+    let calls = annotated.calls();
+    members(turn, annotated, writing);
+    if let (true, true, Some(text)) = (reasoning.is_empty(), calls.is_empty(), annotated.string()) {
         return push_text(turn, text);
     }
-    let content: Vec<_> = match said.string() {
+    let content: Vec<_> = match annotated.string() {
         Some(text) => block::text(text).into_iter().collect(),
-        None => said
+        None => annotated
             .parts()
             .into_iter()
             .filter_map(|part| block::write(part, writing))
             .collect(),
     };
-    let notes = said.call_notes(calls.len());
+    let notes = annotated.call_notes(calls.len());
     let uses = calls.iter().enumerate().map(|(nth, call)| {
         let note = notes.get(nth).copied();
-        tool_use(call, ids.get(&(said.item, nth)), note, writing)
+        tool_use(call, ids.get(&(annotated.item, nth)), note, writing)
     });
     let uses = uses.collect();
-    let blocks = draft::in_order(said.noted("blocks"), [reasoning, content, uses]);
+    let blocks = draft::in_order(annotated.noted("blocks"), [reasoning, content, uses]);
     push_parts(turn, blocks);
 }
 
@@ -188,7 +188,7 @@ fn thinking(part: &[u8], is_kept: bool) -> Option<Vec<u8>> {
     let filled = |name: &str| {
         is_kept || json::member(part, name).is_some_and(|raw| raw.len() > 2 && raw.starts_with(b"\""))
     };
-    match json::member(part, "type").and_then(json::text)?.as_ref() {
+    match json::member_text(part, "type")?.as_ref() {
         "thinking" if filled("signature") => {
             let mut block = ObjectBuilder::default();
             for (name, value) in extra_members(part, &[]) {
@@ -226,29 +226,29 @@ fn tool_use(
     block.finish()
 }
 
-fn result(said: &AnnotatedMessage<'_>, ids: &CallIdCounts, writing: &mut WriteSettings<'_>) -> Vec<u8> {
-    let owner = writing.calls.get(&said.item).and_then(|call| ids.get(call));
+fn result(annotated: &AnnotatedMessage<'_>, ids: &CallIdCounts, writing: &mut WriteSettings<'_>) -> Vec<u8> {
+    let owner = writing.calls.get(&annotated.item).and_then(|call| ids.get(call));
     let id = match owner {
         Some(id) => id.clone(),
-        None => accepted_id(&said.message.tool_call_id().unwrap_or_default()),
+        None => accepted_id(&annotated.message.tool_call_id().unwrap_or_default()),
     };
     let mut block = ObjectBuilder::default();
     block.text("type", "tool_result").text("tool_use_id", &id);
-    match said.string() {
+    match annotated.string() {
         Some(text) => {
             block.raw("content", text);
         }
-        None if said.message.content.is_some_and(|raw| raw.starts_with(b"[")) => {
-            let parts = said.parts();
+        None if annotated.message.content.is_some_and(|raw| raw.starts_with(b"[")) => {
+            let parts = annotated.parts();
             let blocks = parts.into_iter().filter_map(|part| block::write(part, writing));
             block.raw("content", array(blocks));
         }
         None => {}
     }
-    if let Some(is_error) = said.metadata("is_error") {
+    if let Some(is_error) = annotated.metadata("is_error") {
         block.raw("is_error", is_error);
     }
-    for (name, value) in said
+    for (name, value) in annotated
         .noted("part")
         .into_iter()
         .flat_map(|note| extra_members(note, &[]))
@@ -269,13 +269,13 @@ fn call_ids(pieces: &[RequestPart<'_>], own: bool) -> CallIdCounts {
     let mut ids = CallIdCounts::new();
     let mut used: HashMap<String, u64> = HashMap::new();
     for piece in pieces {
-        let Some(said) = piece.annotated(Api::Anthropic) else {
+        let Some(annotated) = piece.annotated(Api::Anthropic) else {
             continue;
         };
-        if said.message.role() != Role::Assistant {
+        if annotated.message.role() != Role::Assistant {
             continue;
         }
-        for (nth, call) in said.message.tool_calls().iter().enumerate() {
+        for (nth, call) in annotated.message.tool_calls().iter().enumerate() {
             let base = accepted_id(&call.id);
             let mut id = base.clone();
             while !own && used.contains_key(&id) {
@@ -284,7 +284,7 @@ fn call_ids(pieces: &[RequestPart<'_>], own: bool) -> CallIdCounts {
                 id = format!("{base}_{times}");
             }
             used.entry(id.clone()).or_insert(1);
-            ids.insert((said.item, nth), id);
+            ids.insert((annotated.item, nth), id);
         }
     }
     ids
@@ -298,13 +298,13 @@ struct SystemPrompt {
 }
 
 impl SystemPrompt {
-    fn add(&mut self, said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) {
+    fn add(&mut self, annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) {
         let mut turn = RequestTurn {
             text: self.text.take(),
             parts: std::mem::take(&mut self.blocks),
             ..RequestTurn::default()
         };
-        content(said, &mut turn, writing);
+        content(annotated, &mut turn, writing);
         (self.text, self.blocks) = (turn.text, turn.parts);
     }
 

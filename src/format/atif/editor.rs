@@ -121,14 +121,20 @@ impl Editor for Atif {
         about
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         // The role determines whether a message is an instruction.
-        let is_usual = match said.message.category {
-            Some(category) => category == b"\"system\"" && said.message.role() == Role::System,
+        let is_usual = match annotated.message.category {
+            Some(category) => category == b"\"system\"" && annotated.message.role() == Role::System,
             None => true,
         };
         report.count_loss(Loss::Category, u64::from(!is_usual));
-        losses::members(&said.message, said.body, &[Loss::Id, Loss::Name], &[NAME], report);
+        losses::members(
+            &annotated.message,
+            annotated.body,
+            &[Loss::Id, Loss::Name],
+            &[NAME],
+            report,
+        );
     }
 }
 

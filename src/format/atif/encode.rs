@@ -10,8 +10,8 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// Whether a message belongs to the observation of a step.
-fn is_result(said: &AnnotatedMessage<'_>) -> bool {
-    said.message.role() == Role::Tool || said.noted("observation") == Some(b"true")
+fn is_result(annotated: &AnnotatedMessage<'_>) -> bool {
+    annotated.message.role() == Role::Tool || annotated.noted("observation") == Some(b"true")
 }
 
 /// Encodes a message and the results after it as a step, without its number.
@@ -21,7 +21,7 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
         _ => (None, messages),
     };
     let mut step = ObjectBuilder::default();
-    let source = match lead.map(|said| said.message.role()) {
+    let source = match lead.map(|annotated| annotated.message.role()) {
         Some(Role::Assistant) => "agent",
         Some(Role::System | Role::Developer) | None => "system",
         Some(_) => "user",
@@ -32,13 +32,13 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
         step.raw("timestamp", time);
     }
     match lead {
-        Some(said) => {
-            step.raw("message", content(said, is_new, report));
+        Some(annotated) => {
+            step.raw("message", content(annotated, is_new, report));
             if source == "agent" {
-                add_reply(&mut step, said, is_new, report);
+                add_reply(&mut step, annotated, is_new, report);
             }
             for name in ["is_copied_context", "llm_call_count"] {
-                if let Some(value) = said.noted(name) {
+                if let Some(value) = annotated.noted(name) {
                     step.raw(name, value);
                 }
             }
@@ -47,17 +47,17 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
     }
     // Only agent steps have calls.
     let has_calls = source == "agent";
-    let results = results.iter().map(|said| {
+    let results = results.iter().map(|annotated| {
         let mut result = ObjectBuilder::default();
-        let call = said
+        let call = annotated
             .message
             .tool_call_id
-            .filter(|_| said.message.role() == Role::Tool);
+            .filter(|_| annotated.message.role() == Role::Tool);
         report.count_loss(Loss::Orphan, u64::from(is_new && call.is_some() && !has_calls));
         if let Some(call) = call.filter(|_| has_calls || !is_new) {
             result.raw("source_call_id", call);
         }
-        result.raw("content", content(said, is_new, report));
+        result.raw("content", content(annotated, is_new, report));
         result.finish()
     });
     let results: Vec<Vec<u8>> = results.collect();
@@ -67,11 +67,11 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
     Some(step.finish())
 }
 
-fn add_reply(step: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) {
-    if let Some(model) = json::member(said.body, "model") {
+fn add_reply(step: &mut ObjectBuilder, annotated: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) {
+    if let Some(model) = json::member(annotated.body, "model") {
         step.raw("model_name", model);
     }
-    let reasoning_parts: Vec<_> = { said.reasoning().into_iter() }
+    let reasoning_parts: Vec<_> = { annotated.reasoning().into_iter() }
         .filter_map(|part| {
             let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
             let is_signed = signs.iter().any(|name| json::member(part, name).is_some());
@@ -85,13 +85,13 @@ fn add_reply(step: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, is_new: bool
     if !reasoning_parts.is_empty() {
         step.text("reasoning_content", &reasoning_parts.join("\n\n"));
     }
-    let calls: Vec<Vec<u8>> = { said.calls().into_iter() }
+    let calls: Vec<Vec<u8>> = { annotated.calls().into_iter() }
         .map(|raw| call(raw, report))
         .collect();
     if !calls.is_empty() {
         step.raw("tool_calls", array(calls));
     }
-    if let Some(usage) = json::member(said.body, "usage") {
+    if let Some(usage) = json::member(annotated.body, "usage") {
         match is_new {
             false => step.raw("metrics", usage),
             true => match Figures::of(usage) {
@@ -152,8 +152,8 @@ fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
 }
 
 /// Encodes content: a string, or parts if it has images. New content has no images.
-fn content(said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<u8> {
-    let Some(raw) = said.message.content.filter(|raw| *raw != b"null") else {
+fn content(annotated: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<u8> {
+    let Some(raw) = annotated.message.content.filter(|raw| *raw != b"null") else {
         return b"\"\"".to_vec();
     };
     if raw.starts_with(b"\"") {

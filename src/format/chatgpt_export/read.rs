@@ -37,7 +37,7 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
         item,
         nodes: &tree.nodes,
         calls: vec![None; tree.nodes.len()],
-        told: vec![None; tree.nodes.len()],
+        reported_at: vec![None; tree.nodes.len()],
         session: Session::default(),
         thoughts: Vec::new(),
         recaps: Vec::new(),
@@ -69,7 +69,7 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
             lineage
                 .text("kind", "branch")
                 .text("parent", &key::id_for_key(&name));
-            if let Some(at) = path.joint.and_then(|joint| telling.told[joint]) {
+            if let Some(at) = path.joint.and_then(|joint| telling.reported_at[joint]) {
                 lineage.text("at", &tree.nodes[at].id);
             }
             metadata.raw("lineage", lineage.finish());
@@ -106,7 +106,7 @@ struct TreeConverter<'a, 'r> {
     /// For each node, the call that a following result would answer.
     calls: Vec<Option<LatestCall>>,
     /// For each node, the node of the latest message at or before it.
-    told: Vec<Option<usize>>,
+    reported_at: Vec<Option<usize>>,
     session: Session,
     /// Reasoning nodes waiting for their answer.
     thoughts: Vec<usize>,
@@ -120,7 +120,7 @@ impl<'a> TreeConverter<'a, '_> {
         self.session = Session::default();
         self.session.push_new(header);
         let mut call = path.joint.and_then(|joint| self.calls[joint]);
-        let mut reported = path.joint.and_then(|joint| self.told[joint]);
+        let mut reported = path.joint.and_then(|joint| self.reported_at[joint]);
         for &nth in &path.entries {
             let node = &self.nodes[nth];
             match node.kind {
@@ -163,7 +163,7 @@ impl<'a> TreeConverter<'a, '_> {
                 }
             }
             self.calls[nth] = call;
-            self.told[nth] = reported;
+            self.reported_at[nth] = reported;
         }
         self.end();
         std::mem::take(&mut self.session)

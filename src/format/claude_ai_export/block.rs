@@ -39,7 +39,7 @@ pub fn are_known(blocks: &[&[u8]]) -> bool {
 }
 
 fn kind(block: &[u8]) -> Option<String> {
-    let kind = json::member(block, "type").and_then(json::text);
+    let kind = json::member_text(block, "type");
     kind.map(|kind| kind.into_owned())
 }
 

@@ -8,11 +8,11 @@ pub const SIGNATURE: Signature = Signature {
     what: "a Claude.ai export",
     document: |shape| {
         // A message that is damaged or truncated after its sender shows nothing else.
-        let spoken = |message: &ObjectShape<'_>| {
+        let is_message = |message: &ObjectShape<'_>| {
             message.has("sender")
                 && (message.any(&["text", "content"]) || message.names().last() == Some("sender"))
         };
-        shape.has_element("chat_messages", spoken)
+        shape.has_element("chat_messages", is_message)
     },
     ..Signature::BLANK
 };

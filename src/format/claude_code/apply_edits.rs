@@ -20,7 +20,7 @@ pub fn write_log(log: &ClaudeLog, mut changes: LineChanges, out: &mut dyn Write)
             break;
         }
         let own = match std::mem::take(&mut changes.lines[index]) {
-            LineChange::Goes => continue,
+            LineChange::Removed => continue,
             LineChange::Stays => None,
             LineChange::Becomes(body) => Some(body),
         };
@@ -51,7 +51,7 @@ fn nearest_kept_lines(log: &ClaudeLog, changes: &LineChanges) -> Vec<Option<usiz
                 break known;
             }
             way.push(at);
-            if changes.lines[at] != LineChange::Goes {
+            if changes.lines[at] != LineChange::Removed {
                 break Some(at);
             }
             // Ends the search in a cycle.

@@ -15,7 +15,7 @@ pub enum Attachment<'a> {
 impl<'a> Attachment<'a> {
     /// The attachment of a line; `None` if it is not sent as a message.
     pub fn of(raw: &'a [u8]) -> Option<Attachment<'a>> {
-        let text = |name: &str| json::member(raw, name).and_then(json::text);
+        let text = |name: &str| json::member_text(raw, name);
         match text("type")?.as_ref() {
             "queued_command" => Some(Attachment::Prompt {
                 content: json::member(raw, "prompt")
@@ -28,7 +28,7 @@ impl<'a> Attachment<'a> {
                 let file = json::member(raw, "content")?;
                 Some(Attachment::Memory {
                     content: json::member(file, "content").filter(|raw| raw.starts_with(b"\""))?,
-                    path: text("path").or_else(|| json::member(file, "path").and_then(json::text))?,
+                    path: text("path").or_else(|| json::member_text(file, "path"))?,
                 })
             }
             _ => None,

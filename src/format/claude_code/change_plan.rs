@@ -64,7 +64,7 @@ pub fn decide(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut Li
         } else if unit.iter().any(|line| *line >= hidden) {
             // A new boundary hides the lines before it, so they can be kept.
             unit.iter()
-                .for_each(|line| changes.lines[*line] = LineChange::Goes);
+                .for_each(|line| changes.lines[*line] = LineChange::Removed);
         }
     }
     drop_with_messages(changes, held, maker);
@@ -77,7 +77,7 @@ fn drop_with_messages(changes: &mut LineChanges, held: &ParsedSource<'_>, maker:
     if !held
         .lines
         .iter()
-        .any(|line| changes.lines[*line] == LineChange::Goes)
+        .any(|line| changes.lines[*line] == LineChange::Removed)
     {
         return;
     }
@@ -87,9 +87,9 @@ fn drop_with_messages(changes: &mut LineChanges, held: &ParsedSource<'_>, maker:
         if matches!(
             held.log.lines[index].kind,
             line::ClaudeLineKind::Chain | line::ClaudeLineKind::Progress
-        ) && anchors[index].is_some_and(|anchor| changes.lines[anchor] == LineChange::Goes)
+        ) && anchors[index].is_some_and(|anchor| changes.lines[anchor] == LineChange::Removed)
         {
-            changes.lines[index] = LineChange::Goes;
+            changes.lines[index] = LineChange::Removed;
             went += 1;
         }
     }
@@ -122,7 +122,7 @@ fn part(
     for (line, content) in unit.iter().zip(dealt) {
         changes.lines[*line] = match content {
             LineContent::Same => LineChange::Stays,
-            LineContent::Gone => LineChange::Goes,
+            LineContent::Gone => LineChange::Removed,
             LineContent::Now(content) => match envelope::with_content(held.log.body(*line), &content) {
                 Some(body) => LineChange::Becomes(body),
                 None => LineChange::Stays,

@@ -119,12 +119,16 @@ fn reparent(
     does: impl Fn(&LogLine) -> bool,
 ) {
     let from = held.lines.partition_point(|line| *line < at);
-    let goes = |changes: &LineChanges, line: usize| changes.lines.get(line) == Some(&LineChange::Goes);
-    let mut removed: HashSet<usize> = Some(at).filter(|at| goes(changes, *at)).into_iter().collect();
+    let is_removed =
+        |changes: &LineChanges, line: usize| changes.lines.get(line) == Some(&LineChange::Removed);
+    let mut removed: HashSet<usize> = Some(at)
+        .filter(|at| is_removed(changes, *at))
+        .into_iter()
+        .collect();
     for &line in &held.lines[from..] {
         let own = &held.log.lines[line];
         if does(own) || own.above.is_some_and(|above| removed.contains(&above)) {
-            match goes(changes, line) {
+            match is_removed(changes, line) {
                 true => _ = removed.insert(line),
                 false => _ = changes.hangs.insert(line, uuid.to_vec()),
             }
@@ -142,10 +146,10 @@ fn above(changes: &LineChanges, held: &ParsedSource<'_>, at: usize) -> Option<Ve
         .filter(|_| held.lines.binary_search(&at).is_ok());
     let Some(next) = next else {
         let mut own = held.lines.iter().rev();
-        let stays = |line: &&usize| {
-            changes.lines[**line] != LineChange::Goes && held.log.lines[**line].uuid.is_some()
+        let is_kept = |line: &&usize| {
+            changes.lines[**line] != LineChange::Removed && held.log.lines[**line].uuid.is_some()
         };
-        return own.find(stays).copied().and_then(uuid);
+        return own.find(is_kept).copied().and_then(uuid);
     };
     match next.above {
         Some(above) => changes.nearest_kept(held.log, above).and_then(uuid),
@@ -184,7 +188,7 @@ impl CallLines {
         let blocks = content.and_then(|raw| json::elements(raw, json::Dialect::Strict));
         for block in blocks.unwrap_or_default() {
             if block_type(block) == "tool_use"
-                && let Some(id) = json::member(block, "id").and_then(json::text)
+                && let Some(id) = json::member_text(block, "id")
             {
                 self.0.insert(id.into_owned(), uuid.to_vec());
             }

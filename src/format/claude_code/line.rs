@@ -290,7 +290,5 @@ impl<'a> LineMessage<'a> {
 
 /// The type of a block.
 pub fn block_type(block: &[u8]) -> Cow<'_, str> {
-    json::member(block, "type")
-        .and_then(json::text)
-        .unwrap_or_default()
+    json::member_text(block, "type").unwrap_or_default()
 }

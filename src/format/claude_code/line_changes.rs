@@ -15,7 +15,7 @@ pub enum LineChange {
     /// It is replaced.
     Becomes(Vec<u8>),
     /// It is removed.
-    Goes,
+    Removed,
 }
 
 /// The changes to a log.
@@ -80,7 +80,7 @@ impl LineChanges {
     pub fn nearest_kept(&self, log: &ClaudeLog, mut line: usize) -> Option<usize> {
         // Bounded, because parents may form a cycle.
         for _ in 0..=log.lines.len() {
-            if self.lines[line] != LineChange::Goes {
+            if self.lines[line] != LineChange::Removed {
                 return Some(line);
             }
             line = log.lines[line].above?;

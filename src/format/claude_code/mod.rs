@@ -17,6 +17,10 @@
 //!
 //! All other lines are `foreign` events. Logs may contain gigabytes of progress lines; up to 8 MiB are kept, the rest
 //! is counted.
+//!
+//! The format uses the kit's losses, but is not one of its codecs, for the reasons that the module of pi lists: the lines
+//! of a file form one tree, which decides what a compaction keeps, and a path is in the order of parents. Besides, the
+//! kit keeps every element, and this format omits lines.
 
 mod apply_edits;
 mod attachment;

@@ -6,6 +6,7 @@ use super::log::ClaudeLog;
 use super::{NAME, envelope};
 use crate::format::Purpose;
 use crate::format::anthropic;
+use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::{RequestPart, WriteSettings, array, quoted};
@@ -228,7 +229,7 @@ fn text_of(said: &LineMessage<'_>) -> String {
     let blocks = said.blocks().unwrap_or_default();
     let texts: Vec<_> = blocks
         .into_iter()
-        .filter_map(|block| json::member(block, "text").and_then(json::text))
+        .filter_map(|block| json::member_text(block, "text"))
         .collect();
     texts.join("\n")
 }
@@ -250,7 +251,7 @@ pub fn summary_event(
     covers: Option<&Covered>,
 ) -> Vec<u8> {
     let Some(said) = &facts.message else {
-        return passthrough(body);
+        return passthrough(NAME, body.trim_ascii());
     };
     let text = text_of(said);
     let mut event = ObjectBuilder::default();
@@ -323,16 +324,6 @@ pub fn hidden_event(built: &ConvertedMessage, timestamp: Option<&[u8]>) -> Vec<u
     let mut metadata = ObjectBuilder::default();
     metadata.raw(NAME, "{}");
     event.raw("metadata", metadata.finish());
-    event.finish()
-}
-
-/// A passthrough record for a line that is not a message.
-pub fn passthrough(body: &[u8]) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "foreign")
-        .text("format", NAME)
-        .raw("raw", body.trim_ascii());
     event.finish()
 }
 

@@ -6,6 +6,7 @@ use super::record::{self, ClaudeMessages, Covered};
 use super::tree::{ClaudeSideSession, LineSet, groups};
 use super::{NAME, title};
 use crate::error::Position;
+use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
@@ -255,10 +256,18 @@ impl<'l> Records<'l> {
                 ClaudeLineKind::Boundary => {
                     self.cut();
                     self.boundary = Some(index);
-                    self.push(record::passthrough(self.log.body(index)), line.place, vec![index]);
+                    self.push(
+                        passthrough(NAME, self.log.body(index).trim_ascii()),
+                        line.place,
+                        vec![index],
+                    );
                 }
                 ClaudeLineKind::Chain | ClaudeLineKind::Progress | ClaudeLineKind::Other => {
-                    self.push(record::passthrough(self.log.body(index)), line.place, vec![index]);
+                    self.push(
+                        passthrough(NAME, self.log.body(index).trim_ascii()),
+                        line.place,
+                        vec![index],
+                    );
                 }
                 ClaudeLineKind::Unreadable => {
                     self.push(self.log.body(index).to_vec(), line.place, vec![index])

@@ -168,7 +168,7 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
     let event = record.event()?;
     match event.name().as_ref() {
         "foreign" => {
-            let own = json::member(event.raw, "format").and_then(json::text)? == NAME;
+            let own = json::member_text(event.raw, "format")? == NAME;
             let raw = json::member(event.raw, "raw").filter(|_| own)?;
             Some(vec![raw.to_vec()])
         }
@@ -178,7 +178,7 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
             if let Some(raw) = elements("raw") {
                 return Some(raw.into_iter().map(<[u8]>::to_vec).collect());
             }
-            let text = json::member(event.raw, "content").and_then(json::text)?;
+            let text = json::member_text(event.raw, "content")?;
             let content = match json::member(&note, "quoted") {
                 Some(b"true") => quoted(&summary::quoted(&text)),
                 _ => quoted(&text),

@@ -110,22 +110,23 @@ fn keep_branches_separate(
     others: &[BuiltSession],
     maker: &mut LineFactory<'_>,
 ) {
-    let stays = |line: &&usize| log.lines[**line].is_message() && changes.lines[**line] != LineChange::Goes;
-    let extra = |line: &&usize| stays(line) && log.lines[**line].sidechain.is_none();
+    let is_kept =
+        |line: &&usize| log.lines[**line].is_message() && changes.lines[**line] != LineChange::Removed;
+    let extra = |line: &&usize| is_kept(line) && log.lines[**line].sidechain.is_none();
     if !others
         .iter()
         .any(|built| built.lines.iter().any(|line| extra(&line)))
     {
         return;
     }
-    let first = main.iter().find(stays).copied();
+    let first = main.iter().find(is_kept).copied();
     let hangs =
         |new: &NewLine| json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
     let is_tied = |line: usize| {
         let above = log.lines[line]
             .above
             .and_then(|above| changes.nearest_kept(log, above));
-        changes.lines[line] != LineChange::Goes && above.is_some()
+        changes.lines[line] != LineChange::Removed && above.is_some()
     };
     let tied = !changes.hangs.is_empty()
         || changes.new.values().flatten().any(hangs)

@@ -180,14 +180,14 @@ impl Editor for Cline {
         element(messages, true, report)
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Category, Loss::Name];
-        let time = said.message.timestamp();
+        let time = annotated.message.timestamp();
         report.count_loss(
             Loss::Timestamp,
             u64::from(time.is_some_and(|time| !element::is_exact(&time))),
         );
         let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::members(&said.message, said.body, &lost, &known, report);
+        losses::members(&annotated.message, annotated.body, &lost, &known, report);
     }
 }

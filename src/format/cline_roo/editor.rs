@@ -77,14 +77,17 @@ impl Editor for ClineRoo {
         Some(vec![array([tags::summary(text, body).0])])
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
         let mut lost = vec![Loss::Id, Loss::Usage, Loss::Model, Loss::Category];
-        let time = said.message.timestamp;
+        let time = annotated.message.timestamp;
         let is_lost = time.is_some_and(|time| joined || milliseconds(time).is_none());
         lost.extend(is_lost.then_some(Loss::Timestamp));
         let known = ["is_error", "from", Self::NAME, Api::Anthropic.name()];
-        losses::members(&said.message, said.body, &lost, &known, report);
-        let is_known = matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool);
+        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        let is_known = matches!(
+            annotated.message.role(),
+            Role::User | Role::Assistant | Role::Tool
+        );
         report.count_loss(Loss::Category, u64::from(!is_known));
     }
 }

@@ -19,14 +19,14 @@ pub struct CallIds {
 
 impl CallIds {
     /// Replaces repeated call ids of a message, or the id of the answered call; `None` if unchanged.
-    fn renamed(&mut self, said: &AnnotatedMessage<'_>) -> Option<(&'static str, Vec<u8>)> {
-        if said.message.role() == Role::Tool {
-            let id = self.last.get(said.message.tool_call_id()?.as_ref())?;
+    fn renamed(&mut self, annotated: &AnnotatedMessage<'_>) -> Option<(&'static str, Vec<u8>)> {
+        if annotated.message.role() == Role::Tool {
+            let id = self.last.get(annotated.message.tool_call_id()?.as_ref())?;
             return Some(("tool_call_id", quoted(id)));
         }
         let mut is_renamed = false;
-        let calls = said.calls().into_iter().map(|call| {
-            let id = json::member(call, "id").and_then(json::text).unwrap_or_default();
+        let calls = annotated.calls().into_iter().map(|call| {
+            let id = json::member_text(call, "id").unwrap_or_default();
             if self.given.insert(id.to_string()) {
                 return call.to_vec();
             }
@@ -52,18 +52,21 @@ pub fn unit(
 ) -> Option<Vec<u8>> {
     let mut unit: Vec<Vec<u8>> = Vec::new();
     let mut bodies = Vec::new();
-    for said in messages {
+    for annotated in messages {
         let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
-        if !matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool) {
+        if !matches!(
+            annotated.message.role(),
+            Role::User | Role::Assistant | Role::Tool
+        ) {
             // The format has no other roles.
             changes.push(("role", Some(b"\"user\"".to_vec())));
         }
         match &mut new {
-            Some(ids) => changes.extend(ids.renamed(said).map(|(name, value)| (name, Some(value)))),
+            Some(ids) => changes.extend(ids.renamed(annotated).map(|(name, value)| (name, Some(value)))),
             None => {
                 let is_element = |part: &&[u8]| json::member(part, "type") == Some(b"\"reasoning\"");
                 let (reasoning_parts, rest): (Vec<_>, Vec<_>) =
-                    said.reasoning().into_iter().partition(is_element);
+                    annotated.reasoning().into_iter().partition(is_element);
                 if !reasoning_parts.is_empty() {
                     changes.push(("reasoning", (!rest.is_empty()).then(|| array(rest))));
                 }
@@ -75,8 +78,8 @@ pub fn unit(
             .map(|(name, value)| (*name, value.as_deref()))
             .collect();
         bodies.push(match changes.is_empty() {
-            true => Cow::Borrowed(said.body),
-            false => Cow::Owned(json::with_members(said.body, &changes).ok()?),
+            true => Cow::Borrowed(annotated.body),
+            false => Cow::Owned(json::with_members(annotated.body, &changes).ok()?),
         });
     }
     let built = blocks::encoded(&bodies, new.is_some(), report);

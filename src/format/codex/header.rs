@@ -115,7 +115,7 @@ pub fn inherited(lines: &[CodexLine<'_>], meta: Option<usize>) -> usize {
 pub struct Beginning {
     id: Option<String>,
     /// Whether a line other than a session line was seen.
-    told: bool,
+    has_content: bool,
 }
 
 impl Beginning {
@@ -123,20 +123,20 @@ impl Beginning {
     pub fn is_another(&mut self, line: &[u8]) -> bool {
         let likely = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
         if !likely("session_meta") && !likely("\"instructions\"") {
-            self.told |= !line.trim_ascii().is_empty();
+            self.has_content |= !line.trim_ascii().is_empty();
             return false;
         }
         let meta = match CodexLine::parse(line, Position { line: 1, offset: 0 }).kind {
             CodexLineKind::Meta(payload) => payload,
             CodexLineKind::Blank => return false,
             _ => {
-                self.told = true;
+                self.has_content = true;
                 return false;
             }
         };
         let id = text(meta, "id").map(Cow::into_owned);
         match &self.id {
-            Some(own) => self.told && id.is_some_and(|id| id != *own),
+            Some(own) => self.has_content && id.is_some_and(|id| id != *own),
             None => {
                 self.id = id;
                 false

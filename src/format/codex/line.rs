@@ -36,9 +36,7 @@ const SERVER: [&str; 6] = [
 impl ItemRole {
     /// The role of an item, from its members.
     pub fn of(item: &[u8]) -> ItemRole {
-        let kind = json::member(item, "type")
-            .and_then(json::text)
-            .unwrap_or_default();
+        let kind = json::member_text(item, "type").unwrap_or_default();
         let text = |name| json::member(item, name).filter(|raw| raw.starts_with(b"\""));
         match kind.as_ref() {
             "message" => match text("role").and_then(json::text).as_deref() {
@@ -131,7 +129,7 @@ impl<'a> CodexLine<'a> {
             (Some("session_meta"), Some(payload)) => CodexLineKind::Meta(payload),
             (Some("response_item"), Some(payload)) => CodexLineKind::Item(ItemRole::of(payload), payload),
             (Some("event_msg"), Some(payload)) => {
-                let name = json::member(payload, "type").and_then(json::text);
+                let name = json::member_text(payload, "type");
                 CodexLineKind::Event(name.unwrap_or_default(), payload)
             }
             (Some("turn_context"), Some(payload)) => CodexLineKind::Turn(payload),

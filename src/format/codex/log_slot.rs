@@ -85,11 +85,7 @@ fn other_line(line: &CodexLine<'_>) -> LineRelation {
         CodexLineKind::Turn(_) => LineRelation::Turn,
         CodexLineKind::Event(name, _) if name == "task_started" => LineRelation::Start,
         CodexLineKind::Event(_, payload) | CodexLineKind::Item(ItemRole::Other, payload) => {
-            let text = |name| {
-                json::member(payload, name)
-                    .and_then(json::text)
-                    .map(|text| text.into_owned())
-            };
+            let text = |name| json::member_string(payload, name);
             LineRelation::Beside {
                 call: text("call_id"),
                 said: text("message"),

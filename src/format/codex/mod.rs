@@ -13,6 +13,10 @@
 //!
 //! Codex leaves two cases open. Here, user messages are read from display events if no item was written by a user; and
 //! a fork's own first turn starts with `task_started`, if present.
+//!
+//! The format uses the kit's losses and records, but is not one of its codecs. The kit decodes an element by itself; here
+//! a display event adds data to the item before or after it, a fork starts with a copy of its parent's lines, and a
+//! compaction lists items that replace the history, of which those that equal earlier ones stay the same messages.
 
 mod compaction;
 mod encode_new;

@@ -145,7 +145,7 @@ fn item<'a>(line: &CodexLine<'a>) -> Option<&'a [u8]> {
 
 /// Whether a line is an item of an unknown type.
 fn is_unknown(line: &CodexLine<'_>) -> bool {
-    let kind = |item| json::member(item, "type").and_then(json::text);
+    let kind = |item| json::member_text(item, "type");
     let snapshot = |item| kind(item).is_some_and(|kind| kind == "ghost_snapshot");
     matches!(line.kind, CodexLineKind::Item(ItemRole::Other, item) if !snapshot(item))
 }
@@ -215,7 +215,7 @@ impl<'a> MessageInfo<'a> {
                 }
                 CodexLineKind::Event(name, payload) if name == "exec_command_end" => {
                     let code = json::member(payload, "exit_code");
-                    let call = json::member(payload, "call_id").and_then(json::text);
+                    let call = json::member_text(payload, "call_id");
                     about.ends.extend(call.zip(code));
                 }
                 _ => {}

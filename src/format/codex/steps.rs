@@ -81,7 +81,7 @@ pub fn is_context(item: &[u8]) -> bool {
     };
     match json::elements(content, Dialect::Strict) {
         Some(parts) => {
-            let text = |part: &&[u8]| own(json::member(part, "text").and_then(json::text));
+            let text = |part: &&[u8]| own(json::member_text(part, "text"));
             !parts.is_empty() && parts.iter().all(text)
         }
         None => own(json::text(content)),

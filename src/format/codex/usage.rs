@@ -71,7 +71,7 @@ pub fn totals(session: &Session) -> Vec<Total> {
             continue;
         };
         let payload = json::member(raw, "payload").unwrap_or(b"{}");
-        if let Some(named) = json::member(payload, "model").and_then(json::text) {
+        if let Some(named) = json::member_text(payload, "model") {
             model = named.into_owned();
         }
         if let Some(total) = Figures::total_of_event(payload) {
@@ -81,7 +81,7 @@ pub fn totals(session: &Session) -> Vec<Total> {
             if used.is_zero() {
                 continue;
             }
-            let time = json::member(raw, "timestamp").and_then(json::text);
+            let time = json::member_text(raw, "timestamp");
             found.push((time.map(|time| time.into_owned()), model.clone(), used.object()));
         }
     }

@@ -218,10 +218,7 @@ impl<'s> CodexLogWriter<'s> {
             json::member(record.body, "insert").and_then(|raw| json::elements(raw, Dialect::Strict));
         let messages = inserts.unwrap_or_default().into_iter().filter_map(|insert| {
             let message = json::member(insert, "message")?;
-            Some((
-                json::member(message, "id").and_then(json::text)?.into_owned(),
-                message.to_vec(),
-            ))
+            Some((json::member_text(message, "id")?.into_owned(), message.to_vec()))
         });
         messages.collect()
     }
@@ -235,7 +232,7 @@ impl<'s> CodexLogWriter<'s> {
             match item {
                 Item::Inserted(body) => {
                     waiting.push(nth);
-                    let id = json::member(body, "id").and_then(json::text);
+                    let id = json::member_text(body, "id");
                     if id.is_some_and(|id| own.contains(id.as_ref())) {
                         history.append(&mut waiting);
                     }

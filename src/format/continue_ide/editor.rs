@@ -84,11 +84,11 @@ impl Editor for Continue {
         about
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let message = &said.message;
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+        let message = &annotated.message;
         // Usage is represented.
         let lost = [Loss::Id, Loss::Timestamp, Loss::Model];
-        losses::members(message, said.body, &lost, &["is_error", Self::NAME], report);
+        losses::members(message, annotated.body, &lost, &["is_error", Self::NAME], report);
         report.count_loss(Loss::Name, u64::from(message.name.is_some()));
         let is_known = matches!(
             message.role(),
@@ -152,7 +152,10 @@ impl ContinuePlan<'_, '_> {
         let edits = self.edits;
         let bodies = [edits.view.items[item].body(edits.session)];
         let results = annotated_messages(&bodies, Continue::NAME);
-        let Some(result) = results.first().filter(|said| said.message.role() == Role::Tool) else {
+        let Some(result) = results
+            .first()
+            .filter(|annotated| annotated.message.role() == Role::Tool)
+        else {
             return false;
         };
         let raws = &edits.source.raws;

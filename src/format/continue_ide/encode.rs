@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 pub fn unit(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let mut items = Vec::new();
     let mut at = 0;
-    while let Some(said) = messages.get(at) {
-        let calls: Vec<Vec<u8>> = said.calls().into_iter().map(call).collect();
+    while let Some(annotated) = messages.get(at) {
+        let calls: Vec<Vec<u8>> = annotated.calls().into_iter().map(call).collect();
         let ids: HashSet<&[u8]> = calls.iter().filter_map(|call| json::member(call, "id")).collect();
         let is_result = |result: &&AnnotatedMessage<'_>| {
             let id = result
@@ -26,7 +26,7 @@ pub fn unit(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
         };
         let after = &messages[at + 1..];
         let count = after.iter().take_while(is_result).count();
-        items.extend(self::items(said, &calls, &after[..count], is_new, report));
+        items.extend(self::items(annotated, &calls, &after[..count], is_new, report));
         at += 1 + count;
     }
     (!items.is_empty()).then(|| array(items))
@@ -34,19 +34,19 @@ pub fn unit(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
 
 /// The items of a message, reasoning first.
 fn items(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     calls: &[Vec<u8>],
     results: &[AnnotatedMessage<'_>],
     is_new: bool,
     report: &mut Report,
 ) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
-    let body = said.body;
-    let role = said.message.role_name();
+    let body = annotated.body;
+    let role = annotated.message.role_name();
     let (mut message, mut item) = (ObjectBuilder::default(), ObjectBuilder::default());
     let content = content(json::member(body, "content"), report);
-    let is_shown = said.noted("shown").is_some();
-    let reasoning_parts = said.reasoning();
+    let is_shown = annotated.noted("shown").is_some();
+    let reasoning_parts = annotated.reasoning();
     if role == "assistant" && !is_shown {
         items.extend(
             reasoning_parts
@@ -83,7 +83,7 @@ fn items(
             }
         }
         "tool" => {
-            if let Some(id) = said.message.tool_call_id {
+            if let Some(id) = annotated.message.tool_call_id {
                 message.raw("toolCallId", id);
             }
         }
@@ -238,7 +238,7 @@ fn content_text(content: &[u8]) -> String {
     let parts = json::elements(content, Dialect::Strict).unwrap_or_default();
     let texts = parts
         .into_iter()
-        .filter_map(|part| json::member(part, "text").and_then(json::text));
+        .filter_map(|part| json::member_text(part, "text"));
     texts.collect::<Vec<_>>().join("\n")
 }
 
@@ -246,7 +246,7 @@ fn content_text(content: &[u8]) -> String {
 fn reasoning_item(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let mut message = ObjectBuilder::default();
     message.text("role", "thinking");
-    let kind = json::member(part, "type").and_then(json::text);
+    let kind = json::member_text(part, "type");
     let text = json::member(part, "text").or_else(|| json::member(part, "thinking"));
     match (kind.as_deref(), text, json::member(part, "data")) {
         (Some("redacted_thinking"), _, Some(data)) => {
@@ -277,7 +277,7 @@ fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
         return raw.map_or_else(|| b"null".to_vec(), <[u8]>::to_vec);
     };
     array(parts.into_iter().filter_map(|part| {
-        let kind = json::member(part, "type").and_then(json::text);
+        let kind = json::member_text(part, "type");
         match (kind.as_deref(), json::member(part, "image_url")) {
             _ if part.starts_with(b"\"") => Some(draft::text_part(part)),
             (Some("text"), _) => Some(part.to_vec()),

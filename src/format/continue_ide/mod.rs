@@ -55,8 +55,8 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Continue session",
     document: |shape| {
-        let spoken = |item: &super::detect::ObjectShape<'_>| item.object("message").is_text("role");
-        shape.has("sessionId") && shape.has_element("history", spoken)
+        let is_message = |item: &super::detect::ObjectShape<'_>| item.object("message").is_text("role");
+        shape.has("sessionId") && shape.has_element("history", is_message)
     },
     ..Signature::BLANK
 };

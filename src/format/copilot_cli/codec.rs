@@ -165,10 +165,10 @@ impl Codec for Copilot {
         let event = lines_of(element)[0];
         let no_content =
             |data: &&[u8]| json::member(data, "content").is_none_or(|raw| !raw.starts_with(b"\""));
-        let said = data(event, "user.message")
+        let annotated = data(event, "user.message")
             .or(data(event, "system.message"))
             .filter(no_content);
-        said.map(|_| "message without content".to_string())
+        annotated.map(|_| "message without content".to_string())
     }
 
     fn id(&self, element: &[u8]) -> Option<String> {
@@ -182,10 +182,10 @@ impl Codec for Copilot {
     }
 
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
-        let said = messages.first()?;
-        let member = |name| json::member(said.body, name);
+        let annotated = messages.first()?;
+        let member = |name| json::member(annotated.body, name);
         let mut lines: Vec<Vec<u8>> = Vec::new();
-        for (kind, data) in events(said, report) {
+        for (kind, data) in events(annotated, report) {
             let mut line = ObjectBuilder::default();
             line.text("type", kind).raw("data", data);
             for name in ["id", "timestamp"] {
@@ -279,15 +279,15 @@ impl Editor for Copilot {
         report: &mut Report,
     ) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
-        for said in messages {
-            if let Some(time) = time_of(said.body) {
+        for annotated in messages {
+            if let Some(time) = time_of(annotated.body) {
                 making.clock = time.to_vec();
             }
-            for (kind, data) in events(said, report) {
+            for (kind, data) in events(annotated, report) {
                 let mut line = ObjectBuilder::default();
                 line.text("type", kind)
                     .raw("data", data)
-                    .raw("id", making.ids.id(said.body))
+                    .raw("id", making.ids.id(annotated.body))
                     .raw("timestamp", &making.clock)
                     .raw("parentId", "null");
                 lines.push(line.finish());
@@ -296,8 +296,14 @@ impl Editor for Copilot {
         lines
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Category, Loss::Name];
-        losses::members(&said.message, said.body, &lost, &[NAME, "is_error"], report);
+        losses::members(
+            &annotated.message,
+            annotated.body,
+            &lost,
+            &[NAME, "is_error"],
+            report,
+        );
     }
 }

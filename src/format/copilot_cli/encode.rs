@@ -9,20 +9,24 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// The type and data of a message's event; for a message in chunks, of each chunk's event.
-pub fn events(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<(&'static str, Vec<u8>)> {
-    match said.message.role() {
-        Role::Assistant if said.noted("made").is_some() => {
-            let call = said.calls().into_iter().next().map(|call| request(call, report));
+pub fn events(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<(&'static str, Vec<u8>)> {
+    match annotated.message.role() {
+        Role::Assistant if annotated.noted("made").is_some() => {
+            let call = annotated
+                .calls()
+                .into_iter()
+                .next()
+                .map(|call| request(call, report));
             vec![("tool.execution_start", renamed(call.unwrap_or_default()))]
         }
-        Role::Assistant => assistant(said, report)
+        Role::Assistant => assistant(annotated, report)
             .into_iter()
             .map(|data| ("assistant.message", data))
             .collect(),
-        Role::Tool => vec![("tool.execution_complete", result(said, report))],
+        Role::Tool => vec![("tool.execution_complete", result(annotated, report))],
         role => {
             let is_rule = matches!(role, Role::System | Role::Developer);
-            let (content, files) = content(said, report);
+            let (content, files) = content(annotated, report);
             let mut data = ObjectBuilder::default();
             data.raw("content", content);
             if !files.is_empty() {
@@ -42,9 +46,9 @@ fn renamed(call: Vec<u8>) -> Vec<u8> {
 }
 
 /// The text of a message, and its attachments.
-fn content(said: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<u8>, Vec<Vec<u8>>) {
+fn content(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<u8>, Vec<Vec<u8>>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
-    for piece in content_parts(said.message.content) {
+    for piece in content_parts(annotated.message.content) {
         match piece {
             RequestContent::Text(text) => texts.extend(json::text(text).map(String::from)),
             RequestContent::Other(part) => {
@@ -83,16 +87,16 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     request.finish()
 }
 
-fn assistant(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let (content, files) = content(said, report);
+fn assistant(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let (content, files) = content(annotated, report);
     report.count_loss(Loss::Attachment, files.len() as u64);
     let content = json::text(&content).unwrap_or_default().into_owned();
-    let calls: Vec<Vec<u8>> = said
+    let calls: Vec<Vec<u8>> = annotated
         .calls()
         .into_iter()
         .map(|call| request(call, report))
         .collect();
-    let sizes = said
+    let sizes = annotated
         .noted("chunks")
         .and_then(|raw| json::elements(raw, Dialect::Strict));
     let sizes = sizes.unwrap_or_default().into_iter().map(|raw| {
@@ -122,11 +126,11 @@ fn assistant(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
         let mut data = ObjectBuilder::default();
         data.text("content", own).raw("toolRequests", array(own_calls));
         if is_last {
-            add_reasoning(&mut data, said, report);
-            if let Some(model) = json::member(said.body, "model") {
+            add_reasoning(&mut data, annotated, report);
+            if let Some(model) = json::member(annotated.body, "model") {
                 data.raw("model", model);
             }
-            let usage = json::member(said.body, "usage");
+            let usage = json::member(annotated.body, "usage");
             match usage.and_then(|usage| json::member(usage, "outputTokens")) {
                 Some(tokens) => drop(data.raw("outputTokens", tokens)),
                 None => report.count_loss(Loss::Usage, u64::from(usage.is_some())),
@@ -137,8 +141,8 @@ fn assistant(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     events
 }
 
-fn add_reasoning(data: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, report: &mut Report) {
-    let parts = said.reasoning();
+fn add_reasoning(data: &mut ObjectBuilder, annotated: &AnnotatedMessage<'_>, report: &mut Report) {
+    let parts = annotated.reasoning();
     let texts: Vec<String> = parts.iter().filter_map(|part| text(part, "text")).collect();
     let find = |name| parts.iter().find_map(|part| json::member(part, name));
     let (signature, encrypted) = (find("signature"), find("encrypted_content"));
@@ -154,17 +158,17 @@ fn add_reasoning(data: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, report: 
     }
 }
 
-fn result(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    let (content, files) = content(said, report);
+fn result(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    let (content, files) = content(annotated, report);
     report.count_loss(Loss::Attachment, files.len() as u64);
-    let is_failed = said.metadata("is_error") == Some(b"true");
+    let is_failed = annotated.metadata("is_error") == Some(b"true");
     let mut data = ObjectBuilder::default();
-    data.raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+    data.raw("toolCallId", annotated.message.tool_call_id.unwrap_or(b"\"\""))
         .raw("success", if is_failed { "false" } else { "true" });
     match is_failed {
         true => drop(data.raw("error", wrapped("message", &content))),
         // The call had no result, and still has none.
-        false if said.noted("no_result").is_some() && content == b"\"\"" => {}
+        false if annotated.noted("no_result").is_some() && content == b"\"\"" => {}
         false => drop(data.raw("result", wrapped("content", &content))),
     }
     data.finish()

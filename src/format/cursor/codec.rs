@@ -71,7 +71,7 @@ impl Editor for Transcript {
         element(messages, true, report)
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [
             Loss::Id,
             Loss::Timestamp,
@@ -81,7 +81,7 @@ impl Editor for Transcript {
             Loss::Name,
         ];
         let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::members(&said.message, said.body, &lost, &known, report);
+        losses::members(&annotated.message, annotated.body, &lost, &known, report);
     }
 }
 

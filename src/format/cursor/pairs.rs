@@ -19,7 +19,7 @@ pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, Given> {
     for (nth, line) in lines.iter().enumerate() {
         let mut given = Given::new();
         for block in blocks(line) {
-            let id = |name| json::member(block, name).and_then(json::text);
+            let id = |name| json::member_text(block, name);
             match (json::member(block, "type"), id("id"), id("tool_use_id")) {
                 (Some(kind), own, _) if CALLS.contains(&kind) => match own {
                     Some(own) => {

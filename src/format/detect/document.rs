@@ -64,7 +64,7 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     let shapes = messages.map(ObjectShape::elements).unwrap_or_default();
     // A list without any message fits none of the formats below; if the elements are truncated, only the first is
     // known.
-    let spoken = shapes.is_empty() || broken.is_some() || shapes.iter().any(is_message);
+    let may_have_messages = shapes.is_empty() || broken.is_some() || shapes.iter().any(is_message);
     if goaitools::is_state(|name| {
         members
             .0
@@ -82,7 +82,7 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
             "a document with id, times and messages of categories",
         );
     }
-    if let (Some(_), true) = (messages, spoken) {
+    if let (Some(_), true) = (messages, may_have_messages) {
         let is_bare = members
             .0
             .iter()
@@ -135,9 +135,9 @@ fn is_penguin(members: &ObjectShape<'_>, shapes: &[ObjectShape<'_>], broken: boo
         .is_some_and(|id| id.starts_with("session_") || id.starts_with("recovery_"));
     let messages = members.has("messages");
     // Penguin's reader drops messages without content; their category still identifies the format.
-    let spoken =
+    let is_message =
         |shape: &ObjectShape<'_>| shape.is_text("role") && (has_body(shape) || shape.is_text("category"));
-    if !shapes.is_empty() && !broken && !shapes.iter().any(spoken) {
+    if !shapes.is_empty() && !broken && !shapes.iter().any(is_message) {
         return false;
     }
     shapes.first().is_some_and(|first| first.has("category"))

@@ -183,7 +183,7 @@ impl Editor for Droid {
         match self.is_stream {
             true => messages
                 .iter()
-                .flat_map(|said| stream::lines(said, report))
+                .flat_map(|annotated| stream::lines(annotated, report))
                 .collect(),
             false => log::encode(messages, true, report).into_iter().collect(),
         }
@@ -204,10 +204,10 @@ impl Editor for Droid {
         about
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Usage, Loss::Category, Loss::Name];
         let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::members(&said.message, said.body, &lost, &known, report);
+        losses::members(&annotated.message, annotated.body, &lost, &known, report);
     }
 }
 

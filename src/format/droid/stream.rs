@@ -91,37 +91,37 @@ fn as_text(value: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a message: one line for its text, and one per call.
-pub fn lines(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let calls = said.calls();
-    let text = text_of(said, report);
-    report.count_loss(Loss::Reasoning, said.reasoning().len() as u64);
+pub fn lines(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let calls = annotated.calls();
+    let text = text_of(annotated, report);
+    report.count_loss(Loss::Reasoning, annotated.reasoning().len() as u64);
     let mut lines = Vec::new();
     let mut line = ObjectBuilder::default();
-    match said.message.role() {
+    match annotated.message.role() {
         Role::Tool => {
             line.text("type", "tool_result")
-                .raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .raw("toolCallId", annotated.message.tool_call_id.unwrap_or(b"\"\""))
                 .text("value", &text);
             lines.push(line);
         }
         _ if text.is_empty() && !calls.is_empty() => {}
         _ => {
             line.text("type", "message")
-                .text("role", &said.message.role_name())
+                .text("role", &annotated.message.role_name())
                 .text("text", &text);
             lines.push(line);
         }
     }
     lines.extend(calls.into_iter().map(call));
     if let Some(first) = lines.first_mut() {
-        add_members(first, said.body);
+        add_members(first, annotated.body);
     }
     lines.into_iter().map(ObjectBuilder::finish).collect()
 }
 
 fn call(call: &[u8]) -> ObjectBuilder {
     let function = json::member(call, "function").unwrap_or(b"{}");
-    let arguments = json::member(function, "arguments").and_then(json::text);
+    let arguments = json::member_text(function, "arguments");
     let arguments = arguments.unwrap_or_default();
     let mut line = ObjectBuilder::default();
     line.text("type", "tool_call")
@@ -135,9 +135,9 @@ fn call(call: &[u8]) -> ObjectBuilder {
 }
 
 /// The texts of a content, separated by blank lines.
-fn text_of(said: &AnnotatedMessage<'_>, report: &mut Report) -> String {
+fn text_of(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> String {
     let mut texts = Vec::new();
-    for piece in content_parts(said.message.content) {
+    for piece in content_parts(annotated.message.content) {
         match piece {
             RequestContent::Text(text) => texts.extend(json::text(text)),
             RequestContent::Other(_) => report.count_loss(Loss::Part, 1),

@@ -69,12 +69,12 @@ impl GeminiCallIds {
 pub fn read(element: &[u8], calls: &mut GeminiCallIds) -> Vec<AnnotatedDraft> {
     let Some(parts) = json::member(element, "parts").and_then(|raw| json::elements(raw, Dialect::Strict))
     else {
-        return match json::member(element, "role").and_then(json::text) {
+        return match json::member_text(element, "role") {
             Some(role) => vec![AnnotatedDraft::new(native_role(&role))],
             None => Vec::new(),
         };
     };
-    let role = json::member(element, "role").and_then(json::text);
+    let role = json::member_text(element, "role");
     let mut drafts = match role.as_deref() {
         Some("model") => vec![model(&parts, calls)],
         _ => user(role.as_deref().unwrap_or("user"), &parts, calls),
@@ -169,7 +169,7 @@ fn model(parts: &[&[u8]], known: &mut GeminiCallIds) -> AnnotatedDraft {
                 known.begin();
             }
             let name = json::member(call, "name").unwrap_or(b"null");
-            let own = json::member(call, "id").and_then(json::text);
+            let own = json::member_text(call, "id");
             let id = own
                 .as_ref()
                 .map_or_else(|| known.derived_id(raw), ToString::to_string);
@@ -243,10 +243,8 @@ fn user(role: &str, parts: &[&[u8]], calls: &mut GeminiCallIds) -> Vec<Annotated
 }
 
 fn result(part: &[u8], response: &[u8], calls: &mut GeminiCallIds) -> AnnotatedDraft {
-    let name = json::member(response, "name")
-        .and_then(json::text)
-        .unwrap_or_default();
-    let own = json::member(response, "id").and_then(json::text);
+    let name = json::member_text(response, "name").unwrap_or_default();
+    let own = json::member_text(response, "id");
     let id = calls.answered(&name, own.as_deref());
     let mut draft = AnnotatedDraft::new("tool");
     if let Some(id) = id.or_else(|| own.as_ref().map(ToString::to_string)) {

@@ -117,9 +117,10 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Gemini contents",
     document: |shape| {
-        let spoken = |content: &super::detect::ObjectShape<'_>| content.has("parts");
-        shape.has_element("contents", spoken) || shape.first_has("candidates", &["content", "finishReason"])
+        let is_message = |content: &super::detect::ObjectShape<'_>| content.has("parts");
+        shape.has_element("contents", is_message)
+            || shape.first_has("candidates", &["content", "finishReason"])
     },
-    message: |said| said.message.is_array("parts") && has_content(said.message, "parts"),
+    message: |annotated| annotated.message.is_array("parts") && has_content(annotated.message, "parts"),
     ..Signature::BLANK
 };

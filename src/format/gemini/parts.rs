@@ -10,10 +10,10 @@ use crate::model::message::Role;
 use std::collections::HashMap;
 
 /// The parts of a message for the API, including calls and reasoning if `inline`.
-pub fn parts(said: &AnnotatedMessage<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn parts(annotated: &AnnotatedMessage<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<Vec<u8>> {
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
-    match said.message.role() {
-        Role::Tool if said.message.name.is_some() => {}
+    match annotated.message.role() {
+        Role::Tool if annotated.message.name.is_some() => {}
         Role::Tool => changes.push(("name", Some(b"\"unknown\""))),
         Role::Assistant => changes.push(("name", None)),
         // The format has no other roles.
@@ -22,11 +22,11 @@ pub fn parts(said: &AnnotatedMessage<'_>, inline: bool, own: bool, report: &mut 
     if !inline {
         changes.extend([("tool_calls", None), ("reasoning", None)]);
     }
-    let body = json::with_members(said.body, &changes).unwrap_or_else(|_| said.body.to_vec());
+    let body = json::with_members(annotated.body, &changes).unwrap_or_else(|_| annotated.body.to_vec());
     let mut writing = WriteSettings {
         api: Api::Gemini,
         purpose: Purpose::Return,
-        own: own && said.message.role() != Role::Tool,
+        own: own && annotated.message.role() != Role::Tool,
         keeps_thoughts: false,
         calls: &HashMap::new(),
         report,

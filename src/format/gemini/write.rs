@@ -42,9 +42,9 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
     let mut request = ProviderRequest::default();
     let mut head = true;
     for piece in pieces {
-        let said = match piece {
+        let annotated = match piece {
             RequestPart::Message(..) => match piece.annotated(writing.api) {
-                Some(said) => &{ said },
+                Some(annotated) => &{ annotated },
                 None => continue,
             },
             RequestPart::Summary(item, text, _) => {
@@ -59,35 +59,35 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
                 continue;
             }
         };
-        writing.report_bookkeeping_losses(said);
-        let role = said.message.role();
+        writing.report_bookkeeping_losses(annotated);
+        let role = annotated.message.role();
         if head && matches!(role, Role::System | Role::Developer) {
-            request.system_items.push(said.item);
-            content(said, &mut system, writing);
-            system.members = system.members.or(said.noted("members").map(<[u8]>::to_vec));
+            request.system_items.push(annotated.item);
+            content(annotated, &mut system, writing);
+            system.members = system.members.or(annotated.noted("members").map(<[u8]>::to_vec));
             continue;
         }
         head = false;
         match role {
             Role::Assistant => {
-                let turn = turns.turn("model", said.item, said.starts_element());
-                model(said, turn, writing);
-                members(turn, said, writing);
+                let turn = turns.turn("model", annotated.item, annotated.starts_element());
+                model(annotated, turn, writing);
+                members(turn, annotated, writing);
             }
             Role::Tool => {
-                let result = result(said, &names, writing);
-                let turn = turns.turn("function", said.item, said.starts_element());
+                let result = result(annotated, &names, writing);
+                let turn = turns.turn("function", annotated.item, annotated.starts_element());
                 turn.results.push(result);
-                members(turn, said, writing);
+                members(turn, annotated, writing);
             }
             _ => {
                 if role != Role::User {
                     // A role that is only allowed at the start becomes user.
                     writing.report.count_loss(Loss::Part, 1);
                 }
-                let turn = turns.turn("user", said.item, said.starts_element());
-                content(said, turn, writing);
-                members(turn, said, writing);
+                let turn = turns.turn("user", annotated.item, annotated.starts_element());
+                content(annotated, turn, writing);
+                members(turn, annotated, writing);
             }
         }
     }
@@ -132,9 +132,9 @@ fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
 }
 
 /// Restores members other than role and parts; not for a provider.
-fn members(turn: &mut RequestTurn, said: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
+fn members(turn: &mut RequestTurn, annotated: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
     if writing.purpose != Purpose::Context
-        && let (None, Some(members)) = (&turn.members, said.noted("members"))
+        && let (None, Some(members)) = (&turn.members, annotated.noted("members"))
     {
         turn.members = Some(members.to_vec());
     }
@@ -144,24 +144,24 @@ fn members(turn: &mut RequestTurn, said: &AnnotatedMessage<'_>, writing: &WriteS
 fn names(pieces: &[RequestPart<'_>]) -> HashMap<(usize, usize), String> {
     let mut names = HashMap::new();
     for piece in pieces {
-        if let Some(said) = piece.annotated(Api::Gemini) {
-            for (nth, call) in said.message.tool_calls().into_iter().enumerate() {
-                names.insert((said.item, nth), call.name.into_owned());
+        if let Some(annotated) = piece.annotated(Api::Gemini) {
+            for (nth, call) in annotated.message.tool_calls().into_iter().enumerate() {
+                names.insert((annotated.item, nth), call.name.into_owned());
             }
         }
     }
     names
 }
 
-fn content(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
-    turn.parts.extend(contents(said, writing));
+fn content(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
+    turn.parts.extend(contents(annotated, writing));
 }
 
-fn contents(said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<Vec<u8>> {
-    match said.string() {
+fn contents(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<Vec<u8>> {
+    match annotated.string() {
         Some(b"\"\"") => Vec::new(),
         Some(text) => vec![wrapped("text", text)],
-        None => said
+        None => annotated
             .parts()
             .into_iter()
             .filter_map(|raw| part(raw, writing))
@@ -174,7 +174,7 @@ fn part(raw: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
     if raw.starts_with(b"\"") {
         return (raw != b"\"\"").then(|| wrapped("text", raw));
     }
-    let kind = json::member(raw, "type").and_then(json::text);
+    let kind = json::member_text(raw, "type");
     match kind.as_deref() {
         Some("text" | "input_text" | "output_text") => {
             let text = json::member(raw, "text")?;
@@ -213,9 +213,9 @@ fn part(raw: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
     }
 }
 
-fn model(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
+fn model(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
     let mut reasoning = Vec::new();
-    for part in said.reasoning() {
+    for part in annotated.reasoning() {
         if json::member(part, "type") != Some(b"\"thought\"") {
             writing.report_lost_reasoning(part);
             continue;
@@ -227,15 +227,17 @@ fn model(said: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut Writ
         thought.raw("thought", "true");
         reasoning.push(thought.finish());
     }
-    let parts = contents(said, writing);
-    let calls = said.calls();
-    let notes = said.call_notes(calls.len());
+    let parts = contents(annotated, writing);
+    let calls = annotated.calls();
+    let notes = annotated.call_notes(calls.len());
     let calls = calls.iter().enumerate();
     let calls = calls
         .map(|(nth, raw)| call(raw, notes.get(nth).copied().unwrap_or(b"{}"), writing))
         .collect();
-    turn.parts
-        .extend(draft::in_order(said.noted("blocks"), [reasoning, parts, calls]));
+    turn.parts.extend(draft::in_order(
+        annotated.noted("blocks"),
+        [reasoning, parts, calls],
+    ));
 }
 
 fn call(raw: &[u8], note: &[u8], writing: &mut WriteSettings<'_>) -> Vec<u8> {
@@ -276,24 +278,27 @@ fn note_of<'n>(note: &'n [u8], name: &str) -> Option<&'n [u8]> {
 }
 
 fn result(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     names: &HashMap<(usize, usize), String>,
     writing: &mut WriteSettings<'_>,
 ) -> Vec<u8> {
     let mut response = ObjectBuilder::default();
-    if said.noted("made").is_none()
-        && let Some(id) = said.message.tool_call_id
+    if annotated.noted("made").is_none()
+        && let Some(id) = annotated.message.tool_call_id
     {
         response.raw("id", id);
     }
-    let called = writing.calls.get(&said.item).and_then(|call| names.get(call));
-    match (called, said.message.name) {
+    let called = writing
+        .calls
+        .get(&annotated.item)
+        .and_then(|call| names.get(call));
+    match (called, annotated.message.name) {
         (Some(name), _) => response.text("name", name),
         (None, Some(name)) => response.raw("name", name),
         (None, None) => response.text("name", "unknown"),
     };
-    response.raw("response", answer(said, writing));
-    for (name, value) in said
+    response.raw("response", answer(annotated, writing));
+    for (name, value) in annotated
         .noted("call")
         .into_iter()
         .flat_map(|note| extra_members(note, &[]))
@@ -302,7 +307,7 @@ fn result(
     }
     let mut part = ObjectBuilder::default();
     part.raw("functionResponse", response.finish());
-    for (name, value) in said
+    for (name, value) in annotated
         .noted("part")
         .into_iter()
         .flat_map(|note| extra_members(note, &[]))
@@ -313,12 +318,12 @@ fn result(
 }
 
 /// A result as an object: its text if that is one, else the text under `output` or `error`.
-fn answer(said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
-    let failed = said.metadata("is_error") == Some(b"true");
+fn answer(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
+    let failed = annotated.metadata("is_error") == Some(b"true");
     let name = if failed { "error" } else { "output" };
-    let Some(text) = said.string() else {
+    let Some(text) = annotated.string() else {
         let mut texts = Vec::new();
-        for part in said.message.parts() {
+        for part in annotated.message.parts() {
             match part {
                 crate::model::message::MessagePart::Text(text) => texts.push(text),
                 crate::model::message::MessagePart::Other(_, raw) => {

@@ -42,7 +42,7 @@ impl Codec for GeminiCli {
 
     fn info(&self, about: &[u8]) -> SessionInfo {
         let text = |name| {
-            let text = json::member(about, name).and_then(json::text);
+            let text = json::member_text(about, name);
             text.filter(|text| !text.is_empty()).map(|text| text.into_owned())
         };
         SessionInfo {
@@ -79,7 +79,7 @@ impl Codec for GeminiCli {
     }
 
     fn fault(&self, record: &[u8]) -> Option<String> {
-        let kind = json::member(record, "type").and_then(json::text);
+        let kind = json::member_text(record, "type");
         match kind.as_deref() {
             Some("user" | "gemini") => content::fault(record, &["toolCalls", "thoughts"]),
             Some("info" | "error" | "warning") => None,
@@ -91,7 +91,7 @@ impl Codec for GeminiCli {
     }
 
     fn id(&self, record: &[u8]) -> Option<String> {
-        let id = json::member(record, "id").and_then(json::text);
+        let id = json::member_text(record, "id");
         id.filter(|id| !id.is_empty()).map(|id| id.into_owned())
     }
 

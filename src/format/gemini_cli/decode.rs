@@ -8,7 +8,7 @@ use crate::model::key;
 
 /// The messages of a record; `None` if it is not a message.
 pub fn messages(record: &[u8]) -> Option<Vec<AnnotatedDraft>> {
-    let kind = json::member(record, "type").and_then(json::text)?;
+    let kind = json::member_text(record, "type")?;
     let mut drafts = match kind.as_ref() {
         "user" => user(record),
         "gemini" => gemini(record),
@@ -124,7 +124,7 @@ fn reasoning_part(raw: &[u8]) -> Option<Vec<u8>> {
 /// The result of the call with this id.
 fn result(tool: &[u8], id: &[u8]) -> Option<AnnotatedDraft> {
     let raw = json::member(tool, "result").filter(|raw| !matches!(*raw, b"null" | b"[]"))?;
-    let status = json::member(tool, "status").and_then(json::text);
+    let status = json::member_text(tool, "status");
     let is_failed = matches!(status.as_deref(), Some("error" | "cancelled"));
     let (content, is_error) = result_content(raw);
     let mut draft = AnnotatedDraft::new("tool");

@@ -142,8 +142,8 @@ impl Editor for GeminiCli {
         };
         let record = is_model.then(|| making.record(messages, report)).flatten();
         let mut records = Vec::from_iter(record);
-        for said in others {
-            records.extend(making.record(&[*said], report));
+        for annotated in others {
+            records.extend(making.record(&[*annotated], report));
         }
         records
     }
@@ -177,15 +177,15 @@ impl Editor for GeminiCli {
         about
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let is_tool = said.message.role() == Role::Tool;
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+        let is_tool = annotated.message.role() == Role::Tool;
         let lost = if is_tool { [Loss::Id] } else { [Loss::Name] };
         let known = [NAME, "is_error", Api::Gemini.name()];
-        losses::members(&said.message, said.body, &lost, &known, report);
-        let is_turn = is_tool || matches!(said.message.role(), Role::User | Role::Assistant);
+        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        let is_turn = is_tool || matches!(annotated.message.role(), Role::User | Role::Assistant);
         report.count_loss(
             Loss::Category,
-            u64::from(!is_turn || said.message.category.is_some()),
+            u64::from(!is_turn || annotated.message.category.is_some()),
         );
     }
 

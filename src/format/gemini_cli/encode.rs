@@ -40,11 +40,13 @@ pub fn record(
         built.raw(
             "content",
             match messages {
-                [said] if said.message.role() != Role::Tool => content_of(said, false, new.is_none(), report),
+                [annotated] if annotated.message.role() != Role::Tool => {
+                    content_of(annotated, false, new.is_none(), report)
+                }
                 _ => array(
                     messages
                         .iter()
-                        .flat_map(|said| parts(said, false, new.is_none(), report)),
+                        .flat_map(|annotated| parts(annotated, false, new.is_none(), report)),
                 ),
             },
         );
@@ -75,37 +77,38 @@ pub fn record(
 }
 
 /// Whether a message of another format has signatures, which require calls and reasoning in the content.
-fn has_signatures(said: &AnnotatedMessage<'_>) -> bool {
+fn has_signatures(annotated: &AnnotatedMessage<'_>) -> bool {
     let is_signed = |part: &&[u8]| json::member(part, "type") == Some(b"\"thought\"");
-    let notes = said
+    let notes = annotated
         .metadata(Api::Gemini.name())
         .and_then(|raw| json::member(raw, "calls"));
     let notes = notes
         .and_then(|raw| json::elements(raw, Dialect::Strict))
         .unwrap_or_default();
-    said.reasoning().iter().any(is_signed) || notes.iter().any(|note| json::member(note, "part").is_some())
+    annotated.reasoning().iter().any(is_signed)
+        || notes.iter().any(|note| json::member(note, "part").is_some())
 }
 
 /// The content: a string, or parts.
-fn content_of(said: &AnnotatedMessage<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<u8> {
-    let is_listed = inline || said.noted("parts").is_some();
-    match said.message.content {
+fn content_of(annotated: &AnnotatedMessage<'_>, inline: bool, own: bool, report: &mut Report) -> Vec<u8> {
+    let is_listed = inline || annotated.noted("parts").is_some();
+    match annotated.message.content {
         Some(text) if text.starts_with(b"\"") && !is_listed => text.to_vec(),
-        Some(list) if list.starts_with(b"[") || is_listed => array(parts(said, inline, own, report)),
-        None if is_listed => array(parts(said, inline, own, report)),
+        Some(list) if list.starts_with(b"[") || is_listed => array(parts(annotated, inline, own, report)),
+        None if is_listed => array(parts(annotated, inline, own, report)),
         _ => b"\"\"".to_vec(),
     }
 }
 
 /// The reasoning, if any.
 fn reasoning_member(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     new: Option<NewMembers<'_>>,
     report: &mut Report,
 ) -> Option<Vec<u8>> {
     let signed = ["signature", "encrypted_content", "data", "thoughtSignature"];
     let mut reasoning_parts = Vec::new();
-    for part in said.reasoning() {
+    for part in annotated.reasoning() {
         let signs = signed.iter().any(|name| json::member(part, name).is_some());
         report.count_loss(Loss::Signature, u64::from(signs));
         let text = ["text", "thinking"]
@@ -137,13 +140,13 @@ fn reasoning_member(
 
 /// The results, each with the call that it answers; results without a call are at the end.
 pub fn answers<'s, 'a>(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     results: &'s [AnnotatedMessage<'a>],
 ) -> (
     Vec<Option<&'s AnnotatedMessage<'a>>>,
     Vec<&'s AnnotatedMessage<'a>>,
 ) {
-    let calls = said.message.tool_calls();
+    let calls = annotated.message.tool_calls();
     let mut answers: Vec<Option<&AnnotatedMessage<'_>>> = vec![None; calls.len()];
     let mut others = Vec::new();
     for result in results {
@@ -164,18 +167,18 @@ pub fn answers<'s, 'a>(
 
 /// The calls with their results; for calls in the content, only those with a result.
 fn tools(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     results: &[AnnotatedMessage<'_>],
     is_inline: bool,
     new: Option<NewMembers<'_>>,
     report: &mut Report,
 ) -> Vec<Vec<u8>> {
-    let (answers, others) = answers(said, results);
+    let (answers, others) = answers(annotated, results);
     if new.is_none() {
         report.count_loss(Loss::Orphan, others.len() as u64);
     }
     let mut tools = Vec::new();
-    for (call, answer) in said.calls().into_iter().zip(answers) {
+    for (call, answer) in annotated.calls().into_iter().zip(answers) {
         if is_inline && new.is_none() && answer.is_none() {
             continue;
         }
@@ -193,7 +196,7 @@ fn tools(
             let body = json::with_members(answer.body, &named).unwrap_or_else(|_| answer.body.to_vec());
             let result = crate::format::kit::records::annotated_messages(&[body], super::NAME)
                 .first()
-                .map(|said| array(parts(said, false, false, report)));
+                .map(|annotated| array(parts(annotated, false, false, report)));
             tool.raw("result", result.unwrap_or_default());
         }
         if let Some(new) = new {

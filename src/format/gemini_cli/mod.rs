@@ -81,9 +81,9 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     document: |shape| {
         let whole = shape.all(&["sessionId", "projectHash"]);
-        let spoken =
+        let is_message =
             !shape.has("messages") || shape.has_element("messages", |message| message.has("content"));
-        (whole && spoken) || shape.is_object("$set") || shape.is_text("$rewindTo")
+        (whole && is_message) || shape.is_object("$set") || shape.is_text("$rewindTo")
     },
     line: |shape| shape.text_equals("type", "gemini") && shape.has("content"),
     ..Signature::BLANK

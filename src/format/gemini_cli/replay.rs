@@ -139,7 +139,7 @@ impl<'a> Replay<'a> {
             return;
         };
         while let Ok(Some((_, raw))) = scan.next() {
-            let id = json::member(raw, "id").and_then(json::text);
+            let id = json::member_text(raw, "id");
             self.put(Live { id, raw, place });
         }
     }

@@ -72,7 +72,7 @@ impl Slimmer for GeminiSlimmer {
                 if let Some(list) =
                     json::member(set, "messages").and_then(|list| json::elements(list, Dialect::Strict))
                 {
-                    let id = |message: &[u8]| json::member_text(message, "id").map(Cow::into_owned);
+                    let id = |message: &[u8]| json::member_string(message, "id");
                     let ids = list.into_iter().map(id).collect();
                     self.operations.push((number, Operation::Checkpoint(ids)));
                 }

@@ -3,6 +3,7 @@
 use crate::error::Position;
 use crate::format::content;
 use crate::format::go_json::folded;
+use crate::format::kit::records;
 use crate::format::openai_chat::{self, AMBIGUOUS_MEMBERS};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::key;
@@ -148,13 +149,8 @@ pub fn read(element: &[u8]) -> ConvertedElement {
 }
 
 fn passthrough(element: &[u8], fault: &'static str) -> ConvertedElement {
-    let mut built = ObjectBuilder::default();
-    built
-        .text("type", "foreign")
-        .text("format", super::NAME)
-        .raw("raw", element);
     ConvertedElement {
-        line: built.finish(),
+        line: records::passthrough(super::NAME, element),
         fault: Some(fault),
     }
 }
@@ -230,12 +226,12 @@ pub fn preserved_element(line: &[u8]) -> Option<&[u8]> {
     let record = Record::parse(line, Position { line: 0, offset: 1 });
     match record.event()?.name().as_ref() {
         "foreign" => {
-            let format = json::member(line, "format").and_then(json::text)?;
+            let format = json::member_text(line, "format")?;
             json::member(line, "raw").filter(|_| format == super::NAME)
         }
         "summary" => {
             let raw = json::member(json::member(json::member(line, "metadata")?, super::NAME)?, "raw")?;
-            let text = json::member(line, "content").and_then(json::text)?;
+            let text = json::member_text(line, "content")?;
             (summary_text(raw)? == text).then_some(raw)
         }
         _ => None,

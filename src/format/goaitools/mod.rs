@@ -141,9 +141,7 @@ fn own_metadata(session: &Session) -> Option<Vec<u8>> {
 /// The provider of a session that was read from a state, if the state has it.
 pub fn provider(session: &Session) -> Option<String> {
     let own = own_metadata(session)?;
-    json::member(&own, "provider")
-        .and_then(json::text)
-        .map(std::borrow::Cow::into_owned)
+    json::member_string(&own, "provider")
 }
 
 /// The lines that count as messages in a state: messages, other elements, and a summary that was one.

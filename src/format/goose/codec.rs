@@ -83,7 +83,7 @@ impl Codec for Goose {
     }
 
     fn id(&self, raw: &[u8]) -> Option<String> {
-        let id = json::member(raw, "id").and_then(json::text);
+        let id = json::member_text(raw, "id");
         id.filter(|id| !id.is_empty()).map(|id| id.into_owned())
     }
 

@@ -90,7 +90,7 @@ impl Editor for Goose {
         now: &mut i64,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
-        let times = messages.iter().map(|said| created(&said.message));
+        let times = messages.iter().map(|annotated| created(&annotated.message));
         *now = times.fold(*now, i64::max);
         self.encode(messages, report)
     }
@@ -148,14 +148,20 @@ impl Editor for Goose {
         about
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
-        let message = &said.message;
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
+        let message = &annotated.message;
         let mut lost = vec![Loss::Usage, Loss::Model, Loss::Name];
         lost.extend(joined.then_some(Loss::Id));
         let is_part = |time: &str| time.contains('.') || !time.ends_with('Z');
         let time = message.timestamp().filter(|time| is_part(time) || joined);
         lost.extend(time.map(|_| Loss::Timestamp));
-        losses::members(message, said.body, &lost, &["is_error", "visibility"], report);
+        losses::members(
+            message,
+            annotated.body,
+            &lost,
+            &["is_error", "visibility"],
+            report,
+        );
         let is_named = message.name.is_some() && message.role() == Role::Tool;
         report.count_loss(Loss::Name, u64::from(is_named));
         let has_place = match message.role() {

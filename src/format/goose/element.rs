@@ -20,7 +20,7 @@ impl<'a> GooseMessage<'a> {
     /// Parses an element; `None` if it is not a message.
     pub fn of(raw: &'a [u8]) -> Option<GooseMessage<'a>> {
         json::members(raw, Dialect::Strict)?;
-        let is_model = match json::member(raw, "role").and_then(json::text)?.as_ref() {
+        let is_model = match json::member_text(raw, "role")?.as_ref() {
             "user" => false,
             "assistant" => true,
             _ => return None,
@@ -68,7 +68,7 @@ impl<'a> GooseMessage<'a> {
     /// Its text, if it has no other content.
     pub fn text(&self) -> Option<Cow<'a, str>> {
         match self.blocks[..] {
-            [block] if kind(block) == "text" => json::member(block, "text").and_then(json::text),
+            [block] if kind(block) == "text" => json::member_text(block, "text"),
             _ => None,
         }
     }
@@ -76,9 +76,7 @@ impl<'a> GooseMessage<'a> {
 
 /// The type of a block.
 pub fn kind(block: &[u8]) -> Cow<'_, str> {
-    json::member(block, "type")
-        .and_then(json::text)
-        .unwrap_or_default()
+    json::member_text(block, "type").unwrap_or_default()
 }
 
 /// Marks a message as sent to the model, or not; all else is unchanged.

@@ -14,12 +14,14 @@ use crate::model::time;
 /// Encodes tool results with a user message, or a model message, as an element.
 pub fn element(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let first = messages.first()?;
-    let is_model = messages.iter().any(|said| said.message.role() == Role::Assistant);
+    let is_model = messages
+        .iter()
+        .any(|annotated| annotated.message.role() == Role::Assistant);
     let mut blocks = Vec::new();
-    for said in messages {
-        match said.message.role() {
-            Role::Tool => blocks.push(result(said, report)),
-            _ => blocks.extend(message(said, report)),
+    for annotated in messages {
+        match annotated.message.role() {
+            Role::Tool => blocks.push(result(annotated, report)),
+            _ => blocks.extend(message(annotated, report)),
         }
     }
     let hidden = first.message.category == Some(b"\"context\"") || first.metadata("visibility").is_some();
@@ -40,19 +42,19 @@ pub fn created(message: &Message<'_>) -> i64 {
 }
 
 /// The blocks of a message that is not a tool result.
-fn message(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let reasoning_parts = said.reasoning();
+fn message(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let reasoning_parts = annotated.reasoning();
     let mut blocks: Vec<Vec<u8>> = reasoning_parts
         .iter()
         .filter_map(|raw| reasoning_block(raw, report))
         .collect();
-    for content in content_parts(said.message.content) {
+    for content in content_parts(annotated.message.content) {
         match content {
             RequestContent::Text(b"\"\"") => {}
             content => blocks.extend(block(&content, report)),
         }
     }
-    blocks.extend(said.calls().iter().map(|raw| request(raw, report)));
+    blocks.extend(annotated.calls().iter().map(|raw| request(raw, report)));
     blocks
 }
 
@@ -148,9 +150,9 @@ fn success(value: &[u8]) -> Vec<u8> {
     outcome.finish()
 }
 
-fn result(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    let failed = said.metadata("is_error") == Some(b"true");
-    let contents = content_parts(said.message.content);
+fn result(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    let failed = annotated.metadata("is_error") == Some(b"true");
+    let contents = content_parts(annotated.message.content);
     let blocks: Vec<_> = contents
         .iter()
         .filter_map(|content| block(content, report))
@@ -162,7 +164,7 @@ fn result(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
     built
         .text("type", "toolResponse")
-        .raw("id", said.message.tool_call_id.unwrap_or(b"\"\""))
+        .raw("id", annotated.message.tool_call_id.unwrap_or(b"\"\""))
         .raw("toolResult", success(&value.finish()));
     built.finish()
 }

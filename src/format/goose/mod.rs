@@ -75,9 +75,9 @@ pub(super) const SIGNATURE: Signature = Signature {
         false => LineKind::known(shape.is_text("role") && has_content(shape, "content")),
     },
     document: |shape: &ObjectShape<'_>| {
-        let spoken = |message: &ObjectShape<'_>| message.is_text("role") && message.has("content");
+        let is_message = |message: &ObjectShape<'_>| message.is_text("role") && message.has("content");
         let begun = shape.has("message_count") && !shape.has("conversation");
-        shape.has("working_dir") && (begun || shape.has_element("conversation", spoken))
+        shape.has("working_dir") && (begun || shape.has_element("conversation", is_message))
     },
     message: |said| {
         let parts = said.message.has("parts");

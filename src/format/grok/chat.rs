@@ -164,26 +164,26 @@ fn call(call: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a message as lines.
-pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut line = ObjectBuilder::default();
-    match said.message.role() {
-        Role::Assistant => return reply(said, report),
+    match annotated.message.role() {
+        Role::Assistant => return reply(annotated, report),
         Role::Tool => {
-            let (text, images) = content(said, report);
+            let (text, images) = content(annotated, report);
             line.text("type", "tool_result")
-                .raw("tool_call_id", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .raw("tool_call_id", annotated.message.tool_call_id.unwrap_or(b"\"\""))
                 .text("content", &text);
             if !images.is_empty() {
                 line.raw("images", array(images));
             }
         }
         Role::System | Role::Developer => {
-            let (text, images) = content(said, report);
+            let (text, images) = content(annotated, report);
             report.count_loss(Loss::Attachment, images.len() as u64);
             line.text("type", "system").text("content", &text);
         }
         _ => {
-            let parts = content_parts(said.message.content).into_iter();
+            let parts = content_parts(annotated.message.content).into_iter();
             let parts = parts.filter_map(|piece| match piece {
                 RequestContent::Text(text) => Some(draft::text_part(text)),
                 RequestContent::Other(part) => image(part, report),
@@ -213,9 +213,9 @@ fn image(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
 }
 
 /// The text of a message, and its images.
-fn content(said: &AnnotatedMessage<'_>, report: &mut Report) -> (String, Vec<Vec<u8>>) {
+fn content(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> (String, Vec<Vec<u8>>) {
     let (mut texts, mut images) = (Vec::new(), Vec::new());
-    for piece in content_parts(said.message.content) {
+    for piece in content_parts(annotated.message.content) {
         match piece {
             RequestContent::Text(text) => texts.extend(json::text(text)),
             RequestContent::Other(part) => images.extend(image(part, report)),
@@ -224,17 +224,17 @@ fn content(said: &AnnotatedMessage<'_>, report: &mut Report) -> (String, Vec<Vec
     (texts.join("\n\n"), images)
 }
 
-fn reply(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let reasoning_parts = said.reasoning().into_iter();
+fn reply(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let reasoning_parts = annotated.reasoning().into_iter();
     let mut lines: Vec<Vec<u8>> = reasoning_parts
         .filter_map(|part| reasoning(part, report))
         .collect();
-    let calls = said.calls();
-    let is_silent = matches!(said.message.content, None | Some(b"null")) && calls.is_empty();
+    let calls = annotated.calls();
+    let is_silent = matches!(annotated.message.content, None | Some(b"null")) && calls.is_empty();
     if is_silent && !lines.is_empty() {
         return lines;
     }
-    let (text, images) = content(said, report);
+    let (text, images) = content(annotated, report);
     report.count_loss(Loss::Attachment, images.len() as u64);
     let mut line = ObjectBuilder::default();
     line.text("type", "assistant").text("content", &text);
@@ -244,7 +244,7 @@ fn reply(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
             array(calls.into_iter().map(|call| request(call, report))),
         );
     }
-    if let Some(model) = json::member(said.body, "model") {
+    if let Some(model) = json::member(annotated.body, "model") {
         line.raw("model_id", model);
     }
     lines.push(line.finish());

@@ -168,23 +168,29 @@ impl Editor for Grok {
         session: &mut Option<String>,
         report: &mut Report,
     ) -> Vec<Vec<u8>> {
-        let lines = messages.iter().flat_map(|said| match self.is_stream {
+        let lines = messages.iter().flat_map(|annotated| match self.is_stream {
             true => {
-                let lines = updates::encode(said, report).into_iter();
-                let lines = lines.map(|line| updates::new_line(&line, said, session.as_deref()));
+                let lines = updates::encode(annotated, report).into_iter();
+                let lines = lines.map(|line| updates::new_line(&line, annotated, session.as_deref()));
                 lines.collect()
             }
-            false => chat::encode(said, report),
+            false => chat::encode(annotated, report),
         });
         lines.collect()
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
-        losses::members(&said.message, said.body, &lost, &["is_error", NAME], report);
-        let is_timed = !self.is_stream && said.message.timestamp().is_some();
+        losses::members(
+            &annotated.message,
+            annotated.body,
+            &lost,
+            &["is_error", NAME],
+            report,
+        );
+        let is_timed = !self.is_stream && annotated.message.timestamp().is_some();
         report.count_loss(Loss::Timestamp, u64::from(is_timed));
-        let model = self.is_stream && json::member(said.body, "model").is_some();
+        let model = self.is_stream && json::member(annotated.body, "model").is_some();
         report.count_loss(Loss::Model, u64::from(model));
     }
 }

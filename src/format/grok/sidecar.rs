@@ -25,7 +25,7 @@ pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> S
 
 fn info(summary: &[u8]) -> SessionInfo {
     let text = |name| {
-        let text = json::member_text(summary, name).map(String::from);
+        let text = json::member_string(summary, name);
         text.filter(|text: &String| !text.is_empty())
     };
     let inner = |name| json::member(json::member(summary, "info")?, name);

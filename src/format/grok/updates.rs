@@ -34,7 +34,7 @@ impl<'l> Update<'l> {
 
     /// A string member.
     pub fn text(&self, name: &str) -> Option<String> {
-        json::member_text(self.raw, name).map(Cow::into_owned)
+        json::member_string(self.raw, name)
     }
 
     /// The number of its prompt.
@@ -212,14 +212,14 @@ fn image(content: &[u8]) -> Option<Vec<u8>> {
 
 fn assistant(updates: &[Update<'_>]) -> Option<draft::AnnotatedDraft> {
     let reasoning_parts = parts(updates, "agent_thought_chunk")?;
-    let said = parts(updates, "agent_message_chunk")?;
+    let annotated = parts(updates, "agent_message_chunk")?;
     let mut known = HashSet::new();
     let calls = updates.iter().filter(|update| update.kind == "tool_call");
     let calls = calls.filter(|call| known.insert(call.get("toolCallId")));
     let calls: Option<Vec<Vec<u8>>> = calls.map(call).collect();
     let calls = calls?;
     let mut draft = draft::AnnotatedDraft::new("assistant");
-    draft.raw("content", joined(&said, b"null"));
+    draft.raw("content", joined(&annotated, b"null"));
     if !reasoning_parts.is_empty() {
         let reasoning_parts = reasoning_parts.iter().map(|part| {
             let mut reasoning = ObjectBuilder::default();
@@ -269,25 +269,25 @@ fn result(update: &Update<'_>) -> Option<draft::AnnotatedDraft> {
 }
 
 /// Encodes a message as lines.
-pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut lines = Vec::new();
-    match said.message.role() {
+    match annotated.message.role() {
         Role::Tool => {
-            let parts = contents(said, report).into_iter();
-            let status = match said.metadata("is_error") {
+            let parts = contents(annotated, report).into_iter();
+            let status = match annotated.metadata("is_error") {
                 Some(b"true") => "failed",
                 _ => "completed",
             };
             let mut update = ObjectBuilder::default();
             update
                 .text("sessionUpdate", "tool_call_update")
-                .raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .raw("toolCallId", annotated.message.tool_call_id.unwrap_or(b"\"\""))
                 .text("status", status)
                 .raw("content", array(parts.map(|part| element(&part))));
             lines.push(update.finish());
         }
         Role::Assistant => {
-            for part in said.reasoning() {
+            for part in annotated.reasoning() {
                 let text = json::member(part, "text").or(json::member(part, "thinking"));
                 let text = text.filter(|text| text.starts_with(b"\""));
                 report.count_loss(Loss::Part, u64::from(text.is_none()));
@@ -297,13 +297,13 @@ pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> 
                 report.count_loss(Loss::Signature, u64::from(is_signed));
                 lines.extend(text.map(|text| chunk("agent_thought_chunk", &draft::text_part(text))));
             }
-            let said_parts = contents(said, report).into_iter();
+            let said_parts = contents(annotated, report).into_iter();
             lines.extend(said_parts.map(|part| chunk("agent_message_chunk", &part)));
-            lines.extend(said.calls().into_iter().map(|call| request(call, report)));
+            lines.extend(annotated.calls().into_iter().map(|call| request(call, report)));
         }
         role => {
             report.count_loss(Loss::Message, u64::from(!matches!(role, Role::User)));
-            let parts = contents(said, report).into_iter();
+            let parts = contents(annotated, report).into_iter();
             lines.extend(parts.map(|part| chunk("user_message_chunk", &part)));
         }
     }
@@ -324,8 +324,8 @@ fn element(part: &[u8]) -> Vec<u8> {
 }
 
 /// The parts of a content: texts, and images with inline data.
-fn contents(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let pieces = content_parts(said.message.content).into_iter();
+fn contents(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let pieces = content_parts(annotated.message.content).into_iter();
     let parts = pieces.filter_map(|piece| match piece {
         RequestContent::Text(text) => Some(draft::text_part(text)),
         RequestContent::Other(part) => {
@@ -356,7 +356,7 @@ fn contents(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
 fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
     let function = function.unwrap_or(b"{}");
-    let arguments = json::member(function, "arguments").and_then(json::text);
+    let arguments = json::member_text(function, "arguments");
     report.count_loss(Loss::Arguments, u64::from(arguments.is_none()));
     let arguments = arguments.unwrap_or(Cow::Borrowed("{}"));
     let mut update = ObjectBuilder::default();
@@ -372,7 +372,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
 }
 
 /// A new line of a session.
-pub fn new_line(line: &[u8], said: &AnnotatedMessage<'_>, session: Option<&str>) -> Vec<u8> {
+pub fn new_line(line: &[u8], annotated: &AnnotatedMessage<'_>, session: Option<&str>) -> Vec<u8> {
     let update = json::member(line, "params").and_then(|params| json::member(params, "update"));
     let mut params = ObjectBuilder::default();
     if let Some(session) = session {
@@ -380,7 +380,7 @@ pub fn new_line(line: &[u8], said: &AnnotatedMessage<'_>, session: Option<&str>)
     }
     params.raw("update", update.unwrap_or(b"{}"));
     let mut built = ObjectBuilder::default();
-    let time = said.message.timestamp();
+    let time = annotated.message.timestamp();
     if let Some(time) = time.and_then(|time| time::milliseconds(&time)) {
         built.raw("timestamp", (time / 1000).to_string());
     }

@@ -171,12 +171,7 @@ impl PageData {
         let (_, rest) = page.split_once(&format!("<meta name=\"{NAME}\" content=\""))?;
         let (raw, _) = rest.split_once("\">")?;
         let raw = unescaped(raw).into_bytes();
-        let text = |name| {
-            json::member(&raw, name)
-                .and_then(json::text)
-                .unwrap_or_default()
-                .into_owned()
-        };
+        let text = |name| json::member_text(&raw, name).unwrap_or_default().into_owned();
         let number =
             |name| -> Option<u64> { std::str::from_utf8(json::member(&raw, name)?).ok()?.parse().ok() };
         Some(PageData {

@@ -199,7 +199,7 @@ impl<'a> Articles<'a> {
                 None => out.push_str(&format!(" <span>{}</span>", escaped(&written))),
             }
         }
-        if let Some(model) = json::member(shown.body, "model").and_then(json::text) {
+        if let Some(model) = json::member_text(shown.body, "model") {
             out.push_str(&format!(" <code>{}</code>", escaped(&model)));
         }
         let about = if self.outline.is_recorded { "" } else { "~" };
@@ -263,7 +263,7 @@ impl<'a> Articles<'a> {
                 MessagePart::Other(kind, raw) => media::push(out, &kind, raw, &mut self.images),
             }
         }
-        if let Some(refusal) = json::member(shown.body, "refusal").and_then(json::text) {
+        if let Some(refusal) = json::member_text(shown.body, "refusal") {
             out.push_str("<p class=\"mark\">refusal</p>\n");
             text(out, &refusal);
         }

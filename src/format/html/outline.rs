@@ -147,7 +147,7 @@ impl Outline {
                 self.times = Some((first.unwrap_or_else(|| written.to_string()), written.into_owned()));
             }
         }
-        if let Some(model) = json::member(body, "model").and_then(json::text)
+        if let Some(model) = json::member_text(body, "model")
             && !self.models.iter().any(|known| *known == model)
         {
             self.models.push(model.into_owned());

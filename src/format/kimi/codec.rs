@@ -156,21 +156,21 @@ impl Codec for Kimi {
     }
 
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
-        let said = messages.first()?;
-        let mut lines = self.lines(said, false, report);
+        let annotated = messages.first()?;
+        let mut lines = self.lines(annotated, false, report);
         match lines.len() {
-            1 if said.noted("lines").is_none() => lines.pop(),
+            1 if annotated.noted("lines").is_none() => lines.pop(),
             _ => Some(array(lines)),
         }
     }
 }
 
 impl Kimi {
-    fn lines(&self, said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
+    fn lines(&self, annotated: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
         match self.0 {
-            Variant::Log => log::encode(said, is_new, report),
-            Variant::Context => vec![context::encode(said, report)],
-            Variant::Stream => stream::encode(said, report),
+            Variant::Log => log::encode(annotated, is_new, report),
+            Variant::Context => vec![context::encode(annotated, report)],
+            Variant::Stream => stream::encode(annotated, report),
         }
     }
 }
@@ -219,12 +219,15 @@ impl Editor for Kimi {
         report: &mut Report,
     ) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
-        for said in messages {
-            let id = ids.id(said.body);
-            let body =
-                json::with_members(said.body, &[("id", Some(&id))]).unwrap_or_else(|_| said.body.to_vec());
-            let own = AnnotatedMessage { body: &body, ..*said };
-            let milliseconds = said
+        for annotated in messages {
+            let id = ids.id(annotated.body);
+            let body = json::with_members(annotated.body, &[("id", Some(&id))])
+                .unwrap_or_else(|_| annotated.body.to_vec());
+            let own = AnnotatedMessage {
+                body: &body,
+                ..*annotated
+            };
+            let milliseconds = annotated
                 .message
                 .timestamp()
                 .and_then(|time| time::milliseconds(&time));
@@ -243,14 +246,20 @@ impl Editor for Kimi {
         lines
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Model, Loss::Category, Loss::Name];
-        losses::members(&said.message, said.body, &lost, &["is_error", NAME], report);
+        losses::members(
+            &annotated.message,
+            annotated.body,
+            &lost,
+            &["is_error", NAME],
+            report,
+        );
         let is_lost = self.0 == Variant::Context;
         for (name, loss) in [("timestamp", Loss::Timestamp), ("usage", Loss::Usage)] {
             report.count_loss(
                 loss,
-                u64::from(is_lost && json::member(said.body, name).is_some()),
+                u64::from(is_lost && json::member(annotated.body, name).is_some()),
             );
         }
     }

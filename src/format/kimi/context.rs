@@ -59,27 +59,29 @@ fn draft(line: &[u8], role: &str) -> Option<draft::AnnotatedDraft> {
 }
 
 /// Encodes a message as a line.
-pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    let role = match said.message.role() {
+pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    let role = match annotated.message.role() {
         Role::System | Role::Developer => "_system_prompt".into(),
-        _ => said.message.role_name(),
+        _ => annotated.message.role_name(),
     };
     let mut line = ObjectBuilder::default();
     line.text("role", &role);
-    match said.message.content {
-        Some(raw) if raw.starts_with(b"\"") && said.reasoning().is_empty() => drop(line.raw("content", raw)),
-        None | Some(b"null") if said.reasoning().is_empty() => drop(line.text("content", "")),
-        _ => drop(line.raw("content", array(parts(said, report)))),
+    match annotated.message.content {
+        Some(raw) if raw.starts_with(b"\"") && annotated.reasoning().is_empty() => {
+            drop(line.raw("content", raw))
+        }
+        None | Some(b"null") if annotated.reasoning().is_empty() => drop(line.text("content", "")),
+        _ => drop(line.raw("content", array(parts(annotated, report)))),
     }
-    let calls = said.calls();
+    let calls = annotated.calls();
     if !calls.is_empty() {
         let calls = calls.into_iter().map(|call| function_call(call, report));
         line.raw("tool_calls", array(calls.collect::<Vec<_>>()));
     }
-    if let Some(id) = said.message.tool_call_id {
+    if let Some(id) = annotated.message.tool_call_id {
         line.raw("tool_call_id", id);
     }
-    if let Some(name) = json::member(said.body, "name") {
+    if let Some(name) = json::member(annotated.body, "name") {
         line.raw("name", name);
     }
     line.finish()

@@ -302,12 +302,12 @@ fn result(line: &[u8]) -> Option<draft::AnnotatedDraft> {
 
 /// Encodes a message as lines, without times. Only the first system prompt of a log is a message, so a new one is
 /// appended as a record.
-pub fn encode(said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
-    let is_appended = said.noted("appended").is_some();
-    match said.message.role() {
+pub fn encode(annotated: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) -> Vec<Vec<u8>> {
+    let is_appended = annotated.noted("appended").is_some();
+    match annotated.message.role() {
         Role::System | Role::Developer if !is_new && !is_appended => {
             let mut texts = Vec::new();
-            for piece in content_parts(said.message.content) {
+            for piece in content_parts(annotated.message.content) {
                 match piece {
                     RequestContent::Text(raw) => texts.extend(json::text(raw)),
                     RequestContent::Other(_) => report.count_loss(Loss::Metadata, 1),
@@ -318,29 +318,29 @@ pub fn encode(said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) ->
                 .text("systemPrompt", &texts.join("\n\n"));
             vec![line.finish()]
         }
-        Role::Assistant if !is_appended => steps(said, report),
+        Role::Assistant if !is_appended => steps(annotated, report),
         Role::Tool if !is_appended => {
             let mut result = ObjectBuilder::default();
-            result.raw("output", content(said, report));
-            if said.metadata("is_error") == Some(b"true") {
+            result.raw("output", content(annotated, report));
+            if annotated.metadata("is_error") == Some(b"true") {
                 result.raw("isError", "true");
             }
             let mut event = ObjectBuilder::default();
             event
                 .text("type", "tool.result")
-                .raw("toolCallId", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .raw("toolCallId", annotated.message.tool_call_id.unwrap_or(b"\"\""))
                 .raw("result", result.finish());
             vec![looped(&event.finish())]
         }
         _ => {
             let mut message = ObjectBuilder::default();
             message
-                .text("role", &said.message.role_name())
-                .raw("content", array(parts(said, report)));
-            let calls = said.calls().into_iter();
+                .text("role", &annotated.message.role_name())
+                .raw("content", array(parts(annotated, report)));
+            let calls = annotated.calls().into_iter();
             let calls = calls.map(|call| super::message::function_call(call, report));
             message.raw("toolCalls", array(calls.collect::<Vec<_>>()));
-            if let Some(id) = said.message.tool_call_id {
+            if let Some(id) = annotated.message.tool_call_id {
                 message.raw("toolCallId", id);
             }
             let mut line = ObjectBuilder::default();
@@ -351,10 +351,10 @@ pub fn encode(said: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) ->
     }
 }
 
-fn content(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    match said.message.content {
+fn content(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    match annotated.message.content {
         Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
-        _ => array(parts(said, report)),
+        _ => array(parts(annotated, report)),
     }
 }
 
@@ -365,8 +365,8 @@ fn looped(event: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a message as the lines of a step.
-fn steps(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let id = json::member(said.body, "id").unwrap_or(b"\"\"");
+fn steps(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let id = json::member(annotated.body, "id").unwrap_or(b"\"\"");
     let mut events = Vec::new();
     let mut event = |kind: &str, name: &str, more: &[(&str, &[u8])]| {
         let mut event = ObjectBuilder::default();
@@ -378,13 +378,14 @@ fn steps(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     };
     event("step.begin", "uuid", &[]);
     let is_silent = |part: &Vec<u8>| json::member(part, "text") == Some(b"\"\"");
-    let has_more = !said.calls().is_empty() || !reasoning_parts(said, &mut Report::default()).is_empty();
-    for part in parts(said, report) {
+    let has_more =
+        !annotated.calls().is_empty() || !reasoning_parts(annotated, &mut Report::default()).is_empty();
+    for part in parts(annotated, report) {
         if !(has_more && is_silent(&part)) {
             event("content.part", "stepUuid", &[("part", &part)]);
         }
     }
-    for call in said.calls() {
+    for call in annotated.calls() {
         let (id, name, arguments) = request(call, report);
         let text = json::text(arguments).unwrap_or_default();
         let is_value = json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
@@ -395,7 +396,7 @@ fn steps(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
             &[("toolCallId", id), ("name", name), ("args", arguments)],
         );
     }
-    if let Some(usage) = json::member(said.body, "usage") {
+    if let Some(usage) = json::member(annotated.body, "usage") {
         event("step.end", "uuid", &[("usage", usage)]);
     }
     events

@@ -66,9 +66,9 @@ pub fn call(id: Option<&[u8]>, name: Option<&[u8]>, arguments: Option<&[u8]>) ->
 }
 
 /// The parts of a message, reasoning first. String content is one part.
-pub fn parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let mut parts = reasoning_parts(said, report);
-    for piece in content_parts(said.message.content) {
+pub fn parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let mut parts = reasoning_parts(annotated, report);
+    for piece in content_parts(annotated.message.content) {
         match piece {
             RequestContent::Text(text) => parts.push(draft::text_part(text)),
             RequestContent::Other(part) => parts.push(part.to_vec()),
@@ -78,8 +78,8 @@ pub fn parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
 }
 
 /// The reasoning of a message as parts.
-pub fn reasoning_parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let thoughts = said.reasoning().into_iter().filter_map(|part| {
+pub fn reasoning_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let thoughts = annotated.reasoning().into_iter().filter_map(|part| {
         let text = member(part, "text").or(member(part, "thinking"));
         let encrypted = member(part, "encrypted_content");
         report.count_loss(Loss::Signature, u64::from(member(part, "signature").is_some()));

@@ -182,34 +182,34 @@ fn result(payload: &[u8]) -> Option<draft::AnnotatedDraft> {
 }
 
 /// Encodes a message as lines, without times.
-pub fn encode(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let content = |report: &mut Report| match said.message.content {
+pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let content = |report: &mut Report| match annotated.message.content {
         Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
-        _ => array(parts(said, report)),
+        _ => array(parts(annotated, report)),
     };
     let mut events = Vec::new();
-    match said.message.role() {
+    match annotated.message.role() {
         Role::Assistant => {
             events.push(("StepBegin", b"{}".to_vec()));
-            let parts = parts(said, report).into_iter();
+            let parts = parts(annotated, report).into_iter();
             let is_said = |part: &Vec<u8>| json::member(part, "text") != Some(b"\"\"");
             events.extend(parts.filter(is_said).map(|part| ("ContentPart", part)));
-            for call in said.calls() {
+            for call in annotated.calls() {
                 events.push(("ToolCall", function_call(call, report)));
             }
-            if let Some(usage) = json::member(said.body, "usage") {
+            if let Some(usage) = json::member(annotated.body, "usage") {
                 events.push(("StatusUpdate", wrapped("token_usage", usage)));
             }
         }
         Role::Tool => {
-            let is_failed = said.metadata("is_error") == Some(b"true");
+            let is_failed = annotated.metadata("is_error") == Some(b"true");
             let mut value = ObjectBuilder::default();
             value
                 .raw("is_error", if is_failed { "true" } else { "false" })
                 .raw("output", content(report));
             let mut payload = ObjectBuilder::default();
             payload
-                .raw("tool_call_id", said.message.tool_call_id.unwrap_or(b"\"\""))
+                .raw("tool_call_id", annotated.message.tool_call_id.unwrap_or(b"\"\""))
                 .raw("return_value", value.finish());
             events.push(("ToolResult", payload.finish()));
         }

@@ -104,7 +104,7 @@ pub trait Codec: Sized + Sync + 'static {
     }
     /// Session information from the members next to the list.
     fn info(&self, about: &[u8]) -> SessionInfo {
-        let text = |name| json::member(about, name).and_then(json::text);
+        let text = |name| json::member_text(about, name);
         SessionInfo {
             id: text("id").map(|id| id.into_owned()),
             title: text("title").map(|title| title.into_owned()),

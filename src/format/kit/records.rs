@@ -44,12 +44,7 @@ pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGr
             }
             Class::Event => {
                 let foreign = json::member(record.body, "type") == Some(b"\"foreign\"");
-                let own = || {
-                    json::member(record.body, "format")
-                        .and_then(json::text)
-                        .as_deref()
-                        == Some(name)
-                };
+                let own = || json::member_text(record.body, "format").as_deref() == Some(name);
                 let raw = match foreign {
                     true => json::member(record.body, "raw").filter(|_| own()),
                     false => noted("raw"),
@@ -123,7 +118,7 @@ pub fn note<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
 /// Whether an event was read from the source and changes its view: a summary, or the event for its hidden messages.
 pub fn is_own(session: &Session, index: usize, name: &str) -> bool {
     let record = session.record(index);
-    let strategy = |event| json::member(event, "strategy").and_then(json::text);
+    let strategy = |event| json::member_text(event, "strategy");
     record.event().is_some_and(|event| match event.name().as_ref() {
         "summary" => note(event.raw, name).is_some(),
         "compact" => strategy(event.raw).as_deref() == Some(name),
@@ -135,16 +130,16 @@ pub fn is_own(session: &Session, index: usize, name: &str) -> bool {
 pub fn annotated_messages<'b, B: AsRef<[u8]>>(bodies: &'b [B], name: &str) -> Vec<AnnotatedMessage<'b>> {
     // The records have no byte order mark.
     let place = Position { line: 0, offset: 1 };
-    let said = bodies.iter().enumerate().filter_map(|(nth, body)| {
+    let annotated = bodies.iter().enumerate().filter_map(|(nth, body)| {
         let record = Record::parse(body.as_ref(), place);
         Some(AnnotatedMessage::of(nth, record.body, *record.message()?, name))
     });
-    said.collect()
+    annotated.collect()
 }
 
 /// Whether an event is a passthrough record of this format.
 pub fn is_passthrough(event: &[u8], name: &str) -> bool {
-    let is = |member, value: &str| json::member(event, member).and_then(json::text).as_deref() == Some(value);
+    let is = |member, value: &str| json::member_text(event, member).as_deref() == Some(value);
     is("type", "foreign") && is("format", name)
 }
 

@@ -183,7 +183,7 @@ fn kind(element: &[u8]) -> Cow<'_, str> {
 fn ids(element: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     let names = ["id", "callID", "toolCallId", "tool_call_id", "tool_use_id"];
     let names = names.into_iter().filter(|_| element.starts_with(b"{"));
-    names.filter_map(|name| json::member(element, name).and_then(json::text))
+    names.filter_map(|name| json::member_text(element, name))
 }
 
 /// The key of an encoded element: its kind, and its id if it has one.

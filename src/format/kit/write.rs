@@ -187,7 +187,7 @@ pub fn write_as<C: Editor>(
 
 /// The variant of a source.
 fn variant<C: Codec>(own: &[u8]) -> Cow<'_, str> {
-    let named = |member| json::member(own, member).and_then(json::text);
+    let named = |member| json::member_text(own, member);
     // Annotations of older versions have it as the form.
     let is_variant = |form: &Cow<'_, str>| C::VARIANTS.iter().any(|known| known.variant() == form);
     let named = named("variant").or_else(|| named("form").filter(is_variant));

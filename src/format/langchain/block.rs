@@ -16,9 +16,7 @@ pub enum ConvertedBlock {
 }
 
 fn kind(block: &[u8]) -> Cow<'_, str> {
-    json::member(block, "type")
-        .and_then(json::text)
-        .unwrap_or_default()
+    json::member_text(block, "type").unwrap_or_default()
 }
 
 /// Converts a block; a string is text.
@@ -43,7 +41,7 @@ pub fn read(raw: &[u8]) -> ConvertedBlock {
 
 /// An attachment in LangChain's own form.
 fn standard(raw: &[u8]) -> Option<Media<'_>> {
-    let text = |name: &str| json::member(raw, name).and_then(json::text);
+    let text = |name: &str| json::member_text(raw, name);
     let kind = match kind(raw).as_ref() {
         "image" => MediaKind::Image,
         "audio" => MediaKind::Audio,

@@ -80,7 +80,7 @@ impl Codec for Langchain {
     }
 
     fn id(&self, raw: &[u8]) -> Option<String> {
-        let id = json::member(DictElement::of(raw)?.members, "id").and_then(json::text)?;
+        let id = json::member_text(DictElement::of(raw)?.members, "id")?;
         Some(id.into_owned()).filter(|id| !id.is_empty())
     }
 
@@ -97,11 +97,11 @@ impl Editor for Langchain {
 
     fn new_context(&self, _: &Session, _: &View) {}
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Timestamp, Loss::Category];
         losses::members(
-            &said.message,
-            said.body,
+            &annotated.message,
+            annotated.body,
             &lost,
             &[NAME, "is_error", "invalid"],
             report,

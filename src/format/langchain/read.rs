@@ -39,7 +39,7 @@ impl<'a> DictElement<'a> {
             return Some(DictElement { written, members });
         }
         let members = json::member(object, "data").filter(|raw| raw.starts_with(b"{"))?;
-        let written = json::member(object, "type").and_then(json::text)?.into_owned();
+        let written = json::member_text(object, "type")?.into_owned();
         Some(DictElement { written, members })
     }
 

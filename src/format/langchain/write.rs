@@ -10,9 +10,9 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 
 /// Encodes a message.
-pub fn element(said: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut Report) -> Vec<u8> {
-    let role = said.message.role_name();
-    let kind = match said.message.role() {
+pub fn element(annotated: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut Report) -> Vec<u8> {
+    let role = annotated.message.role_name();
+    let kind = match annotated.message.role() {
         Role::User => "human",
         Role::Assistant => "ai",
         Role::System | Role::Developer => "system",
@@ -20,21 +20,21 @@ pub fn element(said: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut R
         Role::Other => "chat",
     };
     let is_full = !is_constructor;
-    let (valid, invalid) = calls(said, report);
+    let (valid, invalid) = calls(annotated, report);
     let mut members = ObjectBuilder::default();
-    members.raw("content", content(said, &valid));
+    members.raw("content", content(annotated, &valid));
     let mut kwargs = ObjectBuilder::default();
-    if said.message.role() == Role::Developer {
+    if annotated.message.role() == Role::Developer {
         kwargs.text("__openai_role__", "developer");
     }
-    if let Some(refusal) = json::member(said.body, "refusal").filter(|raw| *raw != b"null") {
+    if let Some(refusal) = json::member(annotated.body, "refusal").filter(|raw| *raw != b"null") {
         kwargs.raw("refusal", refusal);
     }
     if is_full || !kwargs.is_empty() {
         members.raw("additional_kwargs", kwargs.finish());
     }
     let mut response = ObjectBuilder::default();
-    if let Some(model) = json::member(said.body, "model") {
+    if let Some(model) = json::member(annotated.body, "model") {
         response.raw("model_name", model);
     }
     if is_full || !response.is_empty() {
@@ -42,7 +42,7 @@ pub fn element(said: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut R
     }
     members.text("type", kind);
     for name in ["name", "id"] {
-        match json::member(said.body, name) {
+        match json::member(annotated.body, name) {
             Some(value) => drop(members.raw(name, value)),
             None if is_full => drop(members.raw(name, "null")),
             None => {}
@@ -54,7 +54,7 @@ pub fn element(said: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut R
             members
                 .raw("tool_calls", array(&valid))
                 .raw("invalid_tool_calls", array(invalid));
-            let reported = json::member(said.body, "usage");
+            let reported = json::member(annotated.body, "usage");
             let usage = reported.and_then(usage);
             report.count_loss(Loss::Usage, u64::from(reported.is_some() && usage.is_none()));
             match usage {
@@ -64,8 +64,8 @@ pub fn element(said: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut R
             }
         }
         "tool" => {
-            members.raw("tool_call_id", said.message.tool_call_id.unwrap_or(b"\"\""));
-            let failed = said.metadata("is_error") == Some(b"true");
+            members.raw("tool_call_id", annotated.message.tool_call_id.unwrap_or(b"\"\""));
+            let failed = annotated.metadata("is_error") == Some(b"true");
             if is_full {
                 members.raw("artifact", "null");
             }
@@ -88,15 +88,19 @@ pub fn element(said: &AnnotatedMessage<'_>, is_constructor: bool, report: &mut R
 }
 
 /// The content: a string, or a list of blocks, with reasoning first, and calls last if the content had calls.
-fn content(said: &AnnotatedMessage<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
-    let mut blocks: Vec<_> = said.reasoning().into_iter().map(block::reasoning_block).collect();
-    let kind = said.noted("blocks").and_then(json::text);
+fn content(annotated: &AnnotatedMessage<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
+    let mut blocks: Vec<_> = annotated
+        .reasoning()
+        .into_iter()
+        .map(block::reasoning_block)
+        .collect();
+    let kind = annotated.noted("blocks").and_then(json::text);
     let calls = calls.iter().filter(|_| kind.is_some());
     let calls = calls.map(|call| block::call(call, kind.as_deref().unwrap_or_default()));
     let calls: Vec<_> = calls.collect();
-    match said.message.content {
+    match annotated.message.content {
         Some(raw) if raw.starts_with(b"[") => {
-            blocks.extend(said.parts().into_iter().map(<[u8]>::to_vec));
+            blocks.extend(annotated.parts().into_iter().map(<[u8]>::to_vec));
         }
         Some(raw) if raw.starts_with(b"\"") => match blocks.is_empty() && calls.is_empty() {
             true => return raw.to_vec(),
@@ -110,9 +114,9 @@ fn content(said: &AnnotatedMessage<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// The calls whose arguments are an object, and all others.
-fn calls(said: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+fn calls(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut valid, mut invalid) = (Vec::new(), Vec::new());
-    for call in said.calls() {
+    for call in annotated.calls() {
         let function = json::member(call, "function")
             .or_else(|| json::member(call, "custom"))
             .unwrap_or(b"{}");

@@ -87,11 +87,7 @@ fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: ImagePoli
     let _ = writeln!(page, "\n## {label}\n");
     let mut facts: Vec<String> = Vec::new();
     facts.extend(said.timestamp().map(|time| prose::line(&time)));
-    facts.extend(
-        json::member(body, "model")
-            .and_then(json::text)
-            .map(|model| fence::span(&model)),
-    );
+    facts.extend(json::member_text(body, "model").map(|model| fence::span(&model)));
     if said.role() == Role::Tool {
         let call = said.tool_call_id().filter(|id| !id.is_empty());
         facts.extend(call.map(|id| format!("of {}", fence::span(&id))));
@@ -114,7 +110,7 @@ fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: ImagePoli
             MessagePart::Other(kind, raw) => blocks.push(other(&kind, raw, images)),
         }
     }
-    if let Some(refusal) = json::member(body, "refusal").and_then(json::text) {
+    if let Some(refusal) = json::member_text(body, "refusal") {
         blocks.push(format!("refusal:\n\n{}", prose::of(&refusal, images)));
     }
     for call in said.tool_calls() {

@@ -120,7 +120,7 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
 fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let mut parts = Vec::new();
     for raw in json::elements(read.content?, Dialect::Strict)? {
-        let kind = json::member(raw, "type").and_then(json::text);
+        let kind = json::member_text(raw, "type");
         let kind = kind.as_deref().unwrap_or_default();
         if raw.starts_with(b"\"") || PARTS.contains(&kind) {
             parts.push(raw.to_vec());

@@ -23,9 +23,7 @@ enum Stage {
 }
 
 fn kind(item: &[u8]) -> Cow<'_, str> {
-    json::member(item, "type")
-        .and_then(json::text)
-        .unwrap_or(Cow::Borrowed("message"))
+    json::member_text(item, "type").unwrap_or(Cow::Borrowed("message"))
 }
 
 fn is_message(item: &[u8]) -> bool {
@@ -133,9 +131,7 @@ pub fn read(items: &[&[u8]], tools: &mut ItemTools) -> Vec<AnnotatedDraft> {
         return vec![assistant(items, tools)];
     }
     if is_message(first) {
-        let role = json::member(first, "role")
-            .and_then(json::text)
-            .unwrap_or_default();
+        let role = json::member_text(first, "role").unwrap_or_default();
         let mut draft = AnnotatedDraft::new(&role);
         content(&mut draft, first);
         draft.note("item", extra_object(first, &["role", "content"]));
@@ -199,7 +195,7 @@ fn assistant(items: &[&[u8]], tools: &mut ItemTools) -> AnnotatedDraft {
             Stage::Reasoning => reasoning.push(*item),
             Stage::Call => {
                 if kind(item) != "function_call" {
-                    let id = json::member(item, "call_id").and_then(json::text);
+                    let id = json::member_text(item, "call_id");
                     tools.custom.extend(id.map(Cow::into_owned));
                 }
                 let unnamed = is_unnamed(item).then(|| quoted(&tools.name(item)));
@@ -295,9 +291,7 @@ fn output(item: &[u8], tools: &mut ItemTools) -> AnnotatedDraft {
         Some(other) => draft.raw("content", array([other])),
     };
     // A function's output needs no annotation; that of another tool could be mistaken for one.
-    let id = json::member(item, "call_id")
-        .and_then(json::text)
-        .unwrap_or_default();
+    let id = json::member_text(item, "call_id").unwrap_or_default();
     let usual: &[&str] =
         match kind(item) == "function_call_output" && !id.is_empty() && !tools.custom.contains(id.as_ref()) {
             true => &["type", "call_id", "output"],

@@ -98,8 +98,8 @@ impl Interface for Responses {
         item::group(elements)
     }
 
-    fn generates_call_ids(&self, said: &AnnotatedMessage<'_>) -> bool {
-        said.noted("unnamed").is_some()
+    fn generates_call_ids(&self, annotated: &AnnotatedMessage<'_>) -> bool {
+        annotated.noted("unnamed").is_some()
     }
 
     fn has_compactions(&self) -> bool {

@@ -17,7 +17,7 @@ pub fn read_content(content: &[u8]) -> Vec<u8> {
 }
 
 fn read(part: &[u8]) -> Vec<u8> {
-    let kind = json::member(part, "type").and_then(json::text);
+    let kind = json::member_text(part, "type");
     if let Some("input_text" | "output_text") = kind.as_deref()
         && let Ok(text) = json::with_members(part, &[("type", Some(b"\"text\""))])
     {
@@ -44,7 +44,7 @@ pub fn write(raw: &[u8], model: bool, writing: &mut WriteSettings<'_>) -> Option
         built.text("type", text_kind).raw("text", raw);
         return Some(built.finish());
     }
-    let kind = json::member(raw, "type").and_then(json::text);
+    let kind = json::member_text(raw, "type");
     match kind.as_deref() {
         Some("text") => {
             let mut built = ObjectBuilder::default();

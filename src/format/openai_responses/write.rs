@@ -20,9 +20,9 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
     let kinds = kinds(pieces);
     let mut request = ProviderRequest::default();
     for piece in pieces {
-        let said = match piece {
+        let annotated = match piece {
             RequestPart::Message(..) => match piece.annotated(writing.api) {
-                Some(said) => &{ said },
+                Some(annotated) => &{ annotated },
                 None => continue,
             },
             RequestPart::Summary(item, text, role) => {
@@ -41,21 +41,23 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
                 continue;
             }
         };
-        writing.report_bookkeeping_losses(said);
-        match said.message.role() {
+        writing.report_bookkeeping_losses(annotated);
+        match annotated.message.role() {
             Role::System
-                if is_instructions(said) && request.elements.is_empty() && request.system.is_none() =>
+                if is_instructions(annotated) && request.elements.is_empty() && request.system.is_none() =>
             {
-                request.system = said.string().map(<[u8]>::to_vec);
-                request.system_items.push(said.item);
+                request.system = annotated.string().map(<[u8]>::to_vec);
+                request.system_items.push(annotated.item);
             }
             Role::Assistant => {
-                let items = assistant(said, writing).into_iter();
-                request.elements.extend(items.map(|raw| element(said.item, raw)));
+                let items = assistant(annotated, writing).into_iter();
+                request
+                    .elements
+                    .extend(items.map(|raw| element(annotated.item, raw)));
             }
             Role::Tool => {
-                let raw = output(said, &kinds, writing);
-                request.elements.push(element(said.item, raw));
+                let raw = output(annotated, &kinds, writing);
+                request.elements.push(element(annotated.item, raw));
             }
             role => {
                 if role == Role::Other {
@@ -63,8 +65,8 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
                     writing.report.count_loss(Loss::Part, 1);
                 }
                 let role = if role == Role::Other { Role::User } else { role };
-                if let Some(raw) = message(said, role.name(), false, writing) {
-                    request.elements.push(element(said.item, raw));
+                if let Some(raw) = message(annotated, role.name(), false, writing) {
+                    request.elements.push(element(annotated.item, raw));
                 }
             }
         }
@@ -79,21 +81,21 @@ fn element(item: usize, raw: Vec<u8>) -> RequestElement {
     }
 }
 
-fn is_instructions(said: &AnnotatedMessage<'_>) -> bool {
-    said.metadata("from") == Some(b"\"instructions\"") && said.string().is_some()
+fn is_instructions(annotated: &AnnotatedMessage<'_>) -> bool {
+    annotated.metadata("from") == Some(b"\"instructions\"") && annotated.string().is_some()
 }
 
 /// The item types of all calls.
 fn kinds<'a>(pieces: &[RequestPart<'a>]) -> Kinds<'a> {
     let mut kinds = HashMap::new();
     for piece in pieces {
-        let Some(said) = piece.annotated(Api::OpenaiResponses) else {
+        let Some(annotated) = piece.annotated(Api::OpenaiResponses) else {
             continue;
         };
-        let calls = said.calls();
-        let notes = said.call_notes(calls.len());
+        let calls = annotated.calls();
+        let notes = annotated.call_notes(calls.len());
         for (nth, call) in calls.iter().enumerate() {
-            kinds.insert((said.item, nth), kind_of(call, notes.get(nth).copied()));
+            kinds.insert((annotated.item, nth), kind_of(call, notes.get(nth).copied()));
         }
     }
     kinds
@@ -113,15 +115,15 @@ fn kind_of<'a>(call: &'a [u8], note: Option<&'a [u8]>) -> Cow<'a, str> {
 
 /// Encodes a message as an item; `None` if it is empty.
 fn message(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     role: &str,
     bare: bool,
     writing: &mut WriteSettings<'_>,
 ) -> Option<Vec<u8>> {
-    let content = match said.string() {
+    let content = match annotated.string() {
         Some(text) => text.to_vec(),
         None => {
-            let given = said.parts();
+            let given = annotated.parts();
             let model = role == "assistant";
             let parts: Vec<_> = given
                 .into_iter()
@@ -135,7 +137,7 @@ fn message(
     };
     let mut item = ObjectBuilder::default();
     item.text("role", role).raw("content", content);
-    add_annotated_members(&mut item, said.noted("item"), bare);
+    add_annotated_members(&mut item, annotated.noted("item"), bare);
     Some(item.finish())
 }
 
@@ -148,27 +150,27 @@ fn add_annotated_members(item: &mut ObjectBuilder, note: Option<&[u8]>, bare: bo
     }
 }
 
-fn assistant(said: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<Vec<u8>> {
+fn assistant(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
-    for part in said.reasoning() {
+    for part in annotated.reasoning() {
         if json::member(part, "type") == Some(b"\"reasoning\"") {
             items.push(part.to_vec());
         } else {
             writing.report_lost_reasoning(part);
         }
     }
-    let bare = said.noted("reasoned").is_some() && items.is_empty();
-    if said.noted("whole").is_some() {
-        items.extend(said.parts().into_iter().map(<[u8]>::to_vec));
+    let bare = annotated.noted("reasoned").is_some() && items.is_empty();
+    if annotated.noted("whole").is_some() {
+        items.extend(annotated.parts().into_iter().map(<[u8]>::to_vec));
     } else {
-        let calls = !said.calls().is_empty();
+        let calls = !annotated.calls().is_empty();
         // An empty text next to calls is redundant.
-        if !(calls && said.string() == Some(b"\"\"") && said.noted("item").is_none()) {
-            items.extend(message(said, "assistant", bare, writing));
+        if !(calls && annotated.string() == Some(b"\"\"") && annotated.noted("item").is_none()) {
+            items.extend(message(annotated, "assistant", bare, writing));
         }
     }
-    let calls = said.calls();
-    let notes = said.call_notes(calls.len());
+    let calls = annotated.calls();
+    let notes = annotated.call_notes(calls.len());
     for (nth, raw) in calls.iter().enumerate() {
         items.push(call(raw, notes.get(nth).copied(), bare));
     }
@@ -214,18 +216,21 @@ fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
     item.finish()
 }
 
-fn output(said: &AnnotatedMessage<'_>, kinds: &Kinds<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
-    let note = said.noted("item");
+fn output(annotated: &AnnotatedMessage<'_>, kinds: &Kinds<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
+    let note = annotated.noted("item");
     let mut item = ObjectBuilder::default();
     if note.is_none_or(|note| json::member(note, "type").is_none()) {
-        let called = writing.calls.get(&said.item).and_then(|call| kinds.get(call));
+        let called = writing
+            .calls
+            .get(&annotated.item)
+            .and_then(|call| kinds.get(call));
         item.text(
             "type",
             &format!("{}_output", called.map_or("function_call", Cow::as_ref)),
         );
     }
-    item.raw("call_id", said.message.tool_call_id.unwrap_or(b"\"\""));
-    let content = said.message.content.unwrap_or(b"null");
+    item.raw("call_id", annotated.message.tool_call_id.unwrap_or(b"\"\""));
+    let content = annotated.message.content.unwrap_or(b"null");
     let output = match content.first() {
         Some(b'"') => content.to_vec(),
         Some(b'[') => {

@@ -27,9 +27,7 @@ impl Codec for Opencode {
             .filter(|raw| raw.starts_with(b"{"))
             .unwrap_or(b"{}");
         let text = |name: &str| {
-            let text = json::member(info, name)
-                .and_then(json::text)
-                .filter(|text| !text.is_empty());
+            let text = json::member_text(info, name).filter(|text| !text.is_empty());
             text.map(|text| text.into_owned())
         };
         SessionInfo {

@@ -19,7 +19,7 @@ pub fn read(part: &[u8]) -> Option<Vec<u8>> {
 
 /// A file with inline data as a native part; any other file is unchanged.
 fn file(part: &[u8]) -> Vec<u8> {
-    let text = |name| json::member(part, name).and_then(json::text);
+    let text = |name| json::member_text(part, name);
     let media = || {
         let (url, mime) = (text("url")?, text("mime")?);
         let data = url.strip_prefix("data:")?.strip_prefix(mime.as_ref())?;

@@ -191,7 +191,7 @@ fn tool(part: &[u8]) -> (Vec<u8>, Option<Draft>) {
     let state = json::member(part, "state").unwrap_or(b"{}");
     let input = json::member(state, "input").unwrap_or(b"");
     let call = draft::call(id, tool, &quoted(&String::from_utf8_lossy(input)));
-    let (came, failed) = match json::member(state, "status").and_then(json::text).as_deref() {
+    let (came, failed) = match json::member_text(state, "status").as_deref() {
         Some("completed") => (json::member(state, "output").unwrap_or(b"\"\""), false),
         Some("error") => (json::member(state, "error").unwrap_or(b"\"\""), true),
         _ => return (call, None),

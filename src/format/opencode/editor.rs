@@ -30,7 +30,7 @@ impl Editor for Opencode {
         let info = about
             .and_then(|about| json::member(about, "info"))
             .unwrap_or(b"{}");
-        let text = |name| json::member(info, name).and_then(json::text);
+        let text = |name| json::member_text(info, name);
         let infos = || source.raws.iter().filter_map(|raw| json::member(raw, "info"));
         // For a list of messages without a session, use the id in the messages.
         let named = || {
@@ -98,7 +98,9 @@ impl Editor for Opencode {
         report: &mut Report,
     ) -> Option<Vec<u8>> {
         // Results before the first call cannot be represented.
-        let first = messages.iter().position(|said| said.message.role() != Role::Tool);
+        let first = messages
+            .iter()
+            .position(|annotated| annotated.message.role() != Role::Tool);
         let (loose, messages) = messages.split_at(first.unwrap_or(messages.len()));
         report.count_loss(Loss::Orphan, loose.len() as u64);
         if messages.is_empty() {
@@ -107,16 +109,19 @@ impl Editor for Opencode {
         let info = new_info(messages, purpose, making, report);
         let mut results = Results::of(messages);
         let mut parts = Vec::new();
-        for said in messages.iter().filter(|said| said.message.role() != Role::Tool) {
-            let built = encode::parts(said, &mut results, report);
-            if said.message.role() == Role::User {
+        for annotated in messages
+            .iter()
+            .filter(|annotated| annotated.message.role() != Role::Tool)
+        {
+            let built = encode::parts(annotated, &mut results, report);
+            if annotated.message.role() == Role::User {
                 parts.extend(built);
                 continue;
             }
-            let usage = json::member(said.body, "usage");
+            let usage = json::member(annotated.body, "usage");
             let used = usage.and_then(Figures::of);
             report.count_loss(Loss::Usage, u64::from(usage.is_some() && used.is_none()));
-            let reason = if said.message.calls_tools() {
+            let reason = if annotated.message.calls_tools() {
                 "tool-calls"
             } else {
                 "stop"
@@ -163,9 +168,9 @@ impl Editor for Opencode {
         about
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let message = &said.message;
-        losses::members(message, said.body, &[Loss::Name], &["is_error"], report);
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+        let message = &annotated.message;
+        losses::members(message, annotated.body, &[Loss::Name], &["is_error"], report);
         let has_place = match message.role() {
             Role::User => matches!(message.category(), Category::Dialog | Category::Context),
             role => message.category() == role.category(),
@@ -202,11 +207,18 @@ fn new_info(
     let own = first.id();
     let (id, kept) = making.message_id(own.as_deref());
     if purpose == Purpose::Export {
-        let ids = others.iter().filter(|said| said.message.id.is_some()).count();
+        let ids = others
+            .iter()
+            .filter(|annotated| annotated.message.id.is_some())
+            .count();
         report.count_loss(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
         // All steps of an answer have the time of the first.
-        let steps = others.iter().filter(|said| said.message.role() != Role::Tool);
-        let steps = steps.filter(|said| said.message.timestamp.is_some()).count();
+        let steps = others
+            .iter()
+            .filter(|annotated| annotated.message.role() != Role::Tool);
+        let steps = steps
+            .filter(|annotated| annotated.message.timestamp.is_some())
+            .count();
         let now = rfc3339(time).and_then(|text| moment(&text));
         let moved = first.timestamp().is_some_and(|text| moment(&text) != now);
         report.count_loss(Loss::Timestamp, u64::from(moved) + steps as u64);
@@ -216,19 +228,19 @@ fn new_info(
     }
     let mut used = messages
         .iter()
-        .filter_map(|said| Figures::of(json::member(said.body, "usage")?));
+        .filter_map(|annotated| Figures::of(json::member(annotated.body, "usage")?));
     let models = messages.iter().rev();
     let model = models
-        .filter_map(|said| json::member(said.body, "model").and_then(json::text))
+        .filter_map(|annotated| json::member_text(annotated.body, "model"))
         .next();
     let last = messages
         .iter()
         .rev()
-        .find(|said| said.message.role() != Role::Tool);
+        .find(|annotated| annotated.message.role() != Role::Tool);
     let reported = ModelInfo {
         model: model.as_deref(),
         used: used.next_back().unwrap_or_default(),
-        calls: last.is_some_and(|said| said.message.calls_tools()),
+        calls: last.is_some_and(|annotated| annotated.message.calls_tools()),
         is_summary: false,
     };
     making.assistant(&id, time, &reported)

@@ -29,7 +29,7 @@ impl<'a> OpencodeMessage<'a> {
     pub fn of(raw: &'a [u8]) -> Option<OpencodeMessage<'a>> {
         json::members(raw, Dialect::Strict)?;
         let info = json::member(raw, "info")?;
-        let speaker = match json::member(info, "role").and_then(json::text)?.as_ref() {
+        let speaker = match json::member_text(info, "role")?.as_ref() {
             "user" => Sender::User,
             "assistant" => Sender::Assistant,
             _ => return None,
@@ -40,9 +40,7 @@ impl<'a> OpencodeMessage<'a> {
 
     /// A string member of `info`.
     pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
-        json::member(self.info, name)
-            .and_then(json::text)
-            .filter(|text| !text.is_empty())
+        json::member_text(self.info, name).filter(|text| !text.is_empty())
     }
 
     /// Its creation time.
@@ -78,16 +76,14 @@ impl<'a> OpencodeMessage<'a> {
     /// Its text.
     pub fn full_text(&self) -> String {
         let texts = self.parts.iter().filter(|part| kind(part) == "text");
-        let texts = texts.filter_map(|part| json::member(part, "text").and_then(json::text));
+        let texts = texts.filter_map(|part| json::member_text(part, "text"));
         texts.collect::<Vec<_>>().join("\n")
     }
 }
 
 /// The type of a part.
 pub fn kind(part: &[u8]) -> Cow<'_, str> {
-    json::member(part, "type")
-        .and_then(json::text)
-        .unwrap_or_default()
+    json::member_text(part, "type").unwrap_or_default()
 }
 
 /// A time from an object of times.

@@ -19,9 +19,12 @@ impl<'r> Results<'r> {
     /// The results among messages.
     pub fn of(messages: &[AnnotatedMessage<'r>]) -> Results<'r> {
         let mut results: HashMap<String, VecDeque<AnnotatedMessage<'r>>> = HashMap::new();
-        for said in messages.iter().filter(|said| said.message.role() == Role::Tool) {
-            let id = said.message.tool_call_id().unwrap_or_default().into_owned();
-            results.entry(id).or_default().push_back(*said);
+        for annotated in messages
+            .iter()
+            .filter(|annotated| annotated.message.role() == Role::Tool)
+        {
+            let id = annotated.message.tool_call_id().unwrap_or_default().into_owned();
+            results.entry(id).or_default().push_back(*annotated);
         }
         Results(results)
     }
@@ -36,7 +39,9 @@ impl<'r> Results<'r> {
 /// Encodes a user message, or steps of the model with their results, as an element; `None` for results alone.
 pub fn element(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut results = Results::of(messages);
-    let steps = messages.iter().filter(|said| said.message.role() != Role::Tool);
+    let steps = messages
+        .iter()
+        .filter(|annotated| annotated.message.role() != Role::Tool);
     let parts: Vec<_> = steps
         .clone()
         .flat_map(|step| parts(step, &mut results, report))
@@ -64,9 +69,13 @@ pub fn element(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
 }
 
 /// The parts of a message, including the results of its calls.
-pub fn parts(said: &AnnotatedMessage<'_>, results: &mut Results<'_>, report: &mut Report) -> Vec<Vec<u8>> {
-    let message = &said.message;
-    let mut parts: Vec<_> = said
+pub fn parts(
+    annotated: &AnnotatedMessage<'_>,
+    results: &mut Results<'_>,
+    report: &mut Report,
+) -> Vec<Vec<u8>> {
+    let message = &annotated.message;
+    let mut parts: Vec<_> = annotated
         .reasoning()
         .iter()
         .map(|raw| reasoning_part(raw, report))
@@ -85,7 +94,7 @@ pub fn parts(said: &AnnotatedMessage<'_>, results: &mut Results<'_>, report: &mu
             RequestContent::Other(raw) => parts.extend(file(raw, report)),
         }
     }
-    parts.extend(said.calls().iter().map(|raw| tool(raw, results, report)));
+    parts.extend(annotated.calls().iter().map(|raw| tool(raw, results, report)));
     parts
 }
 
@@ -204,5 +213,5 @@ fn reasoning_text(reasoning: &[u8]) -> Vec<u8> {
     }
     let summary = json::member(reasoning, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
     let texts = summary.unwrap_or_default().into_iter();
-    contents::texts(texts.filter_map(|part| json::member(part, "text").and_then(json::text)))
+    contents::texts(texts.filter_map(|part| json::member_text(part, "text")))
 }

@@ -56,8 +56,8 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an opencode session",
     document: |shape| {
-        let spoken = |message: &super::detect::ObjectShape<'_>| message.all(&["info", "parts"]);
-        shape.is_object("info") && shape.has_element("messages", spoken)
+        let is_message = |message: &super::detect::ObjectShape<'_>| message.all(&["info", "parts"]);
+        shape.is_object("info") && shape.has_element("messages", is_message)
     },
     list: |elements| {
         let any = |name: &str| elements.iter().any(|element| element.has(name));

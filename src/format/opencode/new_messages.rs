@@ -93,11 +93,7 @@ impl MessageFactory {
         }
         self.clock = self.clock.max(element.created().unwrap_or(0));
         let model = json::member(element.info, "model").unwrap_or(element.info);
-        let text = |name| {
-            json::member(model, name)
-                .and_then(json::text)
-                .map(Cow::into_owned)
-        };
+        let text = |name| json::member_string(model, name);
         self.provider = text("providerID").unwrap_or(std::mem::take(&mut self.provider));
         self.model = text("modelID").unwrap_or(std::mem::take(&mut self.model));
     }
@@ -239,7 +235,7 @@ impl MessageFactory {
         let mut after: Option<String> = None;
         let mut built = Vec::new();
         for part in parts {
-            match json::member(part, "id").and_then(json::text) {
+            match json::member_text(part, "id") {
                 Some(id) => {
                     after = Some(id.into_owned());
                     built.push(part.to_vec());

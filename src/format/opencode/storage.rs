@@ -23,9 +23,7 @@ pub fn is_session(record: &[u8]) -> bool {
 
 /// The document that an export of this session would produce: messages sorted by time and id, parts by id.
 pub fn document(record: &[u8], files: &ListFiles<'_>) -> Result<Vec<u8>> {
-    let id = json::member(record, "id")
-        .and_then(json::text)
-        .unwrap_or_default();
+    let id = json::member_text(record, "id").unwrap_or_default();
     let mut messages = Vec::new();
     for (stem, info) in files(&folder("message", &id)?)? {
         let own = name(&info, stem);
@@ -68,7 +66,7 @@ fn folder(kind: &str, id: &str) -> Result<String> {
 
 /// The id of a record, else its file name.
 fn name(record: &[u8], stem: String) -> String {
-    let id = json::member(record, "id").and_then(json::text);
+    let id = json::member_text(record, "id");
     id.map_or(stem, |id| id.into_owned())
 }
 

@@ -125,7 +125,7 @@ fn reasoning_text(message: &Message<'_>) -> Option<String> {
     let mut parts = ArrayElements::new(message.reasoning?, Dialect::Strict).ok()?;
     let mut texts = Vec::new();
     while let Some((_, part)) = parts.next().ok()? {
-        texts.extend(json::member(part, "text").and_then(json::text));
+        texts.extend(json::member_text(part, "text"));
     }
     let text = texts.join("\n");
     (!text.is_empty()).then_some(text)
@@ -133,7 +133,7 @@ fn reasoning_text(message: &Message<'_>) -> Option<String> {
 
 /// The answer of a run: `raw_answer`, or else the complete payload, as JSON unless it is a string.
 pub fn answer_of(payload: &[u8]) -> String {
-    let value = match json::member(payload, "raw_answer").and_then(json::text) {
+    let value = match json::member_text(payload, "raw_answer") {
         Some(text) => return text.into_owned(),
         None => payload,
     };

@@ -21,6 +21,9 @@
 //!
 //! An unanswered turn and the last failed attempt are stored in the document's member `convo`, which PenguiFlow
 //! ignores.
+//!
+//! Not built on the kit: the turns are in three lists, between which they move with the health of the summarizer, and a
+//! turn is a question and its answer instead of an element per message.
 
 mod config;
 mod digest;

@@ -149,7 +149,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         .and_then(|open| json::elements(open, Dialect::Strict))
         .unwrap_or_default()
     {
-        if json::member(message, "role").and_then(json::text).is_some() {
+        if json::member_text(message, "role").is_some() {
             session.push_new(&json::compact(message).0);
         }
     }
@@ -278,7 +278,7 @@ fn attempt(
         .and_then(|own| json::member(own.raw, "attempt"))
         .map(|raw| json::compact(raw).0)
         .filter(|raw| {
-            let said = json::member(raw, "health").and_then(json::text);
+            let said = json::member_text(raw, "health");
             json::member(raw, "type") == Some(b"\"attempt\"")
                 && (said.as_deref() == Some("degraded")) == degraded
         });

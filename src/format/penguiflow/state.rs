@@ -246,7 +246,7 @@ fn without_clock(health: &Health) -> health::State {
 }
 
 fn is_generated(attempt: &[u8]) -> bool {
-    json::member(attempt, "id").and_then(json::text).as_deref() == Some(BASE_ATTEMPT)
+    json::member_text(attempt, "id").as_deref() == Some(BASE_ATTEMPT)
 }
 
 const EMPTY: &[u8] = b"\"\"";
@@ -269,7 +269,7 @@ impl VisibleSummary {
             };
             let record = session.record(*line);
             let event = record.event().map(|event| event.raw).unwrap_or_default();
-            reported.is_own = json::member(event, "by").and_then(json::text).as_deref() == Some(BY);
+            reported.is_own = json::member_text(event, "by").as_deref() == Some(BY);
             reported.raw = match json::member(event, "content") {
                 Some(content) if reported.is_own => content.to_vec(),
                 _ => {

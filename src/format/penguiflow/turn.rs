@@ -93,9 +93,7 @@ pub fn artifacts(message: &Message<'_>) -> Vec<String> {
 
 /// The zone in a message's metadata, which marks the end of a turn.
 pub(super) fn zone(message: &Message<'_>) -> Option<Zone> {
-    json::member(noted(message)?, "zone")
-        .and_then(json::text)
-        .and_then(|name| Zone::from_name(&name))
+    json::member_text(noted(message)?, "zone").and_then(|name| Zone::from_name(&name))
 }
 
 fn string(text: &str) -> Vec<u8> {
@@ -164,7 +162,7 @@ impl PenguiflowTurn {
 
     /// The original turn, if its messages are unchanged.
     fn unchanged_turn(&self) -> Option<Cow<'_, str>> {
-        let raw = json::member(&self.noted, "raw").and_then(json::text)?;
+        let raw = json::member_text(&self.noted, "raw")?;
         let read = TurnMembers::of(raw.as_bytes())?;
         (read.user == self.user && read.answer == self.answer).then_some(raw)
     }

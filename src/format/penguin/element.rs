@@ -98,7 +98,7 @@ impl<'w> Elements<'w> {
 
     /// An element of the document that is not a message, and was preserved as an event.
     pub fn foreign(&mut self, event: &[u8]) -> Option<Vec<u8>> {
-        let is = |name, value| json::member(event, name).and_then(json::text).as_deref() == Some(value);
+        let is = |name, value| json::member_text(event, name).as_deref() == Some(value);
         if !is("type", "foreign") || !is("format", "penguin") {
             return None;
         }

@@ -27,6 +27,9 @@
 //! taken from the metadata, and a list of one text part becomes a string. An element of `messages` that is not an
 //! object becomes a `foreign` event. A header text that decoding changed, such as one with a lone surrogate, is also
 //! kept in `id` or `metadata`, so that every parser can read the header.
+//!
+//! Not built on the kit: a document is written together with its backup and its unfinished save (`store/foreign/penguin`),
+//! and damaged documents are recovered message by message, for which the kit has no place.
 
 mod category;
 mod checkpoint;

@@ -104,7 +104,7 @@ const MARKER_MEMBERS: [&str; 3] = ["type", "previous_session", "previous_session
 
 /// The members of a line's metadata that are also written to Penguin's metadata.
 pub(super) fn marks(metadata: &[u8]) -> Vec<(&'static str, &[u8])> {
-    let kind = json::member(metadata, "type").and_then(json::text);
+    let kind = json::member_text(metadata, "type");
     let marker = match kind.as_deref() == Some(MARKER) {
         true => &MARKER_MEMBERS[..],
         false => &[],

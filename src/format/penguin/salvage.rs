@@ -246,10 +246,10 @@ impl<'b> SalvageSearch<'b> {
     fn resume(&mut self, from: usize, near: &[usize]) -> Option<usize> {
         let bytes = self.bytes;
         let from = from.min(bytes.len());
-        let spoken = |raw: &[u8], _| may_be_message(raw);
+        let is_message = |raw: &[u8], _| may_be_message(raw);
         for place in near {
             let at = json::skip_space(bytes, *place);
-            if self.begins(at, spoken) {
+            if self.begins(at, is_message) {
                 return Some(at);
             }
         }
@@ -257,7 +257,7 @@ impl<'b> SalvageSearch<'b> {
             let marker = [indent, b"{"].concat();
             for found in memchr::memmem::find_iter(&bytes[from..], &marker) {
                 let at = from + found + indent.len();
-                if self.begins(at, spoken) {
+                if self.begins(at, is_message) {
                     return Some(at);
                 }
             }

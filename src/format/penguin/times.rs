@@ -39,7 +39,7 @@ fn time_form(text: &str) -> String {
 pub(super) fn has_mixed_times<'a>(mut messages: impl Iterator<Item = &'a [u8]>) -> bool {
     let mut known: Option<String> = None;
     messages.any(|raw| {
-        let Some(form) = json::member(raw, "timestamp").and_then(json::text) else {
+        let Some(form) = json::member_text(raw, "timestamp") else {
             return false;
         };
         let form = time_form(&form);

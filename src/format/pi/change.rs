@@ -179,9 +179,7 @@ fn branch(
                 compaction(session, Some(item), &[], places, chain);
             }
             (Item::Line(_), Some(place)) => {
-                let kind = json::member(&place.body, "type")
-                    .and_then(json::text)
-                    .unwrap_or_default();
+                let kind = json::member_text(&place.body, "type").unwrap_or_default();
                 let own = json::member(&place.body, "timestamp").unwrap_or(&time);
                 chain.add(&kind, own, &place.body, None);
             }

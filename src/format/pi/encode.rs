@@ -10,21 +10,21 @@ use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 
 /// Restores the entry of a message, without id and time.
-pub fn entry(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+pub fn entry(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let mut built = ObjectBuilder::default();
-    match said.noted("type") {
+    match annotated.noted("type") {
         Some(kind @ b"\"branch_summary\"") => {
-            built.raw("type", kind).text("summary", &said.message.text());
+            built.raw("type", kind).text("summary", &annotated.message.text());
         }
         Some(kind) => drop(
             built
                 .raw("type", kind)
-                .raw("content", content(&said.message, report)),
+                .raw("content", content(&annotated.message, report)),
         ),
         None => drop(
             built
                 .text("type", "message")
-                .raw("message", message(said, true, report)),
+                .raw("message", message(annotated, true, report)),
         ),
     }
     built.finish()
@@ -32,12 +32,12 @@ pub fn entry(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
 
 /// Encodes the message of an entry; `own` if it was read from one.
 pub fn message(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> Vec<u8> {
-    let (said, body) = (&piece.message, piece.body);
+    let (annotated, body) = (&piece.message, piece.body);
     let role = piece.noted("role").and_then(json::text).filter(|_| own);
     let mut built = ObjectBuilder::default();
-    match (said.role(), role.as_deref()) {
+    match (annotated.role(), role.as_deref()) {
         (_, Some("bashExecution")) => {
-            let parts = said.parts();
+            let parts = annotated.parts();
             let mut texts = parts.iter().map(|part| match part {
                 crate::model::message::MessagePart::Text(text) => text.clone(),
                 crate::model::message::MessagePart::Other(..) => Cow::Borrowed(""),
@@ -48,10 +48,12 @@ pub fn message(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> 
                 .text("output", &texts.collect::<Vec<_>>().join("\n"));
         }
         (_, Some(role @ ("branchSummary" | "compactionSummary"))) => {
-            built.text("role", role).text("summary", &said.text());
+            built.text("role", role).text("summary", &annotated.text());
         }
         (_, Some(role @ ("custom" | "hookMessage"))) => {
-            built.text("role", role).raw("content", content(said, report));
+            built
+                .text("role", role)
+                .raw("content", content(annotated, report));
         }
         (Role::Assistant, _) => {
             built
@@ -64,22 +66,24 @@ pub fn message(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> 
         (Role::Tool, _) => {
             built
                 .text("role", "toolResult")
-                .raw("toolCallId", said.tool_call_id.unwrap_or(b"\"\""));
-            if let Some(name) = said.name {
+                .raw("toolCallId", annotated.tool_call_id.unwrap_or(b"\"\""));
+            if let Some(name) = annotated.name {
                 built.raw("toolName", name);
             }
-            built.raw("content", content(said, report));
+            built.raw("content", content(annotated, report));
         }
         _ => {
-            built.text("role", "user").raw("content", content(said, report));
+            built
+                .text("role", "user")
+                .raw("content", content(annotated, report));
         }
     }
     built.finish()
 }
 
 /// Encodes the content of a message that is not from the model.
-pub fn content(said: &Message<'_>, report: &mut Report) -> Vec<u8> {
-    match said.content {
+pub fn content(annotated: &Message<'_>, report: &mut Report) -> Vec<u8> {
+    match annotated.content {
         Some(raw) if raw.starts_with(b"[") => {
             let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
             array(parts.into_iter().filter_map(|part| block(part, report)))
@@ -91,7 +95,7 @@ pub fn content(said: &Message<'_>, report: &mut Report) -> Vec<u8> {
 
 /// Encodes a part as a block; otherwise reports a loss.
 fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
-    let kind = json::member(raw, "type").and_then(json::text).unwrap_or_default();
+    let kind = json::member_text(raw, "type").unwrap_or_default();
     if let (true, text) = (raw.starts_with(b"\""), raw) {
         return Some(draft::text_part(text));
     }

@@ -53,29 +53,29 @@ pub fn add(
         return;
     };
     let time = message.timestamp.unwrap_or(time);
-    let said = AnnotatedMessage::of(0, body, message, NAME);
-    let is_own = ["residue", "raw"].iter().any(|name| said.noted(name).is_some());
-    let Some(note) = said.note.filter(|_| is_own) else {
-        return append_message(&said, time, id, names, chain, report);
+    let annotated = AnnotatedMessage::of(0, body, message, NAME);
+    let is_own = ["residue", "raw"]
+        .iter()
+        .any(|name| annotated.noted(name).is_some());
+    let Some(note) = annotated.note.filter(|_| is_own) else {
+        return append_message(&annotated, time, id, names, chain, report);
     };
-    if let Some(entry) = residue::noted(note, || Some(encode::entry(&said, report))) {
-        let kind = json::member(&entry, "type")
-            .and_then(json::text)
-            .unwrap_or_default();
+    if let Some(entry) = residue::noted(note, || Some(encode::entry(&annotated, report))) {
+        let kind = json::member_text(&entry, "type").unwrap_or_default();
         chain.add(&kind, time, &entry, id);
     }
 }
 
 /// Appends a message from another format.
 fn append_message(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     clock: &[u8],
     id: Option<String>,
     names: &ToolNames,
     chain: &mut EntryChain,
     report: &mut Report,
 ) {
-    let message = &said.message;
+    let message = &annotated.message;
     let reported = match (message.role(), message.category()) {
         (Role::System | Role::Developer | Role::Other, _) => Some(message.role_name().into_owned()),
         (Role::User, Category::Context | Category::SystemOutput | Category::System) => {
@@ -95,7 +95,7 @@ fn append_message(
             .raw("display", "true");
         return chain.add("custom_message", clock, &custom.finish(), id);
     }
-    let encoded = encode::message(said, false, report);
+    let encoded = encode::message(annotated, false, report);
     let milliseconds = json::text(clock)
         .and_then(|time| time::milliseconds(&time))
         .unwrap_or(0);
@@ -116,7 +116,7 @@ fn append_message(
                 members.text("model", "unknown");
             }
             members
-                .raw("usage", usage(json::member(said.body, "usage"), report))
+                .raw("usage", usage(json::member(annotated.body, "usage"), report))
                 .text("stopReason", if calls { "toolUse" } else { "stop" });
         }
         Role::Tool => {

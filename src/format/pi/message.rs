@@ -82,9 +82,7 @@ fn assistant(message: &[u8]) -> AnnotatedDraft {
     let claude = json::member(message, "api") == Some(b"\"anthropic-messages\"");
     let (mut reasoning, mut said, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for raw in blocks.unwrap_or_default() {
-        let kind = json::member(raw, "type")
-            .and_then(json::text)
-            .unwrap_or(Cow::Borrowed(""));
+        let kind = json::member_text(raw, "type").unwrap_or(Cow::Borrowed(""));
         match kind.as_ref() {
             "thinking" => {
                 reasoning.push(reasoning_part(raw, claude));

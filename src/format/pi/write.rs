@@ -157,19 +157,14 @@ fn restored_lines(session: &Session, first: Vec<u8>) -> (RecordPositions, EntryC
                 let is_entry = records::is_passthrough(record.body, NAME);
                 if let Some(raw) = json::member(record.body, "raw").filter(|_| is_entry) {
                     chain.lines.push(raw.to_vec());
-                    chain.last = json::member(raw, "id")
-                        .and_then(json::text)
-                        .map(|id| id.into_owned())
-                        .or(chain.last.take());
+                    chain.last = json::member_string(raw, "id").or(chain.last.take());
                 }
             }
             _ => {}
         }
         if chain.lines.len() > before {
             let body = chain.lines[before].clone();
-            let id = json::member(&body, "id")
-                .and_then(json::text)
-                .map(|id| id.into_owned());
+            let id = json::member_string(&body, "id");
             places.entries.insert(
                 index,
                 RecordPosition {
@@ -194,9 +189,7 @@ fn compaction(event: &[u8], chain: &mut EntryChain) {
     for (name, value) in extra_members(note, &["id", "parentId", "timestamp"]) {
         members.raw(&name, value);
     }
-    let id = json::member(note, "id")
-        .and_then(json::text)
-        .map(|id| id.into_owned());
+    let id = json::member_string(note, "id");
     let time = json::member(note, "timestamp").or_else(|| json::member(event, "at"));
     chain.add(
         "compaction",

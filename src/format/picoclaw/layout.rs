@@ -144,7 +144,7 @@ fn rejected(session: &Session, index: usize) -> Option<Vec<u8>> {
 /// The original text of a passthrough record.
 fn passthrough_text(record: &Record<'_>) -> Option<Vec<u8>> {
     let event = record.event()?;
-    let text = |name: &str| json::member(event.raw, name).and_then(json::text);
+    let text = |name: &str| json::member_text(event.raw, name);
     if event.name() != "foreign" || text("format")? != "picoclaw" {
         return None;
     }
@@ -165,7 +165,7 @@ pub(super) fn is_own(session: &Session) -> bool {
 fn source(session: &Session, name: &str) -> Option<String> {
     let header = session.header();
     let (_, source) = header.iter().find(|(known, _)| known == "source")?;
-    Some(json::member(source, name).and_then(json::text)?.into_owned())
+    Some(json::member_text(source, name)?.into_owned())
 }
 
 /// Counts the events that the files cannot represent; with a sidecar (`kept`), truncations and summaries are

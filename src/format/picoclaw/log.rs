@@ -5,7 +5,9 @@ use super::go;
 use super::line::MessageLine;
 use super::member::array;
 use crate::error::Position;
+use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
+use crate::format::request::request_part::quoted;
 use crate::model::json::{self, JsonError, ObjectBuilder};
 use crate::model::key::{self, Derive};
 use crate::model::record::{Record, RecordKind};
@@ -119,12 +121,10 @@ impl<'r> PicoclawLog<'r> {
     /// Appends a value that is not a message as text.
     pub fn foreign(&mut self, raw: &[u8], place: Position) {
         let raw = go::repaired(raw.to_vec());
-        let mut built = ObjectBuilder::default();
-        built
-            .text("type", "foreign")
-            .text("format", "picoclaw")
-            .text("raw", &String::from_utf8_lossy(&raw));
-        self.push(built.finish(), place);
+        self.push(
+            passthrough("picoclaw", &quoted(&String::from_utf8_lossy(&raw))),
+            place,
+        );
     }
 
     /// Appends the events for the summary, the truncation and hidden messages. `at` is the time of the last change;

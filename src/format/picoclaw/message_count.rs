@@ -35,7 +35,7 @@ fn is_empty_line(session: &Session, index: usize) -> bool {
     match session.class(index) {
         Class::Unreadable => is_empty(body),
         Class::Event if json::member(body, "format") == Some(br#""picoclaw""#) => {
-            let raw = json::member(body, "raw").and_then(json::text);
+            let raw = json::member_text(body, "raw");
             raw.map(Cow::into_owned)
                 .is_some_and(|raw| is_empty(raw.as_bytes()))
         }

@@ -8,6 +8,9 @@
 //!   unknown ones in `members`;
 //! - of a message: `media`, `attachments`, `system_parts`, unknown ones in `members`, and `calls`: an array parallel to
 //!   `tool_calls` with null or an object of `thought_signature`, `extra_content`, `members` and `function_members`.
+//!
+//! Not built on the kit: a session is a pair of files, of which the sidecar counts the lines of the log that are hidden;
+//! both change together (`store/foreign/picoclaw`).
 
 mod call;
 mod counted_lines;
@@ -187,9 +190,7 @@ fn not_a_session(why: &str) -> Error {
 
 /// The aliases in a session's header: trimmed, without blank ones, duplicates and the session's own key.
 pub fn aliases(header_line: &[u8]) -> Vec<String> {
-    let own = json::member(header_line, "key")
-        .and_then(json::text)
-        .unwrap_or_default();
+    let own = json::member_text(header_line, "key").unwrap_or_default();
     let all = json::member(header_line, "metadata")
         .and_then(|metadata| json::member(metadata, "picoclaw"))
         .and_then(|picoclaw| json::member(picoclaw, "aliases"))
@@ -219,10 +220,7 @@ fn stem_of(name: &str) -> &str {
 
 /// The digest in a `source` member.
 fn digest(source: &[u8]) -> String {
-    json::member(source, "sha256")
-        .and_then(json::text)
-        .map(Cow::into_owned)
-        .unwrap_or_default()
+    json::member_string(source, "sha256").unwrap_or_default()
 }
 
 /// The key in a file, else that of its name; `None` on a pipe.

@@ -181,7 +181,7 @@ fn candidate(
     now: Option<&str>,
     lost: &mut Vec<Loss>,
 ) -> Vec<u8> {
-    let text = |name: &str| json::member(body, name).and_then(json::text);
+    let text = |name: &str| json::member_text(body, name);
     let mut built = ObjectBuilder::default();
     let role = match message.role() {
         Role::Developer => Cow::Borrowed("system"),
@@ -237,10 +237,7 @@ fn reasoning(raw: &[u8], lost: &mut Vec<Loss>) -> String {
     }
     let mut texts = Vec::new();
     for part in json::elements(raw, Dialect::Strict).unwrap_or_default() {
-        match json::member(part, "text")
-            .and_then(json::text)
-            .or(json::text(part))
-        {
+        match json::member_text(part, "text").or(json::text(part)) {
             Some(text) => texts.push(text),
             None => lost.push(Loss::Reasoning),
         }
@@ -266,7 +263,7 @@ fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
         let beside = beside.get(nth).copied().unwrap_or(b"{}");
         let mut built = ObjectBuilder::default();
         built.text("id", &call.id);
-        if let Some(kind) = json::member(raw, "type").and_then(json::text) {
+        if let Some(kind) = json::member_text(raw, "type") {
             built.text("type", &kind);
         }
         let custom = json::member(raw, "custom").is_some();

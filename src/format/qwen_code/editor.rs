@@ -136,8 +136,8 @@ impl Editor for QwenCode {
         report: &mut Report,
     ) -> Vec<Vec<u8>> {
         let mut built = Vec::new();
-        for said in messages {
-            built.extend(new_record(said, making, report));
+        for annotated in messages {
+            built.extend(new_record(annotated, making, report));
             if let Some(title) = making.title.take_if(|_| !built.is_empty()) {
                 let mut payload = ObjectBuilder::default();
                 payload.text("customTitle", &title).text("titleSource", "manual");
@@ -163,33 +163,36 @@ impl Editor for QwenCode {
         )])
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let known = [NAME, "is_error", Api::Gemini.name()];
-        losses::members(&said.message, said.body, &[Loss::Name], &known, report);
-        let is_turn = matches!(said.message.role(), Role::User | Role::Assistant | Role::Tool);
-        let is_lost = !is_turn || said.message.category.is_some();
+        losses::members(&annotated.message, annotated.body, &[Loss::Name], &known, report);
+        let is_turn = matches!(
+            annotated.message.role(),
+            Role::User | Role::Assistant | Role::Tool
+        );
+        let is_lost = !is_turn || annotated.message.category.is_some();
         report.count_loss(Loss::Category, u64::from(is_lost));
     }
 }
 
 /// The record of a new message.
 fn new_record(
-    said: &AnnotatedMessage<'_>,
+    annotated: &AnnotatedMessage<'_>,
     making: &mut QwenRecordFactory,
     report: &mut Report,
 ) -> Option<Vec<u8>> {
-    let role = said.message.role();
+    let role = annotated.message.role();
     let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
-    let id = said.message.tool_call_id().unwrap_or_default();
+    let id = annotated.message.tool_call_id().unwrap_or_default();
     let name = making.names.get(id.as_ref()).cloned();
     match role {
         Role::Assistant => {
-            let thoughts = reasoning_parts(said, report);
+            let thoughts = reasoning_parts(annotated, report);
             changes.push(("reasoning", (!thoughts.is_empty()).then(|| array(thoughts))));
-            if json::member(said.body, "model").is_none() {
+            if json::member(annotated.body, "model").is_none() {
                 changes.extend(making.model.clone().map(|model| ("model", Some(model))));
             }
-            for call in said.message.tool_calls() {
+            for call in annotated.message.tool_calls() {
                 making.names.insert(call.id.to_string(), quoted(&call.name));
             }
         }
@@ -200,19 +203,19 @@ fn new_record(
         .iter()
         .map(|(name, raw)| (*name, raw.as_deref()))
         .collect();
-    let body = json::with_members(said.body, &changes).map_or(Cow::Borrowed(said.body), Cow::Owned);
+    let body = json::with_members(annotated.body, &changes).map_or(Cow::Borrowed(annotated.body), Cow::Owned);
     let bodies = [body];
-    let said = records::annotated_messages(&bodies, NAME).into_iter().next()?;
-    let mut record = making.record(kind(role), said.body);
+    let annotated = records::annotated_messages(&bodies, NAME).into_iter().next()?;
+    let mut record = making.record(kind(role), annotated.body);
     record.raw(
         "message",
-        content(role, &gemini::parts(&said, true, false, report)),
+        content(role, &gemini::parts(&annotated, true, false, report)),
     );
     if role == Role::Assistant {
-        add_figures(&mut record, &said, report);
+        add_figures(&mut record, &annotated, report);
     }
     if role == Role::Tool {
-        let is_error = said.metadata("is_error") == Some(b"true");
+        let is_error = annotated.metadata("is_error") == Some(b"true");
         let mut result = ObjectBuilder::default();
         result
             .text("callId", &id)
@@ -223,10 +226,10 @@ fn new_record(
 }
 
 /// The reasoning of a message as parts of the Gemini API.
-fn reasoning_parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+fn reasoning_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let signs = ["signature", "encrypted_content", "data"];
     let mut thoughts = Vec::new();
-    for part in said.reasoning() {
+    for part in annotated.reasoning() {
         if json::member(part, "type") == Some(b"\"thought\"") {
             thoughts.push(part.to_vec());
             continue;

@@ -30,7 +30,7 @@ pub fn records(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
     let role = first.message.role();
     let parts = messages
         .iter()
-        .flat_map(|said| gemini::parts(said, true, true, report));
+        .flat_map(|annotated| gemini::parts(annotated, true, true, report));
     let mut parts: Vec<Vec<u8>> = parts.collect();
     let lines = first
         .noted("lines")
@@ -69,11 +69,11 @@ pub fn records(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
 }
 
 /// Adds the model and usage of a reply.
-pub fn add_figures(record: &mut ObjectBuilder, said: &AnnotatedMessage<'_>, report: &mut Report) {
-    if let Some(model) = json::member(said.body, "model") {
+pub fn add_figures(record: &mut ObjectBuilder, annotated: &AnnotatedMessage<'_>, report: &mut Report) {
+    if let Some(model) = json::member(annotated.body, "model") {
         record.raw("model", model);
     }
-    let Some(usage) = json::member(said.body, "usage") else {
+    let Some(usage) = json::member(annotated.body, "usage") else {
         return;
     };
     match metadata(usage) {

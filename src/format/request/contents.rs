@@ -30,7 +30,7 @@ fn content_part(part: &[u8]) -> RequestContent<'_> {
     if part.starts_with(b"\"") {
         return RequestContent::Text(part);
     }
-    let kind = json::member(part, "type").and_then(json::text);
+    let kind = json::member_text(part, "type");
     let text = match kind.as_deref() {
         Some("text" | "input_text" | "output_text") => json::member(part, "text"),
         Some("refusal") => json::member(part, "refusal"),

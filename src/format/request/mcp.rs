@@ -22,7 +22,7 @@ pub fn image(part: &[u8]) -> Option<Vec<u8>> {
 
 /// Converts a block to a native part: an image if the conversion is lossless, otherwise unchanged.
 pub fn part(raw: &[u8]) -> Vec<u8> {
-    let text = |name| json::member(raw, name).and_then(json::text);
+    let text = |name| json::member_text(raw, name);
     if json::member(raw, "type") != Some(b"\"image\"") {
         return raw.to_vec();
     }

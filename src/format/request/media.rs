@@ -41,9 +41,7 @@ pub struct Media<'a> {
 }
 
 fn text<'a>(object: &'a [u8], names: &[&str]) -> Option<Cow<'a, str>> {
-    names
-        .iter()
-        .find_map(|name| json::member(object, name).and_then(json::text))
+    names.iter().find_map(|name| json::member_text(object, name))
 }
 
 fn sliced<'a>(text: &Cow<'a, str>, from: usize, to: usize) -> Cow<'a, str> {

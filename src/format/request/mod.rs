@@ -124,18 +124,18 @@ fn preserved_elements(
     while let Some(piece) = pieces.get(next) {
         let (lead, at) = (next == 0, next);
         next += 1;
-        if let Some(said) = piece.annotated(api) {
-            if let (true, Some(raw)) = (lead, said.noted("system"))
-                && agrees(api, &api.interface().instructions(raw).body(api), &said)
+        if let Some(annotated) = piece.annotated(api) {
+            if let (true, Some(raw)) = (lead, annotated.noted("system"))
+                && agrees(api, &api.interface().instructions(raw).body(api), &annotated)
                 && !pieces
                     .get(next)
                     .and_then(|next| next.annotated(api))
                     .is_some_and(|next| is_system(&next))
             {
-                system = Some((said.item, raw));
+                system = Some((annotated.item, raw));
                 continue;
             }
-            let raws = said
+            let raws = annotated
                 .noted("raw")
                 .and_then(|raw| json::elements(raw, Dialect::Strict));
             if let Some(raws) = raws.filter(|raws| !raws.is_empty()) {
@@ -145,8 +145,8 @@ fn preserved_elements(
                     .filter(|group| !group.is_empty());
                 let items = group.and_then(|group| {
                     let item = |(draft, piece): (&AnnotatedDraft, &RequestPart<'_>)| {
-                        let said = piece.annotated(api)?;
-                        agrees(api, &draft.body(api), &said).then_some(said.item)
+                        let annotated = piece.annotated(api)?;
+                        agrees(api, &draft.body(api), &annotated).then_some(annotated.item)
                     };
                     drafts.iter().zip(group).map(item).collect::<Option<Vec<_>>>()
                 });
@@ -163,8 +163,8 @@ fn preserved_elements(
     (system, pieces)
 }
 
-fn is_system(said: &AnnotatedMessage<'_>) -> bool {
-    matches!(said.message.role(), Role::System | Role::Developer)
+fn is_system(annotated: &AnnotatedMessage<'_>) -> bool {
+    matches!(annotated.message.role(), Role::System | Role::Developer)
 }
 
 /// Whether a message still equals the decoded element, ignoring generated call ids.

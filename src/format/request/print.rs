@@ -7,7 +7,6 @@ use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::borrow::Cow;
 use std::io::Write;
 
 /// Writes one session's view, one element per line. A history that is written back keeps its original form; one for a
@@ -86,9 +85,7 @@ fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
     }
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    json::member(metadata, "input")
-        .and_then(json::text)
-        .map(Cow::into_owned)
+    json::member_string(metadata, "input")
 }
 
 /// The text before and after the elements.

@@ -130,15 +130,15 @@ pub struct WriteSettings<'w> {
 
 impl WriteSettings<'_> {
     /// Reports data that no API represents: usage, times and names, for example.
-    pub fn report_bookkeeping_losses(&mut self, said: &AnnotatedMessage<'_>) {
+    pub fn report_bookkeeping_losses(&mut self, annotated: &AnnotatedMessage<'_>) {
         use crate::model::message::Role;
-        if said.message.name.is_some() && said.message.role() != Role::Tool {
+        if annotated.message.name.is_some() && annotated.message.role() != Role::Tool {
             self.report.count_loss(Loss::Name, 1);
         }
         if self.purpose != Purpose::Export {
             return;
         }
-        let own = said.noted("members");
+        let own = annotated.noted("members");
         let books = [
             ("id", Loss::Id),
             ("timestamp", Loss::Timestamp),
@@ -149,7 +149,7 @@ impl WriteSettings<'_> {
         ];
         for (name, loss) in books {
             let kept = own.is_some_and(|own| json::member(own, name).is_some());
-            if !kept && json::member(said.body, name).is_some() {
+            if !kept && json::member(annotated.body, name).is_some() {
                 self.report.count_loss(loss, 1);
             }
         }
@@ -163,7 +163,7 @@ impl WriteSettings<'_> {
             }
             _ => has_more_data(value),
         };
-        let lost = said
+        let lost = annotated
             .message
             .metadata
             .is_some_and(|raw| extra_members(raw, &[]).any(free));

@@ -200,7 +200,7 @@ impl Editor for Sharegpt {
         Some(("system", message.map(|message| encode::text(message, report))))
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [
             Loss::Id,
             Loss::Timestamp,
@@ -209,7 +209,13 @@ impl Editor for Sharegpt {
             Loss::Category,
             Loss::Name,
         ];
-        losses::members(&said.message, said.body, &lost, &[NAME, "is_error"], report);
+        losses::members(
+            &annotated.message,
+            annotated.body,
+            &lost,
+            &[NAME, "is_error"],
+            report,
+        );
     }
 }
 

@@ -14,21 +14,21 @@ use std::collections::HashMap;
 pub type Names = HashMap<String, String>;
 
 /// The turn for a message; `None` if it needs several.
-pub fn turn(said: &AnnotatedMessage<'_>, has_parts: bool, report: &mut Report) -> Option<Vec<u8>> {
+pub fn turn(annotated: &AnnotatedMessage<'_>, has_parts: bool, report: &mut Report) -> Option<Vec<u8>> {
     if has_parts {
-        return Some(with_parts(said, &Names::new(), report));
+        return Some(with_parts(annotated, &Names::new(), report));
     }
-    let calls = calls(said);
-    let text = text_only(said, report);
+    let calls = calls(annotated);
+    let text = text_only(annotated, report);
     match (&calls[..], &text[..]) {
         ([], text) => Some(built(
-            said,
+            annotated,
             has_parts,
-            &sender(said, has_parts, &Names::new()),
+            &sender(annotated, has_parts, &Names::new()),
             text,
         )),
-        ([call], b"\"\"") if !is_array(said) => Some(call_turn(said, call)),
-        (calls, b"\"\"") => Some(call_turn(said, &listed(calls))),
+        ([call], b"\"\"") if !is_array(annotated) => Some(call_turn(annotated, call)),
+        (calls, b"\"\"") => Some(call_turn(annotated, &listed(calls))),
         _ => None,
     }
 }
@@ -41,13 +41,15 @@ pub fn turns(
     report: &mut Report,
 ) -> Vec<Vec<u8>> {
     if has_parts {
-        let turns = messages.iter().map(|said| with_parts(said, names, report));
+        let turns = messages
+            .iter()
+            .map(|annotated| with_parts(annotated, names, report));
         return turns.collect();
     }
-    let said_turn = |said: &AnnotatedMessage<'_>, report: &mut Report| {
-        let text = text_only(said, report);
-        (text != b"\"\"" || calls(said).is_empty())
-            .then(|| built(said, has_parts, &sender(said, has_parts, names), &text))
+    let said_turn = |annotated: &AnnotatedMessage<'_>, report: &mut Report| {
+        let text = text_only(annotated, report);
+        (text != b"\"\"" || calls(annotated).is_empty())
+            .then(|| built(annotated, has_parts, &sender(annotated, has_parts, names), &text))
     };
     let Some((first, results)) = messages.split_first() else {
         return Vec::new();
@@ -61,27 +63,31 @@ pub fn turns(
         for (raw, call) in first.calls().into_iter().zip(&called) {
             turns.push(call_turn(first, call));
             let id = ToolCall::read(raw).id;
-            let has_id = |said: &&AnnotatedMessage<'_>, id: &str| {
-                said.message.tool_call_id().unwrap_or_default() == id
+            let has_id = |annotated: &&AnnotatedMessage<'_>, id: &str| {
+                annotated.message.tool_call_id().unwrap_or_default() == id
             };
-            let named = results.iter().position(|said| has_id(said, &id));
-            let answer = named.or_else(|| results.iter().position(|said| has_id(said, "")));
+            let named = results.iter().position(|annotated| has_id(annotated, &id));
+            let answer = named.or_else(|| results.iter().position(|annotated| has_id(annotated, "")));
             turns.extend(answer.and_then(|nth| said_turn(results.remove(nth), report)));
         }
     }
-    turns.extend(results.into_iter().filter_map(|said| said_turn(said, report)));
+    turns.extend(
+        results
+            .into_iter()
+            .filter_map(|annotated| said_turn(annotated, report)),
+    );
     turns
 }
 
 /// The sender name of a message.
-fn sender(said: &AnnotatedMessage<'_>, has_parts: bool, names: &Names) -> String {
+fn sender(annotated: &AnnotatedMessage<'_>, has_parts: bool, names: &Names) -> String {
     // Annotations of older versions have the name.
-    if let Some(from) = said.noted("from").and_then(json::text) {
+    if let Some(from) = annotated.noted("from").and_then(json::text) {
         return from.into_owned();
     }
-    let role = match said.message.role() {
+    let role = match annotated.message.role() {
         Role::Developer => "system".into(),
-        _ => said.message.role_name(),
+        _ => annotated.message.role_name(),
     };
     let usual = SENDERS.iter().find(|(_, known)| *known == role && !has_parts);
     let usual = || usual.map_or(role.to_string(), |(from, _)| from.to_string());
@@ -89,22 +95,22 @@ fn sender(said: &AnnotatedMessage<'_>, has_parts: bool, names: &Names) -> String
 }
 
 /// A turn with this content.
-fn built(said: &AnnotatedMessage<'_>, has_parts: bool, from: &str, value: &[u8]) -> Vec<u8> {
+fn built(annotated: &AnnotatedMessage<'_>, has_parts: bool, from: &str, value: &[u8]) -> Vec<u8> {
     let [speaker, content] = member_names(has_parts);
     let mut turn = ObjectBuilder::default();
     turn.text(speaker, from).raw(content, value);
     // Annotations of older versions have further members.
-    add_extra_members(&mut turn, said.noted("members").unwrap_or(b"{}"), &[]);
+    add_extra_members(&mut turn, annotated.noted("members").unwrap_or(b"{}"), &[]);
     turn.finish()
 }
 
-fn call_turn(said: &AnnotatedMessage<'_>, call: &str) -> Vec<u8> {
-    built(said, false, "function_call", &quoted(call))
+fn call_turn(annotated: &AnnotatedMessage<'_>, call: &str) -> Vec<u8> {
+    built(annotated, false, "function_call", &quoted(call))
 }
 
 /// The calls of a message as text.
-fn calls(said: &AnnotatedMessage<'_>) -> Vec<String> {
-    let calls = said.calls().into_iter();
+fn calls(annotated: &AnnotatedMessage<'_>) -> Vec<String> {
+    let calls = annotated.calls().into_iter();
     calls.map(|raw| call::encode(&ToolCall::read(raw))).collect()
 }
 
@@ -113,26 +119,26 @@ fn listed(calls: &[String]) -> String {
 }
 
 /// Whether the calls share a turn as an array.
-fn is_array(said: &AnnotatedMessage<'_>) -> bool {
-    said.noted("array").is_some()
+fn is_array(annotated: &AnnotatedMessage<'_>) -> bool {
+    annotated.noted("array").is_some()
 }
 
 /// The text of a message; reports its reasoning as lost.
-fn text_only(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    for part in said.reasoning() {
+fn text_only(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    for part in annotated.reasoning() {
         report.count_loss(Loss::Reasoning, 1);
         report_lost_signature(part, report);
     }
-    text(said, report)
+    text(annotated, report)
 }
 
 /// The text of a message as a JSON string; reports other parts as losses.
-pub fn text(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    if let Some(text) = said.string() {
+pub fn text(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    if let Some(text) = annotated.string() {
         return text.to_vec();
     }
     let mut texts = Vec::new();
-    for raw in said.parts() {
+    for raw in annotated.parts() {
         let part = Object::of(raw).unwrap_or_default();
         let kind = part.text("type").unwrap_or_default();
         match (part.text("text").filter(|_| kind == "text"), json::text(raw)) {
@@ -144,14 +150,14 @@ pub fn text(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
 }
 
 /// The turn for a message whose content is parts.
-fn with_parts(said: &AnnotatedMessage<'_>, names: &Names, report: &mut Report) -> Vec<u8> {
+fn with_parts(annotated: &AnnotatedMessage<'_>, names: &Names, report: &mut Report) -> Vec<u8> {
     let valued = |kind: &str, value: &[u8]| {
         let mut part = ObjectBuilder::default();
         part.text("type", kind).raw("value", value);
         part.finish()
     };
     let mut reasoning = Vec::new();
-    for part in said.reasoning() {
+    for part in annotated.reasoning() {
         match json::member(part, "text").filter(|raw| raw.starts_with(b"\"")) {
             Some(text) => reasoning.push(valued("reasoning", text)),
             None => report.count_loss(Loss::Reasoning, 1),
@@ -159,8 +165,8 @@ fn with_parts(said: &AnnotatedMessage<'_>, names: &Names, report: &mut Report) -
         report_lost_signature(part, report);
     }
     let mut content = Vec::new();
-    content.extend(said.string().map(|text| valued("text", text)));
-    for raw in said.parts() {
+    content.extend(annotated.string().map(|text| valued("text", text)));
+    for raw in annotated.parts() {
         let part = Object::of(raw).unwrap_or_default();
         match part.text("type").unwrap_or_default().as_ref() {
             "text" => content.extend(part.string("text").map(|text| valued("text", text))),
@@ -172,11 +178,11 @@ fn with_parts(said: &AnnotatedMessage<'_>, names: &Names, report: &mut Report) -
             kind => report.count_loss(lost_part(kind), 1),
         }
     }
-    let calls = calls(said);
+    let calls = calls(annotated);
     let calls = calls.iter().map(|call| valued("tool_call", &quoted(call)));
     let parts = [reasoning, content, calls.collect()];
-    let value = array(draft::in_order(said.noted("order"), parts));
-    built(said, true, &sender(said, true, names), &value)
+    let value = array(draft::in_order(annotated.noted("order"), parts));
+    built(annotated, true, &sender(annotated, true, names), &value)
 }
 
 /// The loss for a content part of this type.

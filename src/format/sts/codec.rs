@@ -77,7 +77,9 @@ impl Codec for Trace {
     }
 
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
-        messages.first().map(|said| encode::element(said, report))
+        messages
+            .first()
+            .map(|annotated| encode::element(annotated, report))
     }
 }
 
@@ -113,9 +115,9 @@ impl Editor for Trace {
         about
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
-        losses::members(&said.message, said.body, &lost, &[NAME], report);
+        losses::members(&annotated.message, annotated.body, &lost, &[NAME], report);
     }
 }
 

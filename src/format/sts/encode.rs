@@ -10,16 +10,16 @@ use crate::model::time;
 use std::borrow::Cow;
 
 /// The line for a message.
-pub fn element(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    let role = match said.message.role() {
+pub fn element(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    let role = match annotated.message.role() {
         Role::Developer => Cow::Borrowed("system"),
-        _ => said.message.role_name(),
+        _ => annotated.message.role_name(),
     };
     let mut message = ObjectBuilder::default();
     message
         .text("role", &role)
-        .raw("content", content(said.message.content, report));
-    let reasoning_parts: Vec<_> = said
+        .raw("content", content(annotated.message.content, report));
+    let reasoning_parts: Vec<_> = annotated
         .reasoning()
         .into_iter()
         .filter_map(|part| reasoning_text(part, report))
@@ -27,14 +27,18 @@ pub fn element(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     if !reasoning_parts.is_empty() {
         message.text("reasoningContent", &reasoning_parts.join("\n\n"));
     }
-    let calls: Vec<_> = said.calls().into_iter().map(|raw| call(raw, report)).collect();
+    let calls: Vec<_> = annotated
+        .calls()
+        .into_iter()
+        .map(|raw| call(raw, report))
+        .collect();
     if !calls.is_empty() {
         message.raw("toolCalls", array(calls));
     }
-    if let Some(id) = said.message.tool_call_id {
+    if let Some(id) = annotated.message.tool_call_id {
         message.raw("toolCallId", id);
     }
-    if let Some(time) = said.message.timestamp() {
+    if let Some(time) = annotated.message.timestamp() {
         let milliseconds = time::milliseconds(&time);
         let written = milliseconds.and_then(time::from_milliseconds);
         let is_exact = written.is_some_and(|written| time::moment(&written) == time::moment(&time));
@@ -43,10 +47,10 @@ pub fn element(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
             message.raw("timestamp", milliseconds.to_string());
         }
     }
-    if let Some(model) = json::member(said.body, "model") {
+    if let Some(model) = json::member(annotated.body, "model") {
         message.raw("model", model);
     }
-    let refusal = json::member(said.body, "refusal").is_some_and(|raw| raw != b"null");
+    let refusal = json::member(annotated.body, "refusal").is_some_and(|raw| raw != b"null");
     report.count_loss(Loss::Part, u64::from(refusal));
     let mut element = ObjectBuilder::default();
     element.text("type", "message").raw("message", message.finish());
@@ -104,7 +108,7 @@ fn summary(part: &[u8]) -> Option<Cow<'_, str>> {
         .into_iter()
         .filter_map(|piece| match piece {
             RequestContent::Text(raw) => json::text(raw),
-            RequestContent::Other(raw) => json::member(raw, "text").and_then(json::text),
+            RequestContent::Other(raw) => json::member_text(raw, "text"),
         });
     Some(Cow::Owned(texts.collect::<Vec<_>>().join("\n\n")))
 }

@@ -159,11 +159,7 @@ fn told(session: &Session) -> Told {
 
 /// Collects the members of a message other than its text.
 fn beside(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, String)>) {
-    let text = |name: &str| {
-        json::member(body, name)
-            .and_then(json::text)
-            .map(|text| text.into_owned())
-    };
+    let text = |name: &str| json::member_string(body, name);
     let mut add = |loss, value: Option<String>| others.extend(value.map(|value| (loss, value)));
     add(Loss::Id, text("id"));
     add(Loss::Timestamp, text("timestamp"));
@@ -181,11 +177,7 @@ fn beside(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, String)>) 
         .reasoning
         .and_then(|raw| json::elements(raw, Dialect::Strict));
     for part in parts.unwrap_or_default() {
-        let text = |name: &str| {
-            json::member(part, name)
-                .and_then(json::text)
-                .map(|text| text.into_owned())
-        };
+        let text = |name: &str| json::member_string(part, name);
         add(Loss::Reasoning, text("text").or_else(|| text("thinking")));
         add(
             Loss::Signature,

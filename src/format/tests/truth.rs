@@ -217,11 +217,7 @@ fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
             "thinkingSignature",
             "data",
         ];
-        let filled = |name: &&str| {
-            json::member(part, name)
-                .and_then(json::text)
-                .is_some_and(|text| !text.is_empty())
-        };
+        let filled = |name: &&str| json::member_text(part, name).is_some_and(|text| !text.is_empty());
         *counted.entry("reasoning").or_default() += 1;
         *counted.entry("signed_reasoning").or_default() += u64::from(signs.iter().any(filled));
     }

@@ -77,7 +77,7 @@ impl TrainingWriter {
     fn content(&self, message: &Message<'_>, report: &mut Report) -> Option<Vec<u8>> {
         let parts = json::elements(message.content?, Dialect::Strict)?;
         let kept = |raw: &&[u8]| {
-            let kind = json::member(raw, "type").and_then(json::text);
+            let kind = json::member_text(raw, "type");
             raw.starts_with(b"\"") || matches!(kind.as_deref(), Some("text" | "image_url"))
         };
         let texts = message.parts();

@@ -58,15 +58,15 @@ impl Codec for VercelUi {
 
     fn fault(&self, raw: &[u8]) -> Option<String> {
         read::role(raw)?;
-        let said = json::member(raw, "content").is_some_and(|raw| raw != b"\"\"");
+        let annotated = json::member(raw, "content").is_some_and(|raw| raw != b"\"\"");
         match json::member(raw, "parts") {
-            Some(parts) => content::unknown_parts(parts).filter(|_| !said),
+            Some(parts) => content::unknown_parts(parts).filter(|_| !annotated),
             None => content::fault(raw, &["toolInvocations", "reasoning"]),
         }
     }
 
     fn id(&self, raw: &[u8]) -> Option<String> {
-        let id = json::member(raw, "id").and_then(json::text)?;
+        let id = json::member_text(raw, "id")?;
         Some(id.into_owned()).filter(|id| !id.is_empty())
     }
 
@@ -113,16 +113,16 @@ impl Editor for VercelUi {
         json::with_members(&element, &[("id", Some(&id))]).ok()
     }
 
-    fn losses(&self, said: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
+    fn losses(&self, annotated: &AnnotatedMessage<'_>, joined: bool, report: &mut Report) {
         let mut lost = vec![Loss::Usage, Loss::Model, Loss::Category, Loss::Name];
         // An id that the reader generated is not a loss.
-        lost.extend((joined && said.noted("of").is_none()).then_some(Loss::Id));
+        lost.extend((joined && annotated.noted("of").is_none()).then_some(Loss::Id));
         lost.extend((joined || !self.is_old).then_some(Loss::Timestamp));
         let known = [NAME, "is_error", "denied", "invalid"];
-        losses::members(&said.message, said.body, &lost, &known, report);
-        let is_refused = json::member(said.body, "refusal").is_some_and(|raw| raw != b"null");
+        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        let is_refused = json::member(annotated.body, "refusal").is_some_and(|raw| raw != b"null");
         // Messages of other roles become user messages.
-        let is_other = said.message.role() == Role::Other;
+        let is_other = annotated.message.role() == Role::Other;
         report.count_loss(Loss::Part, u64::from(is_refused) + u64::from(is_other));
     }
 }

@@ -10,27 +10,27 @@ use crate::model::message::{MessagePart, Role};
 use std::collections::HashMap;
 
 /// Encodes an exchange, or a single message of any other role, as an element.
-pub fn element(said: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
+pub fn element(annotated: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = Vec::new();
     let mut waiting = Waiting::default();
-    for said in said {
-        match said.message.role() {
-            Role::Tool => match waiting.take(said, report) {
-                Some(at) => parts[at] = answered(&parts[at], said, report),
+    for annotated in annotated {
+        match annotated.message.role() {
+            Role::Tool => match waiting.take(annotated, report) {
+                Some(at) => parts[at] = answered(&parts[at], annotated, report),
                 None => continue,
             },
             Role::Assistant => {
                 parts.push(br#"{"type":"step-start"}"#.to_vec());
-                parts.extend(encode_message_parts(said, report));
-                for raw in said.calls() {
+                parts.extend(encode_message_parts(annotated, report));
+                for raw in annotated.calls() {
                     waiting.add(raw, parts.len());
                     parts.push(call(raw, report));
                 }
             }
-            _ => parts.extend(encode_message_parts(said, report)),
+            _ => parts.extend(encode_message_parts(annotated, report)),
         }
     }
-    let first = first(said)?;
+    let first = first(annotated)?;
     let mut built = ObjectBuilder::default();
     if let Some(id) = json::member(first.body, "id") {
         built.raw("id", id);
@@ -40,13 +40,15 @@ pub fn element(said: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec
 }
 
 /// The message that determines the id of its element.
-pub fn first<'s, 'b>(said: &'s [AnnotatedMessage<'b>]) -> Option<&'s AnnotatedMessage<'b>> {
-    said.iter().find(|said| said.message.role() != Role::Tool)
+pub fn first<'s, 'b>(annotated: &'s [AnnotatedMessage<'b>]) -> Option<&'s AnnotatedMessage<'b>> {
+    annotated
+        .iter()
+        .find(|annotated| annotated.message.role() != Role::Tool)
 }
 
 /// The role of an element; other senders become user.
-pub fn role(said: &AnnotatedMessage<'_>) -> &'static str {
-    match said.message.role() {
+pub fn role(annotated: &AnnotatedMessage<'_>) -> &'static str {
+    match annotated.message.role() {
         Role::Assistant | Role::Tool => "assistant",
         Role::System | Role::Developer => "system",
         Role::User | Role::Other => "user",
@@ -60,7 +62,7 @@ pub struct Waiting(HashMap<String, Vec<usize>>);
 impl Waiting {
     /// Adds a call at this part.
     pub fn add(&mut self, call: &[u8], part: usize) {
-        let id = json::member(call, "id").and_then(json::text).unwrap_or_default();
+        let id = json::member_text(call, "id").unwrap_or_default();
         self.0.entry(id.into_owned()).or_default().push(part);
     }
 
@@ -87,9 +89,9 @@ pub fn report_lost_signature(part: &[u8], report: &mut Report) {
 }
 
 /// Encodes reasoning and content.
-fn encode_message_parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+fn encode_message_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
-    for part in said.reasoning() {
+    for part in annotated.reasoning() {
         let (text, reported) = (part::reasoning_text(part), part::signed(part));
         if text.is_empty() && reported.is_none() {
             report_lost_reasoning(part, report);
@@ -108,13 +110,18 @@ fn encode_message_parts(said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec
         }
         parts.push(built.finish());
     }
-    if let Some(text) = said.string() {
+    if let Some(text) = annotated.string() {
         if text != b"\"\"" {
             parts.push(text_part(text));
         }
         return parts;
     }
-    parts.extend(said.parts().into_iter().filter_map(|part| content(part, report)));
+    parts.extend(
+        annotated
+            .parts()
+            .into_iter()
+            .filter_map(|part| content(part, report)),
+    );
     parts
 }
 
@@ -177,21 +184,21 @@ fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
 }
 
 /// The text of a result; reports other parts as losses.
-pub fn result_text(said: &AnnotatedMessage<'_>, report: &mut Report) -> String {
-    for part in said.message.parts() {
+pub fn result_text(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> String {
+    for part in annotated.message.parts() {
         if let MessagePart::Other(_, raw) = part {
             let attached = Media::of(raw).is_some();
             report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
         }
     }
-    said.message.text().into_owned()
+    annotated.message.text().into_owned()
 }
 
 /// The part of a call with its result.
-fn answered(part: &[u8], said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
-    let text = result_text(said, report);
+fn answered(part: &[u8], annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+    let text = result_text(annotated, report);
     let string = quoted(&text);
-    let is = |name: &str| said.metadata(name) == Some(b"true");
+    let is = |name: &str| annotated.metadata(name) == Some(b"true");
     let changes: Vec<(&str, Option<Vec<u8>>)> = if is("is_error") {
         vec![
             ("state", Some(quoted("output-error"))),

@@ -28,36 +28,36 @@ enum NewPart {
 }
 
 /// Encodes an exchange, or a single message of any other role, as an element.
-pub fn element(said: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
+pub fn element(annotated: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut open = UiMessageDraft {
-        role: first(said).map_or("assistant", role),
+        role: first(annotated).map_or("assistant", role),
         ..UiMessageDraft::default()
     };
     let mut waiting = Waiting::default();
     let mut step = 0;
-    for said in said {
-        match said.message.role() {
+    for annotated in annotated {
+        match annotated.message.role() {
             Role::Tool => {
-                if let Some(at) = waiting.take(said, report)
+                if let Some(at) = waiting.take(annotated, report)
                     && let NewPart::Call(call) = &mut open.parts[at]
                 {
-                    *call = answered(call, said, report);
+                    *call = answered(call, annotated, report);
                 }
             }
             Role::Assistant => {
                 open.parts
                     .push(NewPart::Part(br#"{"type":"step-start"}"#.to_vec()));
-                encode_message_parts(said, &mut open, report);
-                for raw in said.calls() {
+                encode_message_parts(annotated, &mut open, report);
+                for raw in annotated.calls() {
                     waiting.add(raw, open.parts.len());
                     open.parts.push(NewPart::Call(call(raw, step, report)));
                 }
                 step += 1;
             }
-            _ => encode_message_parts(said, &mut open, report),
+            _ => encode_message_parts(annotated, &mut open, report),
         }
     }
-    Some(finished(first(said)?, open))
+    Some(finished(first(annotated)?, open))
 }
 
 fn finished(first: &AnnotatedMessage<'_>, open: UiMessageDraft) -> Vec<u8> {
@@ -97,8 +97,8 @@ fn finished(first: &AnnotatedMessage<'_>, open: UiMessageDraft) -> Vec<u8> {
 }
 
 /// Encodes reasoning and content.
-fn encode_message_parts(said: &AnnotatedMessage<'_>, open: &mut UiMessageDraft, report: &mut Report) {
-    for part in said.reasoning() {
+fn encode_message_parts(annotated: &AnnotatedMessage<'_>, open: &mut UiMessageDraft, report: &mut Report) {
+    for part in annotated.reasoning() {
         let text = part::reasoning_text(part);
         if text.is_empty() {
             report_lost_reasoning(part, report);
@@ -122,9 +122,9 @@ fn encode_message_parts(said: &AnnotatedMessage<'_>, open: &mut UiMessageDraft, 
         open.parts.push(NewPart::Part(built.finish()));
         open.thoughts.push(text);
     }
-    let texts = match said.string() {
+    let texts = match annotated.string() {
         Some(text) => vec![text_part(text)],
-        None => said.parts().into_iter().map(<[u8]>::to_vec).collect(),
+        None => annotated.parts().into_iter().map(<[u8]>::to_vec).collect(),
     };
     for raw in texts {
         let text = match json::text(&raw) {
@@ -200,12 +200,12 @@ fn call(raw: &[u8], step: u64, report: &mut Report) -> Vec<u8> {
 }
 
 /// A call with its result; the format cannot represent a failure.
-fn answered(call: &[u8], said: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
+fn answered(call: &[u8], annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let failed = ["is_error", "denied"]
         .iter()
-        .any(|name| said.metadata(name).is_some());
+        .any(|name| annotated.metadata(name).is_some());
     report.count_loss(Loss::Metadata, u64::from(failed));
-    let text = result_text(said, report);
+    let text = result_text(annotated, report);
     let string = crate::format::request::request_part::quoted(&text);
     let result = part::value(&text).map_or(string, <[u8]>::to_vec);
     json::with_members(call, &[("state", Some(b"\"result\"")), ("result", Some(&result))])

@@ -30,7 +30,7 @@ pub fn is_old(element: &[u8]) -> bool {
 
 /// The role of a message; `None` if the value is not one.
 pub fn role(raw: &[u8]) -> Option<Cow<'_, str>> {
-    let role = json::member(raw, "role").and_then(json::text)?;
+    let role = json::member_text(raw, "role")?;
     matches!(role.as_ref(), "system" | "user" | "assistant").then_some(role)
 }
 

@@ -192,7 +192,7 @@ fn take_steps(arguments: &mut CallArguments<'_>) -> Option<Vec<DetailLine>> {
         .position(|(name, _)| matches!(name.as_ref(), "todos" | "plan"))?;
     let steps = json::elements(arguments[place].1, Dialect::Python)?;
     let step = |raw: &[u8]| {
-        let text = |name| json::member(raw, name).and_then(json::text);
+        let text = |name| json::member_text(raw, name);
         let mark = match text("status").as_deref() {
             Some("completed" | "done") => "[x]",
             Some("in_progress") => "[>]",

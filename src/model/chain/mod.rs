@@ -63,9 +63,7 @@ pub fn child(event: &Event<'_>) -> Option<String> {
         )?,
         _ => return None,
     };
-    json::member(holder, "continued_to")
-        .and_then(json::text)
-        .map(Cow::into_owned)
+    json::member_string(holder, "continued_to")
 }
 
 /// Whether any event of a session, even an undone one, has named this session as its continuation.
@@ -91,8 +89,8 @@ pub enum MessageOrigin {
 fn noted<'a>(message: &Message<'a>, name: &str) -> Option<Cow<'a, str>> {
     let metadata = message.metadata?;
     let foreign = || json::member(json::member(metadata, "penguin")?, "metadata");
-    let own = json::member(metadata, name).and_then(json::text);
-    own.or_else(|| json::member(foreign()?, name).and_then(json::text))
+    let own = json::member_text(metadata, name);
+    own.or_else(|| json::member_text(foreign()?, name))
 }
 
 /// The id of the original, if the message is a copy.

@@ -179,6 +179,11 @@ pub fn member_text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
     member(object, name).and_then(super::text)
 }
 
+/// The owned string of a member, like [`member_text`].
+pub fn member_string(object: &[u8], name: &str) -> Option<String> {
+    member_text(object, name).map(Cow::into_owned)
+}
+
 /// All members of an object by name; for repeated names the last value, at the position of the first. `None` if the
 /// bytes are not an object.
 pub fn members<'a>(object: &'a [u8], dialect: Dialect) -> Option<Vec<(Cow<'a, str>, &'a [u8])>> {

@@ -8,7 +8,9 @@ mod same;
 mod text;
 
 pub use build::{ObjectBuilder, compact, with_added, with_members};
-pub use members::{ArrayElements, Member, Members, elements, member, member_text, members, several};
+pub use members::{
+    ArrayElements, Member, Members, elements, member, member_string, member_text, members, several,
+};
 pub use same::same;
 pub use text::{array, plain, push_text, text, texts, unescape};
 

@@ -2,7 +2,6 @@
 
 use super::{Class, Session};
 use crate::model::json;
-use std::borrow::Cow;
 
 impl Session {
     /// The latest time in any line, as written.
@@ -23,8 +22,6 @@ impl Session {
             Class::Header => "created_at",
             Class::Message(_) | Class::Unreadable | Class::Blank => return None,
         };
-        json::member(self.body(index), name)
-            .and_then(json::text)
-            .map(Cow::into_owned)
+        json::member_string(self.body(index), name)
     }
 }

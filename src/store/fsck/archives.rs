@@ -16,7 +16,7 @@ impl Store {
         id: &str,
         links: &SessionLinks,
         check: &FsckOptions<'_>,
-        tell: &mut dyn FnMut(FoundProblem),
+        report: &mut dyn FnMut(FoundProblem),
     ) -> Result<Option<ErrorKind>> {
         // A concurrent gc changes log and archive one after the other, so apparent problems are checked again under
         // the lock of the log.
@@ -32,7 +32,7 @@ impl Store {
             held => held?,
         };
         packed = log::check(&held.bytes(), id, &held.shown())?.0.links.packed;
-        self.check_archives_of(id, &packed, check, tell, Some(&held))?;
+        self.check_archives_of(id, &packed, check, report, Some(&held))?;
         Ok(None)
     }
 
@@ -41,7 +41,7 @@ impl Store {
         id: &str,
         packed: &[String],
         check: &FsckOptions<'_>,
-        tell: &mut dyn FnMut(FoundProblem),
+        report: &mut dyn FnMut(FoundProblem),
         held: Option<&LockedLog<'_>>,
     ) -> Result<()> {
         let name = log_name(id);
@@ -66,13 +66,13 @@ impl Store {
             };
             let Some(file) = file else {
                 if place == ARCHIVE {
-                    packed.iter().for_each(|event| tell(missing(event)));
+                    packed.iter().for_each(|event| report(missing(event)));
                 }
                 continue;
             };
             let mut found = |offset: u64, what: &str, remedy: Option<&str>| -> Result<()> {
                 let line = file.line_of(offset)?;
-                tell(FoundProblem {
+                report(FoundProblem {
                     place: Position { line, offset },
                     what: what.to_string(),
                     remedy: remedy.map(str::to_string),
@@ -97,7 +97,7 @@ impl Store {
             if place == ARCHIVE {
                 let kept: HashSet<_> = file.runs.iter().filter_map(|run| run.text("id")).collect();
                 let lost = packed.iter().filter(|event| !kept.contains(event.as_str()));
-                lost.for_each(|event| tell(missing(event)));
+                lost.for_each(|event| report(missing(event)));
             }
         }
         Ok(())

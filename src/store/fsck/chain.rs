@@ -170,13 +170,13 @@ impl Damage {
     fn broken(&mut self, log: &Log<'_, '_>, broken: &Broken<'_>) -> Result<Option<(Position, LogChain)>> {
         let (line, place, next) = (broken.line, broken.place, broken.next);
         let (from, base) = (broken.from, broken.base);
-        let mut tell = |place, what: String, remedy| {
+        let mut report = |place, what: String, remedy| {
             let found = log.found(place, Problem::Checksum, what, Some(remedy));
             self.found.push(found);
         };
         if from == place {
             if place.offset > 0 && log.range(broken.previous.clone())? == line {
-                tell(place, "duplicate line".to_string(), "second copy quarantined");
+                report(place, "duplicate line".to_string(), "second copy quarantined");
                 self.fates
                     .insert(place.offset, Fate::Leaves("a line that stands twice"));
                 return Ok(Some((next, base)));
@@ -186,7 +186,7 @@ impl Damage {
                 let mut turned = broken.before;
                 if turned.verify(other) == Verdict::Sealed && turned.verify(line) == Verdict::Sealed {
                     let what = format!("misplaced: belongs after line {}", other_place.line);
-                    tell(place, what, "lines swapped");
+                    report(place, what, "lines swapped");
                     self.fates.insert(place.offset, Fate::Waits);
                     return Ok(Some((behind(other_place, other), turned)));
                 }
@@ -197,13 +197,13 @@ impl Damage {
                 offset: corrected.at,
                 ..corrected.place
             };
-            tell(place, corrected.why.clone(), "corrected");
+            report(place, corrected.why.clone(), "corrected");
             let chain = corrected.chain(log, from, next.offset, base)?;
             self.corrections.push(corrected);
             return Ok(Some((next, chain)));
         }
         let what = "the checksum does not match: this line or the one before was modified";
-        tell(place, what.to_string(), "kept; covered by a repair event");
+        report(place, what.to_string(), "kept; covered by a repair event");
         self.fates.insert(place.offset, Fate::Vouched);
         Ok(None)
     }

@@ -17,14 +17,14 @@ use super::repair::QUARANTINE;
 const OTHERS: u32 = 0o077;
 
 /// Checks every directory; `repair` removes leftovers and restricts permissions.
-pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(FoundProblem)) -> Result<()> {
+pub(super) fn check(store: &Store, repair: bool, report: &mut dyn FnMut(FoundProblem)) -> Result<()> {
     let root = store.directory();
     let removed = links::removed(store)?;
     let mut look = DirectoryScan {
         store,
         removed,
         repair,
-        tell,
+        report,
     };
     look.folder(root)?;
     for name in root.names()? {
@@ -55,12 +55,12 @@ struct DirectoryScan<'t> {
     store: &'t Store,
     removed: links::Removed,
     repair: bool,
-    tell: &'t mut dyn FnMut(FoundProblem),
+    report: &'t mut dyn FnMut(FoundProblem),
 }
 
 impl DirectoryScan<'_> {
     fn report(&mut self, file: String, trouble: Problem, what: String, remedy: Option<&str>) {
-        (self.tell)(FoundProblem {
+        (self.report)(FoundProblem {
             session: None,
             file,
             place: Position::default(),

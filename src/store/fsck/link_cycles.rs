@@ -12,7 +12,7 @@ const NAMED: usize = 10;
 pub(super) fn check(
     store: &Store,
     links: &BTreeMap<String, SessionLinks>,
-    tell: &mut dyn FnMut(FoundProblem),
+    report: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
     let forward = |id: &str, own: &SessionLinks| {
         let agrees = |child: &&(String, _)| {
@@ -35,7 +35,7 @@ pub(super) fn check(
             named.push("…");
         }
         let what = format!("link cycle: {}", named.join(", "));
-        tell(FoundProblem::of(
+        report(FoundProblem::of(
             store,
             &circle[0],
             Problem::BrokenLink,

@@ -19,7 +19,7 @@ pub(super) fn check(
     check: &FsckOptions<'_>,
     links: &BTreeMap<String, SessionLinks>,
     marks: &Marks,
-    tell: &mut dyn FnMut(FoundProblem),
+    report: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
     let found = |id: &str, trouble, what: String, remedy: Option<&str>| {
         FoundProblem::of(store, id, trouble, what, remedy)
@@ -43,7 +43,7 @@ pub(super) fn check(
         if let Some(parent) = &own.continued_from {
             if !key::is_id(parent) || !session_exists(store, parent, &removed)? {
                 let what = format!("continues {parent}, which is missing");
-                tell(found(id, Problem::BrokenLink, what, None));
+                report(found(id, Problem::BrokenLink, what, None));
             } else if let Some(other) = links.get(parent)
                 && !continued.contains(parent.as_str())
             {
@@ -72,11 +72,11 @@ pub(super) fn check(
                 if remedy.is_some() {
                     continued.insert(parent);
                 }
-                tell(found(parent, trouble, what, remedy));
+                report(found(parent, trouble, what, remedy));
             } else if check.link.contains(id) && links.get(parent).is_some_and(|other| !other.names(id)) {
                 let what =
                     format!("{id} claims to continue this session; not linked, since another session does");
-                tell(found(parent, Problem::Claim, what, None));
+                report(found(parent, Problem::Claim, what, None));
             }
         }
         for (child, event) in &own.continued_to {
@@ -89,7 +89,7 @@ pub(super) fn check(
             if let (Some(stamp), Some(event)) = (check.repair, event) {
                 undo_event(store, id, event, stamp, &format!("unlink {id} {child}"))?;
             }
-            tell(found(id, Problem::BrokenLink, what, remedy));
+            report(found(id, Problem::BrokenLink, what, remedy));
         }
     }
     Ok(())
@@ -144,7 +144,7 @@ impl Store {
     pub(super) fn check_aliases(
         &self,
         repair: Option<Stamp<'_>>,
-        tell: &mut dyn FnMut(FoundProblem),
+        report: &mut dyn FnMut(FoundProblem),
     ) -> Result<()> {
         let aliases = match self.aliases_folder() {
             Ok(Some(aliases)) => aliases,
@@ -176,7 +176,7 @@ impl Store {
                 Ok(None) => continue,
                 Ok(Some(ids)) => ids,
                 Err(error) if matches!(error.kind, ErrorKind::Data | ErrorKind::Unsafe) => {
-                    tell(found(format!("unreadable alias {name}"), None));
+                    report(found(format!("unreadable alias {name}"), None));
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -191,7 +191,7 @@ impl Store {
                 if let Some(stamp) = repair {
                     self.quarantine_alias(&name, &ids, stamp)?;
                 }
-                tell(found(
+                report(found(
                     format!("alias {name} of missing session {}", gone.join(", ")),
                     Some("quarantined".to_string()),
                 ));

@@ -113,7 +113,7 @@ pub(super) fn check<'f>(
     }
     let of_line = |(index, trouble, what)| log.found(session.place(index), trouble, what, None);
     found.extend(troubles.into_iter().map(of_line));
-    found.retain(|found| found.trouble != Problem::Checksum || !lines.told.contains(&found.place.offset));
+    found.retain(|found| found.trouble != Problem::Checksum || !lines.reported.contains(&found.place.offset));
     found.sort_by_key(|found| found.place.offset);
     let seen = Seen {
         bytes: bytes.len(),
@@ -164,7 +164,7 @@ struct Lines<'f> {
     leaving: Vec<(Position, Range<u64>, String)>,
     found: Vec<FoundProblem>,
     /// Offsets of lines whose checksum is not reported, because another problem is.
-    told: HashSet<u64>,
+    reported: HashSet<u64>,
 }
 
 impl<'f> Lines<'f> {
@@ -178,7 +178,7 @@ impl<'f> Lines<'f> {
             edits: Vec::new(),
             leaving: Vec::new(),
             found: Vec::new(),
-            told: HashSet::new(),
+            reported: HashSet::new(),
         };
         let (mut corrections, mut newlines) = (damage.corrections.iter().peekable(), 0);
         let (mut bare, mut waiting) = (Vec::new(), None);
@@ -241,7 +241,7 @@ impl<'f> Lines<'f> {
         let mut also = "";
         if let Some(Fate::Vouched) = damage.fates.get(&range.start) {
             // Report only one problem per line.
-            self.told.insert(range.start);
+            self.reported.insert(range.start);
             also = "; the checksum does not match";
         }
         let at = Position {

@@ -52,7 +52,7 @@ impl Marks {
     }
 
     /// Reports leftover markers, and removes them if requested.
-    pub fn sweep(&self, store: &Store, repair: bool, tell: &mut dyn FnMut(FoundProblem)) -> Result<()> {
+    pub fn sweep(&self, store: &Store, repair: bool, report: &mut dyn FnMut(FoundProblem)) -> Result<()> {
         let Some(sessions) = store.sessions()? else {
             return Ok(());
         };
@@ -60,7 +60,7 @@ impl Marks {
             if repair {
                 atomic::remove_dead_file(sessions, name);
             }
-            tell(FoundProblem {
+            report(FoundProblem {
                 session: None,
                 file: sessions.shown(name),
                 place: Position::default(),

@@ -240,11 +240,11 @@ pub struct FsckStats {
 
 impl Store {
     /// Checks sessions, or the whole store, and reports each problem. Changes nothing without `repair`.
-    pub fn check(&self, check: &FsckOptions<'_>, tell: &mut dyn FnMut(FoundProblem)) -> Result<FsckStats> {
+    pub fn check(&self, check: &FsckOptions<'_>, report: &mut dyn FnMut(FoundProblem)) -> Result<FsckStats> {
         let mut changed = false;
         let mut telling = |found: FoundProblem| {
             changed |= found.remedy.is_some() && check.repair.is_some();
-            tell(found);
+            report(found);
         };
         self.run_check(check, &mut telling)
             .map_err(|error| match changed {
@@ -255,7 +255,7 @@ impl Store {
             })
     }
 
-    fn run_check(&self, check: &FsckOptions<'_>, tell: &mut dyn FnMut(FoundProblem)) -> Result<FsckStats> {
+    fn run_check(&self, check: &FsckOptions<'_>, report: &mut dyn FnMut(FoundProblem)) -> Result<FsckStats> {
         let mut checked = FsckStats::default();
         let mut links = BTreeMap::new();
         for id in check.link {
@@ -271,7 +271,7 @@ impl Store {
         ids.sort();
         ids.dedup();
         if check.ids.is_none() {
-            folders::check(self, check.repair.is_some(), tell)?;
+            folders::check(self, check.repair.is_some(), report)?;
         }
         for id in &ids {
             let seen = match check.repair {
@@ -306,21 +306,21 @@ impl Store {
             checked.unchecked += seen.unchecked;
             checked.unread = checked.unread.max(seen.unread);
             checked.copies.extend(seen.copy.map(|copy| (id.clone(), copy)));
-            std::mem::take(&mut seen.found).into_iter().for_each(&mut *tell);
+            std::mem::take(&mut seen.found).into_iter().for_each(&mut *report);
             if seen.unread.is_none() {
                 checked.unread = checked
                     .unread
-                    .max(self.check_pieces(id, &seen.links, check, tell)?);
+                    .max(self.check_pieces(id, &seen.links, check, report)?);
             }
             links.insert(id.clone(), seen.links);
         }
         let marks = Marks::of(self, &links)?;
-        links::check(self, check, &links, &marks, tell)?;
-        link_cycles::check(self, &links, tell)?;
-        splits::check(self, check, &links, &marks, tell)?;
+        links::check(self, check, &links, &marks, report)?;
+        link_cycles::check(self, &links, report)?;
+        splits::check(self, check, &links, &marks, report)?;
         if check.ids.is_none() {
-            marks.sweep(self, check.repair.is_some(), tell)?;
-            self.check_aliases(check.repair, tell)?;
+            marks.sweep(self, check.repair.is_some(), report)?;
+            self.check_aliases(check.repair, report)?;
         }
         Ok(checked)
     }

@@ -99,7 +99,7 @@ pub(super) fn links(session: &Session) -> SessionLinks {
         let id = event.id().map(|id| id.into_owned());
         match event.name().as_ref() {
             "link" => {
-                let to = json::member(event.raw, "continued_to").and_then(json::text);
+                let to = json::member_text(event.raw, "continued_to");
                 links.continued_to.extend(to.map(|to| (to.into_owned(), id)));
             }
             "split" => {
@@ -120,7 +120,7 @@ pub(super) fn links(session: &Session) -> SessionLinks {
     let metadata = header.iter().find(|(name, _)| name == "metadata");
     let own = metadata.and_then(|(_, raw)| {
         let metadata = json::member(json::member(raw, "penguin")?, "metadata")?;
-        json::member(metadata, "continued_to").and_then(json::text)
+        json::member_text(metadata, "continued_to")
     });
     links.continued_to.extend(own.map(|to| (to.into_owned(), None)));
     links

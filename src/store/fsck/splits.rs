@@ -17,7 +17,7 @@ pub(super) fn check(
     check: &FsckOptions<'_>,
     links: &BTreeMap<String, SessionLinks>,
     marks: &Marks,
-    tell: &mut dyn FnMut(FoundProblem),
+    report: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
     let found = |id: &str, trouble, what: String, remedy: Option<&str>| {
         FoundProblem::of(store, id, trouble, what, remedy)
@@ -29,13 +29,13 @@ pub(super) fn check(
         let is_asked = pieces.ids.iter().any(|id| check.link.contains(id));
         if !is_ours && !is_asked {
             let what = format!("{} claims to be a part of this session", pieces.ids.join(", "));
-            tell(found(parent, Problem::Claim, what, None));
+            report(found(parent, Problem::Claim, what, None));
             continue;
         }
         if pieces.ids.len() < pieces.parts {
             let (there, all) = (pieces.ids.len(), pieces.parts);
             let what = format!("unfinished split: {there} of {all} parts exist");
-            tell(found(parent, Problem::MissingLink, what, None));
+            report(found(parent, Problem::MissingLink, what, None));
             continue;
         }
         let what = format!("split into {}, which is not recorded", pieces.ids.join(", "));
@@ -44,7 +44,7 @@ pub(super) fn check(
             store.append(parent, &[&split::event(&event, &at, &pieces.ids)])?;
             store.unmark(MarkerKind::Split, parent);
         }
-        tell(found(
+        report(found(
             parent,
             Problem::MissingLink,
             what,
@@ -77,7 +77,7 @@ pub(super) fn check(
                 store.append(id, &lines)?;
             }
             let what = format!("split into {}, which is missing", gone.join(", "));
-            tell(found(
+            report(found(
                 id,
                 Problem::BrokenLink,
                 what,

@@ -75,13 +75,13 @@ impl ReducedLog {
     /// A kept line that moves before an earlier one counts as new, so that the remaining lines keep their order and
     /// removed ones can be merged back.
     pub fn new(session: &Session, planned: Vec<DerivedLine>) -> ReducedLog {
-        let (mut next, mut stays) = (0, vec![false; session.len()]);
+        let (mut next, mut is_kept) = (0, vec![false; session.len()]);
         let (mut pieces, mut made) = (Vec::new(), Vec::new());
         for piece in planned {
             pieces.push(match piece {
                 DerivedLine::Line(index) if index >= next => {
                     next = index + 1;
-                    stays[index] = true;
+                    is_kept[index] = true;
                     DerivedLine::Line(index)
                 }
                 DerivedLine::Line(index) => DerivedLine::Edited(index, session.record(index).body.to_vec()),
@@ -91,7 +91,7 @@ impl ReducedLog {
                 made.push(pieces.len() - 1);
             }
         }
-        let taken = (0..session.len()).filter(|index| !stays[*index]).collect();
+        let taken = (0..session.len()).filter(|index| !is_kept[*index]).collect();
         ReducedLog { pieces, taken, made }
     }
 
@@ -155,7 +155,7 @@ impl ReducedLog {
     pub fn run(&self, old: &SourceLog<'_>, options: &GcOptions<'_>) -> Result<Vec<u8>> {
         let session = old.session();
         // The time at which the last of them was hidden.
-        let at = |index: &usize| json::member(session.record(*index).body, "at").and_then(json::text);
+        let at = |index: &usize| json::member_text(session.record(*index).body, "at");
         let events = self
             .taken
             .iter()
@@ -327,13 +327,13 @@ fn order(session: &Session, run: &FileRun) -> Option<Vec<u32>> {
     if record.event()?.id()? != run.text("id")? {
         return None;
     }
-    let mut stays = (0..left).filter(|at| !built.contains(at)).map(|at| own[at]);
+    let mut is_kept = (0..left).filter(|at| !built.contains(at)).map(|at| own[at]);
     let mut removed = taken.into_iter().peekable();
     let mut order = Vec::with_capacity(of + session.len() - left);
     for index in 0..of {
         order.push(match removed.next_if_eq(&index) {
             Some(_) => 0,
-            None => u32::try_from(stays.next()? + 1).ok()?,
+            None => u32::try_from(is_kept.next()? + 1).ok()?,
         });
     }
     let last = u32::try_from(session.len()).ok()?;

@@ -68,7 +68,7 @@ fn resolved(
     };
     let mut whole = text.unwrap_or_default();
     for piece in pieces {
-        if let Some(literal) = json::member(piece, "literal").and_then(json::text) {
+        if let Some(literal) = json::member_text(piece, "literal") {
             whole.push_str(&literal);
             continue;
         }
@@ -109,7 +109,7 @@ fn attached(
     };
     let mut found = Vec::new();
     for one in listed.unwrap_or_default() {
-        let id = json::member(one, "id").and_then(json::text);
+        let id = json::member_text(one, "id");
         let row = match &id {
             Some(id) => attachment::find(database, id)?,
             None => None,

@@ -154,7 +154,7 @@ impl<'r> SessionSelection<'r> {
     /// Whether the next session, which has this header, is selected.
     pub fn selects_header(&mut self, header: &[u8]) -> bool {
         let names = ["id", "key"].map(|name| {
-            let text = json::member(header, name).and_then(json::text);
+            let text = json::member_text(header, name);
             text.map(|text| text.into_owned())
         });
         self.is_wanted(names, Lineage::of_header(header))

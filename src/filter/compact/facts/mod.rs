@@ -110,7 +110,7 @@ pub(in crate::filter) fn working_directory(session: &Session) -> Option<String> 
         .into_iter()
         .find(|(name, _)| name == "metadata")?
         .1;
-    let own = |raw: &[u8]| json::member(raw, "cwd").and_then(json::text).map(Cow::into_owned);
+    let own = |raw: &[u8]| json::member_string(raw, "cwd");
     let metadata = metadata.as_slice();
     own(metadata).or_else(|| {
         let members = json::members(metadata, Dialect::Strict)?;

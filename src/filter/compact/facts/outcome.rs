@@ -45,7 +45,7 @@ impl<'a> CallOutcome<'a> {
             code = exit_code(&text);
         }
         if text.starts_with('{')
-            && let Some(output) = json::member(text.as_bytes(), "output").and_then(json::text)
+            && let Some(output) = json::member_text(text.as_bytes(), "output")
         {
             let own =
                 json::member(text.as_bytes(), "metadata").and_then(|raw| json::member(raw, "exit_code"));

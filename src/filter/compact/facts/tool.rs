@@ -172,11 +172,7 @@ fn planned<'a>(name: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<
 }
 
 fn step(raw: &[u8]) -> Option<PlanStep> {
-    let text = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| json::member(raw, name).and_then(json::text))
-    };
+    let text = |names: &[&str]| names.iter().find_map(|name| json::member_text(raw, name));
     let what = text(&["content", "step", "description", "title", "text"])?;
     Some(PlanStep {
         state: match text(&["status", "state"]).as_deref() {

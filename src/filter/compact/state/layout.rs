@@ -76,7 +76,7 @@ impl<'s> CompactionState<'s> {
                     .and_then(|raw| json::elements(raw, Dialect::Strict));
                 for (nth, raw) in calls.unwrap_or_default().into_iter().enumerate() {
                     let owner = Owner { caller: at, nth, raw };
-                    let id = json::member(raw, "id").and_then(json::text).unwrap_or_default();
+                    let id = json::member_text(raw, "id").unwrap_or_default();
                     open.entry(id.into_owned()).or_default().push(owner);
                     waiting.insert((at, nth));
                     last.push(owner);

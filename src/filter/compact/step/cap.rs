@@ -135,7 +135,7 @@ fn content(work: &CompactionState<'_>, message: &Message<'_>, most: u64) -> Opti
 }
 
 fn part_text(part: &[u8]) -> Option<Cow<'_, str>> {
-    json::member(part, "text").and_then(json::text)
+    json::member_text(part, "text")
 }
 
 fn quoted(text: &str) -> Option<Vec<u8>> {
@@ -205,9 +205,9 @@ fn one_call(
     (at, cap): (usize, Cap),
 ) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
-    let text = json::member(function, "arguments").and_then(json::text)?;
+    let text = json::member_text(function, "arguments")?;
     let count = |text: &str| work.counter.tokenizer().count(text);
-    let tool = json::member(function, "name").and_then(json::text);
+    let tool = json::member_text(function, "name");
     let marks = cap == LOWEST && options.mask.marks_arguments(&tool.unwrap_or_default());
     let mark = marks
         .then(|| mask::arguments_mark(work, &text, &work.id(at)))

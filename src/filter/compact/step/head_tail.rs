@@ -42,7 +42,7 @@ pub fn content(message: &Message<'_>, limit: TextLimit) -> Option<Vec<u8>> {
         if out.len() > 1 {
             out.push(b',');
         }
-        let short = match json::member(part, "type").and_then(json::text) {
+        let short = match json::member_text(part, "type") {
             Some(kind) if kind == "text" => json::member(part, "text")
                 .and_then(|raw| text(raw, limit))
                 .and_then(|short| json::with_members(part, &[("text", Some(&short))]).ok()),

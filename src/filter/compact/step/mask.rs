@@ -123,7 +123,7 @@ fn arguments(work: &CompactionState<'_>, at: usize, masked: &BTreeSet<usize>) ->
 /// not depend on the others.
 fn without_arguments(work: &CompactionState<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
-    let text = json::member(function, "arguments").and_then(json::text)?;
+    let text = json::member_text(function, "arguments")?;
     let mark = arguments_mark(work, &text, id)?;
     let mut raw = Vec::new();
     json::push_text(&mut raw, &mark);

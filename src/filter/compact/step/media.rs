@@ -62,9 +62,7 @@ fn marked(work: &CompactionState<'_>, at: usize) -> Option<Vec<u8>> {
         if out.len() > 1 {
             out.push(b',');
         }
-        let kind = json::member(part, "type")
-            .and_then(json::text)
-            .unwrap_or_default();
+        let kind = json::member_text(part, "type").unwrap_or_default();
         if !KINDS.contains(&kind.as_ref()) {
             out.extend_from_slice(part);
             continue;

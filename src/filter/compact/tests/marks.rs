@@ -19,7 +19,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
                 let parts = message
                     .content
                     .and_then(|raw| json::elements(raw, Dialect::Strict));
-                let text = |part| json::member(part, "text").and_then(json::text);
+                let text = |part| json::member_text(part, "text");
                 marks.extend(
                     parts
                         .unwrap_or_default()
@@ -30,7 +30,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
             }
         }
         for call in message.tool_calls() {
-            if let Some(text) = json::member(call.arguments.as_bytes(), "convo").and_then(json::text) {
+            if let Some(text) = json::member_text(call.arguments.as_bytes(), "convo") {
                 marks.push(text.into_owned());
             }
         }

@@ -121,7 +121,7 @@ fn emptied(body: &[u8], content: &[u8]) -> Result<Vec<u8>, json::JsonError> {
 fn without_arguments(history: &History<'_>, index: usize, ids: &HashSet<String>) -> Option<Vec<u8>> {
     let calls = json::elements(history.message(index)?.tool_calls?, Dialect::Strict)?;
     let call = |raw: &&[u8]| {
-        let id = json::member(raw, "id").and_then(json::text).unwrap_or_default();
+        let id = json::member_text(raw, "id").unwrap_or_default();
         let empty = ids.contains(id.as_ref()).then(|| {
             let (kind, name, nothing): (_, _, &[u8]) = match json::member(raw, "function") {
                 Some(_) => ("function", "arguments", br#""{}""#),

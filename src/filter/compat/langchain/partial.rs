@@ -36,8 +36,8 @@ pub(super) fn shorten(
                 return with(&some(kept));
             }
             let last = end_of(&parts, 1, strategy).first()?;
-            match json::member(last, "type").and_then(json::text) {
-                Some(kind) if kind == "text" => json::member(last, "text").and_then(json::text)?,
+            match json::member_text(last, "type") {
+                Some(kind) if kind == "text" => json::member_text(last, "text")?,
                 Some(_) => return None,
                 None => json::text(last)?,
             }

@@ -237,9 +237,7 @@ impl PenguiflowMemory {
                 .collect();
             let zone = messages.iter().rev().find_map(|at| {
                 let metadata = json::member(history.message(*at)?.metadata?, "penguiflow")?;
-                json::member(metadata, "zone")
-                    .and_then(json::text)
-                    .map(|zone| zone.into_owned())
+                json::member_string(metadata, "zone")
             });
             let size = payload::turn(history, &messages, digests);
             let turn = MemoryTurn { messages, size };

@@ -14,9 +14,7 @@ fn estimate(message: &Message<'_>) -> u64 {
         .reasoning
         .and_then(|raw| json::elements(raw, json::Dialect::Strict));
     for part in reasoning.unwrap_or_default() {
-        size += json::member(part, "text")
-            .and_then(json::text)
-            .map_or(0, |text| text.chars().count());
+        size += json::member_text(part, "text").map_or(0, |text| text.chars().count());
     }
     for call in message.tool_calls() {
         size += call.id.len() + "function".len() + call.name.len() + call.arguments.len();

@@ -59,12 +59,7 @@ fn after(session: &Session, outcome: &CompactionOutcome) -> Session {
 /// The ids in the view; S for a summary.
 fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
-    let id = |line: &[u8]| {
-        json::member(line, "id")
-            .and_then(json::text)
-            .unwrap_or_default()
-            .into_owned()
-    };
+    let id = |line: &[u8]| json::member_text(line, "id").unwrap_or_default().into_owned();
     let one = |item: &crate::model::view::Item| match item.summary(session) {
         Some(_) => "S".to_string(),
         None => id(item.body(session)),

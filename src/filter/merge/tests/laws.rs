@@ -63,7 +63,7 @@ fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
             .collect();
         let pick = |choice: u8| {
             let at = *messages.get(usize::from(choice) % messages.len().max(1))?;
-            let id = json::member(lines[at].as_bytes(), "id").and_then(json::text)?;
+            let id = json::member_text(lines[at].as_bytes(), "id")?;
             Some((at, id.into_owned()))
         };
         let line = match act {
@@ -143,7 +143,7 @@ fn logs(o: &[Act], a: &[Act], b: &[Act], deletes: bool) -> [String; 3] {
 fn records(text: &str) -> BTreeSet<Vec<u8>> {
     let of = |line: &str| {
         let raw = line.as_bytes();
-        let is = |name: &str| json::member(raw, "type").and_then(json::text).as_deref() == Some(name);
+        let is = |name: &str| json::member_text(raw, "type").as_deref() == Some(name);
         let built = json::member(raw, "id").is_some_and(|id| id.starts_with(b"\"branch_"));
         match json::member(raw, "theirs").filter(|_| is("conflict")) {
             Some(theirs) => Some(theirs.to_vec()),

@@ -189,9 +189,7 @@ fn pieces_are_a_chain() {
             (
                 header(nth, "id").unwrap(),
                 header(nth, "continued_from"),
-                json::member(last, "continued_to")
-                    .and_then(json::text)
-                    .map(|id| id.into_owned()),
+                json::member_string(last, "continued_to"),
             )
         })
         .collect();

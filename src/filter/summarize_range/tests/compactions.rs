@@ -78,7 +78,7 @@ fn ids(session: &Session) -> Vec<String> {
 fn asked(draft: &CompactionDraft) -> Vec<String> {
     let line = draft.request.line(0, None);
     let messages = json::elements(json::member(&line, "messages").unwrap(), Dialect::Strict).unwrap();
-    let id = |raw: &[u8]| json::member(raw, "id").and_then(json::text).unwrap().into_owned();
+    let id = |raw: &[u8]| json::member_text(raw, "id").unwrap().into_owned();
     messages.into_iter().map(id).collect()
 }
 

@@ -32,11 +32,7 @@ fn messages(options: &SummaryOptions) -> Vec<Vec<(String, String, Option<String>
     let piece = |nth: usize| {
         let line = request.line(nth, Some("so far"));
         let raw = json::member(&line, "messages").unwrap();
-        let text = |raw: &[u8], name: &str| {
-            json::member(raw, name)
-                .and_then(json::text)
-                .map(|text| text.into_owned())
-        };
+        let text = |raw: &[u8], name: &str| json::member_string(raw, name);
         let one = |raw: &[u8]| {
             let part = json::member(raw, "part").map(|raw| String::from_utf8_lossy(raw).into_owned());
             (text(raw, "id").unwrap(), text(raw, "content").unwrap(), part)

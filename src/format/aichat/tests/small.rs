@@ -128,11 +128,9 @@ fn a_summary_covers_the_compressed_messages() {
     let event = (0..read.len())
         .find(|index| read.class(*index) == Class::Event)
         .unwrap();
-    let id = read.id(event).or_else(|| {
-        json::member(read.record(event).body, "id")
-            .and_then(json::text)
-            .map(|id| id.into_owned())
-    });
+    let id = read
+        .id(event)
+        .or_else(|| json::member_string(read.record(event).body, "id"));
     let restored = with(
         &read,
         &[&format!(

@@ -26,7 +26,7 @@ pub fn said(session: &Session) -> Vec<(String, String)> {
         if let Some(message) = record.message() {
             return Some((message.role_name().into_owned(), message.text().into_owned()));
         }
-        let raw = json::member(record.body, "raw").and_then(json::text)?;
+        let raw = json::member_text(record.body, "raw")?;
         Some(("console".to_string(), raw.into_owned()))
     });
     lines.collect()

@@ -355,9 +355,7 @@ fn undoing_a_summary_restores_its_messages() {
     let read = session(&history(&elements), None);
     let event = |index: &usize| json::member(read.record(*index).body, "type") == Some(b"\"summary\"");
     let event = (0..read.len()).find(event).unwrap();
-    let id = json::member(read.record(event).body, "id")
-        .and_then(json::text)
-        .unwrap();
+    let id = json::member_text(read.record(event).body, "id").unwrap();
     let undo = format!(r#"{{"type":"restore","id":"u","at":"2026-01-01T00:00:00Z","of":"{id}"}}"#);
     let after = written(&with(&read, &[undo]), Purpose::Return).unwrap().0;
     assert_eq!(texts(&session(&after, None)), ["1", "2", "3"]);

@@ -247,8 +247,8 @@ fn a_line_of_the_stream_alone_is_native() {
 fn a_role_alone_needs_company() {
     assert_eq!(format("{\"role\":\"user\"}\n"), None);
     assert_eq!(format("{\"role\":\"user\"}\n{\"role\":\"user\"}\n"), None);
-    let spoken = "{\"role\":\"user\"}\n{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\"}\n";
-    assert_eq!(format(spoken), Some(Format::Jsonl));
+    let is_message = "{\"role\":\"user\"}\n{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\"}\n";
+    assert_eq!(format(is_message), Some(Format::Jsonl));
     let bodies = [
         "content",
         "tool_calls",

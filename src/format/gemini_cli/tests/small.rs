@@ -103,12 +103,7 @@ fn a_record_becomes_a_message_and_its_tool_results() {
             let failed = json::member(&body, "metadata")
                 .and_then(|raw| json::member(raw, "is_error"))
                 .is_some();
-            let text = |name| {
-                json::member(&body, name)
-                    .and_then(json::text)
-                    .unwrap()
-                    .into_owned()
-            };
+            let text = |name| json::member_text(&body, name).unwrap().into_owned();
             (text("tool_call_id"), text("content"), failed)
         })
         .collect();

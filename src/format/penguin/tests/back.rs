@@ -144,7 +144,7 @@ fn checkpoints_are_read_as_sessions() {
         assert!(had || title.as_deref() == row["name"].as_str(), "{id}: {title:?}");
         let header = session.record(0).body.to_vec();
         let lineage = json::member(&header, "metadata").and_then(|raw| json::member(raw, "lineage"));
-        let parent = json::member(lineage.unwrap(), "parent").and_then(json::text);
+        let parent = json::member_text(lineage.unwrap(), "parent");
         assert_eq!(parent.as_deref(), row["session_id"].as_str(), "{id}");
         // Lines have their positions in the document.
         for (index, _) in session.messages() {

@@ -170,11 +170,7 @@ fn categories_are_derived_from_name_number_or_role() {
     for (raw, category, kept, damage) in cases {
         let (line, report) = only(&format!(r#","category":{raw}"#));
         let line = line.as_bytes();
-        assert_eq!(
-            json::member(line, "category").and_then(json::text).as_deref(),
-            category,
-            "{raw}"
-        );
+        assert_eq!(json::member_text(line, "category").as_deref(), category, "{raw}");
         let penguin = json::member(line, "metadata").and_then(|raw| json::member(raw, "penguin"));
         let found = penguin.and_then(|raw| json::member(raw, "category"));
         assert_eq!(found, kept.map(str::as_bytes), "{raw}");
@@ -295,8 +291,7 @@ fn times_without_a_zone_are_reported_once() {
     assert_eq!(report.findings.len(), 1);
     assert!(!report.is_damaged());
     let line = lines(&session)[1].clone();
-    let time = json::member(line.as_bytes(), "timestamp")
-        .and_then(json::text)
+    let time = json::member_text(line.as_bytes(), "timestamp")
         .unwrap()
         .into_owned();
     assert!(

@@ -28,7 +28,7 @@ pub(super) fn written(session: &Session, purpose: Purpose) -> (String, Report) {
 /// The lines after the header when read again.
 pub(super) fn again(session: &Session) -> Vec<String> {
     let (text, _) = written(session, Purpose::Export);
-    let id = json::member(text.as_bytes(), "id").and_then(json::text).unwrap();
+    let id = json::member_text(text.as_bytes(), "id").unwrap();
     let (session, report) = read_one(&format!("{id}.json"), &text);
     assert!(!report.is_damaged(), "{:?}", report.findings);
     lines(&session)

@@ -50,9 +50,7 @@ fn lineage(session: &Session, name: &str) -> Option<String> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     let lineage = json::member(metadata, "lineage")?;
-    json::member(lineage, name)
-        .and_then(json::text)
-        .map(|text| text.into_owned())
+    json::member_string(lineage, name)
 }
 
 #[test]

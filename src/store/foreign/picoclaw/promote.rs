@@ -173,11 +173,7 @@ impl PromotionRecord {
 
     /// The destination of a history that is unchanged since its promotion.
     fn of(&self, from: &str, digest: &str) -> Option<String> {
-        let text = |line: &[u8], name: &str| {
-            json::member(line, name)
-                .and_then(json::text)
-                .map(|text| text.into_owned())
-        };
+        let text = |line: &[u8], name: &str| json::member_string(line, name);
         let mut lines = self.bytes.split(|byte| *byte == b'\n').rev();
         let line = lines.find(|line| {
             text(line, "from").as_deref() == Some(from) && text(line, "sha256").as_deref() == Some(digest)

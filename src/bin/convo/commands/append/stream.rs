@@ -94,7 +94,7 @@ impl Append {
             write_object(line, &mut object).map_err(|error| Error::io("cannot write", error))?;
             group.printed.push_str(&String::from_utf8_lossy(&object));
         } else if self.ack {
-            let id = json::member(line, "id").and_then(json::text);
+            let id = json::member_text(line, "id");
             group.printed.push_str(&in_line(id.as_deref().unwrap_or("-")));
             group.printed.push('\n');
         }

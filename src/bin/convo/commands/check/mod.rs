@@ -102,7 +102,7 @@ pub struct Check {
 fn api_of(format: Format, session: &Session) -> Option<Api> {
     let source = || {
         let (_, source) = session.header().into_iter().find(|(name, _)| name == "source")?;
-        let name = json::member(&source, "format").and_then(json::text)?;
+        let name = json::member_text(&source, "format")?;
         Format::from_name(&name)
     };
     match format {

@@ -134,9 +134,7 @@ fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Resul
     }
     let header = session.record(0).body;
     native::check(&session.record(0), &mut Report::default())?;
-    let id = json::member(header, "id")
-        .and_then(json::text)
-        .unwrap_or_default();
+    let id = json::member_text(header, "id").unwrap_or_default();
     let is_there = store.has(&id)?;
     if !is_there && !dry_run {
         let bodies = (0..session.len()).map(|index| session.record(index).body.to_vec());

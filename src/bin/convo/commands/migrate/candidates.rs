@@ -43,7 +43,7 @@ impl<'e, 's> Candidates<'e, 's> {
 
 /// Identifies a message by its id, or a tool result by its call, because each call has one result.
 fn identity(entry: &SessionLine<'_>) -> Option<String> {
-    let call = json::member(&entry.body, "tool_call_id").and_then(json::text);
+    let call = json::member_text(&entry.body, "tool_call_id");
     call.map(|id| format!("call {id}")).or_else(|| entry.id())
 }
 

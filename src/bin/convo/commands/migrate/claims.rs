@@ -35,7 +35,7 @@ pub fn move_links_to_metadata(examined: &mut [ExaminedFile], store: &Store) {
 
 /// The id of the session that a header claims to continue.
 fn parent(header: &[u8]) -> Option<String> {
-    let parent = json::member(header, CLAIMS[0]).and_then(json::text)?;
+    let parent = json::member_text(header, CLAIMS[0])?;
     Some(parent.into_owned())
 }
 

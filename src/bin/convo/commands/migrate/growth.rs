@@ -240,11 +240,7 @@ impl Sources<'_> {
         let mut counts: HashMap<String, u64> = HashMap::new();
         let mut names: HashMap<usize, (String, u64)> = HashMap::new();
         for (index, _) in self.stored.messages() {
-            let own = || {
-                json::member(self.stored.record(index).body, "id")
-                    .and_then(json::text)
-                    .map(Cow::into_owned)
-            };
+            let own = || json::member_string(self.stored.record(index).body, "id");
             if let Some(id) = derived.get(&index).cloned().or_else(own) {
                 let nth = counts.entry(id.clone()).or_default();
                 *nth += 1;

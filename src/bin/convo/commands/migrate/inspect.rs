@@ -340,10 +340,7 @@ impl SessionScan {
 
     fn finish(self, path: &Path, format: Format, whole: &str) -> Result<FoundSession> {
         if let Some(header) = self.header {
-            let id = json::member(&header, "id")
-                .and_then(json::text)
-                .unwrap_or_default()
-                .into_owned();
+            let id = json::member_text(&header, "id").unwrap_or_default().into_owned();
             if !key::is_id(&id) {
                 let message = format!("the header has an invalid id: '{id}'");
                 return Err(Error::new(ErrorKind::Unsafe, message).hint(

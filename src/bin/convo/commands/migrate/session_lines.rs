@@ -26,9 +26,7 @@ pub struct SessionLine<'s> {
 impl SessionLine<'_> {
     /// The id of the record itself.
     pub fn id(&self) -> Option<String> {
-        json::member(&self.body, "id")
-            .and_then(json::text)
-            .map(Cow::into_owned)
+        json::member_string(&self.body, "id")
     }
 }
 

@@ -9,7 +9,6 @@ use convo::filter::redact::{Redactor, RedactorOptions, SecretFinding};
 use convo::model::json;
 use convo::model::message::Message;
 use convo::model::record::{Record, RecordKind};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const COLUMNS: [Column; 6] = [
@@ -165,7 +164,7 @@ fn describe_kinds(kinds: &BTreeMap<&str, u64>) -> String {
 const SESSION: &[u8] = b"{\"type\":\"session\"";
 
 fn text(line: &[u8], name: &str) -> Option<String> {
-    json::member(line, name).and_then(json::text).map(Cow::into_owned)
+    json::member_string(line, name)
 }
 
 /// The id of the session that starts at this line.

@@ -294,7 +294,7 @@ impl SessionPage {
         };
         let mut facts = Vec::new();
         facts.extend(message.timestamp().and_then(|time| self.time(&time)));
-        let model = json::member(body, "model").and_then(json::text);
+        let model = json::member_text(body, "model");
         if let Some(model) = model.filter(|model| self.style.on_terminal && *model != self.last.model) {
             facts.push(in_line(&model));
             self.last.model = model.into_owned();

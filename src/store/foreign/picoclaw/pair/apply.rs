@@ -124,7 +124,7 @@ impl Pair {
         let shown: HashSet<usize> = before.iter().filter_map(|index| at(*index)).collect();
         let full = |at: usize| &self.bytes[pieces[at].start..pieces[at].end];
         let mut bytes = Vec::new();
-        let mut stays = HashSet::new();
+        let mut kept_lines = HashSet::new();
         let mut preserved = 0;
         for item in &view.items {
             let own = item.line().and_then(at);
@@ -136,7 +136,7 @@ impl Pair {
             }
             match (item, own, item.message(session)) {
                 (Item::Line(_), Some(own), _) => {
-                    stays.insert(own);
+                    kept_lines.insert(own);
                     push_line(&mut bytes, full(own));
                 }
                 (_, own, Some(message)) => {
@@ -153,7 +153,7 @@ impl Pair {
         }
         let mut removed = Vec::new();
         let gone: Vec<usize> = (0..pieces.len())
-            .filter(|at| shown.contains(at) && !stays.contains(at))
+            .filter(|at| shown.contains(at) && !kept_lines.contains(at))
             .collect();
         for at in &gone {
             push_line(&mut removed, full(*at));
