@@ -473,3 +473,66 @@ fn names_that_are_not_utf8_are_preserved() {
     assert_eq!(run.out().matches("back\t").count(), 1, "{run}");
     assert_eq!(std::fs::read_to_string(path).unwrap(), "model: x\n");
 }
+
+/// The home has the bytes that a copy lost; without this, only the deleted session would tell.
+#[test]
+fn missing_and_damaged_copies_are_repaired() {
+    let env = homes();
+    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
+    assert!(archive(&env, &["-q"]).fine().out().is_empty());
+    let place = env.work().join("kept");
+    let own = place.join(format!(
+        "claude-code/{FIRST}/1/projects/-src-a-b--c/{FIRST}.jsonl"
+    ));
+    let before: Vec<_> = tree(&place)
+        .into_iter()
+        .filter(|(path, _)| !path.ends_with("manifest.jsonl"))
+        .collect();
+    let is_mended = || {
+        let copies: Vec<_> = tree(&place)
+            .into_iter()
+            .filter(|(path, _)| !path.ends_with("manifest.jsonl"))
+            .collect();
+        copies == before && archive(&env, &["--verify"]).fine().out().is_empty()
+    };
+    let repaired = format!("repaired\tclaude-code:{FIRST}\t{}\n", text.len());
+    let cut = &text.as_bytes()[1..];
+    let damages: [&dyn Fn(); 3] = [
+        &|| std::fs::remove_file(&own).unwrap(),
+        &|| std::fs::write(&own, cut).unwrap(),
+        &|| std::fs::write(&own, "").unwrap(),
+    ];
+    for damage in damages {
+        damage();
+        let dry = archive(&env, &["-n"]).fine();
+        let run = archive(&env, &[]).fine();
+        assert_eq!((run.out(), dry.out()), (repaired.as_str(), repaired.as_str()));
+        assert!(is_mended());
+        assert_eq!(archive(&env, &[]).fine().out(), "");
+    }
+    // A flipped bit keeps the length.
+    std::fs::write(&own, text.replace("lease", "leash")).unwrap();
+    assert_eq!(archive(&env, &[]).fine().out(), "");
+    assert_eq!(archive(&env, &["--verify"]).status, 1);
+    let run = archive(&env, &["--repair", "--json"]).fine();
+    assert_eq!(run.objects()[0]["outcome"], "repaired");
+    assert!(is_mended());
+    assert_eq!(archive(&env, &["--repair", "--verify"]).status, 2);
+    // A whole directory, and a file that has grown since.
+    std::fs::remove_dir_all(place.join(format!("claude-code/{FIRST}/1"))).unwrap();
+    put(&env, &path, &format!("{text}{{}}\n"), 3);
+    let run = archive(&env, &[]).fine();
+    assert!(
+        run.out().starts_with(&format!("repaired\tclaude-code:{FIRST}\t")),
+        "{run}"
+    );
+    assert_eq!(archive(&env, &["--verify"]).fine().out(), "");
+    // A home without these bytes changes no copy.
+    std::fs::write(&own, cut).unwrap();
+    put(&env, &path, "another\n", 2);
+    let run = archive(&env, &[]).fine();
+    assert!(run.out().starts_with("diverged\t"), "{run}");
+    assert_eq!(std::fs::read(&own).unwrap(), cut);
+    assert_eq!(archive(&env, &["--verify"]).status, 1);
+}

@@ -55,11 +55,12 @@ pub fn copy_new_content(
             return Ok(Some(line));
         }
     }
-    let shown = wanted.base.join(wanted.path).display().to_string();
-    Err(
-        Error::new(ErrorKind::Locked, format!("{shown}: changed while it was read"))
-            .hint("run the command again"),
-    )
+    Err(changed(&wanted.base.join(wanted.path).display().to_string()))
+}
+
+fn changed(shown: &str) -> Error {
+    let error = Error::new(ErrorKind::Locked, format!("{shown}: changed while it was read"));
+    error.hint("run the command again")
 }
 
 /// The modification time of a file, unless it may change again with the same time.
@@ -90,6 +91,9 @@ fn extend(
         return Ok(false);
     }
     line.version = known.version;
+    if !copies.is_intact(kept, known) {
+        return repair(copies, kept, known, source, line).map(|()| true);
+    }
     if line.bytes == known.bytes {
         line.sha256 = sum;
         return Ok(true);
@@ -99,9 +103,6 @@ fn extend(
     };
     let shown = source.shown();
     let failed = |error| Error::io(&shown, error).kind(ErrorKind::InputOutput);
-    if file.metadata().map_err(failed)?.len() < known.bytes {
-        return Ok(false);
-    }
     file.set_len(known.bytes).map_err(failed)?;
     file.seek(SeekFrom::End(0)).map_err(failed)?;
     let read = source.read((known.bytes, line.bytes), &mut hash, |block| {
@@ -113,6 +114,33 @@ fn extend(
     line.sha256 = hex(&hash.finalize());
     line.outcome = CopyOutcome::Grown;
     read
+}
+
+/// Replaces a missing or damaged copy by the file, which has the same bytes at its beginning.
+fn repair(
+    copies: &Copies,
+    kept: &ArchivedSession,
+    known: &ManifestLine,
+    source: &SnapshotFile<'_>,
+    line: &mut ManifestLine,
+) -> Result<()> {
+    let path = kept.copy(line, line.version);
+    let mut hash = Sha256::new();
+    create(copies, &path, |file| {
+        let failed = |error| Error::io(copies.directory.shown(&path), error).kind(ErrorKind::InputOutput);
+        let mut write = |block: &[u8]| file.write_all(block).map_err(failed);
+        // A damaged copy may still be of use: only the same bytes replace it.
+        let is_same = source.read((0, known.bytes), &mut hash, &mut write)?
+            && hex(&hash.clone().finalize()) == known.sha256
+            && source.read((known.bytes, line.bytes), &mut hash, &mut write)?;
+        match is_same {
+            true => file.set_modified(source.facts.modified_at()).map_err(failed),
+            false => Err(changed(&source.shown())),
+        }
+    })?;
+    line.sha256 = hex(&hash.finalize());
+    line.outcome = CopyOutcome::Repaired;
+    Ok(())
 }
 
 /// Copies a whole file as a new version; false if it became shorter meanwhile.

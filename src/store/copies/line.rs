@@ -20,15 +20,18 @@ pub enum CopyOutcome {
     New,
     /// The file was rewritten, so the archive has another version next to the old one.
     Diverged,
+    /// The copy was missing or damaged; the file still had its bytes and was copied again.
+    Repaired,
 }
 
 impl CopyOutcome {
-    const ALL: [CopyOutcome; 5] = [
+    const ALL: [CopyOutcome; 6] = [
         CopyOutcome::Same,
         CopyOutcome::Gone,
         CopyOutcome::Grown,
         CopyOutcome::New,
         CopyOutcome::Diverged,
+        CopyOutcome::Repaired,
     ];
 
     /// The outcome as a word for reports.
@@ -39,6 +42,7 @@ impl CopyOutcome {
             CopyOutcome::Grown => "grown",
             CopyOutcome::New => "new",
             CopyOutcome::Diverged => "diverged",
+            CopyOutcome::Repaired => "repaired",
         }
     }
 }

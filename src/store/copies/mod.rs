@@ -37,6 +37,7 @@ pub struct Copies {
     directory: Directory,
     _lock: File,
     timeout: Duration,
+    reads_copies: bool,
 }
 
 /// A session of the archive.
@@ -85,7 +86,16 @@ impl Copies {
             directory,
             _lock: file,
             timeout,
+            reads_copies: false,
         })
+    }
+
+    /// The same archive, in which a copy is intact only if it matches its checksum. By default, its length decides.
+    pub fn with_checksums(self) -> Copies {
+        Copies {
+            reads_copies: true,
+            ..self
+        }
     }
 
     /// The directories of the sessions of a program.

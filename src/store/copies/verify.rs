@@ -53,6 +53,15 @@ impl Copies {
         Ok(found)
     }
 
+    /// Whether a copy exists and is complete. Bytes beyond its length were written by an interrupted run.
+    pub fn is_intact(&self, kept: &ArchivedSession, line: &ManifestLine) -> bool {
+        if self.reads_copies {
+            return matches!(self.sum(kept, line), Ok(Some(sum)) if sum == line.sha256);
+        }
+        let facts = self.directory.facts(kept.path(line));
+        matches!(facts, Ok(Some(facts)) if facts.regular && facts.size >= line.bytes)
+    }
+
     /// The checksum of a copy; none if it is missing or too short.
     fn sum(&self, kept: &ArchivedSession, line: &ManifestLine) -> Result<Option<String>> {
         let path = kept.copy(line, line.version);

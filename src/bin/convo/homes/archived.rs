@@ -188,6 +188,7 @@ pub fn refuse_overlap(place: &Path, homes: &[Home]) -> Result<()> {
 /// Returns the errors of reading and writing; [`ErrorKind::Locked`] if the file changes meanwhile.
 pub fn keep(context: &Context, session: &HomeFile, slimmed: &str) -> Result<String> {
     let (copies, kept) = open_archived(context, session, true)?;
+    let copies = copies.with_checksums(); // the copy will be the only original
     let own = session.path();
     let Bundles {
         bundles, problems, ..

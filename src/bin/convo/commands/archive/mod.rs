@@ -25,19 +25,21 @@ use work::ArchiveSession;
 ///
 /// Copies the sessions of other programs with the files that belong to them, byte for byte, and keeps what those programs
 /// delete. The first run copies everything, later runs only changes. A file that grew is appended to its copy; one
-/// that was rewritten becomes another version next to the old one. Homes are only read. Prints outcome, session and
-/// copied bytes; with -q, only errors. Of a session in a database, the copy is a stream of its records, as
-/// `convo cat` prints it; databases require the plugin convo-sqlite.
+/// that was rewritten becomes another version next to the old one. A copy that is missing or too short is copied again
+/// while the home has its bytes. Homes are only read. Prints outcome, session and copied bytes; with -q, only errors.
+/// Of a session in a database, the copy is a stream of its records, as `convo cat` prints it; databases require the
+/// plugin convo-sqlite.
 ///
-/// Outcomes: new, grown, same (with -v), diverged, gone (kept in the archive), busy (run again), failed. Exit status 74
-/// if a file cannot be copied; the others are. A damaged session of a database is reported once (status 65), and again
-/// when it changes; --verify always reports it.
+/// Outcomes: new, grown, same (with -v), diverged, repaired (copied again), gone (kept in the archive), busy (run
+/// again), failed. Exit status 74 if a file cannot be copied; the others are. A damaged session of a database is
+/// reported once (status 65), and again when it changes; --verify always reports it.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo archive                               everything
   convo archive --program claude,codex -n     report what would be copied
   convo archive -q                            from cron: quiet if all is well
   convo archive --verify                      compare with checksums and homes
+  convo archive --repair                      copy damaged copies again
   convo archive --give-back claude:4c2ddfdc   put a deleted session back
   convo archive --json | jq -r 'select(.outcome == \"gone\").name'")]
 pub struct Archive {
@@ -53,6 +55,12 @@ pub struct Archive {
     /// are any.
     #[arg(long, conflicts_with_all = ["give_back", "dry_run"], help_heading = "Archive")]
     verify: bool,
+    /// Compare copies with their checksums, and copy damaged ones again
+    ///
+    /// Reads all copies; without it, only their lengths are compared. --verify reports copies that remain damaged
+    /// because the home no longer has their bytes.
+    #[arg(long, conflicts_with_all = ["verify", "give_back"], help_heading = "Archive")]
+    repair: bool,
     /// Write sessions back to the homes where they were
     ///
     /// Existing files are never replaced; indexes of the program are unchanged. NAME is PROGRAM:ID. A session of a
@@ -94,6 +102,7 @@ impl Run for Archive {
                     Error::new(ErrorKind::NotFound, "no archive").hint("make one with: convo archive");
                 return Err(named(error, &path_name(&place)).into());
             }
+            copies if self.repair => Some(copies?.with_checksums()),
             copies => Some(copies?),
         };
         let report = ArchiveReport {

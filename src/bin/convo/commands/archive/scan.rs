@@ -76,6 +76,7 @@ pub fn all(
                 .chain(files)
                 .collect(),
             rows: rows.into_iter().map(|(path, (_, row))| (path, row)).collect(),
+            lost: BTreeSet::new(),
             is_whole,
             databases: databases.clone(),
         };

@@ -34,10 +34,23 @@ pub struct HomePart {
     pub files: BTreeMap<PathBuf, BundleFile>,
     /// The files that are records of a database.
     pub rows: BTreeMap<PathBuf, DatabaseSession>,
+    /// The files whose copies are missing or damaged.
+    pub lost: BTreeSet<PathBuf>,
     /// Whether the whole home was read, so that missing files are gone.
     pub is_whole: bool,
     /// The databases that were read; `None` if one could not be.
     pub databases: Option<BTreeSet<PathBuf>>,
+}
+
+impl HomePart {
+    /// Finds the files whose copies are missing or damaged.
+    fn find_lost(&mut self, copies: &Copies, kept: &ArchivedSession) {
+        let is_lost = |path: &&PathBuf| {
+            let known = kept.of(&self.home, path);
+            known.is_some_and(|known| !copies.is_intact(kept, known))
+        };
+        self.lost = self.files.keys().filter(is_lost).cloned().collect();
+    }
 }
 
 impl ArchiveSession {
@@ -47,13 +60,16 @@ impl ArchiveSession {
         program: &str,
         directory: &str,
         id: Option<String>,
-        parts: Vec<HomePart>,
+        mut parts: Vec<HomePart>,
     ) -> ArchiveSession {
         let kept = match copies {
             Some(copies) => copies.archived_session(program, directory),
             None => Ok(ArchivedSession::default()),
         };
         let id = id.or_else(|| kept.as_ref().ok()?.session.clone());
+        if let (Some(copies), Ok(kept)) = (copies, &kept) {
+            parts.iter_mut().for_each(|part| part.find_lost(copies, kept));
+        }
         ArchiveSession {
             name: homes::archived_name(program, id.as_deref()),
             id,
@@ -69,7 +85,9 @@ impl ArchiveSession {
     pub fn stale(&self) -> Vec<Stale<'_>> {
         let Ok(kept) = &self.kept else { return Vec::new() };
         let rows = self.parts.iter().flat_map(|part| {
-            let is_stale = |(path, row): &(&PathBuf, &DatabaseSession)| !is_same_row(kept, part, path, row);
+            let is_stale = |(path, row): &(&PathBuf, &DatabaseSession)| {
+                part.lost.contains(*path) || !is_same_row(kept, part, path, row)
+            };
             part.rows.iter().filter(is_stale)
         });
         rows.map(|(_, row)| Stale {
@@ -202,8 +220,11 @@ impl ArchiveSession {
             for part in &self.parts {
                 for (path, piece) in &part.files {
                     let next = match kept.of(&part.home, path) {
-                        _ if is_same(kept, part, path, piece) => CopyOutcome::Same,
                         None => CopyOutcome::New,
+                        Some(known) if part.lost.contains(path) && piece.bytes >= known.bytes => {
+                            CopyOutcome::Repaired
+                        }
+                        Some(_) if is_same(kept, part, path, piece) => CopyOutcome::Same,
                         Some(known) if piece.bytes > known.bytes => CopyOutcome::Grown,
                         Some(_) => CopyOutcome::Diverged,
                     };
@@ -309,6 +330,9 @@ impl ArchiveSession {
 
 /// Whether a file is unchanged since it was copied.
 fn is_same(kept: &ArchivedSession, part: &HomePart, path: &Path, piece: &BundleFile) -> bool {
+    if part.lost.contains(path) {
+        return false;
+    }
     if let Some(row) = part.rows.get(path) {
         return is_same_row(kept, part, path, row);
     }
