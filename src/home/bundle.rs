@@ -1,11 +1,11 @@
 //! Groups of files: those of a session, and those that all sessions of a home share.
 
 use super::files::{HomeFiles, Transcript};
+use super::home_program::FileKind;
 use super::listing::{Directories, is_absent, matching, reason};
 use super::opencode;
 use super::places::Home;
 use super::sidecars::{FoundFiles, orphans};
-use super::table::FileKind;
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

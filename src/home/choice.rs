@@ -1,8 +1,8 @@
 //! The provider and model in the settings of a program, for programs whose sessions must name them.
 
 use super::claude_code::read;
+use super::home_program::HomeProgram;
 use super::places::Environment;
-use super::table::HomeProgram;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Finds the session files in a home.
 
+use super::home_program::{FileKind, HomeProgram, Id};
 use super::listing::{is_absent, matching, reason};
 use super::places::Home;
-use super::table::{FileKind, HomeProgram, Id};
 use crate::format::Format;
 use crate::model::json;
 use std::collections::BTreeMap;

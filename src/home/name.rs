@@ -1,6 +1,7 @@
 //! Names of sessions in homes: `PROGRAM:ID`, `PROGRAM:@last` and `PROGRAM:@last:DIR`.
 
-use super::table::{HomeProgram, PROGRAMS, program};
+use super::home_program::HomeProgram;
+use super::table::{PROGRAMS, program};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Prefix of a name that never selects a session of the store.

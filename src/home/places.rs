@@ -1,7 +1,8 @@
 //! Finds the homes that exist, by environment and file system.
 
+use super::home_program::{Base, HomePath, HomeProgram};
 use super::listing::{is_absent, matching, reason};
-use super::table::{Base, HomePath, HomeProgram, PROGRAMS};
+use super::table::PROGRAMS;
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};

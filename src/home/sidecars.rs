@@ -1,9 +1,9 @@
 //! Files that belong to a session but are not its transcript.
 
 use super::files::{IRREGULAR, Transcript};
+use super::home_program::{CompanionFiles, FileKind};
 use super::listing::{Directories, is_absent, names, reason};
 use super::places::Home;
-use super::table::{CompanionFiles, FileKind};
 use crate::model::key;
 use std::collections::BTreeSet;
 use std::fs::Metadata;

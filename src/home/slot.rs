@@ -1,8 +1,8 @@
 //! The path of a new session of a program, the change of its index, and the command that resumes the session.
 
 use super::claude_code::read;
+use super::home_program::HomeProgram;
 use super::places::Environment;
-use super::table::HomeProgram;
 use crate::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
