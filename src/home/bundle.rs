@@ -5,7 +5,7 @@ use super::home_program::FileKind;
 use super::listing::{Directories, is_absent, matching, reason};
 use super::opencode;
 use super::places::Home;
-use super::sidecars::{FoundFiles, orphans};
+use super::sidecars::{FoundFiles, named_sidecars, orphans};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -112,6 +112,12 @@ impl Home {
             let mut found = FoundFiles::default();
             found.add(&folder, 16);
             let id = folder.file_name().unwrap_or_default().to_string_lossy();
+            add(Some(&id), "sidecar", found.files);
+            problems.extend(found.problems);
+        }
+        for (id, path) in named_sidecars(self, &mut problems) {
+            let mut found = FoundFiles::default();
+            found.add(&path, 0);
             add(Some(&id), "sidecar", found.files);
             problems.extend(found.problems);
         }

@@ -95,6 +95,10 @@ pub(super) enum Id {
 pub(super) enum CompanionFiles {
     /// A path relative to the directory of the session.
     Session(&'static str),
+    /// A path relative to the parent of that directory.
+    AboveSession(&'static str),
+    /// A path relative to the home. Sessions in databases have such files, too.
+    Home(&'static str),
     /// A path relative to the parent of the home.
     Parent(&'static str),
 }

@@ -2,7 +2,7 @@
 
 use super::files::{IRREGULAR, Transcript};
 use super::home_program::{CompanionFiles, FileKind};
-use super::listing::{Directories, is_absent, names, reason};
+use super::listing::{Directories, is_absent, matching, names, reason};
 use super::places::Home;
 use crate::model::key;
 use std::collections::BTreeSet;
@@ -50,6 +50,10 @@ impl FoundFiles {
         for extra in home.program.sidecars {
             let (base, below) = match extra {
                 CompanionFiles::Session(below) => (transcript.path.parent(), below),
+                CompanionFiles::AboveSession(below) => {
+                    (transcript.path.parent().and_then(Path::parent), below)
+                }
+                CompanionFiles::Home(below) => (Some(&*home.root), below),
                 CompanionFiles::Parent(below) => (home.root.parent(), below),
             };
             let Some(base) = base else { continue };
@@ -88,6 +92,24 @@ impl FoundFiles {
             Ok(_) => refuse(IRREGULAR),
         }
     }
+}
+
+/// Returns the sidecars in directories of the home itself with the ids of their sessions, which may be in a database.
+pub fn named_sidecars(home: &Home, problems: &mut Vec<(PathBuf, String)>) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for extra in home.program.sidecars {
+        let CompanionFiles::Home(below) = extra else {
+            continue;
+        };
+        let (_, suffix) = below.split_once("{id}").unwrap_or((below, ""));
+        for path in matching(&home.root, &below.replace("{id}", "*"), problems) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if let Some(id) = name.strip_suffix(suffix) {
+                found.push((id.to_string(), path.clone()));
+            }
+        }
+    }
+    found
 }
 
 /// Returns the directories of sidecars without a transcript, for programs that name them by the session id.

@@ -28,6 +28,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             CompanionFiles::Parent("tasks/{id}"),
             CompanionFiles::Parent("session-env/{id}"),
             CompanionFiles::Parent("debug/{id}.txt"),
+            CompanionFiles::Parent("jobs/{id}*"),
         ],
         is_wide: true,
         shared: &[
@@ -70,7 +71,12 @@ pub const PROGRAMS: &[HomeProgram] = &[
             (Subagent, "*/chats/*/*.jsonl"),
         ],
         id: Id::Record,
-        sidecars: &[CompanionFiles::Session("{id}")],
+        sidecars: &[
+            CompanionFiles::Session("{id}"),
+            CompanionFiles::AboveSession("{id}"),
+            CompanionFiles::AboveSession("tool-outputs/session-{id}"),
+            CompanionFiles::AboveSession("logs/session-{id}.jsonl"),
+        ],
         is_wide: true,
         shared: &[
             "projects.json",
@@ -88,6 +94,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
         database: Some("OPENCODE_DB"),
         layout: &[(Database, "opencode*.db"), (Session, "storage/session/*/*.json")],
         id: Id::Record,
+        sidecars: &[CompanionFiles::Home("storage/session_diff/{id}.json")],
         shared: &["storage/project/*.json"],
         resume: "cd {dir} && opencode -s {id}",
         ..BLANK
@@ -238,6 +245,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             (Subagent, "*/subagents/*.jsonl"),
             (Subagent, "*/subagents/*/*.jsonl"),
         ],
+        sidecars: &[CompanionFiles::Parent("file-history/{id}")],
         is_wide: true,
         shared: &["settings.json"],
         resume: "cd {dir} && qwen -r {id}",

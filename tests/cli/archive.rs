@@ -536,3 +536,102 @@ fn missing_and_damaged_copies_are_repaired() {
     assert_eq!(std::fs::read(&own).unwrap(), cut);
     assert_eq!(archive(&env, &["--verify"]).status, 1);
 }
+
+/// Programs keep files of a session outside of the directory of its transcript.
+#[test]
+fn sidecars_elsewhere_in_a_home_are_copied() {
+    let env = Env::new();
+    let (gemini, qwen) = (
+        "0d3cdc4e-0000-4000-8000-000000000004",
+        "9e9e0000-0000-4000-8000-000000000005",
+    );
+    put(
+        &env,
+        format!("{FOLDER}/{FIRST}.jsonl"),
+        &claude(FIRST, "/src/a b#c", "Lease?"),
+        3,
+    );
+    let log = format!(
+        "{{\"sessionId\":\"{gemini}\",\"projectHash\":\"h\",\"startTime\":\"2026-11-01T10:00:00Z\",\"lastUpdated\":\"2026-11-01T10:00:00Z\",\"kind\":\"main\"}}\n\
+         {{\"id\":\"m1\",\"timestamp\":\"2026-11-01T10:00:00Z\",\"type\":\"user\",\"content\":[{{\"text\":\"Lease?\"}}]}}\n"
+    );
+    put(
+        &env,
+        ".gemini/tmp/api/chats/session-2026-11-01T10-00-0d3cdc4e.jsonl",
+        &log,
+        3,
+    );
+    let line = format!(
+        "{{\"uuid\":\"q1\",\"parentUuid\":null,\"sessionId\":\"{qwen}\",\"timestamp\":\"2026-11-01T10:00:00Z\",\"type\":\"user\",\"cwd\":\"/src/api\",\"version\":\"0.22.0\",\"message\":{{\"role\":\"user\",\"parts\":[{{\"text\":\"Lease?\"}}]}}}}\n"
+    );
+    put(
+        &env,
+        format!(".qwen/projects/-src-api/chats/{qwen}.jsonl"),
+        &line,
+        3,
+    );
+    let data = "../data/opencode/storage";
+    let info = r#"{"id":"ses_1","projectID":"p","directory":"/src/api","title":"T","time":{"created":1,"updated":1}}"#;
+    put(&env, format!("{data}/session/p/ses_1.json"), info, 3);
+    let message = r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1}}"#;
+    put(&env, format!("{data}/message/ses_1/msg_1.json"), message, 3);
+    let sidecars = [
+        ("claude-code", FIRST, ".claude/", format!("jobs/{FIRST}.json")),
+        ("claude-code", FIRST, ".claude/", format!("jobs/{FIRST}/out.txt")),
+        (
+            "gemini-cli",
+            gemini,
+            ".gemini/",
+            format!("tmp/api/{gemini}/plan.md"),
+        ),
+        (
+            "gemini-cli",
+            gemini,
+            ".gemini/",
+            format!("tmp/api/tool-outputs/session-{gemini}/1.txt"),
+        ),
+        (
+            "gemini-cli",
+            gemini,
+            ".gemini/",
+            format!("tmp/api/logs/session-{gemini}.jsonl"),
+        ),
+        ("qwen-code", qwen, ".qwen/", format!("file-history/{qwen}/a@v1")),
+        (
+            "opencode",
+            "ses_1",
+            "../data/opencode/",
+            "storage/session_diff/ses_1.json".to_string(),
+        ),
+        // Of a session in a database.
+        (
+            "opencode",
+            "ses_2",
+            "../data/opencode/",
+            "storage/session_diff/ses_2.json".to_string(),
+        ),
+    ];
+    for (_, _, base, path) in &sidecars {
+        put(&env, format!("{base}{path}"), path, 3);
+    }
+    let run = env.run(&["list", "--agents", "--json", "-q"]).status(0);
+    let objects = run.objects();
+    for (program, id, count) in [
+        ("claude-code", FIRST, 2),
+        ("gemini-cli", gemini, 3),
+        ("qwen-code", qwen, 1),
+        ("opencode", "ses_1", 1),
+    ] {
+        let session = objects
+            .iter()
+            .find(|one| one["id"] == id)
+            .unwrap_or_else(|| panic!("{program}: {run}"));
+        assert_eq!(session["sidecar_files"], count, "{program}");
+    }
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    for (program, id, _, path) in &sidecars {
+        let text = copy(&env, program, id, 1, path);
+        assert_eq!(text.as_ref(), Some(path), "{program}");
+    }
+    assert_eq!(archive(&env, &[]).fine().out(), "");
+}

@@ -92,7 +92,14 @@ pub fn all(
         let known = copies.map_or(Ok(Vec::new()), |copies| copies.names(program))?;
         let mut known: BTreeSet<String> = known.into_iter().collect();
         let mut parts = Vec::new();
+        // A file next to a database has the id of its session, which may have the name of a subagent.
+        let names = rows.iter().flat_map(|(name, rows)| {
+            let own = rows.values().filter(|(_, row)| row.id != *name);
+            own.map(|(_, row)| (row.id.clone(), name.clone()))
+        });
+        let names: BTreeMap<String, String> = names.collect();
         for Bundle { id, files } in found.bundles {
+            let id = id.map(|id| names.get(&id).cloned().unwrap_or(id));
             let own = id.as_ref().and_then(|id| rows.remove(id)).unwrap_or_default();
             parts.push((id, parts_of(files, own)));
         }
