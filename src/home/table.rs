@@ -232,6 +232,19 @@ pub const PROGRAMS: &[HomeProgram] = &[
         ..BLANK
     },
     HomeProgram {
+        // Its chats are databases of which no schema is published.
+        name: "cursor-cli",
+        places: &[
+            HomePath(Variable("CURSOR_CONFIG_DIR"), "chats"),
+            HomePath(Home, ".cursor/chats"),
+        ],
+        layout: &[(Session, "*/*/store.db")],
+        id: Id::Directory,
+        sidecars: &[CompanionFiles::Session("store.db-wal")],
+        resume: "cursor-agent --resume {id}",
+        ..BLANK
+    },
+    HomeProgram {
         name: "qwen-code",
         short: Some("qwen"),
         format: Some(Format::QwenCode),

@@ -635,3 +635,35 @@ fn sidecars_elsewhere_in_a_home_are_copied() {
     }
     assert_eq!(archive(&env, &[]).fine().out(), "");
 }
+
+/// No program publishes the schema of these databases; their bytes are kept.
+#[test]
+fn chats_of_the_cursor_cli_are_counted_and_copied() {
+    let env = Env::new();
+    let chat = format!(".cursor/chats/0cc175b9c0f1b6a831c399e269772661/{FIRST}");
+    put(&env, format!("{chat}/store.db"), "SQLite format 3\0", 3);
+    put(&env, format!("{chat}/store.db-wal"), "log", 3);
+    put(&env, format!("{chat}/prompt_history.json"), "[]", 3);
+    let run = env
+        .run(&["agents", "--columns", "program,sessions,bytes,readable,reason"])
+        .fine();
+    assert_eq!(run.out(), "cursor-cli\t1\t16\tno\tformat not supported\n");
+    let run = env.run(&["list", "--agents"]).status(0);
+    let run = run.says("not listed: cursor-cli (format not supported)");
+    assert_eq!(run.out(), "");
+    let run = env.run(&["show", &format!("cursor-cli:{FIRST}")]).status(65);
+    run.says("sessions of cursor-cli are not supported");
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    let below = chat.strip_prefix(".cursor/chats/").unwrap();
+    for name in ["store.db", "store.db-wal"] {
+        assert!(
+            copy(&env, "cursor-cli", FIRST, 1, format!("{below}/{name}")).is_some(),
+            "{name}"
+        );
+    }
+    let moved = env.root().join("home/.cursor");
+    std::fs::rename(&moved, env.root().join("elsewhere")).unwrap();
+    let mut command = env.command(&["agents", "--columns", "program,sessions"]);
+    command.env("CURSOR_CONFIG_DIR", env.root().join("elsewhere"));
+    assert_eq!(env.wait(command).out(), "cursor-cli\t1\n");
+}

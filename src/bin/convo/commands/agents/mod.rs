@@ -21,8 +21,8 @@ use std::time::Duration;
 /// Lists the home of each program: where it keeps its sessions, how many there are, and after which time it deletes them
 /// without being asked. On a terminal, prints a table; otherwise program, sessions, bytes, time of the newest session,
 /// retention and directory, separated by tabs. Homes are found by the default places and by the variables of the
-/// programs, such as CLAUDE_CONFIG_DIR, CODEX_HOME and OPENCODE_DB. Nothing in them is changed. Sessions in databases (opencode, goose,
-/// llm, the editor Cursor) require the plugin convo-sqlite; without it, their homes are not readable.
+/// programs, such as CLAUDE_CONFIG_DIR, CODEX_HOME and OPENCODE_DB. Nothing in them is changed. Sessions in databases
+/// (opencode, goose, llm, the editor Cursor) require the plugin convo-sqlite; without it, their homes are not readable.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo agents
@@ -32,7 +32,8 @@ use std::time::Duration;
   convo list --agents --program claude,codex    the sessions themselves
 
 Programs: claude-code, codex, gemini-cli, opencode, goose, pi, cline, roo-code, continue, aider, aichat, llm,
-copilot-cli, cursor, qwen-code, grok, kimi, kimi-code, droid, openclaw. Sessions of the last one are counted but not read.")]
+copilot-cli, cursor, cursor-cli, qwen-code, grok, kimi, kimi-code, droid, openclaw. Sessions of cursor-cli (chats of the
+Cursor CLI) and openclaw are counted and archived but not read.")]
 pub struct Agents {
     /// List only these programs, e.g. claude-code,codex
     #[arg(
