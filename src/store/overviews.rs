@@ -12,7 +12,7 @@ use crate::model::session::Session;
 const FILE: &str = "overviews";
 
 /// The version of the entries.
-const VERSION: &str = "overview 1";
+const VERSION: &str = "overview 2";
 
 /// Minimum number of sessions per thread.
 const SHARE: usize = 64;

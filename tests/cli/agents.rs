@@ -5,6 +5,7 @@ mod places;
 pub mod truth;
 
 use crate::env::{Env, Run};
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -397,4 +398,63 @@ fn homes_are_searched_with_the_store() {
     assert_eq!(names(&[]), format!("own {all}"));
     assert_eq!(names(&["@all"]), format!("own {FIRST}"));
     env.run(&["search", "lease", "nobody:x"]).status(66);
+}
+
+/// The command is the one that `handoff` prints; a subagent has none.
+#[test]
+fn branches_and_resume_commands_are_listed() {
+    let env = homes();
+    let path = format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl");
+    let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
+    put(
+        &env,
+        &path,
+        &text.replace("\"userType\"", "\"gitBranch\":\"dev\",\"userType\""),
+        3,
+    );
+    let columns = [
+        "list",
+        "--agents",
+        "-q",
+        "--subagents",
+        "--columns",
+        "branch,resume",
+    ];
+    let run = env.run(&columns).fine();
+    let resume = format!("cd '/src/a b#c' && claude --resume {FIRST}");
+    let pi = format!("cd /src/api && pi --session {OTHER}");
+    let found: BTreeSet<Vec<String>> = rows(&run).into_iter().collect();
+    for row in [["dev", &resume], ["", &pi], ["", ""]] {
+        assert!(
+            found.contains(row.map(str::to_string).as_slice()),
+            "{row:?}: {run}"
+        );
+    }
+    let run = env
+        .run(&["list", "--agents", "-q", "--json", "--program", "claude"])
+        .fine();
+    let session = run.objects().into_iter().find(|one| one["id"] == FIRST).unwrap();
+    assert_eq!(
+        (&session["branch"], &session["resume"]),
+        (&"dev".into(), &resume.as_str().into())
+    );
+    let run = env.run(&["search", "--json", "-q", "lease"]).fine();
+    for hit in run.objects() {
+        let expected = match hit["name"].as_str().unwrap() {
+            name if name.contains(".agent-") => serde_json::Value::Null,
+            name if name.starts_with("pi:") => pi.as_str().into(),
+            name => resume.replace(FIRST, &name["claude-code:".len()..]).into(),
+        };
+        if !hit["name"].as_str().unwrap().ends_with(SECOND) {
+            assert_eq!(hit["resume"], expected, "{hit}");
+        }
+    }
+    let line = format!(
+        "{} search -q --color never 'holds the lease'",
+        env!("CARGO_BIN_EXE_convo")
+    );
+    if let Some(run) = env.terminal(120, &line) {
+        let last = run.out().lines().last().unwrap_or_default();
+        assert_eq!(last.trim_end(), format!("resume it with: {resume}"), "{run}");
+    }
 }

@@ -71,6 +71,7 @@ fn lines_of_the_store_are_printed_with_their_position() {
         "schema": "convo.hit/1", "name": "trip", "program": "native", "id": "trip", "title": "Trip", "project": null,
         "message": "m2", "position": 2, "role": "user", "part": "text", "tool": null,
         "timestamp": "2026-11-01T10:00:01Z", "line": 1, "text": "Weather in Paris?", "spans": [[11, 17]], "path": null,
+        "resume": null,
         "live": true,
     });
     assert_eq!(hit, expected);

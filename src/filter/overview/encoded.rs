@@ -84,7 +84,7 @@ impl Overview {
         out.0
     }
 
-    fn texts(&self) -> [Option<&str>; 14] {
+    fn texts(&self) -> [Option<&str>; 15] {
         [
             self.id.as_deref(),
             self.title.as_ref().map(|title| title.text.as_str()),
@@ -100,6 +100,7 @@ impl Overview {
             self.model.as_deref(),
             self.format.as_deref(),
             self.health.next_attempt_at.as_deref(),
+            self.branch.as_deref(),
         ]
     }
 
@@ -110,7 +111,7 @@ impl Overview {
         let (id, title, key, tokenizer) = (text()?, text()?, text()?, text()?);
         let (created, updated, continued_from, original) = (text()?, text()?, text()?, text()?);
         let (lineage, parent, cwd, model, format) = (text()?, text()?, text()?, text()?, text()?);
-        let next_attempt_at = text()?;
+        let (next_attempt_at, branch) = (text()?, text()?);
         let mut number = || reader.number();
         let from = number()?;
         let (messages, view, tokens) = (number()??, number()??, number()?);
@@ -137,6 +138,7 @@ impl Overview {
             lineage,
             parent,
             cwd,
+            branch,
             model,
             format,
             tags: reader.list()?,
@@ -171,6 +173,7 @@ mod tests {
             view: 3,
             tokens: Some((312, String::new())),
             updated: text("2026-11-20T18:02:03Z"),
+            branch: text("main"),
             continued_to: vec!["t".to_string(), String::new()],
             tags: vec!["a".to_string()],
             damaged: true,

@@ -49,6 +49,8 @@ pub struct Overview {
     pub parent: Option<String>,
     /// The working directory.
     pub cwd: Option<String>,
+    /// The Git branch.
+    pub branch: Option<String>,
     /// The model of the session, else the one of the newest reply.
     pub model: Option<String>,
     /// The format from which the session was converted.
@@ -121,6 +123,7 @@ impl Overview {
             lineage: lineage.map(|lineage| lineage.kind),
             model: plain(workspace.last_model(session, &view)),
             cwd: plain(workspace.cwd),
+            branch: plain(workspace.branch),
             format: source.and_then(json::text).map(|name| name.into_owned()),
             tags: tags(raw(TAGS)),
             damaged,

@@ -12,7 +12,7 @@ use convo::store::cache::{CacheEntry, CacheLocation, CacheWriter, Entries, Ident
 use std::os::unix::ffi::OsStrExt;
 
 /// The version of the entries.
-const VERSION: &str = "homes 2";
+const VERSION: &str = "homes 3";
 
 /// Below this number of bytes, reading the files is faster than using a cache.
 const MINIMUM: u64 = 4 << 20;

@@ -1,5 +1,6 @@
 //! The columns of the list, and the keys by which it is sorted.
 
+use super::home_facts::HomeFacts;
 use super::row::ListRow;
 use crate::homes;
 use crate::output::path_name;
@@ -21,6 +22,7 @@ pub enum ListColumn {
     Size,
     Project,
     Cwd,
+    Branch,
     Program,
     Model,
     Format,
@@ -33,6 +35,7 @@ pub enum ListColumn {
     Archived,
     Due,
     Subagents,
+    Resume,
     Path,
 }
 
@@ -84,6 +87,7 @@ impl ListColumn {
             ListColumn::Size => Column::number("SIZE").needs_width(60),
             ListColumn::Project => Column::dim("PROJECT").needs_width(70).at_most(16),
             ListColumn::Cwd => Column::dim("CWD"),
+            ListColumn::Branch => Column::dim("BRANCH"),
             ListColumn::Program => Column::dim("PROGRAM").needs_width(80).at_most(12),
             ListColumn::Model => Column::dim("MODEL"),
             ListColumn::Format => Column::dim("FORMAT"),
@@ -95,6 +99,7 @@ impl ListColumn {
             ListColumn::Archived => Column::text("ARCHIVED"),
             ListColumn::Due => Column::dim("DUE"),
             ListColumn::Subagents => Column::number("SUBAGENTS"),
+            ListColumn::Resume => Column::text("RESUME"),
             ListColumn::Path => Column::dim("PATH"),
         };
         match chosen {
@@ -133,6 +138,7 @@ impl ListColumn {
             }
             ListColumn::Project => text(row.project()),
             ListColumn::Cwd => text(overview.cwd.as_deref()),
+            ListColumn::Branch => text(overview.branch.as_deref()),
             ListColumn::Program => text(row.program()),
             ListColumn::Model => text(overview.model.as_deref()),
             ListColumn::Format => text(Some(row.format())),
@@ -146,6 +152,7 @@ impl ListColumn {
             }
             ListColumn::Due => Cell::Time(home.and_then(|home| homes::rfc3339(home.session.due?))),
             ListColumn::Subagents => Cell::Number(home.map(|home| home.session.subagents)),
+            ListColumn::Resume => text(home.and_then(HomeFacts::resume).as_deref()),
             ListColumn::Path => text(home.map(|home| path_name(home.session.path())).as_deref()),
         }
     }

@@ -25,19 +25,26 @@ impl HomeFacts {
         }
     }
 
+    /// Returns the shell command that resumes the session in its program; `None` for a subagent.
+    pub fn resume(&self) -> Option<String> {
+        let session = &self.session;
+        let program = convo::home::program(self.program).filter(|_| !session.is_subagent())?;
+        program.resume_line(&session.id, session.project.as_deref())
+    }
+
     /// Returns the session as a JSON object.
     pub fn object(&self) -> String {
         let session = &self.session;
         let overview = &session.overview;
         serde_json::json!({
             "schema": "convo.home-session/1", "program": self.program, "id": session.id, "name": self.name,
-            "title": session.title, "project": session.project, "messages": overview.messages,
-            "model": overview.model, "tokens": overview.tokens.as_ref().map(|(tokens, _)| tokens),
+            "title": session.title, "project": session.project, "branch": overview.branch,
+            "messages": overview.messages, "model": overview.model, "tokens": overview.tokens.as_ref().map(|(tokens, _)| tokens),
             "bytes": session.transcript.bytes, "sidecar_files": session.sidecars.files,
             "sidecar_bytes": session.sidecars.bytes, "subagents": session.subagents, "branches": session.branches,
             "created": overview.created.as_deref().map(machine), "updated": rfc3339(session.updated()),
             "running": session.running.is_some(), "archived": session.transcript.kind == FileKind::Archived,
-            "due": session.due.and_then(rfc3339), "path": path_name(session.path()),
+            "due": session.due.and_then(rfc3339), "resume": self.resume(), "path": path_name(session.path()),
         })
         .to_string()
     }

@@ -98,10 +98,11 @@ pub struct List {
     reading: InputArgs,
     /// Print these columns, separated by commas
     ///
-    /// Columns: id, short-id, title, messages, tokens, size, project, cwd, program, model, format, created, updated,
-    /// aliases, tags, name; with --agents also running, archived, due, subagents, path. Messages and tokens are those of
-    /// the view. Default: id, messages, updated, title; on a terminal, short-id, updated, messages, tokens if known, else
-    /// size, program, project, title; with --agents name, messages, updated, size, project, title.
+    /// Columns: id, short-id, title, messages, tokens, size, project, cwd, branch, program, model, format, created,
+    /// updated, aliases, tags, name; with --agents also running, archived, due, subagents, resume (the command that
+    /// resumes the session in its program), path. Messages and tokens are those of the view. Default: id, messages,
+    /// updated, title; on a terminal, short-id, updated, messages, tokens if known, else size, program, project, title;
+    /// with --agents name, messages, updated, size, project, title.
     #[arg(
         long,
         value_name = "LIST",

@@ -13,6 +13,8 @@ pub struct Matched {
     /// Its working directory.
     pub project: Option<String>,
     pub program: Option<String>,
+    /// The shell command that resumes it in its program.
+    pub resume: Option<String>,
     /// The time of its newest record.
     pub updated: Option<String>,
     pub found: Vec<FoundText>,

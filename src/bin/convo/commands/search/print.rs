@@ -186,7 +186,7 @@ impl<'p> Printer<'p> {
                     "position": found.position, "role": found.role, "part": found.part.name(),
                     "tool": found.tool, "timestamp": found.timestamp.as_deref().map(machine),
                     "line": line.number, "text": line.text, "spans": spans, "path": path,
-                    "offset": found.offset, "live": found.live,
+                    "resume": one.resume, "offset": found.offset, "live": found.live,
                 });
                 writeln!(out, "{hit}")?;
             }
@@ -237,6 +237,10 @@ impl<'p> Printer<'p> {
                     writeln!(out, "{position} {role}  {}", self.highlighted(line, left))?;
                 }
             }
+        }
+        if let Some(line) = matched.first().and_then(|one| one.resume.as_deref()) {
+            let line = format!("resume it with: {}", in_line(line));
+            writeln!(out, "{}", palette.paint(ColorRole::Dim, &line))?;
         }
         Ok(())
     }

@@ -180,7 +180,15 @@ impl SearchScan<'_> {
             (Some(row), _) => Some(own_name(&row.id, row.parent.as_deref())),
             (None, created) => created.map(digits),
         };
+        let resume = home.and_then(|home| {
+            let id = match (row, &name) {
+                (Some(row), _) => Some(&row.id).filter(|_| row.parent.is_none()),
+                (None, name) => name.as_ref().or(home.id.as_ref()),
+            };
+            home.program.resume_line(id?, project.as_deref())
+        });
         is_selected.then(|| Matched {
+            resume,
             name: name.map(|name| format!("{program}:{name}")),
             id: overview.id,
             title: home

@@ -12,7 +12,7 @@ use crate::output::path_name;
 use crate::programs::database::Row;
 use convo::error::{Error, ErrorKind};
 use convo::format::Format;
-use convo::home::{Home, HomeProgram, Index};
+use convo::home::{FileKind, Home, HomeProgram, Index};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,8 @@ pub struct SearchSource {
 /// The entry of a file in its home.
 pub struct HomeEntry {
     pub program: &'static HomeProgram,
+    /// The id by which the program resumes it; `None` for a subagent, a copy in the archive, or several sessions.
+    pub id: Option<String>,
     /// Its format; `None` if it is detected.
     pub format: Option<Format>,
     pub title: Option<String>,
@@ -147,6 +149,7 @@ fn everything(
                 is_found: true,
                 home: Some(HomeEntry {
                     program,
+                    id: None,
                     // The archived copy of a database session is a record stream.
                     format: program.format_of(&path).filter(|_| line.row.is_none()),
                     title: None,
@@ -200,6 +203,7 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<SearchSource>) -> O
                 is_found: true,
                 home: Some(HomeEntry {
                     program,
+                    id: None,
                     format: None,
                     title: None,
                     project: None,
@@ -237,6 +241,7 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<SearchSource>) -> O
                 title: index.title(&id).map(str::to_string),
                 project: index.project(home, &file.path, &id, &Vec::new),
                 has_many: file.id.is_none(),
+                id: file.id.filter(|_| file.kind != FileKind::Subagent),
                 rows: Vec::new(),
             }),
             place: SourceLocation::File(file.path),
