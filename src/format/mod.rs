@@ -82,6 +82,7 @@ pub mod report;
 pub mod request;
 mod sessions;
 mod sharegpt;
+pub mod short_strings;
 pub mod slim;
 mod spec;
 mod sts;

@@ -29,6 +29,11 @@ impl<'c> OverviewReader<'c> {
         }
     }
 
+    /// Whether all overviews have tokens, for which every text is read.
+    pub fn counts(&self) -> bool {
+        self.counting.is_some()
+    }
+
     /// Computes the overview of a session.
     pub fn read(&self, label: &str, session: &Session, damaged: bool) -> convo::Result<Overview> {
         let counter = self

@@ -1,6 +1,7 @@
 //! Checks memory use in relation to the input size.
 
 use super::{VERBS, call, calls, lines, said};
+use crate::agents::{FIRST, claude, put};
 use crate::env::Env;
 
 /// Whether a run on this input works with a limit on its address space.
@@ -148,6 +149,32 @@ fn a_stored_log_is_read_as_a_stream() {
         assert!(fits(&env, least + ROOM, repair, "large"), "{what}");
         env.run(&["fsck", "-q"]).fine();
     }
+}
+
+/// A list needs the beginning of a long text only.
+#[test]
+fn a_long_line_in_a_home_takes_little_memory() {
+    const ROOM: usize = 24 << 10;
+    let with_text = |length: usize| {
+        let env = Env::new();
+        let text = claude(FIRST, "/src/api", "Where?").replace("It is", &"It is ".repeat(length / 6));
+        put(&env, format!(".claude/projects/-src-api/{FIRST}.jsonl"), &text, 3);
+        env
+    };
+    let (small, large) = (with_text(6), with_text(48 << 20));
+    for verb in [&["list", "--agents", "--no-cache"][..], &["agents"]] {
+        let least = least(&small, verb, "");
+        assert!(fits(&large, least + ROOM, verb, ""), "{verb:?}");
+    }
+    let row = |env: &Env| {
+        let run = env.run(&["list", "--agents", "--json"]).fine();
+        let mut row = run.objects().remove(0);
+        for name in ["bytes", "path"] {
+            row.as_object_mut().unwrap().remove(name).unwrap();
+        }
+        row
+    };
+    assert_eq!(row(&small), row(&large));
 }
 
 #[test]

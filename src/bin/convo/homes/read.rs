@@ -25,13 +25,17 @@ pub fn parts(
     let mut parts = Vec::new();
     let mut failed = None;
     let mut report = Report::default();
-    let read = quiet::sessions(path, format, None, &mut report, &mut |_, session| {
+    let mut each = |_, session: Session| {
         match overview(path, &session, reader) {
             Ok(overview) => parts.push(overview),
             Err(error) => failed = Some(error),
         }
         failed.is_none()
-    });
+    };
+    let read = match reader.counts() {
+        true => quiet::sessions(path, format, None, &mut report, &mut each),
+        false => quiet::outlines(path, format, &mut report, &mut each),
+    };
     let is_alone = read.map_err(|error| named(error, &path_name(path)))?;
     if let Some(error) = failed {
         return Err(error);

@@ -6,6 +6,7 @@ use super::regular;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
+use convo::format::short_strings::ShortStrings;
 use convo::format::{self, Format, Neighbor, Sessions, Stream};
 use convo::model::session::Session;
 use convo::store::length_before_write;
@@ -31,33 +32,66 @@ pub fn sessions(
     report: &mut Report,
     each: &mut dyn FnMut(Format, Session) -> bool,
 ) -> Result<bool> {
-    let failed = |error| Error::io("cannot read", error);
     let mut file = regular::open(path)?;
     if let Some(look) = look
-        && may_contain_text(path, &mut file).map_err(failed)?
+        && may_contain_text(path, &mut file).map_err(unread)?
     {
-        if !look(&mut file).map_err(failed)? {
+        if !look(&mut file).map_err(unread)? {
             return Ok(true);
         }
-        file.rewind().map_err(failed)?;
+        file.rewind().map_err(unread)?;
     }
-    match length_before_write(&file) {
-        Some(length) => read(Some(path), file.take(length), given, report, each),
-        None => read(Some(path), file, given, report, each),
+    let length = length_before_write(&file).unwrap_or(u64::MAX);
+    read(Some(path), file.take(length), given, report, each)
+}
+
+/// Lines of smaller files take little memory.
+const SMALL: u64 = 8 << 20;
+
+/// Reads the sessions of a file for a list, like [`sessions`]; the rest of very long strings in JSON is left out.
+///
+/// # Errors
+/// [`ErrorKind::Data`] if the format is not detected.
+pub fn outlines(
+    path: &Path,
+    given: Option<Format>,
+    report: &mut Report,
+    each: &mut dyn FnMut(Format, Session) -> bool,
+) -> Result<bool> {
+    let mut file = regular::open(path)?;
+    let size = file.metadata().map_err(unread)?.len();
+    if size <= SMALL || !is_json(&head(&mut file).map_err(unread)?) {
+        return sessions(path, given, None, report, each);
     }
+    let length = length_before_write(&file).unwrap_or(u64::MAX);
+    let input = ShortStrings::new(file.take(length));
+    read(Some(path), input, given, report, each)
+}
+
+fn unread(error: io::Error) -> Error {
+    Error::io("cannot read", error)
 }
 
 /// Whether the text of the sessions can be found in the file's bytes: not compressed, not in other files, not folded
 /// as in YAML.
 fn may_contain_text(path: &Path, file: &mut File) -> io::Result<bool> {
-    let mut head = [0; 4096];
-    let read = file.read(&mut head)?;
-    file.rewind()?;
-    let head = &head[..read];
-    let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
+    let head = head(file)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let has_sidecar = || path.with_file_name(format!("{stem}.meta.json")).exists();
-    Ok(is_json && !has_sidecar() && !opencode_dir::is_session(path, head))
+    Ok(is_json(&head) && !has_sidecar() && !opencode_dir::is_session(path, &head))
+}
+
+/// Returns the first bytes of a file.
+fn head(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; 4096];
+    let read = file.read(&mut head)?;
+    file.rewind()?;
+    head.truncate(read);
+    Ok(head)
+}
+
+fn is_json(head: &[u8]) -> bool {
+    matches!(head.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 /// Reads sessions from memory, like [`sessions`].

@@ -1,0 +1,158 @@
+//! A reader of JSON that leaves out the rest of very long strings, for lists: a line with a large result or image then
+//! takes little memory, and its other members are as before.
+
+use std::io::{Read, Result};
+
+/// Maximum length of a string in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// JSON whose strings are shortened.
+#[derive(Debug)]
+pub struct ShortStrings<R> {
+    input: R,
+    place: Place,
+}
+
+/// The position in the JSON text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Outside,
+    /// In a string of which this many bytes were read.
+    Inside(usize),
+    /// In an escape sequence of a string with this length; a number of bytes of the sequence follow.
+    Escape(usize, usize),
+    /// In the part of a string that is left out.
+    Skipped,
+    /// After a backslash in such a part.
+    SkippedEscape,
+}
+
+impl<R: Read> ShortStrings<R> {
+    /// Shortens the strings of JSON or JSON Lines.
+    pub fn new(input: R) -> ShortStrings<R> {
+        ShortStrings {
+            input,
+            place: Place::Outside,
+        }
+    }
+
+    /// Moves the bytes that remain to the beginning of a block; returns their number.
+    fn shorten(&mut self, block: &mut [u8]) -> usize {
+        let (mut read, mut kept) = (0, 0);
+        while read < block.len() {
+            let rest = &block[read..];
+            let (take, place, is_kept) = step(rest, self.place);
+            if is_kept {
+                block.copy_within(read..read + take, kept);
+                kept += take;
+            }
+            read += take;
+            self.place = place;
+        }
+        kept
+    }
+}
+
+/// Returns the number of the next bytes that belong together, the place after them, and whether they are kept.
+fn step(rest: &[u8], place: Place) -> (usize, Place, bool) {
+    match place {
+        Place::Outside => match memchr::memchr(b'"', rest) {
+            Some(quote) => (quote + 1, Place::Inside(0), true),
+            None => (rest.len(), place, true),
+        },
+        Place::Inside(length) => {
+            // A string ends with its line, even if the line is truncated.
+            let end = memchr::memchr3(b'"', b'\\', b'\n', rest);
+            let run = end.unwrap_or(rest.len());
+            let room = LONGEST.saturating_sub(length).max(1);
+            // A cut before an ASCII character that follows another character splits no character or escape sequence.
+            let cut = rest[..run].iter().skip(room).position(u8::is_ascii);
+            match (cut, end.map(|end| rest[end])) {
+                (Some(cut), _) => (room + cut, Place::Skipped, true),
+                (None, None) => (run, Place::Inside(length + run), true),
+                (None, Some(b'\\')) => (run + 1, Place::Escape(length + run + 1, 1), true),
+                (None, Some(_)) => (run + 1, Place::Outside, true),
+            }
+        }
+        Place::Escape(length, left) => match (rest[0], left) {
+            (b'\n', _) => (1, Place::Outside, true),
+            (b'u', 1) => (1, Place::Escape(length + 1, 5), true),
+            (_, 1) => (1, Place::Inside(length + 1), true),
+            // The digits after \u.
+            (_, 2) => (1, Place::Inside(length + 1), true),
+            _ => (1, Place::Escape(length + 1, left - 1), true),
+        },
+        Place::Skipped => match memchr::memchr3(b'"', b'\\', b'\n', rest) {
+            Some(0) if rest[0] == b'\\' => (1, Place::SkippedEscape, false),
+            Some(0) => (1, Place::Outside, true),
+            Some(run) => (run, place, false),
+            None => (rest.len(), place, false),
+        },
+        Place::SkippedEscape if rest[0] == b'\n' => (1, Place::Outside, true),
+        Place::SkippedEscape => (1, Place::Skipped, false),
+    }
+}
+
+impl<R: Read> Read for ShortStrings<R> {
+    fn read(&mut self, block: &mut [u8]) -> Result<usize> {
+        loop {
+            let read = self.input.read(block)?;
+            let kept = self.shorten(&mut block[..read]);
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads with blocks of a size.
+    fn shortened(text: &str, size: usize) -> String {
+        let mut input = ShortStrings::new(text.as_bytes());
+        let (mut block, mut found) = (vec![0; size], Vec::new());
+        loop {
+            match input.read(&mut block).unwrap() {
+                0 => return String::from_utf8(found).unwrap(),
+                read => found.extend_from_slice(&block[..read]),
+            }
+        }
+    }
+
+    #[test]
+    fn short_strings_stay_and_long_ones_end_at_a_character() {
+        let short = "{\"a\\\"b\":[1,\"\\\\\",\"\\u00e9\\n\"]}\n{\"torn\":\"x\n{\"a\":\"b\"}\n";
+        for size in [1, 2, 7, 4096] {
+            assert_eq!(shortened(short, size), short);
+        }
+        for unit in [
+            "x",
+            "é",
+            "😀",
+            "\\n",
+            "\\\"",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "a\\\\",
+            "é\\u00e9a",
+        ] {
+            let long = unit.repeat(2 * LONGEST / unit.len()) + &"plain".repeat(9);
+            let text = format!("{{\"a\":\"{long}\",\"b\":[\"{long}\",2]}}\n{{\"c\":\"d\"}}\n");
+            for size in [4093, 65_536, 8 << 20] {
+                let found = shortened(&text, size);
+                let mut lines = found.lines();
+                let value: serde_json::Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+                assert_eq!(value["b"][1], 2, "{unit}");
+                assert!(value["a"].as_str().is_some_and(|text| !text.is_empty()));
+                assert_eq!(lines.next(), Some("{\"c\":\"d\"}"));
+                assert!(found.len() < text.len(), "{unit}");
+            }
+        }
+        // A string without an end, in a line that was truncated.
+        let torn = format!("{{\"a\":\"{}\n{{\"b\":1}}\n", "x".repeat(2 * LONGEST));
+        let found = shortened(&torn, 5000);
+        assert!(found.ends_with("\n{\"b\":1}\n") && found.len() < LONGEST + 100);
+    }
+}
