@@ -410,3 +410,152 @@ fn homes_change_as_expected() {
     sample.run(&["relocate", "--undo"]).status(0);
     assert_eq!(files(&sample.env), before);
 }
+
+/// The manifest of a Cline session has its directory; subagents of Qwen Code are in files of their own.
+#[test]
+fn manifests_and_subagents_follow_their_project() {
+    let env = Env::new();
+    let new = env.root().join("work").join("new");
+    std::fs::create_dir_all(&new).unwrap();
+    let new = new.to_str().unwrap();
+    let folder = ".cline/data/sessions/s1";
+    let manifest = r#"{"session_id":"s1","cwd":"/src/api","workspace_root":"/src","status":"completed","prompt":"/src/api"}"#;
+    put(&env, format!("{folder}/s1.json"), manifest, 3);
+    let messages = r#"{"version":1,"sessionId":"s1","agent":"lead","messages":[{"id":"m","role":"user","content":[{"type":"text","text":"/src/api"}]}],"cwd":"/src/api"}"#;
+    put(&env, format!("{folder}/s1.messages.json"), messages, 3);
+    // Another program is writing it.
+    put(
+        &env,
+        ".cline/data/sessions/s2/s2.messages.json",
+        "{\"cwd\":\"/src/api\",",
+        3,
+    );
+    let line = |id: &str, cwd: &str| {
+        format!(
+            "{{\"uuid\":\"q1\",\"parentUuid\":null,\"sessionId\":\"{id}\",\"timestamp\":\"2026-11-01T10:00:00Z\",\"type\":\"user\",\"cwd\":\"{cwd}\",\"version\":\"0.22.0\",\"message\":{{\"role\":\"user\",\"parts\":[{{\"text\":\"Hello\"}}]}}}}\n"
+        )
+    };
+    let qwen = ".qwen/projects/-src-api";
+    put(
+        &env,
+        format!("{qwen}/chats/{FIRST}.jsonl"),
+        &line(FIRST, "/src/api"),
+        3,
+    );
+    put(
+        &env,
+        format!("{qwen}/subagents/{FIRST}/agent-1.jsonl"),
+        &line(FIRST, "/src/api"),
+        3,
+    );
+    let before = files(&env);
+    env.run(&["relocate", "/src/api", new]).status(0);
+    let after = files(&env);
+    let expected = manifest.replacen("/src/api", new, 1);
+    assert_eq!(after[&format!("{folder}/s1.json")], expected);
+    assert_eq!(after[&format!("{folder}/s1.messages.json")], messages);
+    let moved = format!(".qwen/projects/{}", slug(new));
+    assert_eq!(
+        after[&format!("{moved}/subagents/{FIRST}/agent-1.jsonl")],
+        line(FIRST, new)
+    );
+    env.run(&["relocate", "--undo"]).status(0);
+    assert_eq!(files(&env), before);
+    // Another project has the same name in this program, so that each session moves alone.
+    let other = format!("{qwen}/chats/{SECOND}.jsonl");
+    put(&env, &other, &line(SECOND, "/src-api"), 3);
+    put(
+        &env,
+        format!("{qwen}/subagents/{SECOND}/agent-2.jsonl"),
+        &line(SECOND, "/src-api"),
+        3,
+    );
+    let before = files(&env);
+    env.run(&["relocate", "/src/api", new]).status(0);
+    let after = files(&env);
+    assert_eq!(
+        after[&format!("{moved}/subagents/{FIRST}/agent-1.jsonl")],
+        line(FIRST, new)
+    );
+    assert_eq!(
+        after[&format!("{qwen}/subagents/{SECOND}/agent-2.jsonl")],
+        line(SECOND, "/src-api")
+    );
+    env.run(&["relocate", "--undo"]).status(0);
+    assert_eq!(files(&env), before);
+}
+
+/// A dry run reports what the run itself would refuse.
+#[test]
+fn a_dry_run_refuses_a_running_session() {
+    let moved = Moved::new();
+    let env = &moved.env;
+    let planned = moved.run(&["-n"]).status(0);
+    let path = format!(".claude/projects/-src-api/{FIRST}.jsonl");
+    put(env, &path, &files(env)[&path], 0);
+    let before = files(env);
+    let run = moved
+        .run(&["-n"])
+        .status(75)
+        .says("a change in the last 2 minutes");
+    assert_eq!(run.out(), planned.out());
+    moved.run(&["-n", "--force"]).status(0);
+    let mark = format!("{{\"pid\":{},\"sessionId\":\"{FIRST}\"}}", std::process::id());
+    put(env, ".claude/sessions/1.json", &mark, 3);
+    moved.run(&["-n", "--force"]).status(75).says("a living process");
+    std::fs::remove_file(home(env).join(".claude/sessions/1.json")).unwrap();
+    assert_eq!(files(env), before);
+    moved.run(&["--force"]).status(0);
+    put(env, ".claude/sessions/1.json", &mark, 3);
+    env.run(&["relocate", "--undo", "-n"])
+        .status(75)
+        .says("a living process");
+}
+
+/// Any journal can be undone while its files are unchanged, not only the last one.
+#[test]
+fn an_earlier_relocation_is_undone_by_its_journal() {
+    let moved = Moved::new();
+    let env = &moved.env;
+    put(
+        env,
+        ".pi/agent/sessions/--src-other--/t_o.jsonl",
+        "{\"type\":\"session\",\"version\":3,\"id\":\"o\",\"cwd\":\"/src/other\"}\n",
+        3,
+    );
+    let before = files(env);
+    moved.run(&[]).status(0);
+    let after = files(env);
+    let other = env.root().join("work/other");
+    std::fs::create_dir(&other).unwrap();
+    env.run(&["relocate", "/src/other", other.to_str().unwrap()])
+        .status(0);
+    let folder = env.root().join("home/.local/state/convo/relocate");
+    let folder = [folder, env.root().join("state/convo/relocate")]
+        .into_iter()
+        .find(|folder| folder.exists())
+        .unwrap();
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".journal"))
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 2);
+    env.run(&["relocate", "--undo", "20200101T000000Z-000"])
+        .status(66)
+        .says(&format!("journals: {}", names[0].trim_end_matches(".journal")));
+    let path = folder.join(&names[0]);
+    env.run(&["relocate", "--undo", path.to_str().unwrap()]).status(0);
+    let undone = files(env);
+    let is_of_other = |name: &&String| !name.contains("other");
+    assert!(
+        undone
+            .keys()
+            .filter(is_of_other)
+            .eq(before.keys().filter(is_of_other))
+    );
+    env.run(&["relocate", "--undo"]).status(0);
+    assert_eq!(files(env), before);
+    assert_ne!(after, before);
+}

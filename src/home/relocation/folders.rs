@@ -130,8 +130,21 @@ impl Slug {
                     plan.makes.push(folder.clone());
                 }
             }
-            for path in with_sidecars(&found.transcript.path, problems) {
-                let to = place.join(path.file_name().unwrap_or_default());
+            let path = &found.transcript.path;
+            let own = with_sidecars(path, problems).into_iter();
+            let own = own.map(|path| (place.join(path.file_name().unwrap_or_default()), path));
+            // Subagents are in the directory of the project, in one that is named after the session.
+            let below = Path::new("subagents").join(path.file_stem().unwrap_or_default());
+            let subagents = (target.join(&below), folder.join(&below));
+            let has_subagents = !self.below.is_empty() && exists(&subagents.1)?;
+            let (made, emptied) = (target.join("subagents"), folder.join("subagents"));
+            if has_subagents && !plan.makes.contains(&made) && !exists(&made)? {
+                plan.makes.push(made);
+            }
+            if has_subagents && !plan.removes.contains(&emptied) {
+                plan.removes.push(emptied);
+            }
+            for (to, path) in own.chain(has_subagents.then_some(subagents)) {
                 if exists(&to)? {
                     let error = Error::new(ErrorKind::Exists, format!("{}: already exists", to.display()));
                     return Err(error.hint("nothing was changed; move one of the two away first"));

@@ -162,7 +162,9 @@ fn files(
         };
         for path in matching(base, pattern, problems) {
             match path.symlink_metadata() {
-                Ok(about) if about.is_file() && known.insert(path.clone()) => found.push((path, rule)),
+                Ok(about) if about.is_file() && known.insert(path.clone()) && !rule.members.is_empty() => {
+                    found.push((path, rule));
+                }
                 Err(error) if !is_absent(&error) => problems.push((path, reason(&error))),
                 _ => {}
             }

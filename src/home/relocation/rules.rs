@@ -23,7 +23,8 @@ pub struct FileRule {
     pub shape: FileEncoding,
     /// The record types to which the rule applies; empty for all.
     pub types: &'static [&'static str],
-    /// Paths of the members: `*` is each element of a list, `{}` each name in an object.
+    /// Paths of the members: `*` is each element of a list, `{}` each name in an object. A rule without members keeps
+    /// later rules from its files.
     pub members: &'static [&'static str],
 }
 
@@ -183,7 +184,11 @@ pub fn of(program: &str) -> HomeRules {
         "qwen-code" => {
             const {
                 HomeRules {
-                    files: &[lines("projects/*/chats/*.jsonl", &[], &["cwd"])],
+                    files: &[
+                        lines("projects/*/chats/*.jsonl", &[], &["cwd"]),
+                        lines("projects/*/subagents/*.jsonl", &[], &["cwd"]),
+                        lines("projects/*/subagents/*/*.jsonl", &[], &["cwd"]),
+                    ],
                     folders: Folders::Slug(Slug {
                         parent: "projects",
                         below: "chats",
@@ -196,7 +201,15 @@ pub fn of(program: &str) -> HomeRules {
         "cline" => {
             const {
                 HomeRules {
-                    files: &[document("state/taskHistory.json", &["*.cwdOnTaskInitialization"])],
+                    files: &[
+                        document("state/taskHistory.json", &["*.cwdOnTaskInitialization"]),
+                        document("state/*.json", &[]),
+                        document("settings/*.json", &[]),
+                        // The manifest of a session of the newer store, next to its messages.
+                        document("*/*.messages.json", &[]),
+                        document("*/*.compaction.json", &[]),
+                        document("*/*.json", &["cwd", "workspace_root"]),
+                    ],
                     ..NONE
                 }
             }

@@ -232,12 +232,28 @@ impl Journals {
     /// # Errors
     /// Read errors.
     pub fn last(&self) -> Result<Option<Journal>> {
-        let mut names = self.directory.names()?;
-        names.retain(|name| journal::id(&format!(".{name}"), DONE).is_some());
-        names.sort();
-        let Some(name) = names.pop() else { return Ok(None) };
-        let id = name.strip_suffix(DONE).unwrap_or(&name).to_string();
-        self.read(&name, &id).map(Some)
+        let last = self.ids()?.pop();
+        last.map(|id| self.journal(&id)).transpose()
+    }
+
+    /// The ids of the finished journals, oldest first.
+    ///
+    /// # Errors
+    /// Read errors.
+    pub fn ids(&self) -> Result<Vec<String>> {
+        let names = self.directory.names()?.into_iter();
+        let ids = names.filter_map(|name| Some(name.strip_suffix(DONE)?.to_string()));
+        let mut ids: Vec<String> = ids.filter(|id| !id.starts_with('.')).collect();
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// A finished journal.
+    ///
+    /// # Errors
+    /// Read errors; [`ErrorKind::NotFound`] if there is no journal with this id.
+    pub fn journal(&self, id: &str) -> Result<Journal> {
+        self.read(&format!("{id}{DONE}"), id)
     }
 
     /// The changes that undo these.

@@ -16,7 +16,7 @@ use clap::Args;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::relocation::{HomePlan, rewrite};
 use convo::home::{Home, RunningMarkers, RunningSign};
-use convo::store::changes::{Changes, Journal, JournalEntry};
+use convo::store::changes::{Changes, Journal, JournalEntry, Journals};
 use databases::Database;
 use report::{RelocationReport, RelocationRow};
 use serde_json::json;
@@ -49,9 +49,16 @@ pub struct Relocate {
     /// Only these programs, e.g. codex,pi
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = named_program, help_heading = "Filter")]
     program: Vec<String>,
-    /// Undo the last relocation, if nothing changed since
-    #[arg(long, conflicts_with_all = ["old", "new", "program"])]
-    undo: bool,
+    /// Undo a relocation, if nothing changed since [default: the last one]
+    ///
+    /// JOURNAL is the file in $XDG_STATE_HOME/convo/relocate, or its name.
+    #[arg(
+        long,
+        value_name = "JOURNAL",
+        num_args = 0..=1,
+        conflicts_with_all = ["old", "new", "program"]
+    )]
+    undo: Option<Option<PathBuf>>,
     /// Also if a session changed just now
     #[arg(long)]
     force: bool,
@@ -66,8 +73,8 @@ pub struct Relocate {
 impl Run for Relocate {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        if self.undo {
-            return self.take_back(context);
+        if let Some(journal) = &self.undo {
+            return self.take_back(context, journal.as_deref());
         }
         let (old, new) = (directory(self.old.as_deref())?, directory(self.new.as_deref())?);
         let is_home = home("", "").is_some_and(|home| home == Path::new(&old));
@@ -120,8 +127,12 @@ impl Run for Relocate {
                     .notice(&path_name(path), &format!("not changed: {why}"));
             }
             if !plan.is_empty() || !databases.is_empty() {
+                match self.refuse_running(context, &home) {
+                    // The plan is of use, too.
+                    Err(error) if self.dry_run => context.output.error(&error),
+                    refused => refused?,
+                }
                 if !self.dry_run {
-                    self.refuse_running(context, &home)?;
                     databases
                         .iter()
                         .try_for_each(|database| database.settle(context))?;
@@ -217,12 +228,16 @@ impl Relocate {
         Ok(())
     }
 
-    fn take_back(&self, context: &Context) -> anyhow::Result<()> {
+    fn take_back(&self, context: &Context, journal: Option<&Path>) -> anyhow::Result<()> {
         if !self.dry_run {
             homes::complete_changes(context)?;
         }
         let journals = journals(context)?;
-        let Some(journal) = journals.last()? else {
+        let found = match journal.map(|path| path.file_stem().unwrap_or_default().to_string_lossy()) {
+            None => journals.last()?,
+            Some(id) => Some(named_journal(&journals, &id)?),
+        };
+        let Some(journal) = found else {
             return Err(Error::new(ErrorKind::No, "nothing to undo").into());
         };
         let text = |name: &str| journal.about[name].as_str().unwrap_or_default().to_string();
@@ -230,7 +245,7 @@ impl Relocate {
         let programs = journal.about["programs"].as_array().into_iter().flatten();
         let programs: Vec<&str> = programs.filter_map(serde_json::Value::as_str).collect();
         for home in homes::all() {
-            if programs.contains(&home.program.name) && !self.dry_run {
+            if programs.contains(&home.program.name) {
                 self.refuse_running(context, &home)?;
             }
         }
@@ -249,6 +264,19 @@ impl Relocate {
         context.output.notice(&new, &what);
         Ok(())
     }
+}
+
+/// Finds a journal by its name.
+fn named_journal(journals: &Journals, id: &str) -> Result<Journal> {
+    let known = journals.ids()?;
+    if known.iter().any(|known| known == id) {
+        return journals.journal(id);
+    }
+    let error = named(Error::new(ErrorKind::NotFound, "no such journal"), id);
+    Err(match known.is_empty() {
+        true => error,
+        false => error.hint(format!("journals: {}", known.join(", "))),
+    })
 }
 
 fn writes(journal: &Journal) -> usize {
