@@ -352,3 +352,64 @@ fn the_project_defaults_to_that_of_the_directory() {
         "{run}"
     );
 }
+
+/// Without the entry, the program would list a session that is gone.
+#[test]
+fn undoing_removes_the_entry_of_the_index() {
+    let id = "0198d7c2-0000-4000-8000-00000000abcd";
+    let (continue_list, gemini_list) = (".continue/sessions/sessions.json", ".gemini/projects.json");
+    let list = "[\n  {\"sessionId\":\"one\", \"title\":\"One\"}\n]";
+    let projects = "{\"projects\":{\"/src/x\":\"x\"}}";
+    for (to, index, old) in [
+        ("continue", continue_list, None),
+        ("continue", continue_list, Some(list)),
+        ("gemini", gemini_list, None),
+        ("gemini", gemini_list, Some(projects)),
+    ] {
+        let (env, _) = prepared();
+        if let Some(old) = old {
+            put(&env, index, old, 3);
+        }
+        let before = files(&home(&env));
+        well(&env, &["--to", to, "--install", "--id", id]);
+        let path = home(&env).join(index);
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_ne!(Some(written.as_str()), old);
+        env.run(&["handoff", "--undo", id, "-n"]).status(0);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), written);
+        env.run(&["handoff", "--undo", id]).status(0);
+        assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), old, "{to}");
+        assert_eq!(files(&home(&env)), before, "{to}");
+        assert!(!home(&env).join(".gemini/tmp/a-b-c").exists());
+    }
+    // The program has changed its index since.
+    let (env, _) = prepared();
+    put(&env, continue_list, list, 3);
+    well(&env, &["--to", "continue", "--install", "--id", id]);
+    let path = home(&env).join(continue_list);
+    let text = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace("\n]", ",\n  {\"sessionId\":\"two\"}\n]");
+    std::fs::write(&path, &text).unwrap();
+    env.run(&["handoff", "--undo", id]).status(0);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        !text.contains(id) && text.contains("\"one\", \"title\"") && text.contains("\"two\""),
+        "{text}"
+    );
+    serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    // A directory in which the program has another session remains its own.
+    let (env, project) = prepared();
+    well(&env, &["--to", "gemini", "--install", "--id", id]);
+    let path = home(&env).join(".gemini/projects.json");
+    let registry: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let slug = registry["projects"][&project].as_str().unwrap();
+    put(
+        &env,
+        format!(".gemini/tmp/{slug}/chats/session-2026-11-20T19-00-00000000.jsonl"),
+        "{}\n",
+        1,
+    );
+    env.run(&["handoff", "--undo", id]).status(0);
+    assert_eq!(files(&home(&env)).len(), 3, "{:?}", files(&home(&env)));
+}

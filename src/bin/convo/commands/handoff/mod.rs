@@ -1,7 +1,9 @@
 //! `handoff`: continues a session in another program.
 
 mod install;
+mod new_files;
 mod new_session;
+mod undo;
 
 use super::Run;
 use crate::args::{Input, InputArgs};
@@ -37,7 +39,7 @@ use std::path::{Path, PathBuf};
   convo handoff trip --to gemini --install -n          report what would be done
   convo handoff --undo 5d1f0a4e-...                    remove it again
 
-Programs: claude-code, codex, gemini-cli, pi, aichat, continue, opencode, goose.")]
+Programs: claude-code, codex, gemini-cli, pi, qwen-code, aichat, continue, opencode, goose.")]
 pub struct Handoff {
     /// Session: name, PROGRAM:ID, file, or - for standard input
     #[arg(value_name = "SESSION", required_unless_present = "undo")]
@@ -99,7 +101,7 @@ impl Run for Handoff {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.undo {
-            return install::undo(context, id, self.dry_run);
+            return undo::undo(context, id, self.dry_run);
         }
         let (Some(operand), Some(to)) = (&self.operand, self.to) else {
             return Ok(());
@@ -236,7 +238,7 @@ impl Handoff {
     fn print(&self, context: &Context, ready: &HandoffSession<'_>) -> anyhow::Result<()> {
         match &self.output {
             _ if self.dry_run => {}
-            Some(path) => install::write_new(context, path, &ready.bytes)?,
+            Some(path) => new_files::write_new(context, path, &ready.bytes)?,
             None => context.output.stdout(|out| {
                 let written = out.write_all(&ready.bytes);
                 Ok(written.map_err(|error| Error::io("cannot write", error))?)

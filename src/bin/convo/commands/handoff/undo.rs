@@ -1,0 +1,163 @@
+//! Removes an installed session again, with its entry in the index of the program. A journal lists what was installed.
+
+use super::HandoffSession;
+use super::new_files::{FOLDER_MODE, enter, write};
+use crate::context::Context;
+use crate::environment::home;
+use crate::errors::named;
+use crate::homes::{long_path, short_path};
+use crate::output::path_name;
+use convo::error::{Error, ErrorKind, Result};
+use convo::home::{IndexChange, SessionSlot, without_project, without_session};
+use convo::model::key;
+use convo::store::{Rewrite, make_folders, remove_file};
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Maximum size of an index in bytes whose old content is noted. In a larger one, the entry alone is removed.
+const LARGEST: usize = 256 << 10;
+
+/// Path of the file that lists installed sessions.
+fn journal() -> Result<PathBuf> {
+    let state = home("XDG_STATE_HOME", ".local/state");
+    state
+        .map(|state| state.join("convo/handoff.jsonl"))
+        .ok_or_else(|| Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set"))
+}
+
+/// Notes the files that are about to be written.
+pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -> anyhow::Result<()> {
+    let journal = journal()?;
+    let mut lines = std::fs::read(&journal).unwrap_or_default();
+    let short = |path: &Path| path_name(&short_path(path));
+    let created = slot.beside.iter().filter(|(path, _)| !path.exists());
+    let created: Vec<String> = created.map(|(path, _)| short(path)).collect();
+    let index = slot.index.as_ref().map(|index| {
+        let old = index.old.as_deref().filter(|old| old.len() <= LARGEST);
+        json!({
+            "path": short(&index.path), "lock": index.lock.as_deref().map(short), "is_new": index.old.is_none(),
+            "sha256": key::sha256(&index.new), "old": old.and_then(|old| std::str::from_utf8(old).ok()),
+        })
+    });
+    let line = json!({
+        "at": context.clock.now(), "id": ready.id, "path": short(&slot.path), "project": ready.project,
+        "sha256": key::sha256(&ready.bytes), "created": created, "index": index,
+    });
+    let line = format!("{line}\n");
+    if !lines.ends_with(line.as_bytes()) {
+        lines.extend_from_slice(line.as_bytes());
+    }
+    if let Some(folder) = journal.parent() {
+        make_folders(folder, FOLDER_MODE)?;
+    }
+    let options = Rewrite {
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    write(&journal, &lines, &options)
+}
+
+/// Removes an installed session that has not changed since.
+pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
+    let lines = std::fs::read_to_string(journal()?).unwrap_or_default();
+    let entries = lines.lines().rev();
+    let entries: Vec<Value> = entries
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .filter(|entry: &Value| entry["id"] == id)
+        .collect();
+    let Some(entry) = entries.first() else {
+        let error = format!("{id}: not a session that was handed over");
+        return Err(Error::new(ErrorKind::NotFound, error).into());
+    };
+    let path = noted(&entry["path"]);
+    let shown = path_name(&path);
+    let bytes = std::fs::read(&path).map_err(|error| Error::io(&shown, error))?;
+    if entry["sha256"] != key::sha256(&bytes) {
+        let error = Error::new(ErrorKind::Locked, "changed since it was written");
+        return Err(named(error.hint("nothing was removed"), &shown).into());
+    }
+    if !is_dry {
+        // A run that was killed and repeated noted the index only once.
+        let same: Vec<&Value> = entries
+            .iter()
+            .filter(|one| one["path"] == entry["path"])
+            .collect();
+        let created: Vec<PathBuf> = same
+            .iter()
+            .flat_map(|one| one["created"].as_array().into_iter().flatten().map(noted))
+            .collect();
+        let folder = created.iter().find_map(|path| path.parent());
+        // A directory in which the program wrote since remains its own.
+        let is_kept = folder.is_some_and(|folder| !is_alone(folder, &path, &created));
+        let index = same.iter().find(|one| one["index"].is_object());
+        if let Some(one) = index.filter(|_| !is_kept) {
+            leave(
+                context,
+                &one["index"],
+                id,
+                one["project"].as_str().unwrap_or_default(),
+            )?;
+        }
+        remove_file(&path)?;
+        if let Some(folder) = folder.filter(|_| !is_kept) {
+            created
+                .iter()
+                .filter(|path| path.exists())
+                .try_for_each(|path| remove_file(path))?;
+            let emptied = path
+                .ancestors()
+                .skip(1)
+                .take_while(|place| place.starts_with(folder));
+            emptied.for_each(|place| drop(std::fs::remove_dir(place))); // empty ones only
+        }
+    }
+    let verb = if is_dry { "would remove" } else { "removed" };
+    context.output.notice("", &format!("{verb} {shown}"));
+    Ok(())
+}
+
+fn noted(path: &Value) -> PathBuf {
+    long_path(Path::new(path.as_str().unwrap_or_default()))
+}
+
+/// Whether a directory has no other files than the session and those that were created with it.
+fn is_alone(folder: &Path, session: &Path, created: &[PathBuf]) -> bool {
+    let below = session
+        .parent()
+        .and_then(Path::file_name)
+        .unwrap_or(OsStr::new(""));
+    let is_own = |path: &PathBuf| path == session || created.contains(path) || *path == folder.join(below);
+    [folder.to_path_buf(), folder.join(below)].iter().all(|folder| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).all(|path| is_own(&path))
+    })
+}
+
+/// Takes a session out of an index: restores its old content, or removes the entry if the index has changed since.
+fn leave(context: &Context, noted_index: &Value, id: &str, project: &str) -> anyhow::Result<()> {
+    let path = noted(&noted_index["path"]);
+    let Ok(now) = std::fs::read(&path) else {
+        return Ok(());
+    };
+    let is_unchanged = noted_index["sha256"] == key::sha256(&now);
+    if is_unchanged && noted_index["is_new"] == true {
+        return Ok(remove_file(&path)?);
+    }
+    let old = noted_index["old"].as_str().filter(|_| is_unchanged);
+    let new = match old {
+        Some(old) => Some(old.as_bytes().to_vec()),
+        None => without_session(&now, id).or_else(|| without_project(&now, project)),
+    };
+    let Some(new) = new else { return Ok(()) };
+    let lock = noted_index["lock"]
+        .is_string()
+        .then(|| noted(&noted_index["lock"]));
+    let change = IndexChange {
+        path,
+        old: Some(now),
+        new,
+        lock,
+    };
+    enter(context, &change)
+}
