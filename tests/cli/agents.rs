@@ -458,3 +458,59 @@ fn branches_and_resume_commands_are_listed() {
         assert_eq!(last.trim_end(), format!("resume it with: {resume}"), "{run}");
     }
 }
+
+/// A program has just created a file, or is writing its last line: neither is damage of a home.
+#[test]
+fn files_that_are_being_written_are_not_damage() {
+    let env = Env::new();
+    let folder = ".claude/projects/-src-api";
+    let text = claude(FIRST, "/src/api", "Who holds the lease?");
+    put(
+        &env,
+        format!("{folder}/{FIRST}.jsonl"),
+        &format!("{text}{{\"uuid\":\"u3\",\"message\":{{\"role\":\"us"),
+        0,
+    );
+    put(&env, format!("{folder}/{SECOND}.jsonl"), "", 0);
+    put(&env, format!("{folder}/{OTHER}.jsonl"), "\0\0\0\0\0\0\0\0", 4);
+    put(
+        &env,
+        format!("{folder}/5d1f0a4e-0000-4000-8000-000000000009.jsonl"),
+        &text[..40],
+        5,
+    );
+    put(&env, ".cline/data/sessions/s1/s1.messages.json", "", 2);
+    put(
+        &env,
+        ".continue/sessions/6b21fe4d-ed91-4e99-853e-81590a73845c.json",
+        "{\"sessionId\":\"6b21\",\"history\":[{\"mess",
+        2,
+    );
+    let codex = "019e8304-dff2-79e4-8df0-a7a2fd64797d";
+    put(
+        &env,
+        format!(".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{codex}.jsonl"),
+        "",
+        2,
+    );
+    let run = env.run(&["agents", "--columns", "program,sessions,empty"]).fine();
+    let expected = [
+        ["claude-code", "1", "3"],
+        ["cline", "0", "1"],
+        ["codex", "0", "1"],
+        ["continue", "0", "1"],
+    ];
+    assert_eq!(rows(&run), expected.map(|row| row.map(str::to_string).to_vec()));
+    let run = env
+        .run(&["list", "--agents", "--columns", "name,messages"])
+        .fine();
+    assert_eq!(run.out(), format!("claude-code:{FIRST}\t2\n"));
+    let run = env.run(&["list", "--agents", "--empty", "--json"]).fine();
+    assert_eq!(run.objects().len(), 7, "{run}");
+    let run = env.run(&["search", "-l", "lease"]).fine();
+    assert_eq!(run.out(), format!("claude-code:{FIRST}\n"));
+    let run = env.run(&["show", "claude:@last"]).fine();
+    assert!(run.out().contains("Who holds the lease?"), "{run}");
+    assert_eq!(env.run(&["archive", "-q"]).fine().out(), "");
+    assert_eq!(env.run(&["archive", "--verify"]).fine().out(), "");
+}

@@ -169,7 +169,11 @@ pub fn sessions<'c>(
         }
         _ => {
             let format = program.format_of(&file.path);
-            let (sessions, is_alone) = read::parts(&file.path, format, reader)?;
+            let (mut sessions, is_alone) = read::parts(&file.path, format, reader)?;
+            // Its program has just created the file, or a crash emptied it.
+            if sessions.is_empty() && file.id.is_some() {
+                sessions.push(Overview::default());
+            }
             let sessions = sessions.into_iter().map(|overview| (None, overview));
             (sessions.collect(), is_alone)
         }

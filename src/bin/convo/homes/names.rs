@@ -253,7 +253,9 @@ fn choose(homes: &[Home], mut found: Vec<NameCandidate>, wanted: &SelectedId) ->
             }
         }
         SelectedId::Last | SelectedId::LastOf(_) => {
-            found.retain(|one| one.transcript.kind != FileKind::Subagent);
+            // A file that its program has just created has no session yet.
+            let is_blank = |file: &Transcript| file.bytes == 0 && !file.is_in_database;
+            found.retain(|one| one.transcript.kind != FileKind::Subagent && !is_blank(&one.transcript));
             if let SelectedId::LastOf(project) = wanted {
                 let project = absolute(project);
                 found.retain(|one| {

@@ -111,7 +111,9 @@ fn read(
     each: &mut dyn FnMut(Format, Session) -> bool,
 ) -> Result<bool> {
     let (head, whole, _) = unwrapped(&mut input)?;
-    if head.trim_ascii().is_empty() && whole {
+    // After a crash, some file systems leave zeros.
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    if head.iter().all(is_blank) && whole {
         return Ok(true);
     }
     let format = match given {
