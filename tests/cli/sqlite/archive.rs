@@ -248,3 +248,45 @@ esac
     run(&[]).status(65);
     run(&[]).fine().gives("");
 }
+
+/// Files next to a database have the ids of its sessions, also that of a subagent.
+#[test]
+fn lost_copies_of_a_database_session_are_repaired() {
+    let (env, _database) = opencode();
+    settle(&env);
+    for id in ["ses_one", "ses_child"] {
+        let folder = env.root().join("data/opencode/storage/session_diff");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("{id}.json")), "[]").unwrap();
+    }
+    archive(&env, &["-q"]).fine();
+    let all = [
+        "1/opencode.db/ses_one.jsonl",
+        "1/storage/session_diff/ses_one.json",
+        "manifest.jsonl",
+    ];
+    assert_eq!(copies(&env, "ses_one"), all);
+    let child = copies(&env, "ses_one.agent-ses_child");
+    assert!(
+        child.contains(&"1/storage/session_diff/ses_child.json".to_string()),
+        "{child:?}"
+    );
+    archive(&env, &[]).fine().gives("");
+    let own = env
+        .root()
+        .join("data/convo-archive/opencode/ses_one/1/opencode.db/ses_one.jsonl");
+    let text = std::fs::read(&own).unwrap();
+    for damage in ["", "{"] {
+        std::fs::write(&own, damage).unwrap();
+        let run = archive(&env, &[]).fine();
+        assert_eq!(outcomes(&run), of(&[("repaired", "opencode:ses_one")]), "{run}");
+        assert_eq!(std::fs::read(&own).unwrap(), text);
+    }
+    let flipped = text.to_ascii_uppercase();
+    std::fs::write(&own, flipped).unwrap();
+    archive(&env, &["--verify"]).status(1);
+    let run = archive(&env, &["--repair"]).fine();
+    assert_eq!(outcomes(&run), of(&[("repaired", "opencode:ses_one")]), "{run}");
+    archive(&env, &["--verify"]).fine();
+    archive(&env, &[]).fine().gives("");
+}
