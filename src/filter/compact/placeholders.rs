@@ -3,7 +3,8 @@
 
 use crate::model::json;
 use crate::model::key;
-use crate::model::message::Message;
+use crate::model::message::{Message, ToolCall};
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// The beginning of every placeholder.
@@ -13,6 +14,8 @@ pub const BEGINNING: &str = "[convo: ";
 pub struct ResultPlaceholder<'a> {
     /// Name of the tool; empty if unknown.
     pub tool: &'a str,
+    /// Exit status and error line of a failed call; empty if it succeeded.
+    pub outcome: &'a str,
     /// The elided text.
     pub text: &'a str,
     /// Tokens of the text.
@@ -34,17 +37,30 @@ pub fn repeated(elided: &ResultPlaceholder<'_>) -> String {
 fn facts(elided: &ResultPlaceholder<'_>) -> String {
     let ResultPlaceholder {
         tool,
+        outcome,
         text,
         tokens,
         id,
-        ..
     } = elided;
     let tool = if tool.is_empty() { "unknown tool" } else { tool };
+    let arrow = if outcome.is_empty() { "" } else { OUTCOME };
     format!(
-        "{tool}, {} bytes, {tokens} tokens, sha256 {}, id {id}",
+        "{tool}{arrow}{outcome}, {} bytes, {tokens} tokens, sha256 {}, id {id}",
         text.len(),
         print(text.as_bytes())
     )
+}
+
+/// Separates the tool from the outcome.
+const OUTCOME: &str = " => ";
+
+/// The outcome in the placeholder of a failed result, such as `101: error: mismatched types`.
+pub fn outcome(text: &str) -> Option<&str> {
+    let facts = text.strip_prefix(BEGINNING).filter(|_| is_mark(text))?;
+    // An error line may contain commas; the facts after it do not.
+    let (facts, _) = facts.strip_prefix("tool output ")?.rsplit_once(", sha256 ")?;
+    let (facts, _) = facts.rsplit_once(", ")?.0.rsplit_once(", ")?;
+    Some(facts.split_once(OUTCOME)?.1)
 }
 
 /// The placeholder between the head and the tail of a text.
@@ -110,6 +126,14 @@ pub fn is_mark(text: &str) -> bool {
     text.starts_with(BEGINNING) && text.ends_with(']') && !text.contains('\n')
 }
 
+/// Whether a part of a message is elided.
+pub fn has_marks(message: &Message<'_>) -> bool {
+    let may = |raw: Option<&[u8]>| raw.is_some_and(|raw| memmem::find(raw, BEGINNING.as_bytes()).is_some());
+    let elided = |call: &ToolCall<'_>| is_arguments(&call.arguments);
+    may(message.content) && message.text().lines().any(is_mark)
+        || may(message.tool_calls) && message.tool_calls().iter().any(elided)
+}
+
 fn print(bytes: &[u8]) -> String {
     key::sha256(bytes)[..8].to_string()
 }
@@ -134,6 +158,7 @@ mod tests {
     fn placeholders_have_an_exact_text() {
         let elided = ResultPlaceholder {
             tool: "read",
+            outcome: "",
             text: "abc",
             tokens: 1,
             id: "msg_1",
@@ -142,6 +167,22 @@ mod tests {
         assert_eq!(
             result(&elided),
             format!("[convo: tool output elided: read, 3 bytes, 1 tokens, sha256 {sha}, id msg_1]")
+        );
+        assert_eq!(outcome(&result(&elided)), None);
+        let failed = result(&ResultPlaceholder {
+            outcome: "2: error: no file, no access, sha256 ff, id x]",
+            ..elided
+        });
+        assert_eq!(
+            failed,
+            format!(
+                "[convo: tool output elided: read => 2: error: no file, no access, sha256 ff, id x], 3 bytes, 1 tokens, sha256 {sha}, id msg_1]"
+            )
+        );
+        assert!(is_mark(&failed));
+        assert_eq!(
+            outcome(&failed),
+            Some("2: error: no file, no access, sha256 ff, id x]")
         );
         assert_eq!(middle(41203, 45299), "[convo: 41,203 of 45,299 bytes elided]");
         assert_eq!(middle(203, 1_000_000), "[convo: 203 of 1,000,000 bytes elided]");

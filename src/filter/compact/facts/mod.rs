@@ -227,7 +227,7 @@ impl<'w> FactReader<'w, '_, '_> {
         let Some((process, (name, text))) = process.and_then(|id| self.running.remove_entry(&id)) else {
             return false;
         };
-        let message = result.and_then(|at| self.work.view.items[at].message(self.work.session));
+        let message = result.and_then(|at| self.work.described(at));
         let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
         let known = self.facts.commands.seen(&text);
         if outcome.has_ended() || outcome.process.is_some() {
@@ -258,7 +258,7 @@ impl<'w> FactReader<'w, '_, '_> {
     }
 
     fn call(&mut self, call: &ToolCall<'w>, result: Option<usize>, shows: &dyn Fn(usize) -> bool) {
-        let message = result.and_then(|at| self.work.view.items[at].message(self.work.session));
+        let message = result.and_then(|at| self.work.described(at));
         let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
         let (name, about) = tool::read(call);
         let place = self.place.clone();

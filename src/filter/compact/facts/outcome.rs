@@ -38,6 +38,9 @@ impl<'a> CallOutcome<'a> {
     /// Reads the outcome from a result.
     pub fn of(message: &Message<'a>) -> CallOutcome<'a> {
         let mut text = message.text();
+        if let Some(outcome) = placeholders::outcome(&text).and_then(CallOutcome::elided) {
+            return outcome;
+        }
         let mut code = message
             .metadata
             .and_then(|raw| number(json::member(raw, "exit_code")?));
@@ -62,6 +65,21 @@ impl<'a> CallOutcome<'a> {
         }
     }
 
+    /// Reads the outcome that the placeholder of a failed result contains.
+    fn elided(outcome: &str) -> Option<CallOutcome<'a>> {
+        let (code, line) = outcome.split_once(": ").unwrap_or((outcome, ""));
+        let code = match code {
+            FAILED => None,
+            code => Some(code.parse().ok()?),
+        };
+        Some(CallOutcome {
+            code,
+            failed: true,
+            process: None,
+            text: Cow::Owned(line.to_string()),
+        })
+    }
+
     /// Whether the process has exited with a code.
     pub fn has_ended(&self) -> bool {
         self.code.is_some()
@@ -75,7 +93,7 @@ impl<'a> CallOutcome<'a> {
     /// The exit code, or `failed`, and the line that explains it.
     pub fn failure(&self, most: usize) -> String {
         let code = self.code.filter(|code| *code != 0);
-        let code = code.map_or("failed".to_string(), |code| code.to_string());
+        let code = code.map_or(FAILED.to_string(), |code| code.to_string());
         let line: String = match self.explains_failure() {
             true => error_line(&self.text).trim().chars().take(most).collect(),
             false => String::new(),
@@ -89,10 +107,12 @@ impl<'a> CallOutcome<'a> {
 
     /// The last line that is not empty.
     pub fn last_line(&self) -> &str {
-        let last = output_lines(&self.text).next_back().unwrap_or_default();
-        if placeholders::is_mark(last) { "" } else { last }
+        output_lines(&self.text).next_back().unwrap_or_default()
     }
 }
+
+/// The outcome of a failure without an exit code.
+const FAILED: &str = "failed";
 
 fn number(raw: &[u8]) -> Option<i64> {
     std::str::from_utf8(raw).ok()?.parse().ok()
@@ -161,11 +181,11 @@ fn is_code_line(line: &str) -> bool {
     code.is_some_and(|code| code.parse::<i64>().is_ok())
 }
 
-/// The lines of a result with a text, except those that only report its exit code.
+/// The lines of a result with a text, except placeholders and those that only report its exit code.
 fn output_lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     let is_code = |line: &str| CODES.iter().any(|begins| line.starts_with(begins));
     let lines = text.lines().map(str::trim);
-    lines.filter(move |line| !line.is_empty() && !is_code(line))
+    lines.filter(move |line| !line.is_empty() && !is_code(line) && !placeholders::is_mark(line))
 }
 
 /// Texts that identify an error line.

@@ -5,6 +5,7 @@ mod layout;
 mod reshape;
 
 use super::event::{InsertedSummary, Size};
+use super::placeholders;
 use super::trigger::Measures;
 use crate::filter::summarize::instructs;
 use crate::model::message::{Category, Message, Role, ToolCall};
@@ -224,6 +225,16 @@ impl<'s> CompactionState<'s> {
         match &self.view.items[at] {
             Item::Line(index) | Item::Edited(index, _) => self.session.record(*index).message().copied(),
             item => item.message(self.session),
+        }
+    }
+
+    /// The message of an item for a description: from the log if the view has placeholders, else from the view. An edit
+    /// is not a placeholder: a stream lacks the text before the edit, and store and stream must decide alike.
+    pub fn described(&self, at: usize) -> Option<Message<'_>> {
+        let shown = self.view.items[at].message(self.session)?;
+        match placeholders::has_marks(&shown) {
+            true => self.original(at),
+            false => Some(shown),
         }
     }
 

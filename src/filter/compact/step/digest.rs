@@ -35,12 +35,9 @@ pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
         .flat_map(|atom| work.atoms[*atom].items.clone())
         .collect();
     items.sort_unstable();
-    let messages: Vec<Message<'_>> = items
-        .iter()
-        .filter_map(|at| described_message(work, *at))
-        .collect();
+    let messages: Vec<Message<'_>> = items.iter().filter_map(|at| work.described(*at)).collect();
     // A digest of placeholders has no information.
-    if !messages.iter().any(Message::calls_tools) || messages.iter().any(has_marks) {
+    if !messages.iter().any(Message::calls_tools) || messages.iter().any(placeholders::has_marks) {
         return None;
     }
     let ends = [*items.first()?, *items.last()?].map(|at| {
@@ -56,23 +53,4 @@ pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
         .text("category", "context")
         .raw("metadata", covers);
     Some(body.finish())
-}
-
-/// The message that a digest describes: from the log if the view has placeholders, else from the view. An edit is not a
-/// placeholder: a stream lacks the text before the edit, and store and stream must decide alike.
-fn described_message<'w>(work: &'w CompactionState<'_>, at: usize) -> Option<Message<'w>> {
-    let shown = work.view.items[at].message(work.session)?;
-    if has_marks(&shown) {
-        return work.original(at);
-    }
-    Some(shown)
-}
-
-/// Whether a part of the message was elided before this compaction.
-fn has_marks(message: &Message<'_>) -> bool {
-    message.text().lines().any(placeholders::is_mark)
-        || message
-            .tool_calls()
-            .iter()
-            .any(|call| placeholders::is_arguments(&call.arguments))
 }

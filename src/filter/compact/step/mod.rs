@@ -11,11 +11,16 @@ pub mod media;
 pub mod shrink;
 pub mod thinking;
 
+use super::facts::outcome::CallOutcome;
 use super::placeholders;
 use super::state::{CompactionState, Owner};
+use crate::filter::phrase::one_line;
 use crate::model::json;
 use crate::model::message::ToolCall;
 use std::borrow::Cow;
+
+/// Most characters and tokens of the error line in a placeholder.
+const LINE: (usize, u64) = (100, 40);
 
 /// Whether the view is small enough.
 pub type EnoughFn<'e> = &'e dyn Fn(&CompactionState<'_>) -> bool;
@@ -52,6 +57,20 @@ impl CompactionState<'_> {
         (!text.is_empty() && !placeholders::is_mark(&text)).then_some(text)
     }
 
+    /// Exit status and error line of a failed call, for the placeholder of its result; empty if it succeeded.
+    fn failure(&self, at: usize) -> String {
+        let message = self.described(at);
+        let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
+        if !outcome.failed {
+            return String::new();
+        }
+        let failure = one_line(&outcome.failure(LINE.0));
+        match self.counter.tokenizer().count(&failure) <= LINE.1 {
+            true => failure,
+            false => outcome.failure(0),
+        }
+    }
+
     /// The placeholder of a result, with the facts of the message in the log.
     pub fn elided(
         &self,
@@ -63,6 +82,7 @@ impl CompactionState<'_> {
         let text = placeholders::content(&original)?;
         let text = mark(&placeholders::ResultPlaceholder {
             tool: &self.tool(at),
+            outcome: &self.failure(at),
             tokens: self.counter.tokenizer().count(&text),
             text: &text,
             id: &id,

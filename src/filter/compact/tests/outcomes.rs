@@ -2,6 +2,9 @@
 
 use super::super::facts;
 use super::super::state::CompactionState;
+use super::super::{CompactOptions, Steps};
+use super::case::Case;
+use super::choices::Wish;
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::tokens::{Counter, Tokenizer};
@@ -53,4 +56,75 @@ fn the_result_of_a_process_belongs_to_its_command() {
     assert!(facts.tools.is_empty());
     // Command output of the user is not a request.
     assert!(facts.requests.is_empty());
+}
+
+#[test]
+fn placeholders_keep_the_outcome_of_a_failed_call() {
+    let lines = r"compiling a crate of the workspace\n".repeat(60);
+    let codex = format!(
+        r"Chunk ID: 1\nProcess exited with code 101\nOutput:\n{lines}error[E0308]: mismatched types\n{lines}"
+    );
+    let claude = format!(r"Exit code 2\n{lines}cp: cannot stat a, b: No such file or directory\n{lines}");
+    let fine = format!(r"Process exited with code 0\nOutput:\n{lines}");
+    let calls = [
+        exchange(1, "exec_command", r#"{"cmd":"cargo test"}"#, &codex),
+        exchange(2, "Bash", r#"{"command":"cp a, b"}"#, &claude),
+        exchange(3, "exec_command", r#"{"cmd":"cargo fmt"}"#, &fine),
+    ];
+    let mut session = Session::default();
+    session.push_new(br#"{"role":"user","content":"Build it."}"#);
+    calls
+        .concat()
+        .iter()
+        .for_each(|line| session.push_new(line.as_bytes()));
+    let mut options = CompactOptions {
+        steps: Steps {
+            mask: true,
+            ..Steps::NONE
+        },
+        ..CompactOptions::default()
+    };
+    (options.mask.keep, options.mask.min_gain) = (0, Some(0));
+    let wish = Wish {
+        options,
+        budget: None,
+        trigger: None,
+        pins: Vec::new(),
+        tokenizer: "chars4",
+    };
+    let case = Case::new(session, &wish);
+    let outcome = case.plan(&case.before, &case.options).unwrap();
+    let done = case.done(outcome).unwrap();
+    let (bytes, stream) = done.stream();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    for placeholder in [
+        "tool output elided: exec_command => 101: error[E0308]: mismatched types, ",
+        "tool output elided: Bash => 2: cp: cannot stat a, b: No such file or directory, ",
+        "tool output elided: exec_command, ",
+    ] {
+        assert!(text.contains(placeholder), "{text}");
+    }
+    // The store has the results themselves, a stream has only the placeholders.
+    for session in [&done.after, &stream] {
+        let view = View::replay(session);
+        let work = CompactionState::new(session, &view, case.counter(session), &HashSet::new());
+        let facts = facts::of(&work, &|_| false);
+        let commands = facts.commands.in_order().into_iter();
+        let failures: Vec<_> = commands.map(|(_, command)| command.failure.as_deref()).collect();
+        assert_eq!(
+            failures,
+            [
+                Some("101: error[E0308]: mismatched types"),
+                Some("2: cp: cannot stat a, b: No such file or directory"),
+                None,
+            ]
+        );
+        assert_eq!(
+            facts.errors,
+            [
+                "exec_command cargo test => 101: error[E0308]: mismatched types",
+                "bash cp a, b => 2: cp: cannot stat a, b: No such file or directory",
+            ]
+        );
+    }
 }

@@ -332,7 +332,11 @@ impl Scene<'_> {
                     } else {
                         format!(r#","tool_call_id":"{id}""#)
                     };
-                    results.push(format!("{of}{}", content_with(text, media)));
+                    let failed = match call.arguments.seed % 6 {
+                        0 => r#","metadata":{"exit_code":101}"#,
+                        _ => "",
+                    };
+                    results.push(format!("{of}{failed}{}", content_with(text, media)));
                 }
                 None => self.open.push((id, tool)),
             }
