@@ -1,5 +1,6 @@
 //! Sources of summaries: messages with their times, and messages that set standing instructions.
 
+use super::facts::line;
 use super::head_tail::{TextLimit, shorten};
 use super::placeholders;
 use super::state::CompactionState;
@@ -29,20 +30,37 @@ pub fn days<'w>(work: &'w CompactionState<'_>) -> Vec<Option<&'w str>> {
     days
 }
 
-/// A message as the source of a summary; with `quoted`, its text as a summary quotes it.
+/// What a summary quotes of its sources.
+#[derive(Clone, Copy, Debug)]
+pub enum Quoting<'p> {
+    /// Nothing: it consists of facts.
+    Nothing,
+    /// Their texts; of a tool result, one line with paths relative to this directory.
+    Texts(Option<&'p str>),
+}
+
+/// A message as the source of a summary.
 pub fn source<'w>(
     work: &'w CompactionState<'_>,
     at: usize,
     time: Option<&'w str>,
-    quoted: bool,
+    quoting: Quoting<'_>,
 ) -> Option<SummarySource<'w>> {
     let message = work.original(at)?;
+    let (tool, text) = match quoting {
+        Quoting::Nothing => (None, Cow::Borrowed("")),
+        Quoting::Texts(place) if message.role() == Role::Tool => {
+            let line = line::of(work, at, place);
+            (line.tool, Cow::Owned(line.text))
+        }
+        Quoting::Texts(_) => (None, whole_text(&message)),
+    };
     Some(SummarySource {
         id: "".into(),
         role: message.role(),
-        tool: (message.role() == Role::Tool).then(|| work.tool(at).into()),
+        tool,
         timestamp: time,
-        text: if quoted { text(&message) } else { Cow::Borrowed("") },
+        text,
         tokens: text_tokens(work, at, &message),
     })
 }
@@ -62,15 +80,6 @@ fn text_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> 
 
 /// Tokens of a message besides its text.
 const MESSAGE: u64 = 4;
-
-/// The text of a message, with placeholders for media and a shortened result.
-pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
-    let text = whole_text(message);
-    if message.role() == Role::Tool {
-        return Cow::Owned(searched_text(&text).into_owned());
-    }
-    text
-}
 
 /// The whole text of a message, with placeholders for media.
 pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {

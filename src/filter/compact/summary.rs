@@ -5,7 +5,7 @@ use super::facts;
 use super::goal::{CompactionGoal, part};
 use super::options::{CompactOptions, CompactOverflow};
 use super::prefix::SummaryLimit;
-use super::sources::{days, rules, rules_in, source};
+use super::sources::{Quoting, days, rules, rules_in, source};
 use super::state::{CompactionState, summary_cost};
 use super::step;
 use crate::error::{Error, ErrorKind, Result};
@@ -223,11 +223,16 @@ pub(in crate::filter) fn summary_of_span(
     };
     let facts = facts::of(work, span.stays);
     let hands_over = style.handoff && (facts.hands_over() || previous.is_some_and(summarize::is_handoff));
+    let place = facts::working_directory(work.session);
+    let quoting = match hands_over {
+        true => Quoting::Nothing,
+        false => Quoting::Texts(place.as_deref()),
+    };
     let texts: Vec<SummarySource<'_>> =
         gathered(by_pieces(span.covered.len(), work.session.size(), |range| {
             let mut sources = Vec::with_capacity(range.len());
             let items = span.covered[range].iter();
-            sources.extend(items.filter_map(|at| source(work, *at, days[*at], !hands_over)));
+            sources.extend(items.filter_map(|at| source(work, *at, days[*at], quoting)));
             sources
         }));
     drop(days);

@@ -15,6 +15,9 @@ use std::ops::Range;
 /// Maximum tokens of a text that is one unit, with much room and with little.
 const LONGEST: (u64, u64) = (160, 48);
 
+/// Maximum bytes of a tool result in one line, which is not split.
+const LINE: usize = 480;
+
 /// Minimum words of a sentence that is its own unit.
 const WORDS: usize = 5;
 
@@ -183,6 +186,14 @@ impl<'a> Units<'a> {
         let source = of.checked_sub(self.earlier.len()).map(|of| &self.sources[of]);
         let text = source.map_or(whole, |_| whole.trim());
         let known = source.and_then(|source| source.tokens).map(u64::from);
+        let is_line = |source: &SummarySource<'_>| {
+            source.role == Role::Tool && text.len() <= LINE && !text.contains('\n')
+        };
+        let longest = if source.is_some_and(is_line) {
+            u64::MAX
+        } else {
+            longest
+        };
         let place = |part: &str| part.as_ptr() as usize - whole.as_ptr() as usize;
         for (nth, (range, begins_line)) in text_units(text, known, longest, count).into_iter().enumerate() {
             let mut part = &text[range];

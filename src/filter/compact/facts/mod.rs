@@ -1,5 +1,6 @@
 //! The facts of a session with tools for its next agent: found in calls and results of any format, in one pass.
 
+pub(super) mod line;
 pub(in crate::filter) mod outcome;
 pub(in crate::filter) mod tool;
 
@@ -116,6 +117,12 @@ pub(in crate::filter) fn working_directory(session: &Session) -> Option<String> 
         let members = json::members(metadata, Dialect::Strict)?;
         members.into_iter().find_map(|(_, value)| own(value))
     })
+}
+
+/// A path, relative to this directory if it is inside.
+fn near<'p>(place: Option<&str>, path: &'p str) -> &'p str {
+    let inside = place.and_then(|place| path.strip_prefix(place));
+    inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }
 
 struct FactReader<'w, 's, 'f> {
@@ -262,13 +269,7 @@ impl<'w> FactReader<'w, '_, '_> {
         let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
         let (name, about) = tool::read(call);
         let place = self.place.clone();
-        let near = |path: &str| {
-            let inside = place.as_deref().and_then(|place| path.strip_prefix(place));
-            inside
-                .and_then(|path| path.strip_prefix('/'))
-                .unwrap_or(path)
-                .to_string()
-        };
+        let near = |path: &str| near(place.as_deref(), path).to_string();
         let subject = match &about {
             CallSubject::Files(files) => files.first().map(|(_, path)| near(path)).unwrap_or_default(),
             CallSubject::Command(command) => command.to_string(),

@@ -80,6 +80,11 @@ impl<'a> CallOutcome<'a> {
         })
     }
 
+    /// The text of the result, without the envelope of a command.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Whether the process has exited with a code.
     pub fn has_ended(&self) -> bool {
         self.code.is_some()

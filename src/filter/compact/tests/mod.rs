@@ -6,6 +6,7 @@
 mod budgets;
 mod case;
 mod choices;
+mod lines;
 mod many;
 mod marks;
 mod needed;

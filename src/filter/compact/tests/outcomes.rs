@@ -11,7 +11,7 @@ use crate::tokens::{Counter, Tokenizer};
 use std::collections::HashSet;
 
 /// A call and its result.
-fn exchange(id: usize, name: &str, arguments: &str, result: &str) -> [String; 2] {
+pub fn exchange(id: usize, name: &str, arguments: &str, result: &str) -> [String; 2] {
     let arguments = arguments.replace('"', "\\\"");
     [
         format!(

@@ -72,6 +72,24 @@ fn without_directory(command: &str) -> &str {
     }
 }
 
+impl Command<'_> {
+    /// The text of the command within `width` characters, the number of runs, and the failure of the last run; of a
+    /// successful one, on request, the last line of its output.
+    pub fn line(&self, text: &str, width: usize, quotes: bool) -> String {
+        let mut shown = first(text.trim(), width).into_owned();
+        if self.runs > 1 {
+            shown.push_str(&format!(" x{}", self.runs));
+        }
+        let last = first(self.last_line.trim(), 120);
+        match &self.failure {
+            Some(failure) => shown.push_str(&format!(" => {}", first(failure, 160))),
+            None if quotes && !last.is_empty() => shown.push_str(&format!(": {last}")),
+            None => {}
+        }
+        shown
+    }
+}
+
 /// The commands in output form.
 pub struct Commands<'f> {
     all: Vec<(&'f str, &'f Command<'f>, Purpose)>,
@@ -118,17 +136,7 @@ impl<'f> Commands<'f> {
 
     fn line(&self, nth: usize, width: usize) -> String {
         let (text, command, _) = &self.all[nth];
-        let mut shown = first(text.trim(), width).into_owned();
-        if command.runs > 1 {
-            shown.push_str(&format!(" x{}", command.runs));
-        }
-        let last = first(command.last_line.trim(), 120);
-        match &command.failure {
-            Some(failure) => shown.push_str(&format!(" => {}", first(failure, 160))),
-            None if self.newest_test == Some(nth) && !last.is_empty() => shown.push_str(&format!(": {last}")),
-            None => {}
-        }
-        quoted("$ ", &shown)
+        quoted("$ ", &command.line(text, width, self.newest_test == Some(nth)))
     }
 
     /// The lines for a width, and their costs.

@@ -22,7 +22,9 @@ mod read;
 mod requests;
 mod write;
 
+pub(in crate::filter) use command::Purpose;
 pub(super) use cut::GAP;
+pub(in crate::filter) use cut::first;
 pub(super) use read::{Heading, item};
 pub(super) use write::Blocks;
 
