@@ -5,7 +5,7 @@ use super::super::selection::{Fading, UnitCandidate, UnitCandidates};
 use super::super::sentences::ranges;
 use super::SessionFacts;
 use super::cut::{GAP, cut};
-use super::lines::{AROUND, CountFn, MORE, quoted, unseen};
+use super::lines::{AROUND, CountFn, MORE, quoted};
 use crate::model::threads::over_cores;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -90,7 +90,8 @@ impl<'f> Requests<'f> {
             .collect();
         let elided = (from - 1 - earlier.len()) as u64 + self.facts.unnamed[0];
         let mut lines = vec![line(0)];
-        lines.extend(unseen(elided, " requests"));
+        let requests = if elided == 1 { "request" } else { "requests" };
+        lines.extend((elided > 0).then(|| format!("[{elided} {requests} elided]\n")));
         lines.extend(earlier.into_iter().chain(from..costs.len()).map(line));
         lines
     }

@@ -98,6 +98,12 @@ fn the_first_and_newest_requests_fit_every_budget() {
             "{}",
             summary.text
         );
+        // The number of the others follows the first.
+        let read = text::read(&summary.text).facts;
+        let elided = 200 - read.requests.len() as u64;
+        let line = format!("\n[{elided} requests elided]\n");
+        assert!(summary.text.contains(&line) || budget < 100, "{}", summary.text);
+        assert_eq!(read.unnamed[0], elided);
     }
 }
 
