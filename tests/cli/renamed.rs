@@ -139,6 +139,41 @@ fn former_options_of_compact_are_keys() {
     assert!(!known.iter().any(is_listed), "{options:?}");
 }
 
+/// Other names of keys, and options as keys.
+#[rustfmt::skip] // one line each
+const SYNONYMS: &[(&[&str], &[&str])] = &[
+    (&["--when", "tokens>=50", "--tune", "hysteresis=0.3", "--best-effort"], &["--when", "tokens>=50", "--tune", "trigger.hysteresis=0.3", "--best-effort"]),
+    (&["--budget", "900", "--tune", "on-no-gain=error"], &["--budget", "900", "--tune", "gain.on-none=error"]),
+    (&["--budget", "60", "--tune", "trust-usage", "--best-effort"], &["--budget", "60", "--tune", "trigger.use-reported", "--best-effort"]),
+    (&["--tune", "tool-output-lines=1"], &["--tune", "tool-output.lines=1"]),
+    (&["--mask-tools", "--keep-tools", "0", "--tune", "protect-tool-tokens=1,mask-min-gain=1"], &["--mask-tools", "--keep-tools", "0", "--tune", "mask.protect=1,mask.min-gain=1"]),
+    (&["--dedupe", "exact", "--tune", "write-tools=edit;write"], &["--dedupe", "exact", "--tune", "dedupe.write-tools=edit,write"]),
+    (&["--budget", "60", "--tune", "summary-share=10%", "--best-effort"], &["--budget", "60", "--tune", "summary.share=10%", "--best-effort"]),
+    (&["--budget", "60", "--tune", "drop-order=dialog;context", "--best-effort"], &["--budget", "60", "--tune", "drop.order=dialog,context", "--best-effort"]),
+    (&["--budget", "60", "--tune", "budget-for=dialog=50%", "--best-effort"], &["--budget", "60", "--tune", "drop.share=dialog=50%", "--best-effort"]),
+    (&["--budget", "60", "--tune", "min-gain=0%,dates=off,retry,pin-first-user", "--best-effort"], &["--budget", "60", "--min-gain", "0%", "--dates", "off", "--ignore-backoff", "--pin-first-user", "--best-effort"]),
+    (&["--budget", "60", "--tune", "summary-role=system,overflow=truncate-summary,pin-share=10%", "--best-effort"], &["--budget", "60", "--summary-role", "system", "--overflow", "truncate-summary", "--pin-share", "10%", "--best-effort"]),
+    (&["--budget", "900", "--with", "cmd:cat", "--tune", "chunk=900,summary-tool-max=9,timeout=9s,retries=1,backoff=1s,max-failures=2,if-due"], &["--budget", "900", "--with", "cmd:cat", "--chunk", "900", "--summary-tool-max", "9", "--timeout", "9s", "--retries", "1", "--backoff", "1s", "--max-failures", "2", "--if-due"]),
+    (&["--budget", "60", "--stable", "--best-effort"], &["--budget", "60", "--keep-prefix", "on", "--best-effort"]),
+    (&["--compat", "langchain:end=first,end-on=user,tool,allow-partial", "--budget", "30"], &["--compat", "langchain:keep-end=first,end-on=user,tool,allow-partial", "--budget", "30"]),
+    (&["--compat", "langchain:messages=2"], &["--compat", "langchain:keep-messages=2"]),
+    (&["--compat", "langchain:tokens=20"], &["--compat", "langchain:keep-tokens=20"]),
+    (&["--compat", "openai-agents:items=2,compat-exact"], &["--compat", "openai-agents:keep-items=2,exact"]),
+    (&["--compat", "picoclaw:sanitise"], &["--compat", "picoclaw:sanitize"]),
+];
+
+#[test]
+fn keys_have_other_names() {
+    for (old, new) in SYNONYMS {
+        let run = compact(old);
+        assert!(run.status < 2, "{old:?}: {run}");
+        same(&run, &compact(new));
+        // The same after an option of the program.
+        let run = Env::new().pipe(&[&["--no-config", "compact"], *old].concat(), CHAT);
+        same(&run, &compact(new));
+    }
+}
+
 #[test]
 fn an_unknown_or_invalid_key_lists_the_keys() {
     let refused = |options: &[&str], says: &[&str]| {
@@ -160,6 +195,21 @@ fn an_unknown_or_invalid_key_lists_the_keys() {
     tune("mask.protect=many", "mask.protect: expected a number");
     tune("summary.share=10%,nosuch=5", "summary.share: ");
     tune("half", "unknown key 'half'");
+    tune(
+        "mask.protct=1",
+        "unknown key 'mask.protct'; did you mean 'mask.protect'?",
+    );
+    tune("min-gian=5%", "did you mean 'min-gain'?");
+    tune("min-gain", "min-gain: expected min-gain=VALUE");
+    tune("retry=1", "retry: expected no value");
+    for (value, key) in [
+        ("mask.protect=1;min-gain=5%", "min-gain"),
+        ("min-gain=5%;dates=off,mask.protect=1", "dates"),
+        ("drop.order=dialog;trust-usage", "trust-usage"),
+    ] {
+        let hint = format!("write ',' instead of ';' before '{key}'");
+        refused(&["--budget", "60", "--tune", value], &[&hint]);
+    }
     let compat = |value: &str, says: &str| {
         refused(
             &["--budget", "60", "--compat", value],
@@ -167,7 +217,7 @@ fn an_unknown_or_invalid_key_lists_the_keys() {
         )
     };
     compat("langchain:half", "unknown key 'half'");
-    compat("picoclaw:halve", "unknown key 'halve'");
+    compat("picoclaw:halve", "unknown key 'halve'; did you mean 'half'?");
     compat("langchain:keep-end=middle", "keep-end: expected last or first");
     refused(
         &["--compat", "nosuch:half"],

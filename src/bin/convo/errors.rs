@@ -1,4 +1,4 @@
-//! Errors about an input.
+//! Errors about an input, and suggestions for a misspelled name.
 
 use convo::error::{Error, ErrorKind, Position};
 
@@ -23,4 +23,14 @@ pub fn named(mut error: Error, label: &str) -> Error {
         None => error.at = Some((label.to_string(), Position::default())),
     }
     error
+}
+
+/// The known name nearest to a misspelled one, if it is near enough to be meant.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let known = known.into_iter();
+    known
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .filter(|(distance, known)| *distance <= 1 + known.len() / 4)
+        .min()
+        .map(|(_, known)| known)
 }

@@ -61,8 +61,9 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         }
         // The process ends with the verb: giving memory back piece by piece would cost a tenth of the start.
         let mut command = ManuallyDrop::new(verb.alone());
+        let expanded = (verb.expanded)(&arguments[1..]);
         return match command
-            .try_get_matches_from_mut(&arguments[1..])
+            .try_get_matches_from_mut(expanded.as_deref().unwrap_or(&arguments[1..]))
             .map(ManuallyDrop::new)
         {
             Ok(mut matches) => {
@@ -80,7 +81,9 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     if !first.is_empty() && !first.starts_with('-') && first != commands::HELP {
         return plugin_command::run(first, &arguments[2..], &Global::default());
     }
-    let matches = match commands::command_line().try_get_matches_from(arguments) {
+    let expanded = commands::expanded(arguments);
+    let given = expanded.as_deref().unwrap_or(arguments);
+    let matches = match commands::command_line().try_get_matches_from(given) {
         Ok(matches) => matches,
         Err(error) => return Output::usage(&error, ""),
     };

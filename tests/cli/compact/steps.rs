@@ -79,6 +79,29 @@ fn a_session_with_tools_is_summarized_in_blocks_unless_that_is_off() {
 }
 
 #[test]
+fn a_limit_of_lines_next_to_a_budget_keeps_all_strategies() {
+    let compact = |more: &[&str]| {
+        let arguments = [&["compact", "-q", "--budget", "1500"], more].concat();
+        // Ids of events depend on the number of runs.
+        Env::new().pipe(&arguments, work()).status(0).out().to_string()
+    };
+    assert_eq!(compact(&["--tune", "tool-output.lines=9999"]), compact(&[]));
+    let env = Env::new();
+    // Without a goal it is the only strategy.
+    let call = json!({"id": "k", "type": "function", "function": {"name": "bash", "arguments": "{}"}});
+    let lines = [
+        json!({"role": "user", "content": "Go."}),
+        json!({"role": "assistant", "content": "", "tool_calls": [call]}),
+        json!({"role": "tool", "tool_call_id": "k", "content": "a line\n".repeat(50)}),
+    ];
+    let session: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let run = env
+        .pipe(&["compact", "-q", "--tune", "tool-output.lines=4"], session)
+        .status(0);
+    assert!(run.out().contains(" bytes elided]"), "{run}");
+}
+
+#[test]
 fn steps_that_contradict_each_other_are_refused() {
     let env = Env::new();
     for (options, why) in [

@@ -78,6 +78,8 @@ pub struct CommandSpec {
     pub hidden: bool,
     build: fn(Command) -> Command,
     plain: fn(&[OsString]) -> Option<(ParsedCommand, Global)>,
+    /// Replaces keys among the arguments that are options.
+    pub expanded: fn(&[OsString]) -> Option<Vec<OsString>>,
     pub run: fn(&mut ArgMatches, &Context) -> anyhow::Result<()>,
 }
 
@@ -93,6 +95,11 @@ trait Run: Args + FromArgMatches + 'static {
     fn plain(_: &[OsString]) -> Option<(Self, Global)> {
         None
     }
+
+    /// The arguments with keys that are options replaced by these; none if they need no change.
+    fn expanded(_: &[OsString]) -> Option<Vec<OsString>> {
+        None
+    }
 }
 
 const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> CommandSpec {
@@ -105,6 +112,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Command
             let (arguments, global) = T::plain(given)?;
             Some((Box::new(move |context| arguments.run(context)), global))
         },
+        expanded: T::expanded,
         // Taken out and not copied: a copy of all values would be a twentieth of the start.
         run: |matches, context| {
             let arguments = T::from_arg_matches_mut(matches).map_err(|error| {
@@ -228,6 +236,16 @@ fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
 
 /// The command that prints the help of a command; the program implements it itself.
 pub const HELP: &str = "help";
+
+/// Replaces keys that are options in a command line with the options of the program in front; none if there are none.
+pub fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    let matches = root().ignore_errors(true).try_get_matches_from(arguments).ok()?;
+    let (name, inner) = matches.subcommand()?;
+    let rest = inner.get_many::<OsString>("").map_or(0, |given| given.len());
+    let (before, given) = arguments.split_at(arguments.len().checked_sub(rest)?);
+    let given = (find(name)?.expanded)(given)?;
+    Some([before, &given].concat())
+}
 
 /// Finds the command with this name or alias.
 pub fn find(name: &str) -> Option<&'static CommandSpec> {

@@ -5,6 +5,7 @@ use crate::args::Global;
 use crate::commands;
 use crate::completion::synonyms;
 use crate::context::Context;
+use crate::errors::nearest;
 use anyhow::Context as _;
 use convo::error::{Error, ErrorKind};
 use std::collections::BTreeMap;
@@ -52,13 +53,8 @@ pub fn unknown(name: &str) -> Error {
         .iter()
         .filter(|verb| !verb.hidden)
         .map(|verb| verb.name);
-    let near = known
-        .chain(installed.keys().map(String::as_str))
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        .filter(|(distance, known)| *distance <= 1 + known.len() / 4)
-        .min();
-    match near {
-        Some((_, near)) => error.hint(format!("did you mean '{near}'?")),
+    match nearest(name, known.chain(installed.keys().map(String::as_str))) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
         None => error.hint("list commands with: convo --help"),
     }
 }

@@ -6,6 +6,7 @@ mod settings;
 mod strategy_args;
 mod summarizer;
 mod table;
+mod tune;
 mod values;
 
 use super::Run;
@@ -24,6 +25,7 @@ use convo::filter::compat::{self as systems, CompatStrategy, CompatSystem, Prece
 use convo::model::session::Session;
 use convo::tokens::Counter;
 use settings::{CompactSettings, Keys};
+use std::ffi::OsString;
 use strategy_args::StrategyArgs;
 use summarizer::CompactionWriter;
 
@@ -85,6 +87,10 @@ pub struct Compact {
 }
 
 impl Run for Compact {
+    fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
+        tune::expanded(arguments)
+    }
+
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
         let (options, way) = self.asked(context)?;

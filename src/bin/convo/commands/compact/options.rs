@@ -13,6 +13,12 @@ use convo::filter::summarize::SummaryStyle;
 use convo::filter::summarize_range;
 use convo::format::goaitools;
 
+/// The strategy that shortens results, alone.
+const HEAD_TAIL: Steps = Steps {
+    head_tail: true,
+    ..Steps::NONE
+};
+
 impl StrategyArgs {
     /// Fails if no option selects an action.
     pub fn check(&self, settings: &CompactSettings) -> convo::Result<()> {
@@ -68,12 +74,13 @@ impl StrategyArgs {
     /// Returns the validated options. With `zero`, a budget of 0 is a limit like any other.
     pub fn options(&self, settings: &CompactSettings, zero: bool) -> anyhow::Result<CompactOptions> {
         let defaults = CompactOptions::default();
-        let (steps, tiered) = (self.steps(settings), self.is_tiered());
         let budget = if zero {
             self.fitting.limit()?
         } else {
             self.fitting.budget()?
         };
+        let has_goal = budget.is_some() || self.trigger.when.is_some();
+        let (steps, tiered) = (self.steps(settings, has_goal), self.is_tiered());
         self.trigger.check(self.fitting.window())?;
         let keep_last = match (self.keep_last, budget) {
             (Some(0), None) if self.trigger.when.is_none() => Some(8), // OpenAI's cookbook
@@ -122,7 +129,7 @@ impl StrategyArgs {
                 .unwrap_or(250),
             summary_budget: self.summary.summary_budget,
             asks: self.writer().is_some(),
-            keep_prefix: self.keep_prefix == "on" && settings.system.is_none(),
+            keep_prefix: (self.stable || self.keep_prefix == "on") && settings.system.is_none(),
             overflow: self.overflow,
             min_gain: self.trigger.min_gain,
             best_effort: self.best_effort,
@@ -152,9 +159,12 @@ impl StrategyArgs {
     }
 
     /// Returns the strategies selected by name; all of them if none is.
-    fn steps(&self, settings: &CompactSettings) -> Steps {
+    fn steps(&self, settings: &CompactSettings, has_goal: bool) -> Steps {
         let steps = self.named(settings);
-        if steps != Steps::NONE && !self.is_tiered() && !self.is_optimized() {
+        // Next to a goal, a limit of lines alone selects nothing.
+        let limits = steps == HEAD_TAIL && self.tool_output_max.is_none() && !self.lists("headtail");
+        let selects = steps != Steps::NONE && !(limits && has_goal);
+        if selects && !self.is_tiered() && !self.is_optimized() {
             return steps;
         }
         // None selected by name: all except those that are switched off.

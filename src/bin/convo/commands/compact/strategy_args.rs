@@ -106,8 +106,11 @@ pub struct StrategyArgs {
     ///
     /// With on, a prompt cache keeps the view up to the end of that summary. Summaries that take most of --budget
     /// together are consolidated into one.
-    #[arg(long, alias = "stable", value_name = "WHEN", default_value = "on", value_parser = ["on", "off"], hide_possible_values = true, hide_short_help = true, help_heading = "Summary")]
+    #[arg(long, value_name = "WHEN", default_value = "on", value_parser = ["on", "off"], hide_possible_values = true, hide_short_help = true, help_heading = "Summary")]
     pub(super) keep_prefix: String,
+    /// --keep-prefix on
+    #[arg(long, hide = true, conflicts_with = "keep_prefix", help_heading = "Summary")]
+    pub(super) stable: bool,
     /// Never drop this message (repeatable)
     #[arg(long, value_name = "ID", help_heading = "Budget")]
     pub(super) pin: Vec<String>,

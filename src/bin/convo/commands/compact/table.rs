@@ -1,8 +1,9 @@
 //! The table of settings of strategies and other systems. The keys of `--tune` and `--compat`, their former options and
 //! their help are generated from it.
 
-use super::values;
+use super::{tune, values};
 use crate::args::per_cent;
+use crate::errors::nearest;
 use CompatSystem::{Goaitools, Langchain, OpenaiAgents, Penguin, Picoclaw};
 use ValueForm::{Each, Flag, List, One};
 use clap::{Arg, ArgAction};
@@ -158,22 +159,58 @@ pub static SETTINGS: [Setting; 29] = [
     setting("prompt-tokens", of(Goaitools, "prompt-tokens"), One(number), "tokens of the last prompt, as reported").requires("token-limit"),
 ];
 
-/// Finds the setting of an option by key.
+/// Other names of keys, besides the names of former options.
+const SYNONYMS: [(&str, &str); 5] = [
+    ("end", "keep-end"),
+    ("messages", "keep-messages"),
+    ("tokens", "keep-tokens"),
+    ("items", "keep-items"),
+    ("sanitise", "sanitize"),
+];
+
+/// Finds the setting of an option by key or by another name of it.
 fn find(key: &str, fits: impl Fn(SettingOption) -> bool) -> Option<&'static Setting> {
-    SETTINGS.iter().find(|own| own.key == key && fits(own.of))
+    let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == key);
+    let key = synonym.map_or(key, |(_, key)| key);
+    SETTINGS
+        .iter()
+        .find(|own| (own.key == key || own.name == key) && fits(own.of))
+}
+
+/// Whether a text begins with a key, and with `=` if the key has a value.
+pub fn begins_with_key(text: &str, fits: impl Fn(SettingOption) -> bool) -> bool {
+    let part = text.split(',').next().unwrap_or_default();
+    let key = part.split('=').next().unwrap_or_default();
+    match find(key, &fits) {
+        Some(own) => matches!(own.value, Flag) != part.contains('='),
+        None => fits(SettingOption::Tune) && tune::option(part).is_some(),
+    }
 }
 
 /// Settings and their values.
 pub type Pairs = Vec<(&'static Setting, String)>;
 
-/// Parses `KEY=VALUE,...`. A comma is part of a value unless a key follows.
+/// Parses `KEY=VALUE,...`. A comma is part of a value unless a key follows. In a list, a semicolon is a comma.
 fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pairs, String> {
     let mut pairs = Pairs::new();
+    for (at, _) in text.match_indices(';') {
+        let rest = &text[at + 1..];
+        if begins_with_key(rest, fits) {
+            let key = rest.split(['=', ',', ';']).next().unwrap_or_default();
+            return Err(format!("write ',' instead of ';' before '{key}'"));
+        }
+    }
     for part in text.split(',') {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        let known = find(key, fits).filter(|own| matches!(own.value, Flag) != part.contains('='));
+        let known = find(key, fits).filter(|_| begins_with_key(part, fits));
         match (known, pairs.last_mut()) {
-            (Some(setting), _) => pairs.push((setting, value.to_string())),
+            (Some(setting), _) => pairs.push((
+                setting,
+                match setting.value {
+                    List(_) => value.replace(';', ","),
+                    _ => value.to_string(),
+                },
+            )),
             (None, Some((before, value))) if !matches!(before.value, Flag) => {
                 value.push(',');
                 value.push_str(part);
@@ -182,9 +219,10 @@ fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pair
                 let what = match find(key, fits) {
                     Some(setting) if matches!(setting.value, Flag) => format!("{key}: expected no value"),
                     Some(_) => format!("{key}: expected {key}=VALUE"),
-                    None => format!("unknown key '{key}'"),
+                    None => unknown(key, fits),
                 };
-                return Err(format!("{what}; {}", keys(fits)));
+                let stop = if what.ends_with('?') { "" } else { ";" };
+                return Err(format!("{what}{stop} {}", keys(fits)));
             }
         }
     }
@@ -193,6 +231,30 @@ fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pair
         setting.check(value).map_err(listed)?;
     }
     Ok(pairs)
+}
+
+/// Describes a key that is none of a setting.
+fn unknown(key: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> String {
+    let option = tune::OPTIONS.iter().find(|(own, ..)| *own == key);
+    match (
+        option.filter(|_| fits(SettingOption::Tune)),
+        nearest(key, names(fits)),
+    ) {
+        (Some((.., true)), _) => format!("{key}: expected {key}=VALUE"),
+        (Some(_), _) => format!("{key}: expected no value"),
+        (None, Some(near)) => format!("unknown key '{key}'; did you mean '{near}'?"),
+        (None, None) => format!("unknown key '{key}'"),
+    }
+}
+
+/// Returns all keys and their other names.
+fn names(fits: impl Fn(SettingOption) -> bool) -> Vec<&'static str> {
+    let settings = SETTINGS.iter().filter(|own| fits(own.of));
+    let options = tune::OPTIONS.iter().filter(|_| fits(SettingOption::Tune));
+    settings
+        .flat_map(|own| [own.key, own.name])
+        .chain(options.map(|(key, ..)| *key))
+        .collect()
 }
 
 /// Returns a hint that lists the supported keys.
