@@ -55,6 +55,11 @@ impl HistoryRule {
             .chain([&ALTERNATE])
             .find(|rule| rule.id.eq_ignore_ascii_case(id))
     }
+
+    /// Whether violations have a repair; that of some depends on the history.
+    pub fn has_repair(&self) -> bool {
+        ![UNREPAIRED, REPORTED, NEVER_WRITTEN].contains(&self.fix)
+    }
 }
 
 /// The 43 rules, in the order of the manual.
@@ -109,11 +114,7 @@ pub static RULES: [HistoryRule; 43] = [
         "a call id has at most 40 characters",
         "shorten the id in call and results",
     ),
-    chat(
-        "OC11",
-        "there is at least one message",
-        "none: an empty request is never written",
-    ),
+    chat("OC11", "there is at least one message", NEVER_WRITTEN),
     responses(
         "OR01",
         "an output follows a call of the same type and call_id",
@@ -194,7 +195,7 @@ pub static RULES: [HistoryRule; 43] = [
     warn(anthropic(
         "AN09",
         "the request ends with a user message",
-        "only reported",
+        REPORTED,
     )),
     anthropic(
         "AN10",
@@ -264,7 +265,7 @@ pub static RULES: [HistoryRule; 43] = [
     warn(gemini(
         "GE09",
         "the request ends with a user message or a response",
-        "only reported",
+        REPORTED,
     )),
 ];
 
@@ -285,11 +286,17 @@ pub static STRUCTURE: [HistoryRule; 8] = [
         UNREPAIRED,
     ),
     warn(structure("ST07", "the arguments of a call are JSON", UNREPAIRED)),
-    warn(structure("ST08", "timestamps do not decrease", "only reported")),
+    warn(structure("ST08", "timestamps do not decrease", REPORTED)),
 ];
 
 /// The repair of structure rules.
 const UNREPAIRED: &str = "none; repair for an API with: --for API --fix";
+
+/// The repair of a rule whose violations are only reported.
+const REPORTED: &str = "only reported";
+
+/// The repair of an empty request.
+const NEVER_WRITTEN: &str = "none: an empty request is never written";
 
 const fn structure(id: &'static str, text: &'static str, fix: &'static str) -> HistoryRule {
     HistoryRule {

@@ -37,9 +37,6 @@ pub struct Stats {
 impl Stats {
     /// Counts the records of a session.
     pub fn of(session: &Session) -> Stats {
-        let unreadable = (0..session.len())
-            .filter(|index| session.class(*index) == Class::Unreadable)
-            .count();
         // Build one view at a time to limit memory use.
         let log = counts(session, &View::whole(session));
         let view = View::replay(session);
@@ -50,9 +47,15 @@ impl Stats {
                 .iter()
                 .any(|item| matches!(item, super::view::Item::Summary(_))),
             view: counts(session, &view),
-            unreadable: unreadable as u64,
+            unreadable: unreadable(session),
         }
     }
+}
+
+/// The lines of a session that could not be parsed.
+pub fn unreadable(session: &Session) -> u64 {
+    let classes = (0..session.len()).map(|index| session.class(index));
+    classes.filter(|class| *class == Class::Unreadable).count() as u64
 }
 
 fn counts(session: &Session, view: &View) -> Counts {

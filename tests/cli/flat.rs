@@ -1,8 +1,10 @@
-//! Tests `count --flat`: a table row per session.
+//! Tests the tables of `--flat`: a row per session.
 
+use crate::check::BROKEN;
 use crate::env::{CHAT, Env};
+use crate::sample_data;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -23,36 +25,236 @@ fn number(row: &Value, name: &str) -> u64 {
     row[name].as_u64().unwrap_or_else(|| panic!("{name} of {row}"))
 }
 
-#[test]
-fn every_row_has_the_same_flat_members() {
-    let env = Env::with_chat();
-    let (claude, codex) = (example("claude-code"), example("codex"));
-    let bare = env.write("bare.jsonl", crate::env::BARE);
-    let rows = rows(&env, &["trip", &claude, &codex, bare.to_str().unwrap()]);
-    assert_eq!(rows.len(), 4);
-    let members: BTreeSet<Vec<&String>> = rows
-        .iter()
-        .map(|row| row.as_object().unwrap().keys().collect())
-        .collect();
-    assert_eq!(members.len(), 1, "{members:?}");
-    for (name, _) in rows[0].as_object().unwrap() {
-        let kinds: BTreeSet<&str> = rows.iter().filter_map(|row| kind(&row[name])).collect();
-        assert!(kinds.len() <= 1 && !kinds.contains("nested"), "{name}: {kinds:?}");
-    }
-    assert_eq!(rows[1]["format"], "claude-code");
-    assert_eq!(rows[1]["project"], "uploader");
-    assert_eq!(rows[2]["program"], "codex");
-    assert_eq!(rows[2]["usage_input"], Value::Null);
+/// A session with a value for every member that the examples do not have.
+const FULL: &str = concat!(
+    r#"{"type":"session","version":1,"id":"full","created_at":"2026-11-01T10:00:00Z","title":"Full","continued_from":"trip","#,
+    r#""metadata":{"cwd":"/srv/shop","lineage":{"kind":"fork","parent":"trip"}}}"#,
+    "\n",
+    r#"{"role":"user","content":"go","id":"u1","timestamp":"2026-11-01T10:00:01Z"}"#,
+    "\n",
+    r#"{"role":"assistant","content":"a","id":"msg_0123456789abcdef","model":"claude-sonnet-4-5","timestamp":"2026-11-01T10:00:02Z","#,
+    r#""usage":{"input_tokens":7,"output_tokens":3}}"#,
+    "\n{damaged\n",
+);
+
+/// The commands that print tables.
+const TABLES: [&[&str]; 3] = [
+    &["count", "--flat", "--tokenizer", "chars4", "-q"],
+    &["check", "--flat", "-q"],
+    &["usage", "--flat", "-q"],
+];
+
+/// The members of a table with their types, as documented.
+fn documented(command: &str) -> BTreeMap<String, String> {
+    let page = include_str!("../../docs/tables.md");
+    let heading = format!("## convo {command} --flat\n");
+    let (_, section) = page.split_once(&heading).expect("the table is documented");
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    let member = |row: &str| {
+        let (name, rest) = row.split_once("` | ").unwrap();
+        (name.to_string(), rest.split(" | ").next().unwrap().to_string())
+    };
+    rows.map(member).collect()
 }
 
 fn kind(value: &Value) -> Option<&'static str> {
     match value {
         Value::Null => None,
         Value::Bool(_) => Some("boolean"),
+        Value::Number(number) if number.is_u64() => Some("integer"),
         Value::Number(_) => Some("number"),
-        Value::String(_) => Some("string"),
+        Value::String(_) => Some("text"),
         Value::Array(_) | Value::Object(_) => Some("nested"),
     }
+}
+
+/// Compares the members and types of rows with the page; returns those that have a value in some row.
+fn compare_with_page(command: &str, rows: &[Value]) -> BTreeSet<String> {
+    let documented = documented(command);
+    let mut found = BTreeSet::new();
+    for row in rows {
+        let row = row.as_object().unwrap();
+        assert_eq!(
+            row.keys().collect::<Vec<_>>(),
+            documented.keys().collect::<Vec<_>>(),
+            "{command}"
+        );
+        for (name, value) in row {
+            let Some(kind) = kind(value) else { continue };
+            // JSON has one type of numbers.
+            let is_whole = documented[name] == "number" && kind == "integer";
+            assert!(is_whole || documented[name] == kind, "{command}: {name}: {value}");
+            found.insert(name.clone());
+        }
+    }
+    found
+}
+
+#[test]
+fn every_row_has_the_documented_members_and_types() {
+    let env = Env::with_chat();
+    let (claude, codex) = (example("claude-code"), example("codex"));
+    env.write("bare.jsonl", crate::env::BARE);
+    env.write("full.jsonl", FULL);
+    env.write("broken.jsonl", BROKEN);
+    env.write(
+        "nothing.jsonl",
+        "{\"type\":\"session\",\"version\":1,\"id\":\"nothing\"}\n",
+    );
+    env.write("empty.jsonl", "");
+    let files = [
+        "bare.jsonl",
+        "full.jsonl",
+        "broken.jsonl",
+        "nothing.jsonl",
+        "empty.jsonl",
+    ];
+    let inputs = [&["trip", claude.as_str(), codex.as_str()][..], &files].concat();
+    for command in TABLES {
+        let rows = env.run(&[command, &inputs[..]].concat()).status(65).objects();
+        assert_eq!(rows.len(), inputs.len() - 1, "{command:?}");
+        let valued = compare_with_page(command[0], &rows);
+        let all: BTreeSet<String> = documented(command[0]).into_keys().collect();
+        assert_eq!(valued, all, "{command:?}: members without a value in every row");
+        assert_eq!(rows[1]["format"], "claude-code");
+        assert_eq!(rows[1]["project"], "uploader");
+        assert_eq!(rows[2]["program"], "codex");
+        assert_eq!(rows[4]["unreadable"], 1, "{command:?}");
+        if command[0] != "check" {
+            assert_eq!(rows[2]["usage_input"], Value::Null);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
+fn every_row_of_sample_data_has_the_documented_members_and_types() {
+    let env = Env::new();
+    let mut folders = vec![sample_data::path("")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            // Large files have the same members and take a minute.
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.metadata().unwrap().len() > 1 << 16 => {}
+                false => files.push(path.to_str().unwrap().to_string()),
+            }
+        }
+    }
+    let mut count = 0;
+    for inputs in files.chunks(50) {
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        for command in TABLES {
+            // Some files are damaged, and others are not sessions.
+            let run = env.run(&[command, &["--all-branches"], &inputs[..]].concat());
+            let rows = run.objects();
+            count += rows.len();
+            compare_with_page(command[0], &rows);
+        }
+    }
+    assert!(count > 1000, "{count}");
+}
+
+#[test]
+fn violations_agree_with_check() {
+    let env = Env::new();
+    let broken = env.write("broken.jsonl", BROKEN);
+    let broken = broken.to_str().unwrap();
+    for options in [&[][..], &["--for", "anthropic"], &["--for", "gemini", "--strict"]] {
+        let run = env.run(&[&["check", "--json", "-q"], options, &[broken]].concat());
+        let lines = run.status(1).objects();
+        let (summary, found) = lines.split_last().unwrap();
+        let run = env.run(&[&["check", "--flat", "-q"], options, &[broken]].concat());
+        let row = &run.status(1).objects()[0];
+        for name in ["errors", "warnings", "valid", "input"] {
+            assert_eq!(row[name], summary[name], "{options:?}: {name}");
+        }
+        let rules: BTreeSet<&str> = found
+            .iter()
+            .map(|found| found["rule"].as_str().unwrap())
+            .collect();
+        let rules: Vec<&str> = rules.into_iter().collect();
+        assert_eq!(row["rules"], rules.join(","));
+        let first = found.iter().find(|found| found["level"] == "error").unwrap();
+        for (own, other) in [
+            ("first_rule", "rule"),
+            ("first_message", "message"),
+            ("first_line", "line"),
+        ] {
+            assert_eq!(row[own], first[other], "{options:?}: {own}");
+        }
+        let api = options.get(1).map_or(Value::Null, |api| (*api).into());
+        assert_eq!(row["api"], api);
+        // --fix repairs violations of an API, not those of the structure.
+        let repairable = number(row, "repairable");
+        match api.is_null() {
+            true => assert_eq!(repairable, 0, "{row}"),
+            false => assert!(repairable > 0, "{row}"),
+        }
+    }
+    let rules = "[[rule]]\nname = \"calls f, once\"\ncalled = { tool = \"f\" }\n";
+    env.write("rules.toml", rules);
+    let run = env.pipe(&["check", "--flat", "-q", "--rules", "rules.toml"], CHAT);
+    let row = &run.status(1).objects()[0];
+    assert_eq!(
+        (&row["rules"], &row["first_rule"], &row["valid"], &row["api"]),
+        (
+            &"calls f  once".into(),
+            &"calls f, once".into(),
+            &false.into(),
+            &Value::Null
+        )
+    );
+    let run = env.pipe(&["check", "--flat", "-q"], CHAT).fine();
+    let row = &run.objects()[0];
+    assert_eq!((&row["rules"], &row["valid"]), (&Value::Null, &true.into()));
+    env.run(&["check", "--flat", "--for", "anthropic", "--fix", broken])
+        .status(2);
+    env.run(&["check", "--flat", "--junit", "-", broken]).status(2);
+}
+
+#[test]
+fn usage_rows_add_up_to_the_usage() {
+    let env = Env::with_chat();
+    env.write("full.jsonl", FULL.replace("{damaged\n", ""));
+    env.write(
+        "copy.jsonl",
+        FULL.replace("{damaged\n", "").replace("\"full\"", "\"copy\""),
+    );
+    let claude = example("claude-code");
+    let inputs = ["trip", "full.jsonl", "copy.jsonl", claude.as_str()];
+    let rows = |options: &[&str]| {
+        let run = env.run(&[&["usage", "--flat", "-q"], options, &inputs].concat());
+        run.fine().objects()
+    };
+    let all = rows(&[]);
+    let requests: Vec<u64> = all.iter().map(|row| number(row, "requests")).collect();
+    // The copy repeats a request of another session, and the first session records none.
+    assert!(requests[3] > 0 && requests[..3] == [0, 1, 0], "{requests:?}");
+    assert_eq!(
+        (&all[0]["usage_input"], &all[0]["cost"]),
+        (&Value::Null, &Value::Null)
+    );
+    let run = env.run(&[&["usage", "--by", "program", "--json", "-q"], &inputs[..]].concat());
+    let usage = run.fine().objects();
+    for (own, other) in [
+        ("requests", "requests"),
+        ("usage_input", "input"),
+        ("usage_output", "output"),
+    ] {
+        let sum = |rows: &[Value], name: &str| rows.iter().filter_map(|row| row[name].as_u64()).sum::<u64>();
+        assert_eq!(sum(&all, own), sum(&usage, other), "{own}");
+    }
+    let selected = rows(&["--since", "2026-11-01T00:00:00Z"]);
+    let ids: Vec<&Value> = selected.iter().map(|row| &row["id"]).collect();
+    assert_eq!(ids, ["full", "copy"]);
+    let estimated = &rows(&["--estimate"])[0];
+    assert!(number(estimated, "requests") > 0 && estimated["estimated"] == true);
+    env.run(&["usage", "--flat", "--by", "model", "full.jsonl"])
+        .status(2);
 }
 
 #[test]

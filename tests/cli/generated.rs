@@ -6,7 +6,8 @@ use std::path::Path;
 
 const HINT: &str = "cargo run -- generate man && cargo run -- generate completions \
                     && cargo run -- generate schema --out docs \
-                    && cargo run -- generate formats --out docs";
+                    && cargo run -- generate formats --out docs \
+                    && cargo run -- generate tables --out docs";
 
 fn generated(arguments: &[&str]) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_convo"));
@@ -48,6 +49,13 @@ fn compare(what: &str) {
     }
 }
 
+/// Compares a file of the repository with the current generator output.
+fn compare_page(what: &str, page: &str) {
+    let built = String::from_utf8(generated(&[what])).unwrap();
+    let kept = std::fs::read_to_string(tree().join(page)).unwrap();
+    assert!(built == kept, "{page} is not what the program makes now: {HINT}");
+}
+
 fn tree() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -64,20 +72,15 @@ fn completions_are_up_to_date() {
 
 #[test]
 fn the_schema_is_up_to_date() {
-    let built = String::from_utf8(generated(&["schema"])).unwrap();
-    let kept = std::fs::read_to_string(tree().join("docs/record.schema.json")).unwrap();
-    assert!(
-        built == kept,
-        "docs/record.schema.json is not what the program makes now: {HINT}"
-    );
+    compare_page("schema", "docs/record.schema.json");
 }
 
 #[test]
 fn the_table_of_formats_is_up_to_date() {
-    let built = String::from_utf8(generated(&["formats"])).unwrap();
-    let kept = std::fs::read_to_string(tree().join("docs/formats.md")).unwrap();
-    assert!(
-        built == kept,
-        "docs/formats.md is not what the program makes now: {HINT}"
-    );
+    compare_page("formats", "docs/formats.md");
+}
+
+#[test]
+fn the_members_of_tables_are_up_to_date() {
+    compare_page("tables", "docs/tables.md");
 }

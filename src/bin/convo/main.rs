@@ -10,6 +10,7 @@ mod context;
 mod edit;
 mod environment;
 mod errors;
+mod flat_tables;
 mod homes;
 mod input;
 mod key_args;

@@ -93,11 +93,15 @@ pub struct UsageRow {
 }
 
 impl UsageRow {
-    fn add(&mut self, request: &RecordedRequest) {
+    /// Adds a request, or the part of it that concerns a tool, with the cost of that part.
+    fn add(&mut self, request: &RecordedRequest, cost: Option<Picodollars>, of_request: &RequestCost) {
         self.requests += 1;
         self.figures += request.figures;
         self.written_1h += request.written_1h;
         self.estimated |= request.estimated;
+        self.cost += cost.unwrap_or_default();
+        self.costed.0 += u64::from(of_request.recorded.is_some());
+        self.costed.1 += u64::from(of_request.priced.is_some());
     }
 
     /// The sum of all rows.
@@ -117,6 +121,52 @@ impl UsageRow {
     /// The cost in dollars, if any request has one.
     pub fn dollars(&self) -> Option<f64> {
         (self.costed != (0, 0)).then(|| self.cost as f64 / DOLLAR)
+    }
+
+    /// The source of the cost: `recorded`, `prices` or `recorded and prices`.
+    pub const fn cost_source(&self) -> Option<&'static str> {
+        match self.costed {
+            (0, 0) => None,
+            (_, 0) => Some("recorded"),
+            (0, _) => Some("prices"),
+            _ => Some("recorded and prices"),
+        }
+    }
+
+    /// The date of the prices, if they have one and a cost is from them.
+    pub fn prices_as_of<'p>(&self, prices: &'p Prices) -> Option<&'p str> {
+        Some(prices.as_of.as_str()).filter(|date| self.costed.1 > 0 && !date.is_empty())
+    }
+}
+
+/// The cost of a request: recorded, else from prices.
+struct RequestCost {
+    recorded: Option<Picodollars>,
+    priced: Option<Picodollars>,
+}
+
+impl RequestCost {
+    /// Finds the cost of a request; notes its model if that has no price.
+    fn of(
+        request: &RecordedRequest,
+        source: CostSource,
+        prices: &Prices,
+        unpriced: &mut BTreeSet<String>,
+    ) -> RequestCost {
+        let recorded = request
+            .cost
+            .filter(|_| matches!(source, CostSource::Auto | CostSource::Recorded))
+            .map(|cost| (cost * DOLLAR).round() as Picodollars);
+        let is_priced = recorded.is_none() && matches!(source, CostSource::Auto | CostSource::Prices);
+        let priced = is_priced.then(|| prices.cost(request)).flatten();
+        if is_priced && priced.is_none() {
+            unpriced.insert(request.model.clone());
+        }
+        RequestCost { recorded, priced }
+    }
+
+    fn amount(&self) -> Option<Picodollars> {
+        self.recorded.or(self.priced)
     }
 }
 
@@ -211,15 +261,7 @@ impl Ledger {
         } in &self.requests
         {
             let origin = &self.origins[*origin];
-            let recorded = request
-                .cost
-                .filter(|_| matches!(source, CostSource::Auto | CostSource::Recorded))
-                .map(|cost| (cost * DOLLAR).round() as Picodollars);
-            let is_priced = recorded.is_none() && matches!(source, CostSource::Auto | CostSource::Prices);
-            let priced = is_priced.then(|| prices.cost(request)).flatten();
-            if is_priced && priced.is_none() {
-                unpriced.insert(request.model.clone());
-            }
+            let costs = RequestCost::of(request, source, prices, &mut unpriced);
             let mut add = |tool: &str, part: &RecordedRequest, cost: Option<Picodollars>| {
                 let value = |key: &GroupKey| value(*key, request, origin, tool, utc);
                 let row = match rows.entry(keys.iter().map(value).collect()) {
@@ -232,12 +274,9 @@ impl Ledger {
                         })
                     }
                 };
-                row.add(part);
-                row.cost += cost.unwrap_or_default();
-                row.costed.0 += u64::from(recorded.is_some());
-                row.costed.1 += u64::from(priced.is_some());
+                row.add(part, cost, &costs);
             };
-            let cost = recorded.or(priced);
+            let cost = costs.amount();
             match keys.contains(&GroupKey::Tool) {
                 true => shares::split(request, cost, shares, prices)
                     .iter()
@@ -246,6 +285,18 @@ impl Ledger {
             }
         }
         (rows.into_values().collect(), unpriced)
+    }
+
+    /// One row without keys for each session in the order of [`add`](Ledger::add), also for one without requests, and the
+    /// models without a price.
+    pub fn sessions(&self, source: CostSource, prices: &Prices) -> (Vec<UsageRow>, BTreeSet<String>) {
+        let mut rows = vec![UsageRow::default(); self.origins.len()];
+        let mut unpriced = BTreeSet::new();
+        for counted in &self.requests {
+            let costs = RequestCost::of(&counted.request, source, prices, &mut unpriced);
+            rows[counted.origin].add(&counted.request, costs.amount(), &costs);
+        }
+        (rows, unpriced)
     }
 }
 

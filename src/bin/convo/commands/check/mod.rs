@@ -11,6 +11,7 @@ use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::errors::named;
+use crate::flat_tables::SessionOrigin;
 use crate::input::operands;
 use crate::input::{each_session_and_format, report_and_continue};
 use crate::output::in_line;
@@ -61,7 +62,8 @@ use std::path::PathBuf;
   convo check --for gemini --json chat | jq -r '.rule // empty'   ids of the violated rules
   convo check --for openai-chat --fix chat               repair; undo with: convo restore chat
   convo check --for openai-chat --fix=drop -i log.jsonl  in place, dropping unanswered calls
-  convo check --rules rules.toml --junit junit.xml *.jsonl   rules for sessions, in CI")]
+  convo check --rules rules.toml --junit junit.xml *.jsonl   rules for sessions, in CI
+  convo check --flat *.jsonl > checks.jsonl              a table for DuckDB or Spark")]
 pub struct Check {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
@@ -90,6 +92,12 @@ pub struct Check {
     /// output in place of the violations.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fix", "json"], value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
     junit: Option<PathBuf>,
+    /// Print one object without nested members per session, for tables
+    ///
+    /// In place of the violations. The same members with the same types for every session; an absent value is null.
+    /// `generate tables` prints the members.
+    #[arg(long, conflicts_with_all = ["fix", "junit"], help_heading = "Output")]
+    flat: bool,
     #[command(flatten)]
     request: RequestOptions,
     #[command(flatten)]
@@ -125,7 +133,9 @@ struct Against<'a> {
 
 impl Run for Check {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.set_json_diagnostics(self.changing.json);
+        context
+            .output
+            .set_json_diagnostics(self.changing.json || self.flat);
         self.request.check(self.api)?;
         let options = self.request.options();
         let inputs = operands::inputs(context, &self.inputs)?;
@@ -227,7 +237,7 @@ impl Check {
             true => report::finding(label, session, problem, places.of(problem.item)),
             false => report::line(label, problem, places.of(problem.item)),
         };
-        if self.junit.as_ref().is_none_or(|path| path.as_os_str() != "-") {
+        if !self.flat && self.junit.as_ref().is_none_or(|path| path.as_os_str() != "-") {
             let of_apis = checked.iter().flat_map(CheckedSession::each);
             for problem in of_apis.chain(rules.iter().flat_map(RuleCheck::each)) {
                 out.write_all(print(&problem).as_bytes())
@@ -255,8 +265,14 @@ impl Check {
         for checked in &mut checked {
             context.output.report(label, &mut checked.losses);
         }
-        if self.changing.json {
-            let line = report::summary(label, session, &checked, rules.as_ref(), strict);
+        if self.flat || self.changing.json {
+            let line = match self.flat {
+                true => {
+                    let origin = SessionOrigin::of(label, format, session);
+                    report::row(&origin, &checked, rules.as_ref(), strict, &mut places)
+                }
+                false => report::summary(label, session, &checked, rules.as_ref(), strict),
+            };
             return Ok(out
                 .write_all(line.as_bytes())
                 .map_err(|error| Error::io("cannot write", error))?);

@@ -2,8 +2,9 @@
 
 use super::problem::Problem;
 use super::rules::{RULES, RuleCheck};
+use crate::flat_tables::{self, FirstViolation, Row, SessionOrigin, SessionViolations};
 use crate::output::{count_of, in_line};
-use convo::check::{Api, ApiViolation, CheckOptions, check, structure};
+use convo::check::{Api, ApiViolation, CheckOptions, HistoryRule, Severity, check, structure};
 use convo::filter::repair;
 use convo::format::report::{Loss, Report};
 use convo::format::request;
@@ -269,5 +270,44 @@ pub fn summary(
         "errors": failed + checked.iter().map(CheckedSession::errors).sum::<usize>(),
         "warnings": checked.iter().map(CheckedSession::warnings).sum::<usize>(), "checks": checks,
     });
+    format!("{row}\n")
+}
+
+/// Encodes the result of a session as a row of a table.
+pub fn row(
+    origin: &SessionOrigin,
+    checked: &[CheckedSession],
+    rules: Option<&RuleCheck<'_>>,
+    strict: bool,
+    places: &mut ItemLocations<'_>,
+) -> String {
+    let failed = rules.map_or(0, RuleCheck::errors);
+    let of_apis = checked.iter().flat_map(CheckedSession::each);
+    let problems: Vec<Problem<'_>> = of_apis
+        .chain(rules.into_iter().flat_map(RuleCheck::each))
+        .collect();
+    let count = |level: Severity| problems.iter().filter(|problem| problem.level == level).count() as u64;
+    let has_repair =
+        |problem: &&Problem<'_>| HistoryRule::of(problem.rule).is_some_and(HistoryRule::has_repair);
+    let is_error = |problem: &&Problem<'_>| problem.level == Severity::Error;
+    let first = problems.iter().find(is_error).or(problems.first());
+    let violations = SessionViolations {
+        api: checked.iter().find_map(|checked| checked.api).map(Api::name),
+        is_valid: failed == 0 && checked.iter().all(|checked| checked.is_valid(strict)),
+        errors: count(Severity::Error),
+        warnings: count(Severity::Warn),
+        repairable: problems
+            .iter()
+            .filter(|problem| problem.api != RULES)
+            .filter(has_repair)
+            .count() as u64,
+        rules: problems.iter().map(|problem| problem.rule.to_string()).collect(),
+        first: first.map(|problem| FirstViolation {
+            rule: problem.rule.to_string(),
+            message: problem.message.to_string(),
+            line: Some(places.of(problem.item).0).filter(|line| *line > 0),
+        }),
+    };
+    let row = Row::new(flat_tables::CHECKS).with(origin).with(&violations);
     format!("{row}\n")
 }

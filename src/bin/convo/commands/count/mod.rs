@@ -1,11 +1,11 @@
 //! `count`: counts messages, exchanges and tokens of a session.
 
 mod bar_chart;
-mod flat;
 
 use super::Run;
 use crate::args::{ChainArgs, InputArgs, TokenizerArgs, Window, window};
 use crate::context::Context;
+use crate::flat_tables::{self, RecordedUsage, Row, SessionCounts, SessionOrigin};
 use crate::input::operands;
 use crate::input::{chain_reader, each_session_and_format};
 use crate::output::{columns, count_of, in_line, visible};
@@ -54,7 +54,8 @@ pub struct Count {
     /// Print one object without nested members per session, for tables
     ///
     /// The same members with the same types for every session; an absent value is null. Costs use the built-in prices.
-    /// `sha256` is that of the messages without ids and times: equal sessions have equal hashes.
+    /// `sha256` is that of the messages without ids and times: equal sessions have equal hashes. `generate tables` prints
+    /// the members.
     #[arg(long, conflicts_with_all = ["chain", "window", "by"], help_heading = "Output")]
     flat: bool,
 }
@@ -103,10 +104,11 @@ impl Run for Count {
                 each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
                     let counter = self.counting.counter(context, label, &session)?;
                     let usage = TokenUsage::of(&session, counter);
-                    write(
-                        out,
-                        &format!("{}\n", flat::object(label, format, &session, &usage, &prices)),
-                    )
+                    let row = Row::new(flat_tables::COUNTS)
+                        .with(&SessionOrigin::of(label, format, &session))
+                        .with(&SessionCounts::of(&session, &usage))
+                        .with(&RecordedUsage::of(&session, &prices));
+                    write(out, &format!("{row}\n"))
                 })
             });
         }

@@ -1,10 +1,11 @@
-//! `generate`: generates manual pages, completions, format table and schema from the program itself.
+//! `generate`: generates manual pages, completions, format table, schema and members of tables from the program itself.
 
 mod formats;
 mod man;
 mod page;
 mod print;
 mod schema;
+mod tables;
 
 pub use print::{Completions, Manual};
 
@@ -15,7 +16,7 @@ use clap::{Args, Subcommand};
 use convo::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Generate manual pages, completions, format table or JSON schema
+/// Generate manual pages, completions and reference pages
 ///
 /// Writes the generated files of man/, completions/ and docs/.
 #[derive(Args, Debug)]
@@ -24,7 +25,8 @@ use std::path::{Path, PathBuf};
   convo generate man
   convo generate completions
   convo generate formats --output-dir docs
-  convo generate schema --output-dir docs",
+  convo generate schema --output-dir docs
+  convo generate tables --output-dir docs",
     subcommand_required = true,
     subcommand_value_name = "WHAT"
 )]
@@ -53,6 +55,12 @@ enum GenerateCommand {
         #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         out: Option<PathBuf>,
     },
+    /// Print the members of the tables of `--flat`
+    Tables {
+        /// Write tables.md to DIR instead
+        #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
     /// Print the JSON schema of a record
     Schema {
         /// Write record.schema.json to DIR instead
@@ -70,6 +78,10 @@ impl Run for Generate {
                 Ok(save(&out, &[("formats.md".into(), formats::text())])?)
             }
             GenerateCommand::Formats { out: None } => context.output.print(formats::text().trim_end()),
+            GenerateCommand::Tables { out: Some(out) } => {
+                Ok(save(&out, &[("tables.md".into(), tables::text())])?)
+            }
+            GenerateCommand::Tables { out: None } => context.output.print(tables::text().trim_end()),
             GenerateCommand::Schema { out: Some(out) } => {
                 Ok(save(&out, &[("record.schema.json".into(), schema::text())])?)
             }

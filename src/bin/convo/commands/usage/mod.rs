@@ -6,13 +6,14 @@ use super::Run;
 use crate::args::{ALL, Input, InputArgs, SessionScope, TokenizerArgs, program_of, project_of};
 use crate::context::Context;
 use crate::errors::named;
+use crate::flat_tables::{self, RecordedUsage, Row, SessionOrigin, UsageSource};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::operands;
 use crate::input::{InputSettings, each_session_and_format};
 use crate::output::count_of;
 use crate::prices::PriceArgs;
 use clap::{Args, ValueEnum};
-use convo::filter::usage::{CostSource, GroupKey, InputOrigin, Ledger, RequestCount};
+use convo::filter::usage::{CostSource, GroupKey, InputOrigin, Ledger, Prices, RequestCount, UsageRow};
 use convo::format::Format;
 use convo::format::recorded::{self, RecordedRequest};
 use convo::model::json;
@@ -41,7 +42,8 @@ use std::collections::BTreeMap;
   convo usage --by project,model --chart chat
   convo usage --by session --json | jq .cost
   convo usage --by month,model --to html > usage.html
-  convo usage --explain session.jsonl           which records did not count")]
+  convo usage --explain session.jsonl           which records did not count
+  convo usage --flat *.jsonl > usage.jsonl      a table for DuckDB or Spark")]
 pub struct Usage {
     /// Session names, files, directories, or - for standard input [default: @all]
     #[arg(value_name = "INPUT")]
@@ -104,6 +106,12 @@ pub struct Usage {
     /// Print one object per row
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Print one object without nested members per session, for tables
+    ///
+    /// The same members with the same types for every session, also for one without recorded usage; an absent value is
+    /// null. With --since or --until, only sessions with a request of that time. `generate tables` prints the members.
+    #[arg(long, conflicts_with_all = ["by", "utc", "chart", "to"], help_heading = "Output")]
+    flat: bool,
 }
 
 fn page(name: &str) -> Result<Format, &'static str> {
@@ -151,11 +159,13 @@ impl Grouping {
 
 impl Run for Usage {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.set_json_diagnostics(self.json);
+        context.output.set_json_diagnostics(self.json || self.flat);
         self.scope.settle();
         let prices = self.prices.read(context)?;
         let inputs = self.inputs(context)?;
         let mut ledger = Ledger::default();
+        // For each session of the ledger, the beginning of its row, if it has one.
+        let mut origins: Vec<Option<SessionOrigin>> = Vec::new();
         ledger.by_tool = self.by.contains(&Grouping::Tool);
         let mut explained: BTreeMap<String, RequestCount> = BTreeMap::new();
         let reading = InputSettings {
@@ -184,6 +194,10 @@ impl Run for Usage {
                 requests = recorded::estimated(&session, |message| counter.message(message));
             }
             let counts = ledger.add(&session, requests, origin, selects);
+            if self.flat {
+                let is_selected = counts.found > 0 || self.scope.has_time(None, Some(now));
+                origins.push(is_selected.then(|| SessionOrigin::of(label, format, &session)));
+            }
             let known = explained.entry(label.to_string()).or_default();
             known.found += counts.found;
             known.new += counts.new;
@@ -206,8 +220,11 @@ impl Run for Usage {
             Cost::Prices => CostSource::Prices,
             Cost::None => CostSource::None,
         };
-        let (rows, unpriced) = ledger.rows(&keys, self.utc, source, &prices);
-        if rows.is_empty() {
+        let (rows, unpriced) = match self.flat {
+            true => ledger.sessions(source, &prices),
+            false => ledger.rows(&keys, self.utc, source, &prices),
+        };
+        if rows.iter().all(|row| row.requests == 0) {
             context.output.notice("usage", "no recorded usage");
         }
         if !unpriced.is_empty() {
@@ -220,6 +237,11 @@ impl Run for Usage {
             });
             let what = format!("no price: {}", models.collect::<Vec<_>>().join(", "));
             context.output.notice("usage", &what);
+        }
+        if self.flat {
+            let rows = origins.into_iter().zip(rows);
+            let rows = rows.filter_map(|(origin, total)| Some(row(&origin?, total, &prices)));
+            return context.output.rows(false, rows);
         }
         let report = UsageReport {
             keys: &keys,
@@ -261,6 +283,15 @@ impl Usage {
         }
         Ok(inputs)
     }
+}
+
+/// Encodes the totals of a session as a row of a table.
+fn row(origin: &SessionOrigin, total: UsageRow, prices: &Prices) -> String {
+    let row = Row::new(flat_tables::USAGE)
+        .with(origin)
+        .with(&UsageSource::of(&total, prices))
+        .with(&RecordedUsage::new(total, prices));
+    row.to_string()
 }
 
 fn working_directory(session: &Session) -> Option<String> {

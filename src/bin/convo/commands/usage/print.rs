@@ -81,9 +81,8 @@ impl UsageReport<'_> {
             ),
         ];
         parts.extend(total.dollars().map(|dollars| format!("${}", money(dollars))));
-        if total.costed.1 > 0 && !self.prices.as_of.is_empty() {
-            parts.push(format!("prices of {}", self.prices.as_of));
-        }
+        let as_of = total.prices_as_of(self.prices);
+        parts.extend(as_of.map(|date| format!("prices of {date}")));
         parts.join(" \u{b7} ")
     }
 
@@ -187,20 +186,13 @@ impl UsageReport<'_> {
             ] {
                 object.insert(name.into(), number.into());
             }
-            let source = match row.costed {
-                (0, 0) => None,
-                (_, 0) => Some("recorded"),
-                (0, _) => Some("prices"),
-                _ => Some("recorded and prices"),
-            };
             object.insert("cost".into(), row.dollars().into());
             object.insert(
                 "currency".into(),
                 row.dollars().map(|_| self.prices.currency.as_str()).into(),
             );
-            object.insert("cost_from".into(), source.into());
-            let as_of = Some(self.prices.as_of.as_str()).filter(|date| row.costed.1 > 0 && !date.is_empty());
-            object.insert("prices_as_of".into(), as_of.into());
+            object.insert("cost_from".into(), row.cost_source().into());
+            object.insert("prices_as_of".into(), row.prices_as_of(self.prices).into());
             object.insert("estimated".into(), row.estimated.into());
             serde_json::Value::Object(object).to_string()
         };

@@ -1,0 +1,91 @@
+//! The violations of a session.
+
+use super::MemberValue::{Boolean, Integer, Text};
+use super::{Member, RowPart};
+use std::collections::BTreeSet;
+
+/// The violations of a session.
+#[derive(Default)]
+pub struct SessionViolations {
+    /// The API whose rules were checked.
+    pub api: Option<&'static str>,
+    pub is_valid: bool,
+    pub errors: u64,
+    pub warnings: u64,
+    /// Violations that a repair exists for.
+    pub repairable: u64,
+    /// The violated rules.
+    pub rules: BTreeSet<String>,
+    /// The first error, else the first warning.
+    pub first: Option<FirstViolation>,
+}
+
+/// A violation and its position.
+pub struct FirstViolation {
+    pub rule: String,
+    pub message: String,
+    /// Line of the input, if known.
+    pub line: Option<u64>,
+}
+
+impl SessionViolations {
+    fn first<V>(&self, value: impl FnOnce(&FirstViolation) -> V) -> Option<V> {
+        self.first.as_ref().map(value)
+    }
+
+    /// Joins the rules; a name that a user gave may have a comma.
+    fn rules(&self) -> Option<String> {
+        let rules: Vec<String> = self.rules.iter().map(|rule| rule.replace(',', " ")).collect();
+        (!rules.is_empty()).then(|| rules.join(","))
+    }
+}
+
+impl RowPart for SessionViolations {
+    const MEMBERS: &'static [Member<Self>] = &[
+        Member::new(
+            "api",
+            Text(|found| found.api.map(str::to_string)),
+            "API whose rules were checked: that of `--for`, else that of the format; null if none was",
+        ),
+        Member::new(
+            "valid",
+            Boolean(|found| Some(found.is_valid)),
+            "whether there are no errors; with `--strict`, no warnings either",
+        ),
+        Member::new(
+            "errors",
+            Integer(|found| Some(found.errors)),
+            "violations of level error",
+        ),
+        Member::new(
+            "warnings",
+            Integer(|found| Some(found.warnings)),
+            "violations of level warn",
+        ),
+        Member::new(
+            "repairable",
+            Integer(|found| Some(found.repairable)),
+            "violations of rules that `--for API --fix` repairs",
+        ),
+        Member::new(
+            "rules",
+            Text(|found| found.rules()),
+            "ids of the violated rules and names of those of `--rules`, sorted, separated by commas; a comma in a name is a blank; null if none is violated",
+        ),
+        Member::new(
+            "first_rule",
+            Text(|found| found.first(|first| first.rule.clone())),
+            "rule of the first error, else of the first warning",
+        ),
+        Member::new(
+            "first_message",
+            Text(|found| found.first(|first| first.message.clone())),
+            "its message",
+        ),
+        Member::new(
+            "first_line",
+            Integer(|found| found.first(|first| first.line).flatten()),
+            "its line of the input, if known",
+        ),
+    ];
+}
