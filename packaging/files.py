@@ -9,7 +9,7 @@ from crate import ROOT, epoch
 
 DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"]
 # Guides that are useful without a checkout, with their names below the documents of a package.
-GUIDES = {"docs/scale.md": "scale.md", "docs/skill/SKILL.md": "SKILL.md"}
+GUIDES = {"docs/scale.md": "scale.md", "docs/tables.md": "tables.md", "docs/skill/SKILL.md": "SKILL.md"}
 
 
 def installed(crate, binaries, sbom, zsh="share/zsh/site-functions"):
