@@ -1,12 +1,14 @@
 //! A session on one line, `{"type":"packed","id":...,"records":[...]}`, for tools that reorder lines.
 //!
 //! Each record is an element, with the bytes of its line. An unparsable line becomes a string; one that is not UTF-8
-//! becomes an array with one Base64 string. Line endings and empty lines are not preserved.
+//! becomes an array with one Base64 string. Line endings and empty lines are not preserved. A line may have a member
+//! `sha256`; it is not part of the session.
 
 use super::base64::{self, Base64Style};
 use crate::error::Position;
 use crate::model::json::{self, Dialect};
 use crate::model::record::{Record, RecordKind};
+use crate::model::session::Session;
 use std::io::{self, Write};
 
 /// The type of such a line.
@@ -35,6 +37,17 @@ pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
     (count == elements.len() && count > 0).then_some(lines)
 }
 
+/// Removes the hash of a packed session whose line was changed; returns other lines as they are.
+pub fn without_hash(line: Vec<u8>) -> Vec<u8> {
+    let record = Record::parse(&line, Position { line: 1, offset: 1 });
+    let packed = record.event().filter(|event| event.name() == TYPE);
+    let without = packed.and_then(|packed| {
+        json::member(packed.raw, "sha256")?;
+        json::with_members(packed.raw, &[("sha256", None)]).ok()
+    });
+    without.unwrap_or(line)
+}
+
 /// Whether a line, or the start of one, is a packed session.
 pub fn is_packed(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -47,7 +60,12 @@ pub struct Packer<'w> {
     lines: LineBuffer,
     id: Option<String>,
     records: Vec<u8>,
+    /// The function that hashes a session, with the records received so far.
+    hashed: Option<(HashFn, Session)>,
 }
+
+/// Returns the hash of a session.
+pub type HashFn = fn(&Session) -> String;
 
 impl<'w> Packer<'w> {
     /// Writes to an output.
@@ -57,6 +75,16 @@ impl<'w> Packer<'w> {
             lines: LineBuffer::default(),
             id: None,
             records: Vec::new(),
+            hashed: None,
+        }
+    }
+
+    /// Also writes the member `sha256`: the hash of each session.
+    #[must_use]
+    pub fn hashing(self, hash: HashFn) -> Self {
+        Packer {
+            hashed: Some((hash, Session::default())),
+            ..self
         }
     }
 
@@ -88,6 +116,9 @@ impl<'w> Packer<'w> {
                 }
             }
         }
+        if let Some((_, session)) = &mut self.hashed {
+            session.push(&record);
+        }
         Ok(())
     }
 
@@ -101,6 +132,11 @@ impl<'w> Packer<'w> {
         if let Some(id) = id {
             line.extend_from_slice(br#""id":"#);
             json::push_text(&mut line, &id);
+            line.push(b',');
+        }
+        if let Some((hash, session)) = &mut self.hashed {
+            line.extend_from_slice(br#""sha256":"#);
+            json::push_text(&mut line, &hash(&std::mem::take(session)));
             line.push(b',');
         }
         line.extend_from_slice(br#""records":"#);
@@ -294,6 +330,35 @@ mod tests {
         packer.finish().unwrap();
         assert_eq!(out, lines);
         assert!(is_packed(&lines) && !is_packed(stream));
+    }
+
+    #[test]
+    fn a_hash_is_that_of_one_session_and_not_part_of_it() {
+        let stream = b"{\"role\":\"user\"}\n{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n\n\xff\n";
+        let mut out = Vec::new();
+        let mut packer = Packer::new(&mut out).hashing(|session| session.len().to_string());
+        stream
+            .chunks(3)
+            .for_each(|piece| packer.write_all(piece).unwrap());
+        packer.finish().unwrap();
+        assert_eq!(
+            String::from_utf8(out.clone()).unwrap(),
+            concat!(
+                r#"{"type":"packed","sha256":"1","records":[{"role":"user"}]}"#,
+                "\n",
+                r#"{"type":"packed","id":"a","sha256":"2","records":[{"type":"session","version":1,"id":"a"},["/w=="]]}"#,
+                "\n"
+            )
+        );
+        let restored = unpacked(&out);
+        let changed: Vec<u8> = out
+            .split_inclusive(|byte| *byte == b'\n')
+            .flat_map(|line| [without_hash(line.trim_ascii_end().to_vec()), b"\n".to_vec()].concat())
+            .collect();
+        assert_eq!(changed, packed(&restored));
+        assert_eq!(without_hash(b"{\"sha256\":1}".to_vec()), b"{\"sha256\":1}");
+        assert_eq!(restored.len() + 1, stream.len(), "without the blank line");
+        assert_eq!(packed(&restored).len() + 2 * r#""sha256":"1","#.len(), out.len());
     }
 
     #[test]

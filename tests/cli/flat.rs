@@ -334,6 +334,69 @@ fn equal_messages_have_equal_hashes() {
 }
 
 #[test]
+fn packed_lines_have_the_hash_of_their_row() {
+    let env = Env::with_chat();
+    let claude = example("claude-code");
+    let renamed = CHAT.replace("\"trip\"", "\"copy\"").replace("\"m2\"", "\"x2\"");
+    env.write("copy.jsonl", &renamed);
+    let inputs = ["trip", "copy.jsonl", claude.as_str()];
+    let run = env.run(&[&["cat", "--pack", "--hash", "-q"], &inputs[..]].concat());
+    let packed = run.fine();
+    let lines = packed.objects();
+    let rows = rows(&env, &inputs);
+    for (line, row) in lines.iter().zip(&rows) {
+        assert_eq!((&line["sha256"], &line["id"]), (&row["sha256"], &row["id"]));
+    }
+    assert_eq!((lines.len(), &lines[0]["sha256"]), (3, &lines[1]["sha256"]));
+    assert_ne!(lines[0]["sha256"], lines[2]["sha256"]);
+    // The hash is not part of the session: a command that reads the line does not write it again, so it is never outdated.
+    let plain = env.run(&[&["cat", "--pack", "-q"], &inputs[..]].concat()).fine();
+    env.pipe(&["cat", "--pack", "-q"], &packed.stdout)
+        .fine()
+        .gives(&plain.stdout);
+    let unpacked = env.run(&[&["cat", "-q"], &inputs[..]].concat()).fine();
+    env.pipe(&["cat", "-q"], &packed.stdout)
+        .fine()
+        .gives(&unpacked.stdout);
+    // redact changes lines, and keeps those without secrets.
+    let secret = format!("sk-ant-api03-{}xyAA", "Ab3dEf7hIj".repeat(9));
+    let leaked = env
+        .pipe(&["cat", "--pack", "--hash"], CHAT.replace("Rain.", &secret))
+        .fine();
+    let redacted = env.pipe(&["redact", "-q"], &leaked.stdout).fine();
+    assert!(!redacted.out().contains("sha256"), "{redacted}");
+    env.pipe(&["cat", "-q", "--pack"], &redacted.stdout)
+        .fine()
+        .gives(&redacted.stdout);
+    env.pipe(&["redact", "-q"], &packed.stdout)
+        .fine()
+        .gives(&packed.stdout);
+    // A selection has the hash of the messages that are printed.
+    let user = env
+        .pipe(&["cat", "--pack", "--hash", "--role", "user"], CHAT)
+        .fine();
+    let row = &env
+        .pipe(&["count", "--flat", "-q"], &user.stdout)
+        .fine()
+        .objects()[0];
+    assert_eq!(user.objects()[0]["sha256"], row["sha256"]);
+    assert_ne!(row["sha256"], lines[0]["sha256"]);
+    // A session without a header, and nothing.
+    let bare = env.pipe(&["cat", "--pack", "--hash"], crate::env::BARE).fine();
+    assert!(bare.objects()[0]["sha256"].is_string(), "{bare}");
+    env.pipe(&["cat", "--pack", "--hash", "-q"], "").fine().gives("");
+    env.run(&["cat", "--hash", "trip"]).status(2).says("--pack");
+    env.run(&["cat", "--hash", "--pack", "--to", "codex", "trip"])
+        .status(2);
+    env.run(&["cat", "--hash", "--pack", "-o", "packed.jsonl", "trip"])
+        .fine();
+    assert!(
+        env.read("packed.jsonl")
+            .starts_with(r#"{"type":"packed","id":"trip","sha256":""#)
+    );
+}
+
+#[test]
 fn packed_lines_become_rows_without_an_environment() {
     let env = Env::new();
     let claude = example("claude-code");

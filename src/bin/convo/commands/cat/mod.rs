@@ -1,5 +1,6 @@
 //! `cat`: prints the complete log, or the view in another format.
 
+mod hashed;
 mod sets;
 
 use super::Run;
@@ -76,6 +77,18 @@ pub struct Cat {
     /// For aichat, CLIENT:MODEL, e.g. openai:gpt-4o. Messages that name a model keep it.
     #[arg(long, value_name = "MODEL", help_heading = "Output", requires = "to")]
     model: Option<String>,
+    /// With --pack, write the SHA-256 of the messages on each line
+    ///
+    /// The member sha256 next to id: equal for copies of a session, whatever their ids and times, as in count --flat. Engines that
+    /// distribute lines can group by it. It is not part of the session and is dropped when the line is read.
+    #[arg(
+        long,
+        requires = "pack",
+        conflicts_with = "to",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    hash: bool,
     /// --diagnostics json
     #[arg(long, hide = true)]
     json: bool,
@@ -103,50 +116,68 @@ impl Run for Cat {
             returns: to != Format::Native && !self.stable,
             ..(&self.reading).into()
         };
+        if !self.hash {
+            return write_to(context, writing, |out| {
+                self.print(context, &inputs, reading, writing, out)
+            });
+        }
+        let unpacked = OutputArgs {
+            pack: false,
+            ..self.writing.clone()
+        };
+        writing.args = &unpacked;
         write_to(context, writing, |out| {
-            let mut written = 0;
-            if self.sets.selects_sessions(to) {
-                return self.choose(context, &inputs, writing, out);
-            }
-            if self.chained.chain {
-                return chain_reader::each(
-                    context,
-                    &inputs,
-                    &self.reading,
-                    self.chained,
-                    |label, mut session| {
-                        out.separate();
-                        written += 1;
-                        let narrowed = self.select_part(label, &mut session)?;
-                        match to {
-                            Format::Native if narrowed => self.print_selection(&session, out),
-                            Format::Native => write_records(&session, out),
-                            _ => {
-                                let session = self.modeled(session, to)?;
-                                let export = Export::new(context, label, writing, self.reading.strict);
-                                export.write(&session, written, out)
-                            }
-                        }
-                    },
-                );
-            }
-            for input in &inputs {
-                let opened = context.open(input, reading).map_err(Into::into);
-                let done = opened.and_then(|opened| {
-                    out.separate();
-                    match to {
-                        Format::Native => self.pass(context, opened, reading, out),
-                        _ => self.export(context, opened, reading, writing, &mut written, out),
-                    }
-                });
-                report_and_continue(context, done, inputs.len())?;
-            }
-            Ok(())
+            hashed::pack(out, |out| self.print(context, &inputs, reading, writing, out))
         })
     }
 }
 
 impl Cat {
+    /// Prints the sessions of all inputs.
+    fn print(
+        &self,
+        context: &Context,
+        inputs: &[Input],
+        reading: InputSettings<'_>,
+        writing: OutputFormat<'_>,
+        out: &mut LineJoiner<'_>,
+    ) -> anyhow::Result<()> {
+        let to = writing.format();
+        let mut written = 0;
+        if self.sets.selects_sessions(to) {
+            return self.choose(context, inputs, writing, out);
+        }
+        if self.chained.chain {
+            let each = |label: &str, mut session: Session| {
+                out.separate();
+                written += 1;
+                let narrowed = self.select_part(label, &mut session)?;
+                match to {
+                    Format::Native if narrowed => self.print_selection(&session, out),
+                    Format::Native => write_records(&session, out),
+                    _ => {
+                        let session = self.modeled(session, to)?;
+                        let export = Export::new(context, label, writing, self.reading.strict);
+                        export.write(&session, written, out)
+                    }
+                }
+            };
+            return chain_reader::each(context, inputs, &self.reading, self.chained, each);
+        }
+        for input in inputs {
+            let opened = context.open(input, reading).map_err(Into::into);
+            let done = opened.and_then(|opened| {
+                out.separate();
+                match to {
+                    Format::Native => self.pass(context, opened, reading, out),
+                    _ => self.export(context, opened, reading, writing, &mut written, out),
+                }
+            });
+            report_and_continue(context, done, inputs.len())?;
+        }
+        Ok(())
+    }
+
     /// Prints each record once it is complete.
     fn follow(&self, context: &Context, inputs: &[Input], writing: OutputFormat<'_>) -> anyhow::Result<()> {
         let has_to = writing.format() != Format::Native;

@@ -207,6 +207,7 @@ fn event() -> Value {
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
             of("packed", &["records"], json!({
                 "id": {"type": "string"},
+                "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
                 "records": {"type": "array", "minItems": 1, "items": {"anyOf": [
                     {"type": "object"}, {"type": "string"},
                     {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},

@@ -5,7 +5,7 @@ use super::report::RedactionReport;
 use crate::context::Context;
 use convo::error::{Error, ErrorKind, Position, Result};
 use convo::filter::redact::{Redactor, RedactorOptions};
-use convo::format;
+use convo::format::{self, packed};
 
 /// Options and report of a redaction, shared by all inputs.
 pub struct PassSettings {
@@ -82,7 +82,8 @@ impl<'a> Pass<'a> {
         self.is_change |= outcome.bytes.is_some();
         self.findings
             .add(&self.label, line.number, line.bytes, outcome.findings);
-        Ok(outcome.bytes)
+        // The hash of the line before could be compared with guesses of a secret.
+        Ok(outcome.bytes.map(packed::without_hash))
     }
 
     /// Reports damaged lines.
