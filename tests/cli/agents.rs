@@ -402,6 +402,7 @@ fn homes_are_searched_with_the_store() {
 
 /// The command is the one that `handoff` prints; a subagent has none.
 #[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
 fn branches_and_resume_commands_are_listed() {
     let env = homes();
     let path = format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl");
@@ -453,10 +454,9 @@ fn branches_and_resume_commands_are_listed() {
         "{} search -q --color never 'holds the lease'",
         env!("CARGO_BIN_EXE_convo")
     );
-    if let Some(run) = env.terminal(120, &line) {
-        let last = run.out().lines().last().unwrap_or_default();
-        assert_eq!(last.trim_end(), format!("resume it with: {resume}"), "{run}");
-    }
+    let run = env.terminal((120, 50), &line);
+    let last = run.out().lines().last().unwrap_or_default();
+    assert_eq!(last.trim_end(), format!("resume it with: {resume}"), "{run}");
 }
 
 /// A program has just created a file, or is writing its last line: neither is damage of a home.

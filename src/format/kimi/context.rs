@@ -68,7 +68,7 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> 
     line.text("role", &role);
     match annotated.message.content {
         Some(raw) if raw.starts_with(b"\"") && annotated.reasoning().is_empty() => {
-            drop(line.raw("content", raw))
+            line.raw("content", raw);
         }
         None | Some(b"null") if annotated.reasoning().is_empty() => drop(line.text("content", "")),
         _ => drop(line.raw("content", array(parts(annotated, report)))),
