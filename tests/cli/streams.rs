@@ -258,3 +258,74 @@ fn unknown_json_beyond_the_head_is_unknown_and_not_damaged() {
         env.run(&["cat", "cut.json"]).status(65).says("damaged");
     }
 }
+
+#[test]
+fn damage_ok_excludes_damage_from_the_status_and_reports_it() {
+    let env = Env::new();
+    let stream = format!("{CHAT}broken\n{BARE}");
+    for line in [
+        "cat",
+        "compact --budget 9k",
+        "truncate --keep-last 1",
+        "count --flat",
+        "check --for openai-chat",
+        "list -",
+        "usage --json -",
+        "redact",
+        "split --max-exchanges 1 --stdout",
+        "show",
+        "merge - other.jsonl",
+    ] {
+        env.write("other.jsonl", CHAT);
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let strict = env.pipe(&arguments, &stream).status(65);
+        let run = env.pipe(&[&arguments[..], &["--damage-ok"]].concat(), &stream);
+        assert_eq!(run.stdout, strict.stdout, "{line}");
+        assert_eq!(run.stderr, strict.stderr, "{line}");
+        run.status(0);
+    }
+    let json = ["count", "--flat", "--diagnostics", "json", "--damage-ok"];
+    let run = env.pipe(&json, &stream).status(0);
+    let report: Value = serde_json::from_str(run.stderr.lines().next().unwrap()).unwrap();
+    assert_eq!(report["schema"], "convo.message/1");
+    assert_eq!(report["level"], "damage");
+    // Only a packed line, which a partition can consist of.
+    let cut = "{\"type\":\"packed\",\"id\":\"a\",\"records\":[{\"type\":\"session\",\"ver\n";
+    env.pipe(&["count", "--flat"], cut).status(65);
+    env.pipe(&["count", "--flat", "--damage-ok"], cut).status(0);
+    // The damaged log of a stored session.
+    env.write("stored.jsonl", &stream);
+    env.run(&["migrate", "-q", "stored.jsonl"]).status(65);
+    env.run(&["list"]).status(65);
+    env.run(&["list", "--damage-ok"]).status(0);
+}
+
+#[test]
+fn damage_ok_keeps_other_statuses() {
+    let env = Env::new();
+    let invalid = "{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":\"?\"}\nbroken\n";
+    let check = ["check", "--for", "openai-chat"];
+    env.pipe(&check, invalid).status(65);
+    env.pipe(&[&check[..], &["--damage-ok"]].concat(), invalid)
+        .status(1);
+    // Nothing could be read, or not the rest.
+    env.pipe(&["cat", "--damage-ok"], "neither JSON nor known\n")
+        .status(65);
+    let newer = format!("{CHAT}{{\"type\":\"session\",\"version\":99,\"id\":\"b\"}}\n");
+    env.pipe(&["cat", "--damage-ok"], newer).status(65);
+    env.run(&["cat", "--damage-ok", "missing.jsonl"]).status(66);
+    // A damaged file is not changed in place as if it were whole.
+    let damaged = format!("{CHAT}broken\n");
+    env.write("damaged.jsonl", &damaged);
+    for arguments in [
+        &["truncate", "--keep-last", "1", "-i"][..],
+        &["redact", "-i"],
+        &["merge", "-i", "damaged.jsonl"],
+        &["cat", "--strict"],
+        &["merge", "--strict", "damaged.jsonl"],
+    ] {
+        let run = env.run(&[arguments, &["--damage-ok", "damaged.jsonl"]].concat());
+        run.status(2).says("cannot be used with");
+    }
+    assert_eq!(env.read("damaged.jsonl"), damaged);
+}

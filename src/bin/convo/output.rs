@@ -1,6 +1,7 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
-use crate::pipe::Pipe;
+use crate::pipe::{self, Pipe};
+pub use crate::terminal::measure::count_of;
 use crate::terminal::pager;
 use crate::terminal::terminal_filter::TerminalFilter;
 pub use crate::terminal::visible::{in_line, visible};
@@ -41,6 +42,7 @@ pub struct Output {
     color: Color,
     worst: AtomicU8,
     failed: AtomicBool,
+    accepts_damage: AtomicBool,
     pages: bool,
     muted: AtomicBool,
 }
@@ -62,6 +64,7 @@ impl Output {
             color,
             worst: AtomicU8::new(0),
             failed: AtomicBool::new(false),
+            accepts_damage: AtomicBool::new(false),
             pages: true,
             muted: AtomicBool::new(false),
         }
@@ -122,6 +125,18 @@ impl Output {
         self.worst.load(Ordering::Relaxed)
     }
 
+    /// Excludes damage from the exit status, for `--damage-ok`. Errors keep their status: the rest of the input is lost.
+    pub fn accept_damage(&self) {
+        self.accepts_damage.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a part of an input is damaged.
+    pub fn note_damage(&self) {
+        if !self.accepts_damage.load(Ordering::Relaxed) {
+            self.note_status(ErrorKind::Data);
+        }
+    }
+
     /// Notes a status; the process exits with the worst one.
     pub fn note_status(&self, kind: ErrorKind) {
         self.worst.fetch_max(kind.status(), Ordering::Relaxed);
@@ -165,9 +180,8 @@ impl Output {
     /// Prints and clears the findings and losses of an input.
     pub fn report(&self, input: &str, report: &mut Report) {
         let findings = std::mem::take(&mut report.findings);
-        let damaged = findings.iter().filter(|finding| finding.damage).count();
-        if damaged > 0 {
-            self.note_status(ErrorKind::Data);
+        if findings.iter().any(|finding| finding.damage) {
+            self.note_damage();
         }
         let mut reported = 0;
         for finding in findings.iter().filter(|finding| finding.damage || !self.quiet) {
@@ -356,11 +370,7 @@ pub fn closed(error: &anyhow::Error) -> bool {
 
 /// Whether standard output is a pipe without a reader.
 pub fn is_pipe_closed() -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let stdout = rustix::stdio::stdout();
-    let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
-    let ready = poll(&mut descriptors, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
-    ready && descriptors[0].revents().contains(PollFlags::ERR)
+    pipe::is_closed(rustix::stdio::stdout())
 }
 
 /// Columns of the terminal on standard output; none without a terminal.
@@ -376,14 +386,6 @@ pub fn columns() -> Option<usize> {
         .filter(|columns| *columns > 0)
         .or_else(given)
         .or(Some(80))
-}
-
-/// Formats a count: `1 line`, `2 lines`.
-pub fn count_of(count: u64, thing: &str) -> String {
-    match count {
-        1 => format!("1 {thing}"),
-        _ => format!("{count} {thing}s"),
-    }
 }
 
 /// The name of a path in messages.

@@ -3,7 +3,6 @@
 use crate::args::TokenizerArgs;
 use crate::context::Context;
 use crate::errors::named;
-use convo::error::ErrorKind;
 use convo::filter::overview::Overview;
 use convo::model::session::Session;
 use convo::store::{OverviewCallbacks, Overviewed};
@@ -67,7 +66,7 @@ impl<'c> OverviewReader<'c> {
             match overview {
                 Ok(overview) => {
                     if overview.value.damaged {
-                        output.note_status(ErrorKind::Data);
+                        output.note_damage();
                         output.notice(&overview.id, "has damaged lines; locate them with: convo fsck");
                     }
                     overviews.push(overview);

@@ -1,4 +1,4 @@
-//! Pipes that are enlarged if much data passes through them.
+//! Pipes: enlarged if much data passes through them, and noticed if their reader ends.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -37,4 +37,12 @@ impl Read for Stdin {
         self.0.passed(io::stdin(), read);
         Ok(read)
     }
+}
+
+/// Whether a descriptor is a pipe without a reader.
+pub fn is_closed(descriptor: impl AsFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut descriptors = [PollFd::new(&descriptor, PollFlags::empty())];
+    let ready = poll(&mut descriptors, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
+    ready && descriptors[0].revents().contains(PollFlags::ERR)
 }

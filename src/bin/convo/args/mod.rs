@@ -1,5 +1,6 @@
 //! Options shared by commands. Parsing opens no files.
 
+mod damage;
 mod following;
 mod message_conditions;
 mod pages;
@@ -16,6 +17,7 @@ use convo::error::{Error, ErrorKind};
 use convo::format::Format;
 use convo::model::retention::Memory;
 use convo::tokens::Tokenizer;
+pub use damage::DamageArgs;
 pub use following::Following;
 pub use message_conditions::MessageConditions;
 pub use pages::PageArgs;
@@ -102,8 +104,10 @@ pub struct InputArgs {
     #[arg(long, hide_short_help = true)]
     pub all_branches: bool,
     /// Fail on damaged lines and on lossy conversion
-    #[arg(long)]
+    #[arg(long, conflicts_with = "damage_ok")]
     pub strict: bool,
+    #[command(flatten)]
+    pub _damage: DamageArgs,
     /// Require a goaitools state of this provider
     ///
     /// The name must match exactly. An empty state is assigned to the provider.
@@ -154,7 +158,7 @@ pub struct EditArgs {
     ///
     /// The file is replaced atomically and keeps its format. Without SUFFIX, no backup is kept.
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    #[arg(conflicts_with = "output")]
+    #[arg(conflicts_with_all = ["output", "damage_ok"])]
     pub in_place: Option<String>,
     /// With -i, rewrite a file that is open elsewhere, hard-linked or not yours
     #[arg(long, requires = "in_place", hide_short_help = true)]

@@ -44,7 +44,7 @@ mod truncate;
 mod undo;
 mod usage;
 
-use crate::args::Global;
+use crate::args::{DamageArgs, Global};
 use crate::context::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use convo::error::{Error, ErrorKind};
@@ -115,6 +115,9 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Command
         expanded: T::expanded,
         // Taken out and not copied: a copy of all values would be a twentieth of the start.
         run: |matches, context| {
+            if DamageArgs::accepted(matches) {
+                context.output.accept_damage();
+            }
             let arguments = T::from_arg_matches_mut(matches).map_err(|error| {
                 let text = error.to_string();
                 Error::new(ErrorKind::Usage, text.trim_start_matches("error: ").trim_end())

@@ -6,7 +6,7 @@ mod sides;
 mod store;
 
 use super::Run;
-use crate::args::{EditArgs, Input, InputArgs, OutputArgs, readable};
+use crate::args::{DamageArgs, EditArgs, Input, InputArgs, OutputArgs, readable};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::errors::named;
@@ -52,8 +52,15 @@ pub struct Merge {
     #[arg(short, long, value_name = "FORMAT", value_parser = readable, help_heading = "Input")]
     from: Option<Format>,
     /// Fail on damaged lines
-    #[arg(long, hide_short_help = true, help_heading = "Input")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        help_heading = "Input",
+        conflicts_with = "damage_ok"
+    )]
     strict: bool,
+    #[command(flatten)]
+    _damage: DamageArgs,
     #[command(flatten)]
     deciding: ConflictArgs,
     #[command(flatten)]
@@ -111,7 +118,7 @@ struct Destination {
     output: Option<PathBuf>,
     /// Rewrite A; keep the original as FILE+SUFFIX
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    #[arg(conflicts_with = "output")]
+    #[arg(conflicts_with_all = ["output", "damage_ok"])]
     in_place: Option<String>,
     /// With -i, rewrite a file that is open elsewhere, hard-linked or not yours
     #[arg(long, requires = "in_place", hide_short_help = true)]

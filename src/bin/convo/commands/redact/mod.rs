@@ -7,7 +7,7 @@ mod report;
 mod stored;
 
 use super::Run;
-use crate::args::Input;
+use crate::args::{DamageArgs, Input};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes;
@@ -51,12 +51,14 @@ pub struct Redact {
     inputs: Vec<String>,
     #[command(flatten)]
     options: RedactOptions,
+    #[command(flatten)]
+    _damage: DamageArgs,
     /// Only report findings; status 1 if there is one
     #[arg(long, conflicts_with_all = ["in_place", "output"], help_heading = "Output")]
     check: bool,
     /// Rewrite the file; keep the original as FILE+SUFFIX
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    #[arg(conflicts_with = "output", help_heading = "Output")]
+    #[arg(conflicts_with_all = ["output", "damage_ok"], help_heading = "Output")]
     in_place: Option<String>,
     /// Write to this file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
