@@ -62,7 +62,7 @@ def read(source: str | os.PathLike[str], *, format: str | None = None) -> Iterat
 
 def records(source: str | os.PathLike[str], *, format: str | None = None) -> Iterator[dict[str, Any]]:
     """Yields every record: session headers (``type`` is ``session``), messages, and events such as summaries."""
-    yield from _lines(["cat"], source, format)
+    yield from _lines(["cat", "--unpack"], source, format)
 
 
 def _lines(

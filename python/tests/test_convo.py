@@ -50,6 +50,13 @@ def test_read_yields_what_a_model_would_receive_and_records_everything(chat):
         "session", "user", "assistant", "user", "assistant", "truncate"]
 
 
+def test_packed_sessions_are_read_as_records(chat, tmp_path):
+    packed = tmp_path / "packed.jsonl"
+    packed.write_bytes(convo.run(["cat", "--pack", chat]).stdout)
+    assert list(convo.records(packed)) == list(convo.records(chat))
+    assert len(list(convo.read(packed))) == 4
+
+
 def test_read_detects_formats_and_takes_a_name(chat, tmp_path):
     body = tmp_path / "body.json"
     body.write_text(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}))

@@ -48,10 +48,34 @@ pub fn without_hash(line: Vec<u8>) -> Vec<u8> {
     without.unwrap_or(line)
 }
 
-/// Whether a line, or the start of one, is a packed session.
-pub fn is_packed(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    head.trim_ascii_start().starts_with(br#"{"type":"packed","#)
+/// Whether a line, or the start of one, is a packed session whose first member is its type.
+pub fn is_packed(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let mut at = json::skip_space(line, 0);
+    for token in [r"{", r#""type""#, ":", r#""packed""#] {
+        if !line[at..].starts_with(token.as_bytes()) {
+            return false;
+        }
+        at = json::skip_space(line, at + token.len());
+    }
+    line.get(at) == Some(&b',')
+}
+
+/// Whether an input begins with a packed session. A single damaged line, as [`Objects`] writes it, is not one.
+pub fn begins_packed(head: &[u8]) -> bool {
+    let head = head
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head)
+        .trim_ascii_start();
+    let line = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
+    let record = Record::parse(line, Position { line: 1, offset: 1 });
+    if matches!(record.kind, RecordKind::Unreadable(_)) {
+        return is_packed(line); // longer than the head, or damaged
+    }
+    let event = record.event().filter(|event| event.name() == TYPE);
+    let records =
+        event.and_then(|event| json::elements(json::member(event.raw, "records")?, Dialect::Strict));
+    records.is_some_and(|records| records.len() > 1 || records.iter().any(|first| first.starts_with(b"{")))
 }
 
 /// A writer that takes a record stream and writes each session as one line.
@@ -86,6 +110,11 @@ impl<'w> Packer<'w> {
             hashed: Some((hash, Session::default())),
             ..self
         }
+    }
+
+    /// The output, for data that is not packed.
+    pub fn get_mut(&mut self) -> &mut dyn Write {
+        self.out
     }
 
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
@@ -359,6 +388,28 @@ mod tests {
         assert_eq!(without_hash(b"{\"sha256\":1}".to_vec()), b"{\"sha256\":1}");
         assert_eq!(restored.len() + 1, stream.len(), "without the blank line");
         assert_eq!(packed(&restored).len() + 2 * r#""sha256":"1","#.len(), out.len());
+    }
+
+    #[test]
+    fn an_input_begins_with_a_packed_session() {
+        let long = format!(r#"{{"type":"packed","records":[{{"content":"{}"#, "x".repeat(99));
+        for (head, expected) in [
+            (r#"{"type":"packed","id":"a","records":[{"role":"user"}]}"#, true),
+            ("\u{feff}\n { \"type\" : \"packed\", \"records\": [{}]}\n", true),
+            (r#"{"id":"a","records":[{"role":"user"}],"type":"packed"}"#, true),
+            (&long, true),
+            (r#"{"type":"packed","records":["damaged",{"role":"user"}]}"#, true),
+            (r#"{"type":"packed","records":["damaged"]}"#, false),
+            (r#"{"type":"packed","records":[["/w=="]]}"#, false),
+            (r#"{"type":"packed"}"#, false),
+            (
+                "{\"role\":\"user\"}\n{\"type\":\"packed\",\"records\":[{}]}\n",
+                false,
+            ),
+            ("", false),
+        ] {
+            assert_eq!(begins_packed(head.as_bytes()), expected, "{head}");
+        }
     }
 
     #[test]

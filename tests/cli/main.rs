@@ -75,6 +75,7 @@ mod new;
 mod note;
 mod opaque;
 mod packaging;
+mod packed;
 mod pairs;
 mod penguiflow;
 mod penguins;

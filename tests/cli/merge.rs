@@ -86,7 +86,7 @@ fn a_file_is_written_completely() {
     env.write("packed.jsonl", packed.out());
     let run = env.run(&["merge", "-q", "packed.jsonl", "b.jsonl"]).fine();
     assert_eq!(run.out().lines().count(), 1, "{run}");
-    let run = env.pipe(&["cat", "-q"], run.out()).fine();
+    let run = env.pipe(&["cat", "-q", "--unpack"], run.out()).fine();
     assert_eq!(run.out(), env.read("b.jsonl"));
 }
 

@@ -177,14 +177,14 @@ fn many_sessions_are_packed_and_unpacked() {
     // The sessions follow the order of the lines.
     let turned: Vec<&str> = packed.lines().rev().collect();
     let back = env
-        .pipe(&["cat"], format!("{}\n", turned.join("\n")))
+        .pipe(&["cat", "--unpack"], format!("{}\n", turned.join("\n")))
         .fine()
         .out()
         .to_string();
     assert_eq!(ids(&back), ["key_many_232", "key_many_231"]);
-    env.pipe(&["cat"], &packed).fine().gives(&stream);
+    env.pipe(&["cat", "--unpack"], &packed).fine().gives(&stream);
     let cut = env
-        .pipe(&["truncate", "-q", "--keep-last", "1", "--pack"], &packed)
+        .pipe(&["truncate", "-q", "--keep-last", "1"], &packed)
         .fine()
         .out()
         .to_string();

@@ -21,8 +21,8 @@ SESSIONS, PARTITIONS, EMPTY = int(os.environ.get("SESSIONS", 1000)), 8, {1, 4, 7
 SECRET = "sk-ant-api03-" + "Ab3dEf7hIj" * 9 + "xyAA"
 
 FILTERS = {
-    "cat": "cat --pack -q",
-    "compact": "compact --budget 200 --pack -q",
+    "cat": "cat -q",
+    "compact": "compact --budget 200 -q",
     "check": "check --flat -q",
     "count": "count --flat -q",
     "redact": "redact -q",

@@ -42,6 +42,8 @@ pub struct Context {
     hooks: Option<Box<Hooks>>,
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
+    /// Whether the first input that is not empty begins with a packed session.
+    packed: OnceLock<bool>,
     /// Files of running sessions that were given as operands.
     running: RwLock<Vec<(PathBuf, Option<RunningSign>)>>,
     /// Files in homes that operands named.
@@ -105,6 +107,7 @@ impl Context {
             hooks: hooks.map(|hooks| Box::new(Hooks::new(hooks, hook_timeout.unwrap_or(hooks::TIMEOUT)))),
             colors: config.colors,
             store: OnceLock::new(),
+            packed: OnceLock::new(),
             running: RwLock::default(),
             in_homes: RwLock::default(),
             scratch: Scratch::default(),
@@ -154,6 +157,16 @@ impl Context {
         self.store
             .get()
             .ok_or_else(|| Error::new(ErrorKind::InputOutput, "cannot open the store"))
+    }
+
+    /// Notes the form of an input that is not empty. The first one counts.
+    pub fn note_packed(&self, packed: bool) {
+        let _ = self.packed.set(packed);
+    }
+
+    /// Whether the first input is packed. Final when called, so that an output does not change its form.
+    pub fn is_input_packed(&self) -> bool {
+        *self.packed.get_or_init(|| false)
     }
 
     /// The colors of standard output.

@@ -3,6 +3,7 @@
 mod damage;
 mod following;
 mod message_conditions;
+mod packing;
 mod pages;
 mod plain;
 mod scope;
@@ -20,6 +21,7 @@ use convo::tokens::Tokenizer;
 pub use damage::DamageArgs;
 pub use following::Following;
 pub use message_conditions::MessageConditions;
+pub use packing::PackArgs;
 pub use pages::PageArgs;
 pub use plain::plain;
 pub use scope::{SessionScope, named_program, of_format, program_of, project_of};
@@ -133,11 +135,8 @@ pub struct OutputArgs {
     /// same is the format of the first input. Without --to, an output file that ends in .md or .html is a page.
     #[arg(short, long, value_name = "FORMAT", value_parser = target)]
     pub to: Option<TargetFormat>,
-    /// Write each session on one line
-    ///
-    /// For tools that distribute lines, such as Spark. All commands read packed sessions.
-    #[arg(long, hide_short_help = true)]
-    pub pack: bool,
+    #[command(flatten)]
+    pub packing: PackArgs,
     /// Write to FILE, replacing it atomically
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<PathBuf>,

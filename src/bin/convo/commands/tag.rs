@@ -1,7 +1,7 @@
 //! `tag`: adds, removes and lists tags of sessions.
 
 use super::Run;
-use crate::args::{EditArgs, InputArgs, TimeOptions, TokenizerArgs};
+use crate::args::{EditArgs, InputArgs, OutputArgs, PackArgs, TimeOptions, TokenizerArgs};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::input::each_session;
@@ -39,6 +39,8 @@ pub struct Tag {
     /// Print the planned change; change nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
+    #[command(flatten)]
+    packing: PackArgs,
     /// Session name, file, or -; then +TAG adds and -TAG removes a tag
     ///
     /// Everything after the session is a tag. Without a session, the tags of the store are listed.
@@ -61,6 +63,10 @@ impl Run for Tag {
         let (inputs, reading) = ([operands::input(context, input)?], InputArgs::default());
         if !changes.is_empty() {
             let args = EditArgs {
+                writing: OutputArgs {
+                    packing: self.packing,
+                    ..OutputArgs::default()
+                },
                 json: self.json,
                 dry_run: self.dry_run,
                 ..EditArgs::default()

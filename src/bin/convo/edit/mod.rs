@@ -33,7 +33,7 @@ use crate::input::open::OpenInput;
 use crate::input::opencode_dir as opencode;
 use crate::input::report_and_continue;
 use crate::programs::database;
-use crate::writing::{packing, rewrite, write_to};
+use crate::writing::{rewrite, write_to};
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::model::session::Session;
@@ -162,12 +162,9 @@ fn replace(
     plan: Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
-    let pack = edit.args.writing.pack || opened.packed;
     let mut written = WrittenOutput::default();
     rewrite(path, options, &label, |out| {
-        packing(pack, edit.writing(), out, |out| {
-            stream(context, opened, edit, out, &mut written, plan)
-        })
+        stream(context, opened, edit, out, &mut written, plan)
     })?;
     written.report(context, edit);
     Ok(())

@@ -90,6 +90,14 @@ impl<'a> EditRequest<'a> {
         self.args.in_place.as_deref().filter(|suffix| !suffix.is_empty())
     }
 
+    /// Whether a finished change of a stream or file is reported.
+    pub fn is_described(&self, context: &Context) -> bool {
+        match self.reports {
+            true => !context.output.is_quiet(),
+            false => context.output.verbose,
+        }
+    }
+
     /// Reports a finished change of a stream or file; without [`EditRequest::reports`] only with `-v`.
     pub fn describe(&self, context: &Context, label: &str, what: &str) {
         match self.reports {

@@ -8,7 +8,8 @@ use crate::errors::named;
 use crate::input::open::OpenInput;
 use crate::input::{InputSessions, InputSettings};
 use crate::writing::{
-    Export, SessionGroups, SessionWriter, can_write_back, report_dangling, single, wrap, write_records,
+    Export, SessionGroups, SessionWriter, can_write_back, packing, report_dangling, single, wrap,
+    write_records,
 };
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
@@ -56,6 +57,27 @@ pub fn stream(
         stream(context, opened, edit, &mut inner, written, plan)?;
         return wrap(&wrapped, &inner, out);
     }
+    if !edit.in_place() {
+        return write_sessions(context, opened, edit, to, out, written, plan);
+    }
+    let form = edit.writing().packing_in_place(opened.packed, to);
+    packing(context, form.map_err(|error| named(error, &label))?, out, |out| {
+        write_sessions(context, opened, edit, to, out, written, plan)
+    })
+}
+
+/// Changes and writes the sessions of an input that is not compressed.
+fn write_sessions(
+    context: &Context,
+    mut opened: OpenInput,
+    edit: &EditRequest<'_>,
+    to: Format,
+    out: &mut dyn Write,
+    written: &mut WrittenOutput,
+    plan: Planner<'_>,
+) -> anyhow::Result<()> {
+    let label = opened.label.clone();
+    let from = opened.format;
     let export = Export {
         context,
         label: &label,
@@ -145,7 +167,10 @@ impl StreamDestination<'_> {
                 what
             }
         };
-        self.written.reports.push((self.export.label.to_string(), what));
+        // A stream of any length takes constant memory, unless each change is reported.
+        if self.edit.is_described(self.export.context) {
+            self.written.reports.push((self.export.label.to_string(), what));
+        }
         if let StreamWriter::Returning(returning) = &mut self.writer {
             return returning.write(session, changed, self.out);
         }

@@ -12,7 +12,7 @@ use crate::programs::database;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::compression::Wrapped;
 use convo::format::native::NativeReader;
-use convo::format::packed::is_packed;
+use convo::format::packed::begins_packed;
 use convo::format::report::Report;
 use convo::format::{self, Format, Stream, goaitools};
 use convo::model::session::Session;
@@ -50,6 +50,7 @@ impl Context {
                     .store()
                     .and_then(|store| store.reader(&store.resolve(name)?))
                     .map_err(|error| with_path_hint(error, name))?;
+                self.note_packed(false);
                 return Ok(OpenInput {
                     label,
                     format: Format::Native,
@@ -172,8 +173,11 @@ impl Context {
                 Error::new(ErrorKind::Data, what).hint("--expect-provider requires a goaitools state")
             );
         }
+        let packed = format.is_lines() && begins_packed(&head);
+        if !is_blank {
+            self.note_packed(packed);
+        }
         if format.is_lines() {
-            let packed = is_packed(&head);
             let reader = Box::new(NativeReader::new(head, input));
             return Ok(OpenInput {
                 label: label.to_string(),

@@ -1,13 +1,14 @@
 //! Writes the whole output: to standard output, or to a file that is replaced atomically.
 
 use super::format::OutputFormat;
+use super::packing::packing;
 use crate::context::Context;
 use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::LineJoiner;
 use convo::format::Format;
-use convo::format::packed::{Objects, Packer};
+use convo::format::packed::Objects;
 use convo::store::{Rewrite, write_atomically};
 use std::io::Write;
 use std::path::Path;
@@ -49,7 +50,7 @@ pub fn write_to(
     writing.check()?;
     // Each input begins on a new line.
     let write = |out: &mut dyn Write| {
-        packing(writing.args.pack, writing, out, |out| {
+        packing(context, writing.packing(), out, |out| {
             write(&mut LineJoiner::new(out))
         })
     };
@@ -76,26 +77,5 @@ pub fn objects(
     let mut objects = Objects::new(out);
     let done = write(&mut objects);
     let finished = objects.finish().map_err(|error| Error::io("cannot write", error));
-    done.and(finished.map_err(Into::into))
-}
-
-/// Writes the record stream, each session as one line if requested.
-pub fn packing(
-    pack: bool,
-    writing: OutputFormat<'_>,
-    out: &mut dyn Write,
-    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    if !pack {
-        return write(out);
-    }
-    if writing.to.is_some_and(|to| to != Format::Native) {
-        let error = Error::new(ErrorKind::Usage, "--pack conflicts with --to FORMAT");
-        return Err(error.hint("omit one of them").into());
-    }
-    let mut packer = Packer::new(out);
-    let done = write(&mut packer);
-    // Write pending data, so that an error follows the data before it.
-    let finished = packer.finish().map_err(|error| Error::io("cannot write", error));
     done.and(finished.map_err(Into::into))
 }

@@ -1,5 +1,6 @@
 //! The output format without `--to`: from the extension of the output file, or that of the input.
 
+use super::packing::Packing;
 use crate::args::{Input, InputArgs, OutputArgs, TargetFormat};
 use crate::errors::named;
 use crate::input::input_source::peek_stdin;
@@ -38,7 +39,7 @@ impl OutputArgs {
         let to = match (self.to, &self.output) {
             (Some(TargetFormat::Format(format)), _) => Some(format),
             (Some(TargetFormat::Same), _) => Some(same(inputs, reading)?),
-            (None, Some(path)) if !self.pack => of_ending(path)?,
+            (None, Some(path)) if self.packing.option().is_none() => of_ending(path)?,
             _ => None,
         };
         Ok(self.writing(to))
@@ -55,19 +56,48 @@ impl OutputArgs {
 
     /// Whether the result of a change is written rather than stored.
     pub fn is_elsewhere(&self) -> bool {
-        self.to.is_some() || self.output.is_some() || self.pack
+        self.to.is_some() || self.output.is_some() || self.packing.option().is_some()
     }
 }
 
 impl OutputFormat<'_> {
     /// Refuses options that would have no effect.
     pub fn check(&self) -> Result<()> {
+        if let (Some(option), false) = (self.args.packing.option(), self.format() == Format::Native) {
+            let error = Error::new(ErrorKind::Usage, format!("{option} conflicts with --to FORMAT"));
+            return Err(error.hint("omit one of them"));
+        }
         match self.to {
             Some(to) if self.args.images && to != Format::Markdown => {
                 let what = format!("--images requires --to markdown, not --to {}", to.name());
                 Err(Error::new(ErrorKind::Usage, what).hint("omit --images"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// How to pack the record stream: as requested, else as the input unless a format is given.
+    pub fn packing(&self) -> Packing {
+        let is_given = matches!(self.args.to, Some(TargetFormat::Format(_)));
+        match self.args.packing.option() {
+            None if is_given || self.format() != Format::Native => Packing::Never,
+            None => Packing::AsInput,
+            Some(_) => self.args.packing.pack.into(),
+        }
+    }
+
+    /// How to pack a file that is rewritten in this format.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the format has no packed form.
+    pub fn packing_in_place(&self, is_packed: bool, format: Format) -> Result<Packing> {
+        match self.packing() {
+            Packing::Always if !format.is_lines() => {
+                let what = format!("--pack requires a native file, not {}", format.name());
+                Err(Error::new(ErrorKind::Usage, what).hint("omit -i, or add --to native"))
+            }
+            Packing::AsInput => Ok((is_packed && format.is_lines()).into()),
+            given => Ok(given),
         }
     }
 

@@ -3,11 +3,13 @@
 mod export;
 mod file;
 mod format;
+mod packing;
 pub mod secrets;
 
 pub use export::{
     Export, SessionGroups, SessionWriter, can_write_back, losses_refused, report_dangling, single,
     with_model, wrap, write_records,
 };
-pub use file::{objects, packing, rewrite, write_to};
+pub use file::{objects, rewrite, write_to};
 pub use format::OutputFormat;
+pub use packing::packing;

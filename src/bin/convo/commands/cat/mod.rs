@@ -187,7 +187,8 @@ impl Cat {
             || self.sets.selects_sessions(Format::Native)
         {
             let error = Error::new(ErrorKind::Usage, "--follow prints the record stream as it is");
-            let error = error.hint("omit --to, --output, --pack and the filters; show --follow has filters");
+            let error = error
+                .hint("omit --to, --output, --pack, --unpack and the filters; show --follow has filters");
             return Err(error.into());
         }
         follow(

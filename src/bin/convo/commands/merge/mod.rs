@@ -6,18 +6,17 @@ mod sides;
 mod store;
 
 use super::Run;
-use crate::args::{DamageArgs, EditArgs, Input, InputArgs, OutputArgs, readable};
+use crate::args::{DamageArgs, EditArgs, Input, InputArgs, OutputArgs, PackArgs, readable};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::errors::named;
 use crate::input::operands;
 use crate::output::path_name;
-use crate::writing::rewrite;
+use crate::writing::{packing, rewrite};
 use clap::{Args, ValueEnum};
 use convo::error::{Error, ErrorKind, Result};
 use convo::filter::merge::{self, MergeOptions, Merged, Prefer, Version};
 use convo::format::Format;
-use convo::format::packed::Packer;
 use convo::store::{Rewrite, sync_file};
 use sides::MergeInput;
 use std::io::Write;
@@ -113,6 +112,8 @@ struct Git {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 struct Destination {
+    #[command(flatten)]
+    packing: PackArgs,
     /// Write to FILE, replacing it atomically
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -159,8 +160,10 @@ impl Run for Merge {
             return self.resolve(context, &decision[0], &decision[1]);
         }
         let operands = self.operands(context)?;
-        let is_stored =
-            matches!(operands.a, Input::Name(_)) && !self.writing.stdout && self.writing.output.is_none();
+        let is_stored = matches!(operands.a, Input::Name(_))
+            && !self.writing.stdout
+            && self.writing.output.is_none()
+            && self.writing.packing.option().is_none();
         let is_shown = !(is_stored || self.git.driver || self.writing.dry_run)
             && self.writing.in_place.is_none()
             && self.writing.output.is_none();
@@ -263,17 +266,23 @@ impl Merge {
         {
             return Err(named(report::refused(&merged, format), &operands.label).into());
         }
+        // The result has the form of A.
+        let packs = self.writing.packing.or(a.packed);
+        if let (Some(option), Some(format)) = (self.writing.packing.option(), format)
+            && !format.is_lines()
+        {
+            let what = format!("{option} requires native files, not {}", format.name());
+            return Err(Error::new(ErrorKind::Usage, what).into());
+        }
+        let is_unchanged = merged.is_unchanged() && packs == a.packed;
         let write = |out: &mut dyn Write| -> anyhow::Result<()> {
             let failed = |error| Error::io("cannot write", error);
-            if merged.is_unchanged() {
+            if is_unchanged {
                 return Ok(out.write_all(&a.bytes).map_err(failed)?);
             }
-            if !a.packed {
-                return Ok(merged.write(out).map_err(failed)?);
-            }
-            let mut packer = Packer::new(out);
-            merged.write(&mut packer).map_err(failed)?;
-            Ok(packer.finish().map_err(failed)?)
+            packing(context, packs.into(), out, |out| {
+                Ok(merged.write(out).map_err(failed)?)
+            })
         };
         let mut rewriting = Rewrite {
             lock_timeout: context.lock_timeout(),
@@ -288,7 +297,7 @@ impl Merge {
                 rewriting.read = a.facts;
                 let suffix = self.writing.in_place.as_ref().filter(|suffix| !suffix.is_empty());
                 rewriting.backup = suffix.map(Into::into);
-                match merged.is_unchanged() {
+                match is_unchanged {
                     // A killed run may have written the file without syncing it.
                     true => sync_file(path).map_err(|error| named(error, &operands.label))?,
                     false => rewrite(path, &rewriting, &operands.label, write)?,
@@ -344,6 +353,7 @@ impl Merge {
         let writing = &self.writing;
         let changing = EditArgs {
             writing: OutputArgs {
+                packing: writing.packing,
                 output: writing.output.clone(),
                 ..OutputArgs::default()
             },

@@ -19,7 +19,7 @@ mod transfer;
 mod update;
 
 use super::Run;
-use crate::args::{ALL, InputArgs, PageArgs, writable};
+use crate::args::{ALL, InputArgs, PackArgs, PageArgs, writable};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::file_discovery::{self, Follow};
@@ -35,7 +35,7 @@ use convo::store::make_folders;
 use export_dir::Foreign;
 use inspect::ExaminedFile;
 use plan::{MigrationOutcome, Step};
-use report::{ReportOptions, file_count};
+use report::{ReportOptions, file_count, report_empty_directory};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -100,6 +100,8 @@ pub struct Migrate {
     #[arg(short, long, value_name = "FORMAT", value_parser = writable, help_heading = "Output")]
     to: Option<Format>,
     #[command(flatten)]
+    packing: PackArgs,
+    #[command(flatten)]
     page: PageArgs,
     /// Messages of a page; more are on further pages [default: 1000]
     #[arg(long = "page", value_name = "MESSAGES", value_parser = clap::value_parser!(u32).range(1..))]
@@ -137,22 +139,6 @@ const MEMORY: i64 = 256 << 20;
 /// Sessions that are synced together.
 const GROUP: usize = 4096;
 
-/// Reports a directory without files to read; if all were renamed by `--mark`, this is not an error.
-fn report_empty_directory(context: &Context, path: &Path, marked: usize, recursive: bool) {
-    match marked {
-        0 => context
-            .output
-            .error(&file_discovery::empty_directory(path, recursive)),
-        marked => {
-            let before = format!(
-                "no session files found; {} renamed by --mark",
-                file_count(marked as u64)
-            );
-            context.output.notice(&path_name(path), &before);
-        }
-    }
-}
-
 impl Run for Migrate {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
@@ -173,6 +159,16 @@ impl Run for Migrate {
         }
         if self.out.is_none() && self.format() != Format::Native {
             return Err(Error::new(ErrorKind::Usage, "--to requires --output-dir or standard input").into());
+        }
+        if let Some(option) = self.packing.option() {
+            let what = match self.format() {
+                Format::Native if self.out.is_some() => None,
+                Format::Native => Some("requires --output-dir or standard input"),
+                _ => Some("conflicts with --to FORMAT"),
+            };
+            if let Some(what) = what {
+                return Err(Error::new(ErrorKind::Usage, format!("{option} {what}")).into());
+            }
         }
         let (sources, left) = self.sources(context)?;
         let mut target = self.target(context, &sources)?;
@@ -303,7 +299,10 @@ impl Migrate {
                 })?;
             }
             if self.format() == Format::Native {
-                return Ok(Some(Target::Folder(folder.clone())));
+                return Ok(Some(Target::Folder {
+                    path: folder.clone(),
+                    packs: self.packing.pack,
+                }));
             }
             let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
             let store = store.then(|| context.store()).transpose()?;
@@ -413,7 +412,7 @@ impl Migrate {
             Target::Store(store) => aliases::claim(context, store, examined, steps)?,
             // Write the index last, so that it lists only existing files.
             Target::Foreign(foreign) => foreign.list(context.lock_timeout())?,
-            Target::Folder(_) => {}
+            Target::Folder { .. } => {}
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ impl Migrate {
         let args = EditArgs {
             writing: OutputArgs {
                 to: self.to.map(TargetFormat::Format),
+                packing: self.packing,
                 ..OutputArgs::default()
             },
             dry_run: self.dry_run,

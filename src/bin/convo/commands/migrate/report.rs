@@ -4,12 +4,30 @@ use super::inspect::{ExaminedFile, Refusal};
 use super::plan::{self, MigrationOutcome, Step};
 use crate::args::TimeOptions;
 use crate::context::Context;
+use crate::input::file_discovery;
 use crate::output::{columns, path_name};
 use crate::terminal::table::{Column, Table};
 use crate::terminal::time_format::Times;
 use convo::error::{Error, Position};
 use convo::format::report::{Report, describe_losses};
 use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Reports a directory without files to read; if all were renamed by `--mark`, this is not an error.
+pub fn report_empty_directory(context: &Context, path: &Path, marked: usize, recursive: bool) {
+    match marked {
+        0 => context
+            .output
+            .error(&file_discovery::empty_directory(path, recursive)),
+        marked => {
+            let before = format!(
+                "no session files found; {} renamed by --mark",
+                file_count(marked as u64)
+            );
+            context.output.notice(&path_name(path), &before);
+        }
+    }
+}
 
 /// Options of the report.
 pub struct ReportOptions<'t> {

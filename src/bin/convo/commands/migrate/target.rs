@@ -15,8 +15,8 @@ use std::path::PathBuf;
 pub enum Target<'c> {
     /// The store.
     Store(&'c Store),
-    /// A directory of files `<id>.jsonl`.
-    Folder(PathBuf),
+    /// A directory of files `<id>.jsonl`; with `packs`, each new file is one line.
+    Folder { path: PathBuf, packs: bool },
     /// A directory of another system.
     Foreign(Foreign),
 }
@@ -26,7 +26,7 @@ impl Target<'_> {
     pub fn batch(&self) -> Result<Batch> {
         match self {
             Target::Store(store) => store.batch(),
-            Target::Folder(folder) => Batch::in_folder(folder),
+            Target::Folder { path, .. } => Batch::in_folder(path),
             Target::Foreign(foreign) => Batch::in_foreign_folder(&foreign.folder),
         }
     }
@@ -41,6 +41,7 @@ impl Target<'_> {
     ) -> Result<Staged<'b>> {
         match self {
             Target::Foreign(foreign) => foreign.stage(batch, (file, nth), examined, recent),
+            Target::Folder { packs: true, .. } => transfer::stage_packed(batch, examined, nth, recent),
             _ => transfer::stage(batch, examined, nth, recent),
         }
     }
@@ -49,7 +50,7 @@ impl Target<'_> {
     pub fn settle(&self) -> Result<()> {
         match self {
             Target::Store(store) => store.sync_names(),
-            Target::Folder(folder) => store::sync_directory_names(folder),
+            Target::Folder { path, .. } => store::sync_directory_names(path),
             Target::Foreign(foreign) => store::sync_directory_names(&foreign.folder),
         }
     }
@@ -64,8 +65,8 @@ impl Target<'_> {
                     Ok(None)
                 }
             }
-            Target::Folder(folder) => {
-                let file = regular::open_target(&folder.join(format!("{id}.jsonl")));
+            Target::Folder { path, .. } => {
+                let file = regular::open_target(&path.join(format!("{id}.jsonl")));
                 let file = file.map_err(|error| named(error, &format!("{id}.jsonl")))?;
                 Ok(file.map(|file| -> Box<dyn Reader> { Box::new(NativeReader::new(Vec::new(), file)) }))
             }

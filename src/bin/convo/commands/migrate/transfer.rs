@@ -6,13 +6,14 @@ use crate::args::InputArgs;
 use crate::input::regular;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::native::NativeReader;
+use convo::format::packed::Packer;
 use convo::format::report::Report;
 use convo::format::{Format, Reader};
 use convo::model::record::RecordKind as Line;
 use convo::model::session::Session;
-use convo::store::{Batch, Staged, Store};
+use convo::store::{Batch, Staged, Store, log};
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -56,6 +57,27 @@ pub fn stage<'b>(
             batch.stage(&again.id, headed(found, stored_lines(again)))
         }
     }
+}
+
+/// Stages one session as a file of one line.
+pub fn stage_packed<'b>(
+    batch: &'b Batch,
+    examined: &ExaminedFile,
+    nth: usize,
+    recent: &Recent<'_>,
+) -> Result<Staged<'b>> {
+    let failed = |error| Error::io("cannot write", error);
+    let mut packed = Vec::new();
+    let mut packer = Packer::new(&mut packed);
+    let mut written = Ok(());
+    each_line(examined, nth, recent, |line| {
+        written = packer
+            .write_all(&log::strip(line))
+            .and_then(|()| packer.write_all(b"\n"));
+        written.is_ok()
+    })?;
+    written.and_then(|()| packer.finish()).map_err(failed)?;
+    batch.stage(&of(examined, nth)?.id, [packed])
 }
 
 /// A line of a session, or the replacement of its header.

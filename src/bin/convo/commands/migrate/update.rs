@@ -12,11 +12,13 @@ use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::format::Reader;
 use convo::format::native::NativeReader;
+use convo::format::packed::{Packer, begins_packed};
 use convo::format::report::Report;
 use convo::model::json;
 use convo::model::record::RecordKind as Line;
 use convo::model::session::Session;
 use convo::store::{FileStat, Rewrite, log, write_atomically};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Compares a session with the target: new, present, grown, or different under the same name.
@@ -91,7 +93,7 @@ fn compare(
             let (session, length) = store.load_with_archive(&found.id, &mut Report::default())?;
             (session, length, LineDestination::Store)
         }
-        Target::Folder(folder) => match read(&folder.join(format!("{}.jsonl", found.id)))? {
+        Target::Folder { path, .. } => match read(&path.join(format!("{}.jsonl", found.id)))? {
             Some((bytes, _)) => (session(&bytes)?, bytes.len() as u64, LineDestination::Stream),
             None => return Ok(TargetState::New),
         },
@@ -141,28 +143,43 @@ pub fn apply(update: &Update, target: &Target<'_>, id: &str, context: &Context) 
             true => Ok(()),
             false => Err(changed()),
         },
-        Target::Folder(folder) => {
+        Target::Folder { path: folder, .. } => {
             let path = folder.join(format!("{id}.jsonl"));
             let (bytes, facts) = read(&path)?.ok_or_else(changed)?;
             if bytes.len() as u64 != update.length {
                 return Err(changed());
             }
+            let added = update.lines.iter().map(Vec::as_slice);
             let options = Rewrite {
                 read: Some(facts),
                 lock_timeout: context.lock_timeout(),
                 ..Rewrite::default()
             };
-            let write = |out: &mut dyn std::io::Write| {
-                let end: &[u8] = if bytes.ends_with(b"\n") { b"" } else { b"\n" };
-                let lines = update.lines.iter().flat_map(|line| [&line[..], b"\n"]);
-                let mut all = [&bytes[..], end].into_iter().chain(lines);
-                all.try_for_each(|part| out.write_all(part))
-                    .map_err(|error| Error::io("cannot write", error))
+            let write = |out: &mut dyn Write| {
+                let written = match begins_packed(&bytes) {
+                    true => {
+                        let mut packer = Packer::new(out);
+                        let session = session(&bytes)?;
+                        let before = (0..session.len()).map(|index| session.record(index).body);
+                        write_lines(before.chain(added), &mut packer).and_then(|()| packer.finish())
+                    }
+                    false => {
+                        let end: &[u8] = if bytes.ends_with(b"\n") { b"" } else { b"\n" };
+                        out.write_all(&bytes)
+                            .and_then(|()| out.write_all(end))
+                            .and_then(|()| write_lines(added, out))
+                    }
+                };
+                written.map_err(|error| Error::io("cannot write", error))
             };
             write_atomically(&path, write, &options)
         }
         Target::Foreign(_) => Err(changed()),
     }
+}
+
+fn write_lines<'l>(mut lines: impl Iterator<Item = &'l [u8]>, out: &mut dyn Write) -> io::Result<()> {
+    lines.try_for_each(|line| out.write_all(line).and_then(|()| out.write_all(b"\n")))
 }
 
 /// Reads a file of a directory of native files.

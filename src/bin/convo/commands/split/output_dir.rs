@@ -8,7 +8,7 @@ use crate::errors::named;
 use crate::input::each_session;
 use crate::input::regular::{FileTarget, read_target};
 use crate::output::path_name;
-use crate::writing::{Export, OutputFormat};
+use crate::writing::{Export, OutputFormat, packing};
 use convo::error::{Error, ErrorKind, Result};
 use convo::model::key::checked_id;
 use convo::model::session::Session;
@@ -81,7 +81,11 @@ impl StagedFiles<'_> {
         let mut staged = Vec::new();
         for (nth, name) in names.iter().enumerate() {
             let mut bytes = Vec::new();
-            split.write(&export, &planned, session, nth, 1, &mut bytes)?;
+            // A file has one session: it is packed only on request.
+            let packs = self.writing.args.packing.pack;
+            packing(context, packs.into(), &mut bytes, |out| {
+                split.write(&export, &planned, session, nth, 1, out)
+            })?;
             if format.is_lines() && !bytes.is_empty() && !bytes.ends_with(b"\n") {
                 bytes.push(b'\n');
             }
