@@ -72,6 +72,7 @@ mod migrate_updates;
 mod moved_keys;
 mod names;
 mod new;
+mod no_environment;
 mod note;
 mod opaque;
 mod packaging;

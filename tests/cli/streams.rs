@@ -25,41 +25,6 @@ const FILTERS: [&[&str]; 17] = [
 ];
 
 #[test]
-fn a_filter_needs_no_store_and_no_home() {
-    let env = Env::new();
-    let bare = |arguments: &[&str], input: &str| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_convo"));
-        command.env_clear().current_dir(env.work()).args(arguments);
-        env.feed(command, input.as_bytes())
-    };
-    for filter in FILTERS {
-        let run = bare(filter, CHAT);
-        assert!(matches!(run.status, 0 | 1), "{filter:?}: {run}");
-        assert!(
-            !run.stdout.is_empty() || filter[0] == "check",
-            "{filter:?}: {run}"
-        );
-    }
-    bare(&["detect"], CHAT).status(0);
-    bare(&["restore"], CHAT).status(1).says("nothing to undo");
-    bare(&["key", "--channel", "x", "--chat", "1"], "").status(0);
-    bare(&["new", "--stdout", "--id", "a"], "").status(0);
-    bare(&["plugins"], "").status(0);
-    // A name is looked up in a store, which does not exist.
-    for named in [
-        &["cat", "chat"][..],
-        &["list"],
-        &["new"],
-        &["alias", "list"],
-        &["detect", "chat"],
-    ] {
-        bare(named, "")
-            .status(78)
-            .says("neither HOME nor XDG_DATA_HOME is set");
-    }
-}
-
-#[test]
 fn a_home_without_a_directory_is_like_none() {
     let env = Env::new();
     let file = env.write("file", "");

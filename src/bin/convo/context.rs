@@ -17,6 +17,7 @@ use convo::model::key::Chance;
 use convo::model::time::Clock;
 use convo::store::Store;
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -125,7 +126,25 @@ impl Context {
         }
         self.store_path.as_deref().ok_or_else(|| {
             Error::new(ErrorKind::Config, "neither HOME nor XDG_DATA_HOME is set")
-                .hint("select a store with --store DIR")
+                .hint("select a store with --store DIR or CONVO_STORE")
+        })
+    }
+
+    /// Whether a setting names the store, even if it cannot be read.
+    pub fn names_store(&self) -> bool {
+        self.store_path.is_some() || self.unread_config.is_some()
+    }
+
+    /// Requires the path of the store, for a command that reads the store if no operand is given.
+    ///
+    /// # Errors
+    /// As [`Self::store_path`]; the hint also names standard input if it is piped.
+    pub fn require_store(&self) -> Result<()> {
+        self.store_path().map(drop).map_err(|error| {
+            if self.names_store() || std::io::stdin().is_terminal() {
+                return error;
+            }
+            error.hint("read standard input with -, or select a store with --store DIR or CONVO_STORE")
         })
     }
 

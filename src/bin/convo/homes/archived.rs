@@ -116,7 +116,10 @@ pub struct Deleted {
 ///
 /// `known` contains the names of the sessions in the homes, `PROGRAM:ID`.
 pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted>> {
-    let place = archive_directory()?;
+    // Without a home directory, there is no archive either.
+    let Ok(place) = archive_directory() else {
+        return Ok(Vec::new());
+    };
     let copies = match Copies::open(&place, false, context.lock_timeout()) {
         Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
         copies => copies?,

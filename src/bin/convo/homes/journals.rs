@@ -8,9 +8,10 @@ use std::path::PathBuf;
 
 fn journal_directory() -> Result<PathBuf> {
     let state = home("XDG_STATE_HOME", ".local/state");
-    state
-        .map(|state| state.join("convo/relocate"))
-        .ok_or_else(|| Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set"))
+    state.map(|state| state.join("convo/relocate")).ok_or_else(|| {
+        Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set")
+            .hint("set one of them: changes of homes are recorded there")
+    })
 }
 
 /// Opens the journals of changes, exclusively.

@@ -23,7 +23,10 @@ fn journal() -> Result<PathBuf> {
     let state = home("XDG_STATE_HOME", ".local/state");
     state
         .map(|state| state.join("convo/handoff.jsonl"))
-        .ok_or_else(|| Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set"))
+        .ok_or_else(|| {
+            Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set")
+                .hint("set one of them: changes of homes are recorded there")
+        })
 }
 
 /// Notes the files that are about to be written.

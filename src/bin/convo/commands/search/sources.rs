@@ -127,6 +127,9 @@ fn everything(
 ) -> anyhow::Result<()> {
     let found = homes::all();
     let is_none = found.is_empty();
+    if is_none {
+        context.require_store()?;
+    }
     let mut unread = Vec::new();
     for home in found {
         if scope.has_program(Some(home.program.name)) {
@@ -167,7 +170,7 @@ fn everything(
         .collect();
     match store(context, sources) {
         // The store is optional if there are homes.
-        Err(error) if !is_none && is_missing(&error) => {}
+        Err(error) if !is_none && (is_missing(&error) || !context.names_store()) => {}
         done => done?,
     }
     sources.retain(|source| source.home.is_some() || !ids.contains(source.name.as_str()));

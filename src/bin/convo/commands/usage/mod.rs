@@ -263,6 +263,7 @@ impl Usage {
     fn inputs(&self, context: &Context) -> anyhow::Result<Vec<Input>> {
         let all = [ALL.to_string()];
         let operands = if self.inputs.is_empty() {
+            context.require_store()?;
             &all[..]
         } else {
             &self.inputs
