@@ -125,12 +125,19 @@ fn ran(facts: &mut SessionFacts<'_>, line: &str) {
         Some((command, failure)) => (command, Some(failure.to_string())),
         None => (line, None),
     };
+    // The last line of the newest test follows its number of runs; after a single run it remains part of the text.
+    let several = |at: &usize| times(&command[..*at]).1 > 1;
+    let end = command.match_indices(": ").map(|(at, _)| at).find(several);
+    let (command, last_line) = match end.filter(|_| failure.is_none()) {
+        Some(end) => (&command[..end], &command[end + 2..]),
+        None => (command, ""),
+    };
     let (text, runs) = times(command);
     let known = facts.commands.seen(text);
     *known = Command {
         runs: known.runs + runs,
         failure,
-        last_line: Cow::Borrowed(""),
+        last_line: Cow::Owned(last_line.to_string()),
     };
 }
 

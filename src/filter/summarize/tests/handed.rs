@@ -84,6 +84,25 @@ fn the_next_summary_includes_facts_of_the_previous_one() {
 }
 
 #[test]
+fn a_repeated_test_keeps_its_last_line_and_its_runs() {
+    let tested = |runs, last_line: &'static str| {
+        let mut facts = SessionFacts::default();
+        *facts.commands.seen("cargo test") = Command {
+            runs,
+            failure: None,
+            last_line: last_line.into(),
+        };
+        facts
+    };
+    let first = handed(tested(4, "ok: 16 passed"), None, 1000).text;
+    let again = handed(SessionFacts::default(), Some(&first), 1000).text;
+    assert!(again.contains("\n$ cargo test x4: ok: 16 passed"), "{again}");
+    let later = handed(tested(1, "ok: 17 passed"), Some(&again), 1000).text;
+    assert!(later.contains("\n$ cargo test x5: ok: 17 passed"), "{later}");
+    assert!(!later.contains("16 passed"), "{later}");
+}
+
+#[test]
 fn the_first_and_newest_requests_fit_every_budget() {
     let mut facts = facts();
     facts.requests = (0..200)

@@ -1,7 +1,7 @@
 //! The table of settings of strategies and other systems. The keys of `--tune` and `--compat`, their former options and
 //! their help are generated from it.
 
-use super::{tune, values};
+use super::values;
 use crate::args::per_cent;
 use crate::errors::nearest;
 use CompatSystem::{Goaitools, Langchain, OpenaiAgents, Penguin, Picoclaw};
@@ -159,6 +159,40 @@ pub static SETTINGS: [Setting; 29] = [
     setting("prompt-tokens", of(Goaitools, "prompt-tokens"), One(number), "tokens of the last prompt, as reported").requires("token-limit"),
 ];
 
+/// The keys of `--tune` that are options of `compact` as well: key, option, and whether it has a value.
+pub const OPTIONS: [(&str, &str, bool); 16] = [
+    ("min-gain", "min-gain", true),
+    ("retry", "ignore-backoff", false),
+    ("if-due", "if-due", false),
+    ("exclude-tool", "exclude-tool", true),
+    ("summary-role", "summary-role", true),
+    ("dates", "dates", true),
+    ("overflow", "overflow", true),
+    ("pin-share", "pin-share", true),
+    ("pin-first-user", "pin-first-user", false),
+    ("chunk", "chunk", true),
+    ("prompt", "prompt", true),
+    ("summary-tool-max", "summary-tool-max", true),
+    ("timeout", "timeout", true),
+    ("retries", "retries", true),
+    ("backoff", "backoff", true),
+    ("max-failures", "max-failures", true),
+];
+
+/// Returns the option of `KEY` or `KEY=VALUE`, as an argument.
+pub fn option(part: &str) -> Option<String> {
+    let (key, value) = part
+        .split_once('=')
+        .map_or((part, None), |(key, value)| (key, Some(value)));
+    let (_, option, _) = OPTIONS
+        .iter()
+        .find(|(own, _, valued)| *own == key && *valued == value.is_some())?;
+    Some(match value {
+        Some(value) => format!("--{option}={value}"),
+        None => format!("--{option}"),
+    })
+}
+
 /// Other names of keys, besides the names of former options.
 const SYNONYMS: [(&str, &str); 5] = [
     ("end", "keep-end"),
@@ -183,7 +217,7 @@ pub fn begins_with_key(text: &str, fits: impl Fn(SettingOption) -> bool) -> bool
     let key = part.split('=').next().unwrap_or_default();
     match find(key, &fits) {
         Some(own) => matches!(own.value, Flag) != part.contains('='),
-        None => fits(SettingOption::Tune) && tune::option(part).is_some(),
+        None => fits(SettingOption::Tune) && option(part).is_some(),
     }
 }
 
@@ -235,7 +269,7 @@ fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pair
 
 /// Describes a key that is none of a setting.
 fn unknown(key: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> String {
-    let option = tune::OPTIONS.iter().find(|(own, ..)| *own == key);
+    let option = OPTIONS.iter().find(|(own, ..)| *own == key);
     match (
         option.filter(|_| fits(SettingOption::Tune)),
         nearest(key, names(fits)),
@@ -250,7 +284,7 @@ fn unknown(key: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> String {
 /// Returns all keys and their other names.
 fn names(fits: impl Fn(SettingOption) -> bool) -> Vec<&'static str> {
     let settings = SETTINGS.iter().filter(|own| fits(own.of));
-    let options = tune::OPTIONS.iter().filter(|_| fits(SettingOption::Tune));
+    let options = OPTIONS.iter().filter(|_| fits(SettingOption::Tune));
     settings
         .flat_map(|own| [own.key, own.name])
         .chain(options.map(|(key, ..)| *key))

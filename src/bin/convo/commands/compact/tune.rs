@@ -1,41 +1,7 @@
-//! Keys of `--tune` that are options of `compact` as well.
+//! Replaces keys of `--tune` that are options with these options.
 
-use super::table::{SettingOption, begins_with_key};
+use super::table::{SettingOption, begins_with_key, option};
 use std::ffi::OsString;
-
-/// A key, its option, and whether it has a value.
-pub const OPTIONS: [(&str, &str, bool); 16] = [
-    ("min-gain", "min-gain", true),
-    ("retry", "ignore-backoff", false),
-    ("if-due", "if-due", false),
-    ("exclude-tool", "exclude-tool", true),
-    ("summary-role", "summary-role", true),
-    ("dates", "dates", true),
-    ("overflow", "overflow", true),
-    ("pin-share", "pin-share", true),
-    ("pin-first-user", "pin-first-user", false),
-    ("chunk", "chunk", true),
-    ("prompt", "prompt", true),
-    ("summary-tool-max", "summary-tool-max", true),
-    ("timeout", "timeout", true),
-    ("retries", "retries", true),
-    ("backoff", "backoff", true),
-    ("max-failures", "max-failures", true),
-];
-
-/// The option of `KEY` or `KEY=VALUE`, as an argument.
-pub fn option(part: &str) -> Option<String> {
-    let (key, value) = part
-        .split_once('=')
-        .map_or((part, None), |(key, value)| (key, Some(value)));
-    let (_, option, _) = OPTIONS
-        .iter()
-        .find(|(own, _, valued)| *own == key && *valued == value.is_some())?;
-    Some(match value {
-        Some(value) => format!("--{option}={value}"),
-        None => format!("--{option}"),
-    })
-}
 
 /// Replaces the keys that are options with these; `None` if there are none.
 pub fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
@@ -108,6 +74,7 @@ fn split(text: &str) -> Option<(Vec<String>, String)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::OPTIONS;
     use super::*;
 
     fn given(words: &[&str]) -> Vec<OsString> {
