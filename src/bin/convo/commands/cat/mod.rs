@@ -4,7 +4,7 @@ mod hashed;
 mod sets;
 
 use super::Run;
-use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
+use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PackArgs, PageArgs, Selecting};
 use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::input::chain_reader;
@@ -122,7 +122,10 @@ impl Run for Cat {
             });
         }
         let unpacked = OutputArgs {
-            pack: false,
+            packing: PackArgs {
+                pack: false,
+                unpack: true,
+            },
             ..self.writing.clone()
         };
         writing.args = &unpacked;
