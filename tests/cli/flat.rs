@@ -355,7 +355,7 @@ fn packed_lines_have_the_hash_of_their_row() {
         .fine()
         .gives(&plain.stdout);
     let unpacked = env.run(&[&["cat", "-q"], &inputs[..]].concat()).fine();
-    env.pipe(&["cat", "-q"], &packed.stdout)
+    env.pipe(&["cat", "--unpack", "-q"], &packed.stdout)
         .fine()
         .gives(&unpacked.stdout);
     // redact changes lines, and keeps those without secrets.

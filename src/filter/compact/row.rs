@@ -1,7 +1,7 @@
 //! Keeps the newest request and as many of the newest messages after it as fit next to a summary of the rest. Shortens
 //! long kept messages, and may cut an exchange after its request.
 
-use super::goal::{CompactionGoal, part};
+use super::goal::CompactionGoal;
 use super::options::{CompactOptions, CompactOverflow};
 use super::prefix::{self, SummaryLimit};
 use super::spend::{self, KeptAtom};
@@ -31,9 +31,6 @@ const SPARE: u64 = 20;
 /// Of a view with more items no second choice is made: it would need a copy of the view, and of many small messages a
 /// choice leaves little.
 const MANY: usize = 10_000;
-
-/// Largest share of the available tokens for messages that the model has not seen, per mille, if not all of them fit.
-const UNSEEN: u64 = 400;
 
 /// The message groups that are kept in any case.
 struct KeptAtoms {
@@ -66,38 +63,20 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         .values()
         .map(|owner| (owner.caller, owner.nth))
         .collect();
-    let lowest = |work: &CompactionState<'_>, places: &KeptAtoms| {
-        let atoms = places.request.iter().chain(&places.newest);
-        let floor = atoms.map(|atom| shortened_atom(work, options, &answered, *atom, Some(LOWEST)));
-        let floor: Vec<KeptAtom> = floor.collect();
-        let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
-        (floor, least)
-    };
-    let strict = kept_atoms(work, work.atoms.len());
-    let (floor, minimum) = lowest(work, &strict);
-    let room = budget.saturating_sub(work.aside() + strict.fixed);
-    let mut places = kept_atoms(work, 0);
-    let (unseen, mut least) = lowest(work, &places);
-    // A summary that the view cannot do without is kept unless another one replaces it.
-    let standing = work.summary_item.filter(|_| !work.can_drop_summary());
-    let standing = standing.map_or(0, |at| work.items[at].now);
-    let free = room.saturating_sub(standing);
-    if least > free {
-        // Not all messages that the model has not seen fit: the summary quotes the oldest.
-        let share = part(free, UNSEEN).saturating_sub(minimum);
-        places = kept_atoms(work, first_unseen(&unseen, &floor, share));
-        least = lowest(work, &places).1;
-    }
+    let places = kept_atoms(work);
+    let room = budget.saturating_sub(work.aside() + places.fixed);
+    let floor: Vec<KeptAtom> = places
+        .request
+        .iter()
+        .chain(&places.newest)
+        .map(|atom| shortened_atom(work, options, &answered, *atom, Some(LOWEST)))
+        .collect();
+    let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
     // A consolidated summary is smaller than the earlier records: consolidate only if those could have been kept.
     let limit = SummaryLimit::of(work, options, Some(budget));
     let freed = work.summary_item.map_or(0, |at| work.items[at].before);
     work.exchanges_summary = matches!(limit, Some(SummaryLimit::One(_))) && least + freed <= room;
-    let summary = summary_reserve(
-        work,
-        options,
-        (limit, standing),
-        (room.saturating_sub(least), room),
-    );
+    let summary = summary_reserve(work, options, limit, (room.saturating_sub(least), room));
     let choose = |work: &mut CompactionState<'_>, summary: u64| {
         let room = (room.saturating_sub(summary), least);
         if let Some(row) = row(work, options, &answered, &places, room) {
@@ -132,8 +111,8 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         return;
     }
     work.exchanges_summary = false;
-    apply(work, &strict, floor);
-    fill(work, options, target, &strict);
+    apply(work, &places, floor);
+    fill(work, options, target, &places);
     if !target.is_met(work) {
         work.drop_summary();
     }
@@ -164,14 +143,16 @@ fn fill(
     super::step::drop::drop_leading_replies(work, "drop");
 }
 
-/// Tokens to reserve for the summary, of the `extra` tokens that are free next to the groups that must be kept. A
-/// summary of `standing` tokens cannot be dropped.
+/// Tokens to reserve for the summary, of `beside` tokens that are free next to the groups that must be kept.
 fn summary_reserve(
     work: &CompactionState<'_>,
     options: &CompactOptions,
-    (limit, standing): (Option<SummaryLimit>, u64),
+    limit: Option<SummaryLimit>,
     (extra, room): (u64, u64),
 ) -> u64 {
+    // A summary that the view cannot do without is kept unless another one replaces it.
+    let standing = work.summary_item.filter(|_| !work.can_drop_summary());
+    let standing = standing.map_or(0, |at| work.items[at].now);
     if !options.steps.summary {
         return standing;
     }
@@ -212,22 +193,7 @@ fn has_thinking(message: &Message<'_>) -> bool {
     })
 }
 
-/// The first of the newest unseen groups that cost at most `room` tokens together, besides those that are kept anyway.
-fn first_unseen(unseen: &[KeptAtom], anyway: &[KeptAtom], mut room: u64) -> usize {
-    let anyway: HashSet<usize> = anyway.iter().map(|kept| kept.atom).collect();
-    let mut first = usize::MAX;
-    for kept in unseen.iter().rev().filter(|kept| !anyway.contains(&kept.atom)) {
-        let Some(left) = room.checked_sub(kept.tokens) else {
-            break;
-        };
-        (room, first) = (left, kept.atom);
-    }
-    first
-}
-
-/// Finds the groups that are kept in any case; of the messages that the model has not seen, those from the group
-/// `first_unseen` on.
-fn kept_atoms(work: &CompactionState<'_>, first_unseen: usize) -> KeptAtoms {
+fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
     let there = |atom: &usize| work.atoms[*atom].level < AtomLevel::Digest;
     let fixed: Vec<usize> = (0..work.atoms.len())
         .filter(|atom| there(atom) && (work.atoms[*atom].pinned || work.waits(*atom)))
@@ -288,8 +254,7 @@ fn kept_atoms(work: &CompactionState<'_>, first_unseen: usize) -> KeptAtoms {
         .map_or(0, |atom| atom + 1);
     let happened = |atom: &usize| work.items[work.atoms[*atom].items[0]].is_user();
     newest.extend(
-        (seen.max(first_unseen)..work.atoms.len())
-            .filter(|atom| free(atom) && happened(atom) && Some(*atom) != request),
+        (seen..work.atoms.len()).filter(|atom| free(atom) && happened(atom) && Some(*atom) != request),
     );
     // A late result may come last, long after its call, which may follow a question of its own. The same holds for a
     // call that waits for another result.

@@ -96,7 +96,7 @@ pub struct Check {
     ///
     /// In place of the violations. The same members with the same types for every session; an absent value is null.
     /// `generate tables` prints the members.
-    #[arg(long, conflicts_with_all = ["fix", "junit"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["fix", "junit"], help_heading = "Output", hide_short_help = true)]
     flat: bool,
     #[command(flatten)]
     request: RequestOptions,

@@ -110,7 +110,7 @@ pub struct Usage {
     ///
     /// The same members with the same types for every session, also for one without recorded usage; an absent value is
     /// null. With --since or --until, only sessions with a request of that time. `generate tables` prints the members.
-    #[arg(long, conflicts_with_all = ["by", "utc", "chart", "to"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["by", "utc", "chart", "to"], help_heading = "Output", hide_short_help = true)]
     flat: bool,
 }
 
