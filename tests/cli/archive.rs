@@ -474,7 +474,7 @@ fn names_that_are_not_utf8_are_preserved() {
     assert_eq!(std::fs::read_to_string(path).unwrap(), "model: x\n");
 }
 
-/// The home has the bytes that a copy lost; without this, only the deleted session would tell.
+/// The home has the bytes that a copy lost; without a repair, the loss is found only after the program deletes the session.
 #[test]
 fn missing_and_damaged_copies_are_repaired() {
     let env = homes();

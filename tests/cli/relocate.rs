@@ -509,7 +509,8 @@ fn a_dry_run_refuses_a_running_session() {
     put(env, ".claude/sessions/1.json", &mark, 3);
     env.run(&["relocate", "--undo", "-n"])
         .status(75)
-        .says("a living process");
+        .says("a living process")
+        .says("would be");
 }
 
 /// Any journal can be undone while its files are unchanged, not only the last one.
@@ -548,12 +549,12 @@ fn an_earlier_relocation_is_undone_by_its_journal() {
     let path = folder.join(&names[0]);
     env.run(&["relocate", "--undo", path.to_str().unwrap()]).status(0);
     let undone = files(env);
-    let is_of_other = |name: &&String| !name.contains("other");
+    let is_of_project = |name: &&String| !name.contains("other");
     assert!(
         undone
             .keys()
-            .filter(is_of_other)
-            .eq(before.keys().filter(is_of_other))
+            .filter(is_of_project)
+            .eq(before.keys().filter(is_of_project))
     );
     env.run(&["relocate", "--undo"]).status(0);
     assert_eq!(files(env), before);

@@ -154,6 +154,7 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["--budget", "60", "--tune", "min-gain=0%,dates=off,retry,pin-first-user", "--best-effort"], &["--budget", "60", "--min-gain", "0%", "--dates", "off", "--ignore-backoff", "--pin-first-user", "--best-effort"]),
     (&["--budget", "60", "--tune", "summary-role=system,overflow=truncate-summary,pin-share=10%", "--best-effort"], &["--budget", "60", "--summary-role", "system", "--overflow", "truncate-summary", "--pin-share", "10%", "--best-effort"]),
     (&["--budget", "900", "--with", "cmd:cat", "--tune", "chunk=900,summary-tool-max=9,timeout=9s,retries=1,backoff=1s,max-failures=2,if-due"], &["--budget", "900", "--with", "cmd:cat", "--chunk", "900", "--summary-tool-max", "9", "--timeout", "9s", "--retries", "1", "--backoff", "1s", "--max-failures", "2", "--if-due"]),
+    (&["--budget", "60", "--stable=off", "--best-effort"], &["--budget", "60", "--keep-prefix", "off", "--best-effort"]),
     (&["--budget", "60", "--stable", "--best-effort"], &["--budget", "60", "--keep-prefix", "on", "--best-effort"]),
     (&["--compat", "langchain:end=first,end-on=user,tool,allow-partial", "--budget", "30"], &["--compat", "langchain:keep-end=first,end-on=user,tool,allow-partial", "--budget", "30"]),
     (&["--compat", "langchain:messages=2"], &["--compat", "langchain:keep-messages=2"]),
@@ -200,6 +201,7 @@ fn an_unknown_or_invalid_key_lists_the_keys() {
         "unknown key 'mask.protct'; did you mean 'mask.protect'?",
     );
     tune("min-gian=5%", "did you mean 'min-gain'?");
+    tune("min-gian=5%", ", retries,");
     tune("min-gain", "min-gain: expected min-gain=VALUE");
     tune("retry=1", "retry: expected no value");
     for (value, key) in [

@@ -28,8 +28,8 @@ pub fn is_allowed(options: &CompactOptions, target: &CompactionGoal) -> bool {
 /// A choice that leaves more than this part of the budget is made again.
 const SPARE: u64 = 20;
 
-/// Of a view with more items no second choice is made: it would need a copy of the view, and of many small messages a
-/// choice leaves little.
+/// Most items of a view for a second choice, which needs a copy of the view. With many small messages, the first choice
+/// leaves few tokens.
 const MANY: usize = 10_000;
 
 /// The message groups that are kept in any case.

@@ -223,7 +223,9 @@ pub(in crate::filter) fn summary_of_span(
     };
     let facts = facts::of(work, span.stays);
     let hands_over = style.handoff && (facts.hands_over() || previous.is_some_and(summarize::is_handoff));
-    let place = facts::working_directory(work.session);
+    let place = (!hands_over)
+        .then(|| facts::working_directory(work.session))
+        .flatten();
     let quoting = match hands_over {
         true => Quoting::Nothing,
         false => Quoting::Texts(place.as_deref()),

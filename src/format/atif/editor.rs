@@ -128,13 +128,7 @@ impl Editor for Atif {
             None => true,
         };
         report.count_loss(Loss::Category, u64::from(!is_usual));
-        losses::members(
-            &annotated.message,
-            annotated.body,
-            &[Loss::Id, Loss::Name],
-            &[NAME],
-            report,
-        );
+        losses::of(annotated, &[Loss::Id, Loss::Name], &[NAME], report);
     }
 }
 

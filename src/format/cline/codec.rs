@@ -188,6 +188,6 @@ impl Editor for Cline {
             u64::from(time.is_some_and(|time| !element::is_exact(&time))),
         );
         let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        losses::of(annotated, &lost, &known, report);
     }
 }

@@ -83,7 +83,7 @@ impl Editor for ClineRoo {
         let is_lost = time.is_some_and(|time| joined || milliseconds(time).is_none());
         lost.extend(is_lost.then_some(Loss::Timestamp));
         let known = ["is_error", "from", Self::NAME, Api::Anthropic.name()];
-        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        losses::of(annotated, &lost, &known, report);
         let is_known = matches!(
             annotated.message.role(),
             Role::User | Role::Assistant | Role::Tool

@@ -88,7 +88,7 @@ impl Editor for Continue {
         let message = &annotated.message;
         // Usage is represented.
         let lost = [Loss::Id, Loss::Timestamp, Loss::Model];
-        losses::members(message, annotated.body, &lost, &["is_error", Self::NAME], report);
+        losses::of(annotated, &lost, &["is_error", Self::NAME], report);
         report.count_loss(Loss::Name, u64::from(message.name.is_some()));
         let is_known = matches!(
             message.role(),

@@ -298,12 +298,6 @@ impl Editor for Copilot {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Category, Loss::Name];
-        losses::members(
-            &annotated.message,
-            annotated.body,
-            &lost,
-            &[NAME, "is_error"],
-            report,
-        );
+        losses::of(annotated, &lost, &[NAME, "is_error"], report);
     }
 }

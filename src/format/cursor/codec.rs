@@ -81,7 +81,7 @@ impl Editor for Transcript {
             Loss::Name,
         ];
         let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        losses::of(annotated, &lost, &known, report);
     }
 }
 

@@ -207,7 +207,7 @@ impl Editor for Droid {
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Usage, Loss::Category, Loss::Name];
         let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        losses::of(annotated, &lost, &known, report);
     }
 }
 

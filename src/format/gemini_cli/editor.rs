@@ -181,7 +181,7 @@ impl Editor for GeminiCli {
         let is_tool = annotated.message.role() == Role::Tool;
         let lost = if is_tool { [Loss::Id] } else { [Loss::Name] };
         let known = [NAME, "is_error", Api::Gemini.name()];
-        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        losses::of(annotated, &lost, &known, report);
         let is_turn = is_tool || matches!(annotated.message.role(), Role::User | Role::Assistant);
         report.count_loss(
             Loss::Category,

@@ -155,13 +155,7 @@ impl Editor for Goose {
         let is_part = |time: &str| time.contains('.') || !time.ends_with('Z');
         let time = message.timestamp().filter(|time| is_part(time) || joined);
         lost.extend(time.map(|_| Loss::Timestamp));
-        losses::members(
-            message,
-            annotated.body,
-            &lost,
-            &["is_error", "visibility"],
-            report,
-        );
+        losses::of(annotated, &lost, &["is_error", "visibility"], report);
         let is_named = message.name.is_some() && message.role() == Role::Tool;
         report.count_loss(Loss::Name, u64::from(is_named));
         let has_place = match message.role() {

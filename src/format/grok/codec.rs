@@ -181,13 +181,7 @@ impl Editor for Grok {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
-        losses::members(
-            &annotated.message,
-            annotated.body,
-            &lost,
-            &["is_error", NAME],
-            report,
-        );
+        losses::of(annotated, &lost, &["is_error", NAME], report);
         let is_timed = !self.is_stream && annotated.message.timestamp().is_some();
         report.count_loss(Loss::Timestamp, u64::from(is_timed));
         let model = self.is_stream && json::member(annotated.body, "model").is_some();

@@ -248,13 +248,7 @@ impl Editor for Kimi {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Model, Loss::Category, Loss::Name];
-        losses::members(
-            &annotated.message,
-            annotated.body,
-            &lost,
-            &["is_error", NAME],
-            report,
-        );
+        losses::of(annotated, &lost, &["is_error", NAME], report);
         let is_lost = self.0 == Variant::Context;
         for (name, loss) in [("timestamp", Loss::Timestamp), ("usage", Loss::Usage)] {
             report.count_loss(

@@ -3,7 +3,7 @@
 use super::records::is_passthrough;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::request_part::{extra_members, has_more_data};
+use crate::format::request::request_part::{AnnotatedMessage, extra_members, has_more_data};
 use crate::format::workspace::{Member, unplaced};
 use crate::model::json;
 use crate::model::message::{Message, Role};
@@ -87,6 +87,11 @@ const MESSAGE: [&str; 15] = [
     "metadata",
     "type",
 ];
+
+/// As [`members`], for a message with its annotations.
+pub fn of(annotated: &AnnotatedMessage<'_>, lost: &[Loss], known: &[&str], report: &mut Report) {
+    members(&annotated.message, annotated.body, lost, known, report);
+}
 
 /// Counts the members of a message that are among these losses, and metadata other than `known`.
 pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str], report: &mut Report) {

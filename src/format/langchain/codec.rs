@@ -99,12 +99,6 @@ impl Editor for Langchain {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Timestamp, Loss::Category];
-        losses::members(
-            &annotated.message,
-            annotated.body,
-            &lost,
-            &[NAME, "is_error", "invalid"],
-            report,
-        );
+        losses::of(annotated, &lost, &[NAME, "is_error", "invalid"], report);
     }
 }

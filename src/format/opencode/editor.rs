@@ -170,7 +170,7 @@ impl Editor for Opencode {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let message = &annotated.message;
-        losses::members(message, annotated.body, &[Loss::Name], &["is_error"], report);
+        losses::of(annotated, &[Loss::Name], &["is_error"], report);
         let has_place = match message.role() {
             Role::User => matches!(message.category(), Category::Dialog | Category::Context),
             role => message.category() == role.category(),

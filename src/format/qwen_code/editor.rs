@@ -165,7 +165,7 @@ impl Editor for QwenCode {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let known = [NAME, "is_error", Api::Gemini.name()];
-        losses::members(&annotated.message, annotated.body, &[Loss::Name], &known, report);
+        losses::of(annotated, &[Loss::Name], &known, report);
         let is_turn = matches!(
             annotated.message.role(),
             Role::User | Role::Assistant | Role::Tool

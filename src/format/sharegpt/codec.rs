@@ -209,13 +209,7 @@ impl Editor for Sharegpt {
             Loss::Category,
             Loss::Name,
         ];
-        losses::members(
-            &annotated.message,
-            annotated.body,
-            &lost,
-            &[NAME, "is_error"],
-            report,
-        );
+        losses::of(annotated, &lost, &[NAME, "is_error"], report);
     }
 }
 

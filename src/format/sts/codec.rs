@@ -117,7 +117,7 @@ impl Editor for Trace {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
-        losses::members(&annotated.message, annotated.body, &lost, &[NAME], report);
+        losses::of(annotated, &lost, &[NAME], report);
     }
 }
 

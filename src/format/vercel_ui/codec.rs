@@ -119,7 +119,7 @@ impl Editor for VercelUi {
         lost.extend((joined && annotated.noted("of").is_none()).then_some(Loss::Id));
         lost.extend((joined || !self.is_old).then_some(Loss::Timestamp));
         let known = [NAME, "is_error", "denied", "invalid"];
-        losses::members(&annotated.message, annotated.body, &lost, &known, report);
+        losses::of(annotated, &lost, &known, report);
         let is_refused = json::member(annotated.body, "refusal").is_some_and(|raw| raw != b"null");
         // Messages of other roles become user messages.
         let is_other = annotated.message.role() == Role::Other;

@@ -251,7 +251,7 @@ impl Journals {
     /// A finished journal.
     ///
     /// # Errors
-    /// Read errors; [`ErrorKind::NotFound`] if there is no journal with this id.
+    /// Read errors; [`ErrorKind::NotFound`] for an unknown id.
     pub fn journal(&self, id: &str) -> Result<Journal> {
         self.read(&format!("{id}{DONE}"), id)
     }

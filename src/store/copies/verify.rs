@@ -1,7 +1,7 @@
 //! Compares copies with their checksums, and with the original files.
 
 use super::source::SnapshotFile;
-use super::{ArchivedSession, Copies, ManifestLine, copy_file};
+use super::{ArchivedSession, Copies, ManifestLine, copy_file, tree};
 use crate::error::{Error, Result};
 use crate::model::key::hex;
 use rustix::fs::OFlags;
@@ -58,7 +58,11 @@ impl Copies {
         if self.reads_copies {
             return matches!(self.sum(kept, line), Ok(Some(sum)) if sum == line.sha256);
         }
-        let facts = self.directory.facts(kept.path(line));
+        let path = kept.path(line);
+        let Ok(Some((folder, name))) = tree::find(&self.directory, &path) else {
+            return false;
+        };
+        let facts = folder.facts(name);
         matches!(facts, Ok(Some(facts)) if facts.regular && facts.size >= line.bytes)
     }
 

@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args};
 
-/// The option of every command that reads sessions.
+/// The option of commands with a status for damage.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Input")]
 pub struct DamageArgs {

@@ -8,9 +8,9 @@ use clap::Args;
 pub struct PackArgs {
     /// Write each session on one line
     ///
-    /// For tools that distribute lines, such as Spark. All commands read packed sessions. The default without --to if the
-    /// first input that is not empty begins with a packed session; with -i, for each file that does; with --output-dir,
-    /// never.
+    /// For tools that distribute lines, such as Spark. All commands read packed sessions. Without --to, the output is packed
+    /// if the first input that is not empty begins with a packed session. With -i, each file keeps its form. With
+    /// --output-dir, files are packed only with this option.
     #[arg(long, hide_short_help = true, conflicts_with = "unpack")]
     pub pack: bool,
     /// Write each record on one line, also if the input is packed

@@ -240,8 +240,11 @@ fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
 /// The command that prints the help of a command; the program implements it itself.
 pub const HELP: &str = "help";
 
-/// Replaces keys that are options in a command line with the options of the program in front; none if there are none.
+/// Rewrites the arguments of a command after global options, see [`Run::expanded`]; none if nothing changes.
 pub fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    if !compact::names_tune(arguments) {
+        return None;
+    }
     let matches = root().ignore_errors(true).try_get_matches_from(arguments).ok()?;
     let (name, inner) = matches.subcommand()?;
     let rest = inner.get_many::<OsString>("").map_or(0, |given| given.len());

@@ -5,7 +5,6 @@ use super::{Member, RowPart};
 use std::collections::BTreeSet;
 
 /// The violations of a session.
-#[derive(Default)]
 pub struct SessionViolations {
     /// The API whose rules were checked.
     pub api: Option<&'static str>,
@@ -50,7 +49,7 @@ impl RowPart for SessionViolations {
         Member::new(
             "valid",
             Boolean(|found| Some(found.is_valid)),
-            "whether there are no errors; with `--strict`, no warnings either",
+            "true without errors; with `--strict`, without warnings too",
         ),
         Member::new(
             "errors",
@@ -80,12 +79,12 @@ impl RowPart for SessionViolations {
         Member::new(
             "first_message",
             Text(|found| found.first(|first| first.message.clone())),
-            "its message",
+            "message of that violation",
         ),
         Member::new(
             "first_line",
             Integer(|found| found.first(|first| first.line).flatten()),
-            "its line of the input, if known",
+            "line of that violation in the input; null if unknown",
         ),
     ];
 }

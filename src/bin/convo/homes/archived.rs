@@ -116,7 +116,7 @@ pub struct Deleted {
 ///
 /// `known` contains the names of the sessions in the homes, `PROGRAM:ID`.
 pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted>> {
-    // Without a home directory, there is no archive either.
+    // The archive needs a home directory.
     let Ok(place) = archive_directory() else {
         return Ok(Vec::new());
     };

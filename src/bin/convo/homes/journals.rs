@@ -7,8 +7,16 @@ use convo::store::changes::Journals;
 use std::path::PathBuf;
 
 fn journal_directory() -> Result<PathBuf> {
+    state_path("convo/relocate")
+}
+
+/// Returns a path in the directory where changes of homes are recorded.
+///
+/// # Errors
+/// [`ErrorKind::Config`] without a home directory.
+pub fn state_path(below: &str) -> Result<PathBuf> {
     let state = home("XDG_STATE_HOME", ".local/state");
-    state.map(|state| state.join("convo/relocate")).ok_or_else(|| {
+    state.map(|state| state.join(below)).ok_or_else(|| {
         Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set")
             .hint("set one of them: changes of homes are recorded there")
     })

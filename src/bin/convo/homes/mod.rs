@@ -12,7 +12,7 @@ pub use archived::{archive_directory, archived_name, keep, long_path, original, 
 pub use databases::{DATABASE, is_database, of_row, report_unread, unread};
 pub use home_cache::{remove_cache, rows};
 pub use home_file::{HomeFile, project_of, unread as unread_path};
-pub use journals::{complete_changes, journals};
+pub use journals::{complete_changes, journals, state_path};
 
 use crate::args::TokenizerArgs;
 use crate::context::Context;

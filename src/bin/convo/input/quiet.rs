@@ -59,13 +59,14 @@ pub fn outlines(
     each: &mut dyn FnMut(Format, Session) -> bool,
 ) -> Result<bool> {
     let mut file = regular::open(path)?;
-    let size = file.metadata().map_err(unread)?.len();
-    if size <= SMALL || !is_json(&head(&mut file).map_err(unread)?) {
-        return sessions(path, given, None, report, each);
-    }
+    let is_large = file.metadata().map_err(unread)?.len() > SMALL;
+    let is_shortened = is_large && is_json(&head(&mut file).map_err(unread)?);
     let length = length_before_write(&file).unwrap_or(u64::MAX);
-    let input = ShortStrings::new(file.take(length));
-    read(Some(path), input, given, report, each)
+    let input = file.take(length);
+    match is_shortened {
+        true => read(Some(path), ShortStrings::new(input), given, report, each),
+        false => read(Some(path), input, given, report, each),
+    }
 }
 
 fn unread(error: io::Error) -> Error {

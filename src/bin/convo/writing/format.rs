@@ -7,6 +7,7 @@ use crate::input::input_source::peek_stdin;
 use crate::input::input_source::{detect_file, unwrapped};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
+use convo::format::packed::HashFn;
 use convo::format::page::PageOptions;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -31,6 +32,8 @@ pub struct OutputFormat<'a> {
     pub to: Option<Format>,
     /// Options of page formats.
     pub page: PageOptions,
+    /// The hash to write on packed lines.
+    pub hash: Option<HashFn>,
 }
 
 impl OutputArgs {
@@ -39,7 +42,7 @@ impl OutputArgs {
         let to = match (self.to, &self.output) {
             (Some(TargetFormat::Format(format)), _) => Some(format),
             (Some(TargetFormat::Same), _) => Some(same(inputs, reading)?),
-            (None, Some(path)) if self.packing.option().is_none() => of_ending(path)?,
+            (None, Some(path)) if !self.packing.pack => of_ending(path)?,
             _ => None,
         };
         Ok(self.writing(to))
@@ -51,7 +54,12 @@ impl OutputArgs {
             remote_images: self.images,
             ..PageOptions::default()
         };
-        OutputFormat { args: self, to, page }
+        OutputFormat {
+            args: self,
+            to,
+            page,
+            hash: None,
+        }
     }
 
     /// Whether the result of a change is written rather than stored.
@@ -65,7 +73,7 @@ impl OutputFormat<'_> {
     pub fn check(&self) -> Result<()> {
         if let (Some(option), false) = (self.args.packing.option(), self.format() == Format::Native) {
             let error = Error::new(ErrorKind::Usage, format!("{option} conflicts with --to FORMAT"));
-            return Err(error.hint("omit one of them"));
+            return Err(error.hint("omit one of them; the extension of an output file is a format too"));
         }
         match self.to {
             Some(to) if self.args.images && to != Format::Markdown => {
@@ -82,7 +90,7 @@ impl OutputFormat<'_> {
         match self.args.packing.option() {
             None if is_given || self.format() != Format::Native => Packing::Never,
             None => Packing::AsInput,
-            Some(_) => self.args.packing.pack.into(),
+            Some(_) => self.hash.map_or(self.args.packing.pack.into(), Packing::Hashed),
         }
     }
 

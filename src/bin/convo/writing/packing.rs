@@ -2,13 +2,15 @@
 
 use crate::context::Context;
 use convo::error::Error;
-use convo::format::packed::Packer;
+use convo::format::packed::{HashFn, Packer};
 use std::io::{self, Write};
 
 /// Whether each session is written on one line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Packing {
     Always,
+    /// With the hash of each session.
+    Hashed(HashFn),
     Never,
     /// If the first input that is not empty begins with a packed session.
     AsInput,
@@ -27,13 +29,16 @@ pub fn packing(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    if packing == Packing::Never {
+    if matches!(packing, Packing::Never) {
         return write(out);
     }
     let mut packer = OptionalPacker {
         context,
         packing,
-        packer: Packer::new(out),
+        packer: match packing {
+            Packing::Hashed(hash) => Packer::new(out).hashing(hash),
+            _ => Packer::new(out),
+        },
     };
     let done = write(&mut packer);
     // Write pending data, so that an error follows the data before it.
@@ -50,7 +55,7 @@ struct OptionalPacker<'w> {
 
 impl Write for OptionalPacker<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.packing == Packing::Always || self.context.is_input_packed() {
+        match !matches!(self.packing, Packing::AsInput) || self.context.is_input_packed() {
             true => self.packer.write(bytes),
             false => self.packer.get_mut().write(bytes),
         }

@@ -33,6 +33,14 @@ pub struct Done {
 pub const EVENT: &str = "evt_new";
 
 impl Case {
+    /// A compaction that succeeds.
+    pub fn compacted(session: Session, wish: &Wish) -> (Case, Done) {
+        let case = Case::new(session, wish);
+        let outcome = case.plan(&case.before, &case.options).unwrap();
+        let done = case.done(outcome).unwrap();
+        (case, done)
+    }
+
     pub fn new(before: Session, wish: &Wish) -> Case {
         let view = View::replay(&before);
         let tokenizer = Tokenizer::named(wish.tokenizer).unwrap();

@@ -144,9 +144,7 @@ fn an_extract_quotes_no_line_of_a_search() {
             pins: Vec::new(),
             tokenizer: "chars4",
         };
-        let case = Case::new(session.clone(), &wish);
-        let outcome = case.plan(&case.before, &case.options).unwrap();
-        let done = case.done(outcome).unwrap();
+        let (_, done) = Case::compacted(session.clone(), &wish);
         let summary = done
             .view
             .items

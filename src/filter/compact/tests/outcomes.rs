@@ -92,9 +92,7 @@ fn placeholders_keep_the_outcome_of_a_failed_call() {
         pins: Vec::new(),
         tokenizer: "chars4",
     };
-    let case = Case::new(session, &wish);
-    let outcome = case.plan(&case.before, &case.options).unwrap();
-    let done = case.done(outcome).unwrap();
+    let (case, done) = Case::compacted(session, &wish);
     let (bytes, stream) = done.stream();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     for placeholder in [

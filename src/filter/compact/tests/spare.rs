@@ -15,9 +15,7 @@ fn compacted(lines: &[String], share: u64) -> (Case, Done, u64, u64) {
         pins: Vec::new(),
         tokenizer: "chars4",
     };
-    let case = Case::new(session, &wish);
-    let outcome = case.plan(&case.before, &case.options).unwrap();
-    let done = case.done(outcome).unwrap();
+    let (case, done) = Case::compacted(session, &wish);
     let budget = case.options.budget.unwrap();
     let now = case.size(&done.after, &done.view).tokens;
     (case, done, now, budget)

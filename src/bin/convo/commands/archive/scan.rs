@@ -67,6 +67,8 @@ pub fn all(
                 }
             }
         }
+        // The rows of a database name the sessions of the files next to it.
+        let is_whole = is_whole && databases.is_some();
         let part_in = |base: &Path, files, rows: Rows| HomePart {
             base: base.to_path_buf(),
             home: homes::short_path(base),

@@ -1,10 +1,9 @@
 //! `cat`: prints the complete log, or the view in another format.
 
-mod hashed;
 mod sets;
 
 use super::Run;
-use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PackArgs, PageArgs, Selecting};
+use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
 use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::input::chain_reader;
@@ -21,7 +20,9 @@ use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::{LineJoiner, LineWriter};
 use convo::filter::select;
+use convo::filter::sieve::fingerprint;
 use convo::filter::stable::stable;
+use convo::format::packed::HashFn;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::{Format, Stream};
@@ -116,21 +117,10 @@ impl Run for Cat {
             returns: to != Format::Native && !self.stable,
             ..(&self.reading).into()
         };
-        if !self.hash {
-            return write_to(context, writing, |out| {
-                self.print(context, &inputs, reading, writing, out)
-            });
-        }
-        let unpacked = OutputArgs {
-            packing: PackArgs {
-                pack: false,
-                unpack: true,
-            },
-            ..self.writing.clone()
-        };
-        writing.args = &unpacked;
+        let hash: HashFn = |session| fingerprint(session, &View::replay(session));
+        writing.hash = self.hash.then_some(hash);
         write_to(context, writing, |out| {
-            hashed::pack(out, |out| self.print(context, &inputs, reading, writing, out))
+            self.print(context, &inputs, reading, writing, out)
         })
     }
 }

@@ -28,6 +28,7 @@ use settings::{CompactSettings, Keys};
 use std::ffi::OsString;
 use strategy_args::StrategyArgs;
 use summarizer::CompactionWriter;
+pub use tune::names_tune;
 
 /// Columns of a dry run.
 const COLUMNS: [Column; 5] = [

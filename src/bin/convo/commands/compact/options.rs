@@ -129,7 +129,8 @@ impl StrategyArgs {
                 .unwrap_or(250),
             summary_budget: self.summary.summary_budget,
             asks: self.writer().is_some(),
-            keep_prefix: (self.stable || self.keep_prefix == "on") && settings.system.is_none(),
+            keep_prefix: (self.stable.as_ref().unwrap_or(&self.keep_prefix) == "on")
+                && settings.system.is_none(),
             overflow: self.overflow,
             min_gain: self.trigger.min_gain,
             best_effort: self.best_effort,

@@ -109,8 +109,9 @@ pub struct StrategyArgs {
     #[arg(long, value_name = "WHEN", default_value = "on", value_parser = ["on", "off"], hide_possible_values = true, hide_short_help = true, help_heading = "Summary")]
     pub(super) keep_prefix: String,
     /// --keep-prefix on
-    #[arg(long, hide = true, conflicts_with = "keep_prefix", help_heading = "Summary")]
-    pub(super) stable: bool,
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "on", value_parser = ["on", "off"])]
+    #[arg(hide = true, conflicts_with = "keep_prefix", help_heading = "Summary")]
+    pub(super) stable: Option<String>,
     /// Never drop this message (repeatable)
     #[arg(long, value_name = "ID", help_heading = "Budget")]
     pub(super) pin: Vec<String>,

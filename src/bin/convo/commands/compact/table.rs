@@ -267,7 +267,7 @@ fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pair
     Ok(pairs)
 }
 
-/// Describes a key that is none of a setting.
+/// Describes a key without a setting.
 fn unknown(key: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> String {
     let option = OPTIONS.iter().find(|(own, ..)| *own == key);
     match (
@@ -293,7 +293,9 @@ fn names(fits: impl Fn(SettingOption) -> bool) -> Vec<&'static str> {
 
 /// Returns a hint that lists the supported keys.
 fn keys(fits: impl Fn(SettingOption) -> bool) -> String {
+    let options = OPTIONS.iter().filter(|_| fits(SettingOption::Tune));
     let keys = SETTINGS.iter().filter(|own| fits(own.of)).map(|own| own.key);
+    let keys = keys.chain(options.map(|(key, ..)| *key));
     format!("supported keys: {}", keys.collect::<Vec<_>>().join(", "))
 }
 

@@ -5,6 +5,9 @@ use std::ffi::OsString;
 
 /// Replaces the keys that are options with these; `None` if there are none.
 pub fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    if !names_tune(arguments) {
+        return None;
+    }
     let mut out: Vec<OsString> = Vec::with_capacity(arguments.len());
     let mut found = false;
     let mut given = arguments.iter();
@@ -36,7 +39,13 @@ pub fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
     found.then_some(out)
 }
 
-/// Splits `KEY=VALUE,...` into options and the other keys; `None` if there is no option, or the text is misspelled.
+/// Whether a command line may have settings; without them, it is neither parsed twice nor copied.
+pub fn names_tune(arguments: &[OsString]) -> bool {
+    let is_tune = |argument: &OsString| argument.as_encoded_bytes().starts_with(b"--tune");
+    arguments.iter().any(is_tune)
+}
+
+/// Splits `KEY=VALUE,...` into options and the other keys; `None` without an option, or with a semicolon before a key.
 fn split(text: &str) -> Option<(Vec<String>, String)> {
     let is_key = |text: &str| begins_with_key(text, |of| of == SettingOption::Tune);
     if text.match_indices(';').any(|(at, _)| is_key(&text[at + 1..])) {

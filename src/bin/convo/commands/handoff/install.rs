@@ -1,6 +1,6 @@
 //! Installs a session in another program's directory: writes the file, then the index.
 
-use super::new_files::{FOLDER_MODE, enter, write_new};
+use super::new_files::{FOLDER_MODE, write_index, write_new};
 use super::{HandoffSession, undo};
 use crate::context::Context;
 use crate::errors::named;
@@ -44,7 +44,7 @@ pub fn install(context: &Context, ready: HandoffSession<'_>, is_dry: bool, json:
                     write_new(context, &slot.path, &ready.bytes)?;
                 }
                 if let Some(index) = &slot.index {
-                    enter(context, index)?;
+                    write_index(context, index)?;
                 }
                 sync_file(&slot.path).map_err(|error| error.kind(ErrorKind::Unsure))?;
             }

@@ -5,7 +5,7 @@ use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::IndexChange;
-use convo::store::{FileStat, Rewrite, make_folders};
+use convo::store::{FileStat, Rewrite, make_folders, remove_file};
 use std::path::{Path, PathBuf};
 
 /// Mode of created directories.
@@ -31,23 +31,33 @@ pub fn write(path: &Path, bytes: &[u8], options: &Rewrite) -> anyhow::Result<()>
     })
 }
 
-/// Adds a session to an index, unless another program has changed the index in the meantime.
-pub fn enter(context: &Context, index: &IndexChange) -> anyhow::Result<()> {
+/// Removes an index that had these bytes, unless another program has changed it in the meantime.
+pub fn remove_index(path: &Path, now: &[u8], lock: Option<&Path>) -> anyhow::Result<()> {
+    let _lock = lock.map(DirectoryLock::new).transpose()?;
+    if std::fs::read(path).ok().as_deref() != Some(now) {
+        return Err(modified(path).into());
+    }
+    Ok(remove_file(path)?)
+}
+
+fn modified(path: &Path) -> Error {
+    let error = Error::new(ErrorKind::Locked, "modified by another program");
+    named(
+        error.hint("the session can be resumed by its id"),
+        &path_name(path),
+    )
+}
+
+/// Replaces an index, unless another program has changed it in the meantime.
+pub fn write_index(context: &Context, index: &IndexChange) -> anyhow::Result<()> {
     let _lock = index.lock.as_deref().map(DirectoryLock::new).transpose()?;
-    let changed = || {
-        let error = Error::new(ErrorKind::Locked, "modified by another program");
-        named(
-            error.hint("the session can be resumed by its id"),
-            &path_name(&index.path),
-        )
-    };
     let read = match std::fs::File::open(&index.path) {
         Ok(file) => Some(FileStat::of(&file).map_err(|error| Error::io(path_name(&index.path), error))?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(Error::io(path_name(&index.path), error).into()),
     };
     if std::fs::read(&index.path).ok() != index.old {
-        return Err(changed().into());
+        return Err(modified(&index.path).into());
     }
     let options = Rewrite {
         is_new: read.is_none(),

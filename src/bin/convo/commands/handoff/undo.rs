@@ -1,38 +1,37 @@
-//! Removes an installed session again, with its entry in the index of the program. A journal lists what was installed.
+//! Undoes an installation: removes the session and its entry in the index of the program. A journal lists installed
+//! sessions.
 
 use super::HandoffSession;
-use super::new_files::{FOLDER_MODE, enter, write};
+use super::new_files::{FOLDER_MODE, remove_index, write, write_index};
 use crate::context::Context;
-use crate::environment::home;
 use crate::errors::named;
-use crate::homes::{long_path, short_path};
+use crate::homes::{long_path, short_path, state_path};
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{IndexChange, SessionSlot, without_project, without_session};
 use convo::model::key;
-use convo::store::{Rewrite, make_folders, remove_file};
+use convo::store::{FileStat, Rewrite, make_folders, remove_file};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Maximum size of an index in bytes whose old content is noted. In a larger one, the entry alone is removed.
-const LARGEST: usize = 256 << 10;
+const LARGEST: usize = 32 << 10;
 
 /// Path of the file that lists installed sessions.
 fn journal() -> Result<PathBuf> {
-    let state = home("XDG_STATE_HOME", ".local/state");
-    state
-        .map(|state| state.join("convo/handoff.jsonl"))
-        .ok_or_else(|| {
-            Error::new(ErrorKind::Config, "neither HOME nor XDG_STATE_HOME is set")
-                .hint("set one of them: changes of homes are recorded there")
-        })
+    state_path("convo/handoff.jsonl")
 }
 
 /// Notes the files that are about to be written.
 pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -> anyhow::Result<()> {
     let journal = journal()?;
-    let mut lines = std::fs::read(&journal).unwrap_or_default();
+    let (mut lines, read) = match File::open(&journal) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), None),
+        file => read_journal(file).map_err(|error| Error::io(path_name(&journal), error))?,
+    };
     let short = |path: &Path| path_name(&short_path(path));
     let created = slot.beside.iter().filter(|(path, _)| !path.exists());
     let created: Vec<String> = created.map(|(path, _)| short(path)).collect();
@@ -55,10 +54,19 @@ pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -
         make_folders(folder, FOLDER_MODE)?;
     }
     let options = Rewrite {
+        is_new: read.is_none(),
+        read,
         lock_timeout: context.lock_timeout(),
         ..Rewrite::default()
     };
     write(&journal, &lines, &options)
+}
+
+fn read_journal(file: io::Result<File>) -> io::Result<(Vec<u8>, Option<FileStat>)> {
+    let mut file = file?;
+    let mut lines = Vec::new();
+    file.read_to_end(&mut lines)?;
+    Ok((lines, Some(FileStat::of(&file)?)))
 }
 
 /// Removes an installed session that has not changed since.
@@ -95,7 +103,7 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
         let is_kept = folder.is_some_and(|folder| !is_alone(folder, &path, &created));
         let index = same.iter().find(|one| one["index"].is_object());
         if let Some(one) = index.filter(|_| !is_kept) {
-            leave(
+            remove_entry(
                 context,
                 &one["index"],
                 id,
@@ -131,21 +139,27 @@ fn is_alone(folder: &Path, session: &Path, created: &[PathBuf]) -> bool {
         .and_then(Path::file_name)
         .unwrap_or(OsStr::new(""));
     let is_own = |path: &PathBuf| path == session || created.contains(path) || *path == folder.join(below);
-    [folder.to_path_buf(), folder.join(below)].iter().all(|folder| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).all(|path| is_own(&path))
-    })
+    [folder.to_path_buf(), folder.join(below)]
+        .iter()
+        .all(|folder| match std::fs::read_dir(folder) {
+            Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_own(&entry.path()))),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        })
 }
 
 /// Takes a session out of an index: restores its old content, or removes the entry if the index has changed since.
-fn leave(context: &Context, noted_index: &Value, id: &str, project: &str) -> anyhow::Result<()> {
+fn remove_entry(context: &Context, noted_index: &Value, id: &str, project: &str) -> anyhow::Result<()> {
     let path = noted(&noted_index["path"]);
-    let Ok(now) = std::fs::read(&path) else {
-        return Ok(());
+    let now = match std::fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        read => read.map_err(|error| Error::io(path_name(&path), error))?,
     };
     let is_unchanged = noted_index["sha256"] == key::sha256(&now);
+    let lock = noted_index["lock"]
+        .is_string()
+        .then(|| noted(&noted_index["lock"]));
     if is_unchanged && noted_index["is_new"] == true {
-        return Ok(remove_file(&path)?);
+        return remove_index(&path, &now, lock.as_deref());
     }
     let old = noted_index["old"].as_str().filter(|_| is_unchanged);
     let new = match old {
@@ -153,14 +167,11 @@ fn leave(context: &Context, noted_index: &Value, id: &str, project: &str) -> any
         None => without_session(&now, id).or_else(|| without_project(&now, project)),
     };
     let Some(new) = new else { return Ok(()) };
-    let lock = noted_index["lock"]
-        .is_string()
-        .then(|| noted(&noted_index["lock"]));
     let change = IndexChange {
         path,
         old: Some(now),
         new,
         lock,
     };
-    enter(context, &change)
+    write_index(context, &change)
 }

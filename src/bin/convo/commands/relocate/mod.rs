@@ -246,7 +246,11 @@ impl Relocate {
         let programs: Vec<&str> = programs.filter_map(serde_json::Value::as_str).collect();
         for home in homes::all() {
             if programs.contains(&home.program.name) {
-                self.refuse_running(context, &home)?;
+                match self.refuse_running(context, &home) {
+                    // The plan is of use, too.
+                    Err(error) if self.dry_run => context.output.error(&error),
+                    refused => refused?,
+                }
             }
         }
         let changes = journals.undoing(&journal)?;
