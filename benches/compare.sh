@@ -98,7 +98,9 @@ pair "append --stream, 100,000 / cat >> file; sync" \
     "'$convo' remove -q --purge many; '$convo' new --id many" "rm -f '$work/copy.jsonl'"
 pair "cat, $megabytes MB / cat | cat" "'$convo' cat '$work/big.jsonl' | cat" "cat '$work/big.jsonl' | cat"
 pair "truncate --keep-last 100 / cat | cat" "'$convo' truncate --keep-last 100 < '$work/big.jsonl'" "cat '$work/big.jsonl' | cat"
-command -v jq >/dev/null && pair "cat, $megabytes MB / jq -c ." "'$convo' cat '$work/big.jsonl'" "jq -c . '$work/big.jsonl'"
+for other in jq jaq; do
+    command -v "$other" >/dev/null && pair "cat, $megabytes MB / $other -c ." "'$convo' cat '$work/big.jsonl'" "$other -c . '$work/big.jsonl'"
+done
 pair "migrate $megabytes MB / cat | cat" "'$convo' migrate -q '$work/big.jsonl' --out '$work/out'" "cat '$work/big.jsonl' | cat" "rm -rf '$work/out'"
 unsynced="import os,sys
 for name in os.listdir(sys.argv[1]):
