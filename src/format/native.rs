@@ -1,6 +1,6 @@
 //! The native format: a stream of records, one per line, which are passed on unchanged.
 
-use super::lines::ByteLines;
+use super::lines::{BlockReader, ByteLines};
 use super::packed;
 use super::report::Report;
 use super::{FormatSpec, ReadFn, Reader, SessionCount};
@@ -40,6 +40,16 @@ impl<R: Read> NativeReader<R> {
     }
 }
 
+impl<'b> NativeReader<&'b [u8]> {
+    /// Reads a block of lines; `place` is the number of the line before it, and the offset of the block.
+    pub fn of_block(block: &'b [u8], place: Position) -> Self {
+        NativeReader {
+            lines: ByteLines::behind(place, block),
+            packed: Packed::default(),
+        }
+    }
+}
+
 impl<R: Read> Reader for NativeReader<R> {
     fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>> {
         if !self.packed.is_done() {
@@ -68,6 +78,38 @@ impl<R: Read> Reader for NativeReader<R> {
         check(&record, report)?;
         Ok(Some(record))
     }
+
+    fn blocks(&mut self) -> Option<&mut dyn BlockReader> {
+        self.packed.is_done().then_some(&mut self.lines)
+    }
+}
+
+/// The number of lines in a block if a reader would pass all of them on as they are and report nothing: records that are
+/// neither damaged nor packed nor of a newer version. `at` is the offset of the block in its input.
+pub fn sound_lines(block: &[u8], at: u64) -> Option<u64> {
+    std::str::from_utf8(block).ok()?;
+    let (mut begin, mut lines) = (0, 0);
+    let ends = memchr::memchr_iter(b'\n', block).map(|end| end + 1);
+    let open = (block.last().is_some_and(|last| *last != b'\n')).then_some(block.len());
+    for end in ends.chain(open) {
+        lines += 1;
+        let place = Position {
+            line: lines,
+            offset: at + begin as u64,
+        };
+        match Record::reparse(&block[begin..end], place).kind {
+            Line::Message(_) => {}
+            Line::Event(event) if event.is_header() => {
+                newer_version(event.raw).is_none().then_some(())?;
+            }
+            Line::Event(event) if event.name() != packed::TYPE => {}
+            // A blank line is not JSON.
+            _ if block[begin..end].trim_ascii().is_empty() => {}
+            _ => return None,
+        }
+        begin = end;
+    }
+    Some(lines)
 }
 
 /// The lines of a packed session, and its position.

@@ -13,7 +13,7 @@ use memchr::memmem;
 use std::io::{self, Write};
 
 /// The type of such a line.
-const TYPE: &str = "packed";
+pub(super) const TYPE: &str = "packed";
 
 /// The lines of a packed session, each with its newline; `None` if the record is not one, or damaged.
 pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {

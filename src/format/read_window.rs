@@ -68,14 +68,31 @@ impl<R: Read> Window<R> {
             self.buffer
                 .resize((size * 2).clamp(FIRST, BLOCK).max(self.end * 2), 0);
         }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let read = self.read_past(&mut buffer[self.end..]);
+        self.buffer = buffer;
+        self.end += read?;
+        Ok(())
+    }
+
+    /// Reads the bytes after the window into another buffer; returns their number, 0 at the end of the input.
+    pub fn read_past(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.ended = true,
-                Ok(read) => self.end += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            match self.input.read(buffer) {
+                Ok(read) => {
+                    self.ended = read == 0;
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
-            return Ok(());
         }
+    }
+
+    /// Makes bytes that were read past the window, which must be empty, its content.
+    pub fn put_back(&mut self, bytes: &[u8]) {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(bytes);
+        (self.start, self.end) = (0, bytes.len());
     }
 }

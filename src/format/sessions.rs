@@ -1,5 +1,6 @@
 //! Streams of sessions: read from an input one at a time, and converted to a record stream.
 
+use super::lines::BlockReader;
 use super::report::Report;
 use crate::error::{Error, Result};
 use crate::model::record::{Record, RecordKind};
@@ -163,4 +164,9 @@ impl<'r> Sessions<'r> {
 pub trait Reader {
     /// The next record, which borrows the reader's buffer. Problems go to the report.
     fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>>;
+
+    /// The input from the next record on, if its lines are the records: then they can be checked and copied in blocks.
+    fn blocks(&mut self) -> Option<&mut dyn BlockReader> {
+        None
+    }
 }

@@ -61,8 +61,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Parses a line again that was a message or an event, and so is UTF-8.
-    pub(super) fn reparse(full: &'a [u8], place: Position) -> Record<'a> {
+    /// Parses a line that is not blank and is known to be UTF-8, for example because it was parsed before.
+    pub(crate) fn reparse(full: &'a [u8], place: Position) -> Record<'a> {
         let body = body_of(full, place);
         Record {
             full,

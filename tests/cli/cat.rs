@@ -300,3 +300,57 @@ fn pipes_are_enlarged_when_much_passes() {
         );
     }
 }
+
+/// A file of several blocks, which a second thread checks; what it does not pass is read line by line.
+#[test]
+fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
+    let env = Env::new();
+    let mut lines = vec!["{\"type\":\"session\",\"version\":1,\"id\":\"big\"}".to_string()];
+    let text = "gearbox ".repeat(100);
+    lines.extend((0..6000).map(|nth| format!("{{\"role\":\"user\",\"content\":\"{nth} {text}\"}}")));
+    let sound = lines.join("\n") + "\n";
+    assert!(sound.len() > 4_000_000);
+    env.write("big.jsonl", &sound);
+    env.run(&["cat", "big.jsonl"]).fine().gives(&sound);
+    env.run(&["cat", "big.jsonl", "./big.jsonl"])
+        .fine()
+        .gives(sound.repeat(2));
+    env.pipe(&["cat"], &sound).fine().gives(&sound);
+    env.pipe(&["cat"], format!("\u{feff}{}", sound.trim_end()))
+        .fine()
+        .gives(format!("\u{feff}{}", sound.trim_end()));
+
+    for at in [2, 3000, 5999] {
+        let mut damaged = lines.clone();
+        damaged[at] = "damaged".to_string();
+        let damaged = damaged.join("\n");
+        env.write("damaged.jsonl", &damaged);
+        let run = env.run(&["cat", "damaged.jsonl"]).status(65).gives(&damaged);
+        assert!(
+            run.stderr.contains(&format!("damaged.jsonl:{}: byte", at + 1)),
+            "{}",
+            run.stderr
+        );
+    }
+
+    let mut packed = lines.clone();
+    packed[3000] = format!(
+        "{{\"type\":\"packed\",\"records\":[{},{}]}}",
+        lines[3000], lines[3000]
+    );
+    let mut unpacked = lines.clone();
+    unpacked.insert(3000, lines[3000].clone());
+    env.pipe(&["cat", "--unpack"], packed.join("\n"))
+        .status(0)
+        .gives(unpacked.join("\n"));
+
+    let mut newer = lines.clone();
+    newer[3000] = "{\"type\":\"session\",\"version\":99,\"id\":\"next\"}".to_string();
+    env.write("newer.jsonl", newer.join("\n"));
+    let run = env.run(&["cat", "newer.jsonl"]).status(65);
+    assert!(
+        run.stderr
+            .contains("newer.jsonl:3001: byte 2500098: written by a newer version")
+    );
+    run.gives(lines[..3000].join("\n") + "\n");
+}

@@ -331,7 +331,11 @@ fn more(bytes: &mut Vec<u8>) -> std::io::Result<usize> {
 /// The lines of a group, those of packed sessions among them, and where they stand.
 fn split<'g>(group: &'g [u8], at: &mut Position) -> Vec<(Cow<'g, [u8]>, Position)> {
     let mut lines = Vec::new();
-    for full in group.split_inclusive(|byte| *byte == b'\n') {
+    let mut begin = 0;
+    while begin < group.len() {
+        let length = memchr::memchr(b'\n', &group[begin..]).map_or(group.len() - begin, |end| end + 1);
+        let full = &group[begin..begin + length];
+        begin += length;
         let place = Position {
             line: at.line + 1,
             offset: at.offset,

@@ -1,5 +1,6 @@
 //! `cat`: prints the complete log, or the view in another format.
 
+mod blocks;
 mod sets;
 
 use super::Run;
@@ -25,7 +26,7 @@ use convo::filter::stable::stable;
 use convo::format::packed::HashFn;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
-use convo::format::{Format, Stream};
+use convo::format::{Format, Reader, Stream};
 use convo::model::session::Session;
 use convo::model::view::View;
 use sets::{SetArgs, SetSelection};
@@ -273,30 +274,12 @@ impl Cat {
                 return Ok(());
             }
         };
-        let mut report = Report::default();
         let mut lines = LineWriter::new(out);
-        loop {
-            let record = match reader.next(&mut report) {
-                Ok(Some(record)) => record,
-                Ok(None) => break,
-                Err(error) => return Err(named(error, &label).into()),
-            };
-            if report.findings.is_empty() {
-                lines.write(record.full)?;
-                continue;
-            }
-            if self.reading.strict && report.is_damaged() {
-                context.output.report(&label, &mut report);
-                return Err(named(stopped(), &label).into());
-            }
-            lines.write(record.full)?;
-            // Report in batches, so that a file full of damage takes constant memory.
-            if report.findings.len() >= 4096 {
-                context.output.report(&label, &mut report);
-            }
+        let strict = self.reading.strict;
+        match reader.blocks() {
+            Some(blocks) => blocks::copy(context, &label, strict, blocks, &mut lines),
+            None => copy_records(context, &label, strict, reader.as_mut(), &mut lines),
         }
-        context.output.report(&label, &mut report);
-        Ok(())
     }
 
     fn export(
@@ -384,4 +367,37 @@ impl Cat {
             None => Ok(session),
         }
     }
+}
+
+/// Copies records, and reports damage.
+fn copy_records(
+    context: &Context,
+    label: &str,
+    strict: bool,
+    reader: &mut dyn Reader,
+    lines: &mut LineWriter<'_>,
+) -> anyhow::Result<()> {
+    let mut report = Report::default();
+    loop {
+        let record = match reader.next(&mut report) {
+            Ok(Some(record)) => record,
+            Ok(None) => break,
+            Err(error) => return Err(named(error, label).into()),
+        };
+        if report.findings.is_empty() {
+            lines.write(record.full)?;
+            continue;
+        }
+        if strict && report.is_damaged() {
+            context.output.report(label, &mut report);
+            return Err(named(stopped(), label).into());
+        }
+        lines.write(record.full)?;
+        // Report in batches, so that a file full of damage takes constant memory.
+        if report.findings.len() >= 4096 {
+            context.output.report(label, &mut report);
+        }
+    }
+    context.output.report(label, &mut report);
+    Ok(())
 }

@@ -207,8 +207,14 @@ impl Run for Search {
                     }
                     damaged.0 += scanned.damaged;
                     damaged.1 += u64::from(scanned.damaged > 0);
+                    let is_first = !printer.has_printed();
                     let printed = printer.session(&mut *out, source, &scanned.matched);
-                    Ok(printed.map_err(|error| Error::io("cannot write", error))?)
+                    // The first match is shown at once; the others fill the buffer.
+                    let flushed = match is_first && printer.has_printed() {
+                        true => printed.and_then(|()| out.flush()),
+                        false => printed,
+                    };
+                    Ok(flushed.map_err(|error| Error::io("cannot write", error))?)
                 },
             )
         };
