@@ -1,4 +1,4 @@
-//! Copies a file of records in blocks of lines, which a second thread checks while this one reads and writes.
+//! Copies a file of records in blocks of lines, which other threads check while this one reads and writes.
 
 use super::copy_records;
 use crate::context::Context;
@@ -7,10 +7,15 @@ use convo::error::{Error, Position};
 use convo::filter::materialize::LineWriter;
 use convo::format::lines::{AfterBlock, Block, BlockReader};
 use convo::format::native::{NativeReader, sound_lines};
+use convo::model::threads::cores;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Blocks that are being checked while another one is read.
-const AHEAD: usize = 3;
+/// Most threads that check. To read and write takes a third of the time of one of them.
+const CHECKERS: usize = 3;
+
+/// Blocks with their offsets for a thread, and the blocks that it has checked with the number of their lines if all are
+/// sound.
+type Checker = (Sender<(Block, u64)>, Receiver<(Block, Option<u64>)>);
 
 /// Copies the lines of an input unchanged, and reports damage.
 pub fn copy(
@@ -54,22 +59,34 @@ pub fn copy(
         }
     };
     std::thread::scope(|scope| {
-        let (to_check, blocks) = channel();
-        let (results, checked) = channel();
-        scope.spawn(move || check(&blocks, &results));
+        let checkers: Vec<Checker> = (0..cores().clamp(1, CHECKERS))
+            .map(|_| {
+                let (to_check, blocks) = channel();
+                let (results, checked) = channel();
+                scope.spawn(move || check(&blocks, &results));
+                (to_check, checked)
+            })
+            .collect();
         let mut spare = Vec::new();
-        let (mut waiting, mut next) = (0, Some((block, AfterBlock::More, more)));
+        // Blocks sent and received; each goes to the next thread, so they come back in order.
+        let (mut sent, mut received) = (0, 0);
+        let mut next = Some((block, AfterBlock::More, more));
         let mut failed = None;
         while let Some((block, after, begin)) = next {
             // Without its receiver, which ends with this function alone, nothing is checked.
-            let _ = to_check.send((block, begin));
-            waiting += 1;
-            let allowed = if after == AfterBlock::More { AHEAD } else { 0 };
-            while waiting > allowed {
-                let Ok((block, sound)) = checked.recv() else { break };
+            let _ = checkers[sent % checkers.len()].0.send((block, begin));
+            sent += 1;
+            let allowed = if after == AfterBlock::More {
+                2 * checkers.len()
+            } else {
+                0
+            };
+            while sent - received > allowed
+                && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
+            {
+                received += 1;
                 write(&block, sound)?;
                 spare.push(block);
-                waiting -= 1;
             }
             next = match after {
                 AfterBlock::End => None,
@@ -86,11 +103,11 @@ pub fn copy(
             };
         }
         // What was read before an error comes before it.
-        while waiting > 0
-            && let Ok((block, sound)) = checked.recv()
+        while received < sent
+            && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
         {
+            received += 1;
             write(&block, sound)?;
-            waiting -= 1;
         }
         failed.map_or(Ok(()), Err)
     })
