@@ -1,6 +1,6 @@
 //! Parses and edits raw elements.
 
-use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::json::{self, Dialect, Members, ObjectBuilder, array, quoted};
 use std::collections::HashSet;
 
 /// Calls `found` for each member of an object; does nothing for other values.
@@ -46,26 +46,6 @@ pub(super) fn text_member(object: &[u8], name: &str) -> Option<String> {
 /// The object with members changed; any other value unchanged.
 pub(super) fn set(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Vec<u8> {
     json::with_members(object, changes).unwrap_or_else(|_| object.to_vec())
-}
-
-/// An array of raw values.
-pub(super) fn array<T: AsRef<[u8]>>(values: impl IntoIterator<Item = T>) -> Vec<u8> {
-    let mut out = vec![b'['];
-    for value in values {
-        if out.len() > 1 {
-            out.push(b',');
-        }
-        out.extend_from_slice(value.as_ref());
-    }
-    out.push(b']');
-    out
-}
-
-/// A text as a JSON string.
-pub(super) fn quoted(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
-    json::push_text(&mut out, text);
-    out
 }
 
 /// A text part of this type.

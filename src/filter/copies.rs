@@ -2,21 +2,8 @@
 //! equal input gives equal bytes.
 
 use crate::model::chain::COPIED_FROM;
-use crate::model::json::{self, ObjectBuilder};
-use crate::model::key;
+use crate::model::json::{self, quoted, wrapped};
 use crate::model::session::Session;
-
-/// Derives an id from a text: the prefix and `digits` hexadecimal digits.
-pub fn derived_id(prefix: &str, from: &str, digits: usize) -> String {
-    format!("{prefix}{}", &key::sha256(from.as_bytes())[..digits])
-}
-
-/// Encodes a text as a JSON string.
-pub fn quoted(text: &str) -> Vec<u8> {
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, text);
-    raw
-}
 
 /// A member of a session's header.
 pub fn header_member(session: &Session, name: &str) -> Option<Vec<u8>> {
@@ -29,11 +16,7 @@ pub fn copy_message(body: &[u8], of: &str, id: &str, changes: &[(&str, Option<&[
     let (of, id) = (quoted(of), quoted(id));
     let metadata = json::member(body, "metadata").filter(|raw| raw.first() == Some(&b'{'));
     let noted = metadata.and_then(|raw| json::with_members(raw, &[(COPIED_FROM, Some(&of))]).ok());
-    let noted = noted.unwrap_or_else(|| {
-        let mut metadata = ObjectBuilder::default();
-        metadata.raw(COPIED_FROM, &of);
-        metadata.finish()
-    });
+    let noted = noted.unwrap_or_else(|| wrapped(COPIED_FROM, &of));
     let mut all: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&id)), ("metadata", Some(&noted))];
     all.extend_from_slice(changes);
     json::with_members(body, &all).ok()

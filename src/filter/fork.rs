@@ -1,10 +1,8 @@
 //! Forks a session: copies its beginning into a new session. Messages keep their ids.
-
-use super::copies::derived_id;
 use super::split;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::exchange::Cuts;
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use crate::model::key;
 use crate::model::note::is_note;
 use crate::model::session::Session;
@@ -108,7 +106,7 @@ impl<'s> Fork<'s> {
     pub fn derived_id(&self) -> String {
         let parent = self.session.header_text("id").unwrap_or_default();
         let at = self.at.as_deref().unwrap_or_default();
-        derived_id("session_", &format!("fork\n{parent}\n{at}\n{}", self.end), 16)
+        key::id_from("session_", format!("fork\n{parent}\n{at}\n{}", self.end))
     }
 
     /// Builds the session.
@@ -144,11 +142,7 @@ fn with_id(session: &Session, parent: &str, id: &str) -> Session {
         true => key::uuid(id.as_bytes()),
         false => id.to_string(),
     };
-    let [from, to] = [parent, &own].map(|text| {
-        let mut quoted = Vec::new();
-        json::push_text(&mut quoted, text);
-        quoted
-    });
+    let [from, to] = [parent, &own].map(quoted);
     let finder = memmem::Finder::new(&from);
     let renamed = |raw: &[u8]| {
         let mut out = Vec::with_capacity(raw.len());

@@ -4,7 +4,7 @@ use super::overview::{TAGS, tags_of};
 use super::{Plan, Stamp};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::{Action, Event};
-use crate::model::json::{self, Dialect, ObjectBuilder, push_text};
+use crate::model::json::{self, Dialect, quoted, wrapped};
 use crate::model::note::{NOTE, is_note};
 use crate::model::session::{Class, Session};
 
@@ -60,17 +60,13 @@ pub fn set_title(session: &Session, title: &str, stamp: impl FnOnce(&str) -> Res
         "" if old.is_empty() => Ok(Plan::Nothing("no title was set".to_string())),
         "" => change(session, TITLE, None, "title removed".to_string(), stamp),
         title if title == old => Ok(Plan::Nothing(format!("the title is '{title}'"))),
-        title => {
-            let mut value = Vec::new();
-            push_text(&mut value, title);
-            change(
-                session,
-                TITLE,
-                Some(value),
-                format!("title set to '{title}'"),
-                stamp,
-            )
-        }
+        title => change(
+            session,
+            TITLE,
+            Some(quoted(title)),
+            format!("title set to '{title}'"),
+            stamp,
+        ),
     }
 }
 
@@ -96,15 +92,7 @@ pub fn set_tags(
     if tags == old {
         return Ok(Plan::Nothing(list(&tags)));
     }
-    let mut value = b"[".to_vec();
-    for (nth, tag) in tags.iter().enumerate() {
-        if nth > 0 {
-            value.push(b',');
-        }
-        push_text(&mut value, tag);
-    }
-    value.push(b']');
-    let value = Some(value).filter(|_| !tags.is_empty());
+    let value = (!tags.is_empty()).then(|| json::texts(&tags));
     change(session, TAGS, value, list(&tags), stamp)
 }
 
@@ -127,12 +115,8 @@ pub fn add_note(
         return Err(error.hint("list the ids of messages with: convo context INPUT | jq -r .id"));
     }
     let stamp = stamp(text)?;
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", NOTE)
-        .text("id", &stamp.id)
-        .text("at", &stamp.at)
-        .text("text", text);
+    let mut event = stamp.event(NOTE);
+    event.text("text", text);
     if let Some(id) = of {
         event.text("of", id);
     }
@@ -156,22 +140,13 @@ fn change(
         return Err(error.hint("import the session first: convo migrate FILE"));
     }
     let stamp = stamp(&what)?;
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "meta")
-        .text("id", &stamp.id)
-        .text("at", &stamp.at);
+    let mut event = stamp.event("meta");
     match value {
         Some(value) => {
-            let mut set = ObjectBuilder::default();
-            set.raw(name, value);
-            event.raw("set", set.finish());
+            event.raw("set", wrapped(name, value));
         }
         None => {
-            let mut names = b"[".to_vec();
-            push_text(&mut names, name);
-            names.push(b']');
-            event.raw("unset", names);
+            event.raw("unset", json::texts([name]));
         }
     }
     Ok(Plan::Lines(vec![event.finish()], what))

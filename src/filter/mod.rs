@@ -50,6 +50,8 @@ mod toml_error;
 pub mod truncate;
 pub mod usage;
 
+pub use crate::model::event::Stamp;
+
 /// The planned change of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
@@ -59,13 +61,4 @@ pub enum Plan {
     Refused(String),
     /// The lines to append, without newlines, and a short description.
     Lines(Vec<Vec<u8>>, String),
-}
-
-/// Id and time of a new event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
-    /// `evt_` and 16 hex digits.
-    pub id: String,
-    /// RFC 3339.
-    pub at: String,
 }

@@ -2,7 +2,7 @@
 
 use super::Stamp;
 use super::materialize::remaining_lines;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self};
 use crate::model::session::{DerivedLine, Session};
 use crate::model::view::View;
 use crate::tokens::counter;
@@ -66,24 +66,15 @@ pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) ->
 
 /// The event in the session that receives a history.
 pub fn adoption_event(stamp: &Stamp, source: &str, name: &str) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "link")
-        .text("id", &stamp.id)
-        .text("at", &stamp.at)
-        .text("promoted_from", source)
-        .text("alias", name);
+    let mut event = stamp.event("link");
+    event.text("promoted_from", source).text("alias", name);
     event.finish()
 }
 
 /// The event in the session whose history is copied. It is written first, so that no history is copied twice.
 pub fn reservation_event(stamp: &Stamp, target: &str) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "link")
-        .text("id", &stamp.id)
-        .text("at", &stamp.at)
-        .text("promoted_to", target);
+    let mut event = stamp.event("link");
+    event.text("promoted_to", target);
     event.finish()
 }
 

@@ -14,7 +14,7 @@ use crate::check::{self, Api, CheckOptions, Fixed, Mode, Repair, message_id};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::format::request::{self, ProviderRequest};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::session::Session;
 use crate::model::view::View;
 use align::{AlignStep, RepairedMessage};
@@ -226,8 +226,7 @@ fn named(body: Vec<u8>, wanted: Option<String>, session: &str, taken: &mut HashS
     let Some(id) = ids.find(|id| !taken.contains(id)) else {
         return body;
     };
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, &id);
+    let raw = quoted(&id);
     taken.insert(id);
     json::with_members(&body, &[("id", Some(&raw))]).unwrap_or(body)
 }

@@ -3,7 +3,7 @@
 use super::{Plan, Stamp, appended, metadata};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::{Action, Event};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self};
 use crate::model::session::{Class, Session};
 use std::collections::HashSet;
 
@@ -64,12 +64,8 @@ pub fn plan(
         }
     };
     let stamp = stamp(&id)?;
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "restore")
-        .text("id", &stamp.id)
-        .text("at", &stamp.at)
-        .text("of", &id);
+    let mut event = stamp.event("restore");
+    event.text("of", &id);
     Ok(Plan::Lines(vec![event.finish()], format!("undid {kind} {id}")))
 }
 

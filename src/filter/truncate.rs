@@ -3,7 +3,6 @@
 use super::{Plan, Stamp};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::exchange::Cuts;
-use crate::model::json::ObjectBuilder;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -53,11 +52,7 @@ pub fn plan(session: &Session, cut: &CutPoint, stamp: impl FnOnce(&str) -> Resul
         _ => None,
     };
     let stamp = stamp(id.as_deref().unwrap_or("all"))?;
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "truncate")
-        .text("id", &stamp.id)
-        .text("at", &stamp.at);
+    let mut event = stamp.event("truncate");
     match &id {
         Some(id) => event.text("before", id),
         None => event.raw("before", "null"),

@@ -2,7 +2,7 @@
 //! that belong to a single session.
 
 use super::Format;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::time;
 
@@ -71,8 +71,7 @@ pub fn continued_metadata(metadata: &[u8], dated: Option<(Option<&str>, u64)>) -
     let mut inner = conversation_members(metadata)?;
     if let Some((first, tokens)) = dated {
         if let Some(first) = first {
-            let mut value = Vec::new();
-            json::push_text(&mut value, time::local(first).as_deref().unwrap_or(first));
+            let value = quoted(time::local(first).as_deref().unwrap_or(first));
             inner = json::with_members(&inner, &[("original_created_at", Some(&value))]).ok()?;
         }
         let tokens = tokens.to_string().into_bytes();

@@ -25,6 +25,13 @@ pub fn folded(key: &[u8]) -> Cow<'_, [u8]> {
     )
 }
 
+/// The text as a JSON string, escaped as Go does.
+pub fn quoted(text: &str) -> Vec<u8> {
+    let mut raw = Vec::with_capacity(text.len() + 2);
+    push_text(&mut raw, text);
+    raw
+}
+
 /// Appends a quoted string.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');

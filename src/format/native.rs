@@ -6,7 +6,7 @@ use super::report::Report;
 use super::{FormatSpec, ReadFn, Reader, SessionCount};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::event;
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use crate::model::key;
 use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
@@ -179,9 +179,7 @@ impl HeaderBuilder {
     /// Sets a string member, if there is a value.
     pub fn text(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
         if let Some(value) = value {
-            let mut raw = Vec::with_capacity(value.len() + 2);
-            json::push_text(&mut raw, value);
-            self.members.push((name, raw));
+            self.members.push((name, quoted(value)));
         }
         self
     }
@@ -214,11 +212,7 @@ impl HeaderBuilder {
 
     /// The header line with this id.
     pub fn finish(&self, id: &str) -> Vec<u8> {
-        let mut built = json::ObjectBuilder::default();
-        built
-            .text("type", "session")
-            .raw("version", event::VERSION.to_string())
-            .text("id", id);
+        let mut built = event::begin_session(id);
         for (name, value) in &self.members {
             built.raw(name, value);
         }

@@ -3,8 +3,8 @@
 use super::Format;
 use super::report::{Loss, Report};
 use super::request::Api;
-use super::request::request_part::{array, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::event;
+use crate::model::json::{self, Dialect, array, quoted, wrapped};
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -29,12 +29,8 @@ pub fn of_event(event: &[u8]) -> Option<&[u8]> {
 
 /// An event for an encrypted summary: it covers the messages before it and has no text.
 pub fn event(raw: &[u8], covered: Option<(&String, &String)>) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "summary")
-        .text("id", &format!("evt_{}", &key::sha256(raw)[..16]))
-        .text("at", "1970-01-01T00:00:00Z")
-        .text("content", "");
+    let mut event = event::begin("summary", &key::id_from("evt_", raw));
+    event.text("at", event::EPOCH).text("content", "");
     match covered {
         Some((first, last)) => event.raw("covers", array([quoted(first), quoted(last)])),
         None => event.raw("here", "true"),

@@ -163,7 +163,7 @@ impl<'a> DocumentSource<'a> {
     pub fn name_or_hash(&self) -> String {
         match self.name {
             Some(name) => name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-            None => format!("session_{}", &key::sha256(self.bytes)[..16]),
+            None => key::id_from("session_", self.bytes),
         }
     }
 

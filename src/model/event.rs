@@ -1,10 +1,48 @@
 //! Events: the header and the records that change a session's view.
 
-use super::json::{self, Dialect};
+use super::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 
 /// The format version that this program writes, and the highest that it reads.
 pub const VERSION: u64 = 1;
+
+/// The time of an event whose source has none.
+pub const EPOCH: &str = "1970-01-01T00:00:00Z";
+
+/// Id and time of a new event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// `evt_` and 16 hex digits.
+    pub id: String,
+    /// RFC 3339.
+    pub at: String,
+}
+
+impl Stamp {
+    /// Begins the line of an event of this type.
+    pub fn event(&self, kind: &str) -> ObjectBuilder {
+        let mut event = begin(kind, &self.id);
+        event.text("at", &self.at);
+        event
+    }
+}
+
+/// Begins the line of an event of this type; its time and further members follow.
+pub fn begin(kind: &str, id: &str) -> ObjectBuilder {
+    let mut event = ObjectBuilder::default();
+    event.text("type", kind).text("id", id);
+    event
+}
+
+/// Begins the header of a session; further members follow.
+pub fn begin_session(id: &str) -> ObjectBuilder {
+    let mut header = ObjectBuilder::default();
+    header
+        .text("type", "session")
+        .raw("version", VERSION.to_string())
+        .text("id", id);
+    header
+}
 
 /// An event line: its type and its bytes.
 #[derive(Clone, Copy, Debug)]

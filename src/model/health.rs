@@ -13,10 +13,11 @@
 //! These are the states of PenguiFlow. Nothing here reads a clock; callers pass the current time.
 
 use super::event::{Action, Attempt};
-use super::json::{self, ObjectBuilder};
+use super::json::{self};
 use super::message::{Category, Role};
 use super::session::{Class, Session};
 use super::time;
+use crate::model::event;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -205,10 +206,8 @@ impl Policy {
 impl Health {
     /// The `attempt` event that records the failure; `by` is the summarizer.
     pub fn event(&self, id: &str, at: &str, by: &str) -> Vec<u8> {
-        let mut event = ObjectBuilder::default();
+        let mut event = event::begin("attempt", id);
         event
-            .text("type", "attempt")
-            .text("id", id)
             .text("at", at)
             .text("of", "summary")
             .raw("failures", self.failures.to_string());

@@ -111,6 +111,11 @@ pub fn sha256(bytes: &[u8]) -> String {
     sha256_of([bytes])
 }
 
+/// An id derived from data: the prefix, such as `evt_`, and 16 hex digits of its SHA-256.
+pub fn id_from(prefix: &str, data: impl AsRef<[u8]>) -> String {
+    format!("{prefix}{}", &sha256(data.as_ref())[..16])
+}
+
 /// SHA-256 of concatenated slices as 64 hex digits.
 pub fn sha256_of<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
     hex(&digest(pieces))

@@ -7,6 +7,7 @@ use super::{Appender, LogReader, Store, atomic, log_name, no_session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::model::chain::{self, ChainLinks};
+use crate::model::event;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
@@ -15,22 +16,10 @@ use std::collections::HashSet;
 
 /// The link event that names a continuation; `aliases` are names of the old session that move to the new one.
 pub fn link(id: &str, at: &str, child: &str, aliases: &[String]) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "link")
-        .text("id", id)
-        .text("at", at)
-        .text("continued_to", child);
+    let mut event = event::begin("link", id);
+    event.text("at", at).text("continued_to", child);
     if !aliases.is_empty() {
-        let mut names = Vec::from(b"[");
-        for (nth, name) in aliases.iter().enumerate() {
-            if nth > 0 {
-                names.push(b',');
-            }
-            json::push_text(&mut names, name);
-        }
-        names.push(b']');
-        event.raw("aliases", names);
+        event.raw("aliases", json::texts(aliases));
     }
     event.finish()
 }

@@ -6,26 +6,15 @@ use super::{Store, atomic, log_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Reader;
 use crate::format::report::Report;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::event;
+use crate::model::json::{self, Dialect};
 use crate::model::record::RecordKind as Line;
 use crate::model::session::{Class, Session};
 
 /// The event that names the sessions into which one was split.
 pub fn event(id: &str, at: &str, pieces: &[String]) -> Vec<u8> {
-    let mut into = vec![b'['];
-    for (nth, piece) in pieces.iter().enumerate() {
-        if nth > 0 {
-            into.push(b',');
-        }
-        json::push_text(&mut into, piece);
-    }
-    into.push(b']');
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "split")
-        .text("id", id)
-        .text("at", at)
-        .raw("into", into);
+    let mut event = event::begin("split", id);
+    event.text("at", at).raw("into", json::texts(pieces));
     event.finish()
 }
 

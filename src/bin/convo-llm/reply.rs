@@ -1,11 +1,9 @@
 //! Converts a reply of an API to message records with its metadata.
-
-use crate::request::list;
 use crate::retry::RequestFailure;
 use crate::service_error;
 use convo::error::Position;
 use convo::format::request::{self, Api};
-use convo::model::json::{self, Dialect, Members, ObjectBuilder};
+use convo::model::json::{self, Dialect, Members, ObjectBuilder, array};
 use convo::model::key;
 use convo::model::message::{Message, ToolCall};
 use convo::model::record::Record;
@@ -217,7 +215,7 @@ fn calls(raw: &[u8]) -> Vec<u8> {
         changes.extend(built.as_deref().map(|raw| ("id", Some(raw))));
         json::with_members(&call, &changes).unwrap_or(call)
     });
-    list(each)
+    array(each)
 }
 
 fn anthropic(body: &[u8]) -> Result<ReplyParts<'_>, RequestFailure> {
@@ -232,7 +230,7 @@ fn anthropic(body: &[u8]) -> Result<ReplyParts<'_>, RequestFailure> {
             element.raw("content", json::member(only, "text").unwrap_or(b"\"\""));
         }
         blocks => {
-            element.raw("content", list(blocks.iter()));
+            element.raw("content", array(blocks.iter()));
         }
     }
     let found = request::records(Api::Anthropic, &element.finish());
@@ -278,7 +276,7 @@ fn item(raw: &[u8]) -> Vec<u8> {
             _ => part,
         }
     };
-    let content = list(parts.iter().map(bare));
+    let content = array(parts.iter().map(bare));
     json::with_members(&item, &[("content", Some(&content))]).unwrap_or(item)
 }
 

@@ -5,7 +5,7 @@ use crate::tools::ToolOffer;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::request::{self, Api, ProviderRequest};
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::json::{self, ObjectBuilder, array};
 use convo::model::session::Session;
 use convo::model::view::View;
 
@@ -56,10 +56,10 @@ impl RequestInput<'_> {
     fn chat(&self, request: &ProviderRequest, body: &mut ObjectBuilder) {
         body.raw(
             "messages",
-            list(request.elements.iter().map(|element| &element.raw)),
+            array(request.elements.iter().map(|element| &element.raw)),
         );
         if !self.offers.is_empty() {
-            body.raw("tools", list(self.offers.iter().map(ToolOffer::chat)));
+            body.raw("tools", array(self.offers.iter().map(ToolOffer::chat)));
         }
         if let Some(most) = self.settings.max_tokens {
             // OpenAI's newer models accept only the new name; most other services only the old one.
@@ -80,19 +80,19 @@ impl RequestInput<'_> {
         }
         body.raw(
             "messages",
-            list(request.elements.iter().map(|element| &element.raw)),
+            array(request.elements.iter().map(|element| &element.raw)),
         );
         let most = self.settings.max_tokens.unwrap_or(MOST_TOKENS);
         body.raw("max_tokens", most.to_string());
         if !self.offers.is_empty() {
-            body.raw("tools", list(self.offers.iter().map(ToolOffer::anthropic)));
+            body.raw("tools", array(self.offers.iter().map(ToolOffer::anthropic)));
             return;
         }
         // A history with calls is accepted only if tools are defined.
         let called = called(request);
         if !called.is_empty() {
             let open = called.iter().map(|name| ToolOffer::open(name).anthropic());
-            body.raw("tools", list(open));
+            body.raw("tools", array(open));
             body.raw("tool_choice", r#"{"type":"none"}"#);
         }
     }
@@ -103,20 +103,20 @@ impl RequestInput<'_> {
         }
         let elements = request.elements.iter().map(|element| element.raw.clone());
         if self.keeps_state() {
-            body.raw("input", list(elements));
+            body.raw("input", array(elements));
         } else {
             // Ids refer to items stored by the service, and it stores none.
             let bare = elements.map(|raw| match json::member(&raw, "type") {
                 Some(br#""item_reference""#) => raw,
                 _ => json::with_members(&raw, &[("id", None)]).unwrap_or(raw),
             });
-            body.raw("input", list(bare)).raw("store", "false");
+            body.raw("input", array(bare)).raw("store", "false");
             if self.encrypted {
                 body.raw("include", r#"["reasoning.encrypted_content"]"#);
             }
         }
         if !self.offers.is_empty() {
-            body.raw("tools", list(self.offers.iter().map(ToolOffer::responses)));
+            body.raw("tools", array(self.offers.iter().map(ToolOffer::responses)));
         }
         if let Some(most) = self.settings.max_tokens {
             body.raw("max_output_tokens", most.to_string());
@@ -145,17 +145,4 @@ fn called(request: &ProviderRequest) -> Vec<String> {
         }
     }
     names
-}
-
-/// Encodes an array of values.
-pub fn list(elements: impl Iterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
-    let mut out = vec![b'['];
-    for (nth, element) in elements.enumerate() {
-        if nth > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(element.as_ref());
-    }
-    out.push(b']');
-    out
 }

@@ -5,7 +5,7 @@ use crate::environment::variable;
 use crate::key::{self, ApiKey};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::request::Api;
-use convo::model::json::{self, Dialect};
+use convo::model::json::{self, Dialect, quoted};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -269,11 +269,7 @@ fn parameter((name, value): &(String, String)) -> (String, Option<Vec<u8>>) {
     }
     let raw = match json::value_end(raw, 0, Dialect::Strict) {
         Ok(end) if end == raw.len() => raw.to_vec(),
-        _ => {
-            let mut quoted = Vec::new();
-            json::push_text(&mut quoted, value);
-            quoted
-        }
+        _ => quoted(value),
     };
     (name.clone(), Some(raw))
 }

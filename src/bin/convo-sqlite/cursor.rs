@@ -3,12 +3,12 @@
 
 use super::NOWHERE;
 use super::database::{self, Database, number};
-use super::session_lines::{self, array, object, quoted};
+use super::session_lines::{self, object};
 use super::system::{DatabaseSystem, SystemRow};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::workspace::Workspace;
-use convo::model::json::{self, Dialect, ObjectBuilder};
+use convo::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use convo::model::session::Session;
 use convo::model::time;
 use std::collections::BTreeSet;
@@ -253,11 +253,7 @@ impl Bubble<'_> {
         }
         let about = tool.as_ref().map(|tool| tool.about.as_slice());
         if let Some(about) = about.filter(|about| *about != b"{}") {
-            let mut own = ObjectBuilder::default();
-            own.raw("tool", about);
-            let mut metadata = ObjectBuilder::default();
-            metadata.raw(NAME, own.finish());
-            message.raw("metadata", metadata.finish());
+            message.raw("metadata", wrapped(NAME, wrapped("tool", about)));
         }
         let result = tool.and_then(|tool| tool.result(self.id, time.as_deref()));
         std::iter::once(message.finish()).chain(result).collect()

@@ -3,12 +3,12 @@
 
 use super::database::{self, Database, number, utc};
 use super::opencode::raw;
-use super::session_lines::{self, array, quoted};
+use super::session_lines;
 use super::system::{DatabaseSystem, SystemRow};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::{self, DocumentSource, Format};
-use convo::model::json::ObjectBuilder;
+use convo::model::json::{ObjectBuilder, array, quoted};
 use convo::model::session::Session;
 
 /// The definition of this system.

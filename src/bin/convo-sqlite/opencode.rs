@@ -2,12 +2,12 @@
 //! prints, and reads it with the codec of that format.
 
 use super::database::{self, Database, number};
-use super::session_lines::{self, array};
+use super::session_lines;
 use super::system::{DatabaseSystem, SystemRow};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::{self, DocumentSource, Format};
-use convo::model::json::{self, Dialect, ObjectBuilder};
+use convo::model::json::{self, Dialect, ObjectBuilder, array};
 use convo::model::session::Session;
 use convo::model::time;
 use rusqlite::types::ValueRef;
@@ -190,9 +190,7 @@ pub fn raw(value: ValueRef<'_>) -> Option<Vec<u8>> {
         ValueRef::Integer(number) => Some(number.to_string().into_bytes()),
         ValueRef::Real(number) if number.is_finite() => Some(format!("{number:?}").into_bytes()),
         ValueRef::Real(_) => None,
-        ValueRef::Text(text) | ValueRef::Blob(text) => {
-            Some(session_lines::quoted(&String::from_utf8_lossy(text)))
-        }
+        ValueRef::Text(text) | ValueRef::Blob(text) => Some(json::quoted(&String::from_utf8_lossy(text))),
     }
 }
 

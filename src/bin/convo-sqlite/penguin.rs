@@ -6,7 +6,7 @@ use super::system::{DatabaseSystem, SystemRow};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::{self, DocumentSource, Format};
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::json::{self, ObjectBuilder, quoted};
 use convo::model::key;
 use convo::model::session::{Class, Session};
 
@@ -81,12 +81,6 @@ fn renamed(session: &Session, row: &SystemRow, snapshot: &Snapshot, report: &mut
         }
     }
     Ok(built)
-}
-
-fn quoted(text: &str) -> Vec<u8> {
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, text);
-    raw
 }
 
 fn header(

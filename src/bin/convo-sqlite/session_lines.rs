@@ -77,19 +77,6 @@ pub fn passthrough(system: &str, raw: &[u8]) -> Vec<u8> {
     event.finish()
 }
 
-/// Encodes a text as JSON.
-pub fn quoted(text: &str) -> Vec<u8> {
-    let mut raw = Vec::with_capacity(text.len() + 2);
-    json::push_text(&mut raw, text);
-    raw
-}
-
-/// Encodes an array of these values.
-pub fn array<V: AsRef<[u8]>>(values: &[V]) -> Vec<u8> {
-    let values: Vec<&[u8]> = values.iter().map(AsRef::as_ref).collect();
-    [b"[".as_slice(), &values.join(&b','), b"]"].concat()
-}
-
 /// Returns the value on one line; `None` if the bytes are not a JSON value.
 pub fn value(raw: &[u8]) -> Option<Vec<u8>> {
     let raw = raw.trim_ascii();

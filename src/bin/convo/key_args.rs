@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
-use convo::model::json::{self, Dialect, ObjectBuilder};
+use convo::model::json::{self, Dialect, ObjectBuilder, quoted};
 use convo::model::key;
 use convo::model::scope::signature::is_main_alias;
 use convo::model::scope::{Dimension, KeyForm, KeyRequest, Links, ScopeSettings};
@@ -106,9 +106,7 @@ impl KeyNames {
     pub fn header(&self, metadata: &[(String, Vec<u8>)]) -> Vec<(&'static str, Vec<u8>)> {
         let mut members = Vec::new();
         if let Some(key) = &self.key {
-            let mut raw = Vec::new();
-            json::push_text(&mut raw, key);
-            members.push(("key", raw));
+            members.push(("key", quoted(key)));
         }
         members.extend(self.scope.clone().map(|scope| ("scope", scope)));
         let mut object = ObjectBuilder::default();

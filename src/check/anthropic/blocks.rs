@@ -2,8 +2,8 @@
 
 use super::Anthropic;
 use crate::check::history::History;
-use crate::check::raw::{array, elements, set, text_part};
-use crate::model::json;
+use crate::check::raw::{elements, set, text_part};
+use crate::model::json::{self, array};
 use std::borrow::Cow;
 
 /// The messages of a history.

@@ -3,9 +3,9 @@
 use super::blocks::{AnthropicHistory, blocks, with_blocks};
 use super::facts::{AnthropicFacts, AnthropicRole, CheckedBlock};
 use crate::check::finding::{ApiViolation, Mode};
-use crate::check::raw::{array, quoted, result_text, set, short_id, text_part};
+use crate::check::raw::{result_text, set, short_id, text_part};
 use crate::check::rules::HistoryRule;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -4,9 +4,9 @@ use super::blocks::{AnthropicHistory, blocks, with_blocks};
 use super::facts::{AnthropicContent, CheckedBlock};
 use super::{pairs, shape};
 use crate::check::finding::ApiViolation;
-use crate::check::raw::{array, elements, quoted, result_text, set, text_member, text_part};
+use crate::check::raw::{elements, result_text, set, text_member, text_part};
 use crate::check::rules::HistoryRule;
-use crate::model::json;
+use crate::model::json::{self, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

@@ -4,9 +4,9 @@ use super::blocks::AnthropicHistory;
 use super::facts::{AnthropicRole, CheckedBlock};
 use super::loop_start;
 use crate::check::finding::{ApiViolation, Mode};
-use crate::check::raw::{array, quoted, set};
+use crate::check::raw::set;
 use crate::check::rules::HistoryRule;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::collections::{HashSet, VecDeque};
 
 /// The placeholder for a missing start of a history.

@@ -2,8 +2,8 @@
 
 use super::Gemini;
 use crate::check::history::History;
-use crate::check::raw::{array, elements, set};
-use crate::model::json;
+use crate::check::raw::{elements, set};
+use crate::model::json::{self, array};
 
 /// The turns of a history.
 pub(super) type TurnHistory<'a, 'o> = History<'a, 'o, Gemini>;

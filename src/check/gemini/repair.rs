@@ -4,9 +4,9 @@ use super::facts::{GeminiPart, GeminiRole};
 use super::parts::{TurnHistory, parts, with_parts};
 use super::responses;
 use crate::check::finding::{ApiViolation, Mode};
-use crate::check::raw::{array, quoted, set};
+use crate::check::raw::set;
 use crate::check::rules::HistoryRule;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use std::collections::HashSet;
 
 /// The value that the API accepts in place of a missing signature (gemini-cli, `geminiChat.ts`).
@@ -43,9 +43,9 @@ fn roles(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings
             "system" | "developer" if index == leading => {
                 leading += 1;
                 let parts = parts(&history.pieces[index].raw).into_iter().map(<[u8]>::to_vec);
-                let mut instructions = ObjectBuilder::default();
-                instructions.raw("parts", array(parts.collect::<Vec<_>>()));
-                history.system.push(instructions.finish());
+                history
+                    .system
+                    .push(wrapped("parts", array(parts.collect::<Vec<_>>())));
                 history.remove(index);
                 history.record_change(rule, index, "moved leading system content to the instructions");
                 continue;
@@ -114,10 +114,9 @@ fn beginning(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>) {
             }
         }
         None => {
-            let mut part = ObjectBuilder::default();
-            part.text("text", BEGINNING);
             let mut turn = ObjectBuilder::default();
-            turn.text("role", "user").raw("parts", array([part.finish()]));
+            turn.text("role", "user")
+                .raw("parts", array([wrapped("text", quoted(BEGINNING))]));
             let id = history.ids.message("beginning", rule.id, 0);
             history.insert(0, turn.finish(), id);
             history.record_change(rule, 0, "inserted a placeholder for the missing beginning");

@@ -3,9 +3,9 @@
 use super::facts::{GeminiPart, GeminiRole, NamedCall};
 use super::parts::{TurnHistory, parts, with_parts};
 use crate::check::finding::{ApiViolation, Mode};
-use crate::check::raw::{array, quoted, result_text, set, short_id};
+use crate::check::raw::{result_text, set, short_id};
 use crate::check::rules::HistoryRule;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -121,11 +121,10 @@ fn without(
                 .and_then(|raw| json::member(raw, "response"))
                 .unwrap_or_default();
             let output = json::member(held, "output").filter(|output| output.starts_with(b"\""));
-            let mut part = ObjectBuilder::default();
-            part.text("text", &result_text(output.unwrap_or(held)));
+            let part = wrapped("text", quoted(&result_text(output.unwrap_or(held))));
             match apart {
-                true => texts.push(part.finish()),
-                false => kept.push(Cow::Owned(part.finish())),
+                true => texts.push(part),
+                false => kept.push(Cow::Owned(part)),
             }
         }
     }
@@ -313,9 +312,7 @@ fn aborted(call: &NamedCall) -> Vec<u8> {
     response
         .text("name", &call.name)
         .raw("response", br#"{"output":"aborted"}"#);
-    let mut part = ObjectBuilder::default();
-    part.raw("functionResponse", response.finish());
-    part.finish()
+    wrapped("functionResponse", response.finish())
 }
 
 fn renamed(part: &[u8], name: &str) -> Vec<u8> {

@@ -3,11 +3,9 @@
 use super::{Chat, ChatContent, ChatRole, LONGEST, is_text_part, run_end};
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::history::History;
-use crate::check::raw::{
-    array, elements, mark, quoted, result_text, set, short_id, string, text_member, text_part,
-};
+use crate::check::raw::{elements, mark, result_text, set, short_id, string, text_member, text_part};
 use crate::check::rules::HistoryRule;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! Content parts of an item: their types and sources.
 
 use super::ItemKind;
-use crate::check::raw::{is_filled, mark, quoted, set, text_member, text_part};
-use crate::model::json;
+use crate::check::raw::{is_filled, mark, set, text_member, text_part};
+use crate::model::json::{self, quoted};
 
 /// The fault of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

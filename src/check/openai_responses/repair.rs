@@ -4,9 +4,9 @@ use super::parts::{self, PartFault};
 use super::{CALLS, ItemKind, Responses, ResponsesFacts};
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::history::{History, HistoryElement};
-use crate::check::raw::{array, elements, quoted, result_text, set, short_id};
+use crate::check::raw::{elements, result_text, set, short_id};
 use crate::check::rules::HistoryRule;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::collections::{HashMap, HashSet};
 
 type ItemHistory<'a, 'o> = History<'a, 'o, Responses>;

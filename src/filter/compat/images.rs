@@ -2,7 +2,7 @@
 
 use super::choice::Precedence;
 use super::history::History;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, wrapped};
 use crate::model::key;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -81,9 +81,7 @@ fn placeholder(part: &[u8], rules: Precedence) -> Vec<u8> {
             }
             None => Cow::Borrowed(reference),
         };
-        let mut metadata = ObjectBuilder::default();
-        metadata.raw("original_image_reference", reference);
-        text.raw("metadata", metadata.finish());
+        text.raw("metadata", wrapped("original_image_reference", reference));
     }
     text.finish()
 }

@@ -13,7 +13,7 @@ use super::super::compact::placeholders;
 use super::choice::{Precedence, ViewChanges};
 use super::history::History;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::{Message, Role};
 use std::collections::{BTreeMap, HashMap};
 
@@ -193,8 +193,7 @@ pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<View
         }
         let text = message.text();
         if let Some(preview) = preview(&text, options.most, options.preview) {
-            let mut content = Vec::new();
-            json::push_text(&mut content, &preview);
+            let content = quoted(&preview);
             let changes = [("content", Some(content.as_slice())), ("tokens", None)];
             if let Ok(line) = json::with_members(history.body(index), &changes) {
                 lines.insert(index, line);

@@ -1,11 +1,12 @@
 //! Builds the copied lines of a continuation and the marker message.
 
 use super::{NewSession, SessionLayout};
-use crate::filter::copies::{copy_message, derived_id, quoted};
+use crate::filter::copies::copy_message;
 use crate::filter::materialize::summary_line;
 use crate::format::continuation::marker_metadata;
 use crate::model::chain::{self, COPIED_FROM, MARKER};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, quoted};
+use crate::model::key;
 use crate::model::message::Category;
 use crate::model::session::Session;
 use crate::model::view::Item;
@@ -16,7 +17,10 @@ fn derived(prefix: &str, new: &NewSession<'_>, of: &str) -> String {
         SessionLayout::Native => 16,
         SessionLayout::Dated => 8,
     };
-    derived_id(prefix, &format!("{}\n{of}", new.id), digits)
+    format!(
+        "{prefix}{}",
+        &key::sha256(format!("{}\n{of}", new.id).as_bytes())[..digits]
+    )
 }
 
 /// Copies a message as shown in the view, with a new id and the id of its original.

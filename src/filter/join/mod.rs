@@ -4,12 +4,12 @@ mod remap_events;
 #[cfg(test)]
 mod tests;
 
-use super::copies::{derived_id, header_member, quoted};
+use super::copies::header_member;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::continuation::joined_metadata;
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, COPIED_FROM, ChainOrder, ChainStep, MessageOrigin};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::key;
 use crate::model::message::Message;
 use crate::model::record::{Record, RecordKind as Line};
@@ -126,14 +126,8 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
     let metadata = |session: &&Session| header_member(session, "metadata").unwrap_or(b"{}".to_vec());
     let all: Vec<Vec<u8>> = present.iter().map(metadata).collect();
     let mut metadata = joined_metadata(&all).unwrap_or(b"{}".to_vec());
-    let mut joined = Vec::from(b"[");
-    for id in present.iter().filter_map(|session| session.header_text("id")) {
-        if joined.len() > 1 {
-            joined.push(b',');
-        }
-        json::push_text(&mut joined, &id);
-    }
-    joined.push(b']');
+    let ids = present.iter().filter_map(|session| session.header_text("id"));
+    let joined = json::texts(ids);
     metadata = json::with_members(&metadata, &[("joined", Some(&joined))]).unwrap_or(metadata);
     built.raw("metadata", metadata);
     built.finish(id)
@@ -349,5 +343,5 @@ fn message_hash(record: &Record<'_>) -> String {
 /// Derives a replacement for an id that an earlier session uses; the same for every join.
 fn other_id(prefix: &str, session: &Session, id: &str) -> String {
     let whose = session.header_text("id").unwrap_or_default();
-    derived_id(prefix, &format!("{whose}\n{id}"), 16)
+    key::id_from(prefix, format!("{whose}\n{id}"))
 }

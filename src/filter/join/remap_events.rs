@@ -1,8 +1,7 @@
 //! Rewrites the events of a joined session: the messages that they name may have another id there, or be left out.
 
-use crate::filter::copies::quoted;
 use crate::model::event::{Action, Event, MessageRange, MessageTarget};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::replay::Sweep;
 use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};

@@ -19,6 +19,7 @@ pub use record::Prefer;
 pub use resolve::{Version, resolve};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::event::EPOCH;
 use crate::model::session::Session;
 use crate::model::time;
 use side::Sides;
@@ -55,7 +56,5 @@ fn newest(a: &[Session], b: &[Session]) -> String {
         None if time::moment(&one).is_some() => one,
         None => other,
     };
-    times
-        .reduce(newer)
-        .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
+    times.reduce(newer).unwrap_or_else(|| EPOCH.to_string())
 }

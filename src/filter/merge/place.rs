@@ -6,7 +6,7 @@ use super::record::restore;
 use super::side::{MergeSide, SearchScope};
 use super::work::{Incoming, Merging, branch_id, event_id, generated_line};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::event::VERSION;
+use crate::model::event;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::session::Class;
@@ -254,14 +254,8 @@ impl<'s> Merging<'s, '_> {
                 lineage.text(name, value);
             }
         }
-        let mut metadata = ObjectBuilder::default();
-        metadata.raw("lineage", lineage.finish());
-        let mut header = ObjectBuilder::default();
-        header
-            .text("type", "session")
-            .raw("version", VERSION.to_string())
-            .text("id", &id);
-        header.raw("metadata", metadata.finish());
+        let mut header = event::begin_session(&id);
+        header.raw("metadata", json::wrapped("lineage", lineage.finish()));
         let mut whole = vec![generated_line(header.finish())];
         // A branch begins after a message, so events in between that shrank the view are repeated.
         let shrinks = |side: &MergeSide<'_>, nth: usize, line: usize| {

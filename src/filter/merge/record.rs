@@ -1,8 +1,8 @@
 //! Merges a single record that both sides have.
 
-use crate::filter::copies::{derived_id, quoted};
-use crate::model::event::Meta;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::event::{self, Meta};
+use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
+use crate::model::key;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -181,9 +181,9 @@ impl<'r> HeaderChange<'r> {
 
 /// Builds an event with an id derived from these bytes.
 fn event(name: &str, of: &[u8], at: &str) -> ObjectBuilder {
-    let id = derived_id("evt_", &format!("{name}\n{}", String::from_utf8_lossy(of)), 16);
-    let mut event = ObjectBuilder::default();
-    event.text("type", name).text("id", &id).text("at", at);
+    let id = key::id_from("evt_", format!("{name}\n{}", String::from_utf8_lossy(of)));
+    let mut event = event::begin(name, &id);
+    event.text("at", at);
     event
 }
 

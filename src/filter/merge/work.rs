@@ -5,8 +5,8 @@ use super::merged::{Conflict, LineSource, MergeOptions, Merged, MergedLine};
 use super::record::{ChosenVersion, HeaderChange, choose_version, conflict, edit};
 use super::side::{self, SearchScope, SidePart, Sides};
 use crate::error::{Position, Result};
-use crate::filter::copies::derived_id;
 use crate::model::json;
+use crate::model::key;
 use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Class;
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ pub(super) fn branch_id(parent: Option<&str>, at: Option<&str>, first: &[u8]) ->
         at.unwrap_or_default(),
         String::from_utf8_lossy(first)
     );
-    derived_id("branch_", &from, 16)
+    key::id_from("branch_", from)
 }
 
 /// A record of the second side that the first one lacks.

@@ -4,7 +4,7 @@
 use crate::check::{Api, Fixed};
 use crate::error::Position;
 use crate::format::request::{ProviderRequest, Unit};
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -148,8 +148,7 @@ impl CallIdMap {
 fn renamed<'n>(body: Vec<u8>, name: impl Fn(&str) -> Option<&'n String>) -> Vec<u8> {
     let other = |object: &[u8], member: &str| -> Option<Vec<u8>> {
         let id = json::member_text(object, member)?;
-        let mut raw = Vec::new();
-        json::push_text(&mut raw, name(&id)?);
+        let raw = quoted(name(&id)?);
         json::with_members(object, &[(member, Some(&raw))]).ok()
     };
     let body = other(&body, "tool_call_id").unwrap_or(body);
@@ -158,16 +157,8 @@ fn renamed<'n>(body: Vec<u8>, name: impl Fn(&str) -> Option<&'n String>) -> Vec<
     else {
         return body;
     };
-    let mut array = vec![b'['];
-    for call in list {
-        if array.len() > 1 {
-            array.push(b',');
-        }
-        match other(call, "id") {
-            Some(call) => array.extend(call),
-            None => array.extend(call),
-        }
-    }
-    array.push(b']');
-    json::with_members(&body, &[("tool_calls", Some(&array))]).unwrap_or(body)
+    let calls = list
+        .into_iter()
+        .map(|call| other(call, "id").unwrap_or_else(|| call.to_vec()));
+    json::with_members(&body, &[("tool_calls", Some(&json::array(calls)))]).unwrap_or(body)
 }

@@ -2,7 +2,7 @@
 
 use super::policy::{Cost, ShownMemory};
 use crate::filter::summarize;
-use crate::model::json::push_text;
+use crate::model::json::quoted;
 
 /// PenguiFlow's estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +44,7 @@ impl Cost for Estimate {
         if summary.is_empty() {
             return 0;
         }
-        let mut quoted = Vec::new();
-        push_text(&mut quoted, summary);
+        let quoted = quoted(summary);
         length(&String::from_utf8_lossy(&quoted))
     }
 

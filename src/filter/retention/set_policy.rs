@@ -32,12 +32,8 @@ pub fn configure(
     let stamp = stamp("memory")?;
     let mut set = ObjectBuilder::default();
     set.raw(name, value);
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "meta")
-        .text("id", &stamp.id)
-        .text("at", &stamp.at)
-        .raw("set", set.finish());
+    let mut event = stamp.event("meta");
+    event.raw("set", set.finish());
     Ok(Some((event.finish(), difference(before, &memory))))
 }
 

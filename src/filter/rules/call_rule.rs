@@ -4,7 +4,7 @@ use super::amount::Amount;
 use super::subject::{Subject, SubjectCall};
 use super::text::{ExpectedValue, Text};
 use super::violation::Violation;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, quoted, wrapped};
 use serde::Deserialize;
 use std::fmt;
 
@@ -34,9 +34,7 @@ fn arguments(call: &SubjectCall<'_>) -> Vec<u8> {
     if json::members(raw, Dialect::Python).is_some() {
         return raw.to_vec();
     }
-    let mut object = ObjectBuilder::default();
-    object.text("input", &call.arguments);
-    object.finish()
+    wrapped("input", quoted(&call.arguments))
 }
 
 impl fmt::Display for Call {

@@ -1,8 +1,9 @@
 //! Copies standing messages to the beginning of later parts; each copy names its original.
 
 use super::CopyPolicy;
-use crate::filter::copies::{copy_message, derived_id};
+use crate::filter::copies::copy_message;
 use crate::model::chain;
+use crate::model::key;
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -63,6 +64,6 @@ fn has_equal_content(one: &Message<'_>, other: &Message<'_>) -> bool {
 
 /// Copies a message as number `nth` of the part `id`.
 pub(super) fn copy(body: &[u8], of: &str, id: &str, nth: usize) -> Vec<u8> {
-    let own = derived_id("msg_", &format!("{id}\n{nth}\n{of}"), 16);
+    let own = key::id_from("msg_", format!("{id}\n{nth}\n{of}"));
     copy_message(body, of, &own, &[]).unwrap_or_else(|| body.to_vec())
 }

@@ -1,7 +1,7 @@
 //! Builds the header of a part or a fork: members of the session's header and the lineage.
 
 use super::Split;
-use crate::model::event::VERSION;
+use crate::model::event::begin_session;
 use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
@@ -43,10 +43,7 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
         let value = before.iter().find(|(known, _)| known == name);
         value.and_then(|(_, raw)| json::text(raw).map(Cow::into_owned))
     };
-    let mut line = ObjectBuilder::default();
-    line.text("type", "session")
-        .raw("version", VERSION.to_string())
-        .text("id", &split.id(nth));
+    let mut line = begin_session(&split.id(nth));
     let created = match nth {
         0 => text("created_at").or_else(|| split.began(0)),
         _ => split.began(nth).or_else(|| text("created_at")),
@@ -89,10 +86,7 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
 
 /// The header of a fork with the stem as id.
 pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&str>) -> Vec<u8> {
-    let mut line = ObjectBuilder::default();
-    line.text("type", "session")
-        .raw("version", VERSION.to_string())
-        .text("id", &split.stem);
+    let mut line = begin_session(&split.stem);
     if let Some(created) = created_at {
         line.text("created_at", created);
     }

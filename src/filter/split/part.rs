@@ -5,9 +5,9 @@ use super::{PlannedPart, Split, copies, header};
 use crate::error::Result;
 use crate::filter::Stamp;
 use crate::filter::compact::event::{CompactionInfo, ItemChange, ViewEdit};
-use crate::filter::copies::derived_id;
 use crate::filter::materialize::summary_line;
-use crate::model::json::ObjectBuilder;
+use crate::model::event::EPOCH;
+use crate::model::key;
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 
@@ -27,11 +27,8 @@ pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<SplitPart> {
     if nth + 1 < split.parts.len() {
         let child = split.id(nth + 1);
         let stamp = stamp(&id, &child, &session);
-        let mut link = ObjectBuilder::default();
-        link.text("type", "link")
-            .text("id", &stamp.id)
-            .text("at", &stamp.at)
-            .text("continued_to", &child);
+        let mut link = stamp.event("link");
+        link.text("continued_to", &child);
         session.push_new(&link.finish());
     }
     Ok(SplitPart { id, session })
@@ -134,10 +131,8 @@ fn is_copied(source: &Session, index: usize) -> bool {
 /// Derives id and time of an event from the part alone, so that equal splits give equal bytes.
 fn stamp(id: &str, what: &str, session: &Session) -> Stamp {
     Stamp {
-        id: derived_id("evt_", &format!("{id}\n{what}"), 16),
-        at: session
-            .newest_time()
-            .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string()),
+        id: key::id_from("evt_", format!("{id}\n{what}")),
+        at: session.newest_time().unwrap_or_else(|| EPOCH.to_string()),
     }
 }
 

@@ -55,12 +55,8 @@ pub(super) fn plan(
     }
     let stamp = stamp(&written.sha256)?;
     let line = |ends: [usize; 2]| {
-        let mut event = ObjectBuilder::default();
-        event
-            .text("type", "summary")
-            .text("id", &stamp.id)
-            .text("at", &stamp.at)
-            .text("content", written.content);
+        let mut event = stamp.event("summary");
+        event.text("content", written.content);
         write_covered_ids(session, ends, &mut event);
         event.text("sha256", &written.sha256).text("by", written.by);
         if let Some(role) = &options.style.role {

@@ -3,8 +3,7 @@
 use super::message;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
-use crate::format::request::request_part::array;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, wrapped};
 use crate::model::message::{Message, Role};
 
 /// The element of a message and its results; reports losses.
@@ -60,11 +59,9 @@ fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         match (json::member(part, "text"), image) {
             (Some(text), _) if text.starts_with(b"\"") => built.text("type", "text").raw("text", text),
-            (_, Some(url)) if url.starts_with(b"\"") => {
-                let mut inner = ObjectBuilder::default();
-                inner.raw("url", url);
-                built.text("type", "image_url").raw("image_url", inner.finish())
-            }
+            (_, Some(url)) if url.starts_with(b"\"") => built
+                .text("type", "image_url")
+                .raw("image_url", wrapped("url", url)),
             _ => {
                 let attached = Media::of(part).is_some();
                 report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);

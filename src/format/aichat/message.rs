@@ -3,8 +3,7 @@
 use super::NAME;
 use crate::error::Position;
 use crate::format::request::draft;
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key;
 use crate::model::message::Message;
 use crate::model::record::Record;
@@ -34,11 +33,7 @@ pub fn records(element: &[u8], place: &str) -> Option<Vec<Vec<u8>>> {
         .collect();
     let again = encode_element(&messages, true);
     if !again.is_some_and(|again| json::same(&again, element)) {
-        let mut own = ObjectBuilder::default();
-        own.raw("raw", element);
-        let mut metadata = ObjectBuilder::default();
-        metadata.raw(NAME, own.finish());
-        records[0].raw("metadata", metadata.finish());
+        records[0].raw("metadata", wrapped(NAME, wrapped("raw", element)));
     }
     Some(records.into_iter().map(RecordDraft::finish).collect())
 }
@@ -54,11 +49,7 @@ impl RecordDraft {
     }
 
     fn finish(self) -> Vec<u8> {
-        let mut built = ObjectBuilder::default();
-        for (name, value) in &self.0 {
-            built.raw(name, value);
-        }
-        built.finish()
+        json::object(self.0)
     }
 }
 
@@ -92,12 +83,7 @@ fn exchange(content: &[u8], place: &str) -> Option<Vec<RecordDraft>> {
         let call = json::member(one, "call")?;
         let name = json::member(call, "name").filter(|raw| raw.starts_with(b"\""))?;
         let id = json::member(call, "id").filter(|raw| raw.starts_with(b"\""));
-        let built = || {
-            quoted(&format!(
-                "call_{}",
-                &key::sha256(format!("{place}\n{nth}").as_bytes())[..16]
-            ))
-        };
+        let built = || quoted(&key::id_from("call_", format!("{place}\n{nth}")));
         let id = id.map_or_else(built, <[u8]>::to_vec);
         let arguments = text(json::member(call, "arguments").unwrap_or(b"{}"));
         calls.push(draft::call(&id, name, &arguments));

@@ -7,10 +7,10 @@ use crate::format::content;
 use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
-use crate::format::request::request_part::{array, quoted};
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::event;
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::message::Role;
 use crate::model::session::{Session, Traits};
@@ -247,19 +247,17 @@ impl AichatReader<'_> {
         let is_rule = |traits: Traits| matches!(traits.role, Role::System | Role::Developer);
         let rules = self.session.messages().any(|(_, traits)| is_rule(traits));
         let plain = text.is_some() && !rules;
-        let mut event = ObjectBuilder::default();
-        event
-            .text("type", if plain { "summary" } else { "compact" })
-            .text("id", &format!("evt_{}", &key::sha256(name.as_bytes())[..16]))
-            .text("at", "1970-01-01T00:00:00Z");
+        let mut event = event::begin(
+            if plain { "summary" } else { "compact" },
+            &key::id_from("evt_", &name),
+        );
+        event.text("at", event::EPOCH);
         match &text {
             Some(text) if plain => drop(event.raw("content", text).raw("covers", covers).text("by", NAME)),
             text => {
                 event.text("strategy", NAME).raw("drop", array([covers]));
                 if let Some(text) = text {
-                    let mut standing = ObjectBuilder::default();
-                    standing.raw("content", text);
-                    event.raw("summary", standing.finish());
+                    event.raw("summary", wrapped("content", text));
                 }
             }
         }

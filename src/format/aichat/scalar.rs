@@ -1,7 +1,6 @@
 //! Parses scalars and member names of YAML.
 
-use crate::format::request::request_part::quoted;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 
 /// A value that starts on a line.
 pub enum Scalar {

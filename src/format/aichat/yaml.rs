@@ -1,8 +1,7 @@
 //! Parses YAML blocks as JSON: maps and lists by indentation, as aichat writes them, without anchors.
 
 use super::scalar::{self, Scalar};
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::ObjectBuilder;
+use crate::model::json::{ObjectBuilder, array, quoted};
 
 /// A syntax error, with its line relative to the parsed text, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use crate::format::concatenated_logs::{LogSplitter, SessionLines};
 use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
-use crate::format::request::request_part::quoted;
 use crate::format::{DocumentSource, Format, Input, SessionReader};
-use crate::model::json::ObjectBuilder;
+use crate::model::event;
+use crate::model::json::{ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::record::{Record, body_of};
 use crate::model::session::Session;
@@ -91,7 +91,7 @@ impl Histories {
         session.push_new(&self.header(piece, created.as_deref()));
         let mut runs = Runs {
             session,
-            at: created.unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string()),
+            at: created.unwrap_or_else(|| event::EPOCH.to_string()),
             open: None,
             asked: false,
             cleared: false,
@@ -227,12 +227,8 @@ impl Runs {
     /// Hides all messages so far.
     fn cut(&mut self, place: Position) {
         let id = key::sha256(format!("{}\n{}", self.at, place.offset).as_bytes());
-        let mut event = ObjectBuilder::default();
-        event
-            .text("type", "truncate")
-            .text("id", &format!("evt_{}", &id[..16]))
-            .text("at", &self.at)
-            .raw("before", "null");
+        let mut event = event::begin("truncate", &format!("evt_{}", &id[..16]));
+        event.text("at", &self.at).raw("before", "null");
         self.push(event.finish(), place);
     }
 

@@ -2,8 +2,8 @@
 
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{WriteSettings, array, extra_members};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::{WriteSettings, extra_members};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use std::borrow::Cow;
 
 /// Types of blocks, other than text, that are kept unchanged because they are specific to the API.

@@ -2,8 +2,8 @@
 
 use super::block;
 use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot};
-use crate::format::request::request_part::{array, extra_object, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::extra_object;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 
 fn kind(block: &[u8]) -> Cow<'_, str> {

@@ -1,8 +1,7 @@
 //! Converts steps to messages.
 
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::{array, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::time as times;
 
 /// Members of metrics other than usage.

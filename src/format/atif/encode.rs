@@ -4,9 +4,9 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 
 /// Whether a message belongs to the observation of a step.

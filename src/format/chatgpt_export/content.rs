@@ -2,8 +2,7 @@
 
 use crate::format::object::Object;
 use crate::format::request::draft::text_part;
-use crate::format::request::request_part::{array, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use std::borrow::Cow;
 
 /// Members with information about the user, in order.

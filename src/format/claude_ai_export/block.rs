@@ -2,8 +2,7 @@
 
 use crate::format::object::{Object, set};
 use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot, text_part};
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use std::collections::VecDeque;
 
 /// Known types of blocks.

@@ -7,8 +7,7 @@ use crate::format::content;
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::time;
 
 /// Members of a message that are converted.

@@ -1,6 +1,6 @@
 //! Attachments that Claude Code sends to the model: prompts typed while the agent works, and memory files.
 
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use std::borrow::Cow;
 
 /// An attachment that is sent to the model.
@@ -63,8 +63,7 @@ pub fn with_content(line: &[u8], content: &[u8]) -> Option<Vec<u8>> {
         memory @ Attachment::Memory { .. } => {
             let text = json::text(content)?;
             let text = text.strip_prefix(&*memory.heading()?).unwrap_or(&text);
-            let mut quoted = Vec::new();
-            json::push_text(&mut quoted, text);
+            let quoted = quoted(text);
             let file =
                 json::with_members(json::member(raw, "content")?, &[("content", Some(&quoted))]).ok()?;
             json::with_members(raw, &[("content", Some(&file))])

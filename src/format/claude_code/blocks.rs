@@ -1,8 +1,7 @@
 //! Distributes the blocks of a changed message over its lines, so that unchanged lines keep their bytes.
 
 use super::line::block_type;
-use crate::format::request::request_part::array;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array};
 
 /// The new content of a line.
 #[derive(Debug, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use super::tree::anchors;
 use super::{envelope, record};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::request::draft;
-use crate::format::request::request_part::array;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array};
 use crate::model::view::Item;
 use std::collections::{HashMap, HashSet};
 

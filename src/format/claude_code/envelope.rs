@@ -3,8 +3,7 @@
 
 use super::attachment;
 use super::line::{LineMembers, LineMessage};
-use crate::format::request::request_part::array;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array};
 
 /// The content that a marker replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use crate::format::anthropic;
 use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
 use crate::format::request::draft::AnnotatedDraft;
-use crate::format::request::request_part::{RequestPart, WriteSettings, array, quoted};
+use crate::format::request::request_part::{RequestPart, WriteSettings};
 use crate::format::request::{Api, draft};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::event;
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::summary;
 use std::collections::HashMap;
@@ -82,9 +83,7 @@ impl<'l> ClaudeMessages<'l> {
                 let usage = facts.iter().rev().find_map(|facts| facts.message.as_ref()?.usage);
                 usage.map(|usage| draft.raw("usage", usage));
             } else {
-                let mut own = ObjectBuilder::default();
-                own.raw("part", (nth + 1).to_string());
-                draft.metadata(NAME, Some(own.finish()));
+                draft.metadata(NAME, Some(wrapped("part", (nth + 1).to_string())));
             }
         }
         let bodies: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(Api::Anthropic)).collect();
@@ -236,8 +235,7 @@ fn text_of(said: &LineMessage<'_>) -> String {
 
 /// An id for the event of a line.
 fn event_id(kind: &str, body: &[u8]) -> String {
-    let digest = key::sha256(&[kind.as_bytes(), b"\n", body].concat());
-    format!("evt_{}", &digest[..16])
+    key::id_from("evt_", [kind.as_bytes(), b"\n", body].concat())
 }
 
 /// The first and last message that an event covers: their ids, and how often each occurred before.
@@ -254,10 +252,7 @@ pub fn summary_event(
         return passthrough(NAME, body.trim_ascii());
     };
     let text = text_of(said);
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "summary")
-        .text("id", &event_id("summary", body));
+    let mut event = event::begin("summary", &event_id("summary", body));
     if let Some(timestamp) = facts.timestamp {
         event.raw("at", timestamp);
     }
@@ -286,44 +281,32 @@ pub fn summary_event(
     if let Some(compacted) = boundary.and_then(|boundary| boundary.other("compactMetadata")) {
         own.raw("compactMetadata", compacted);
     }
-    let mut metadata = ObjectBuilder::default();
-    metadata.raw(NAME, own.finish());
-    event.raw("metadata", metadata.finish());
+    event.raw("metadata", wrapped(NAME, own.finish()));
     event.finish()
 }
 
 /// The event for a compaction without a summary, which hides all earlier messages.
 pub fn cut_event(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "truncate")
-        .text("id", &event_id("truncate", body));
+    let mut event = event::begin("truncate", &event_id("truncate", body));
     if let Some(timestamp) = facts.timestamp {
         event.raw("at", timestamp);
     }
     event.raw("before", "null");
     // Marks the event as part of the log.
-    let mut metadata = ObjectBuilder::default();
-    metadata.raw(NAME, "{}");
-    event.raw("metadata", metadata.finish());
+    event.raw("metadata", wrapped(NAME, "{}"));
     event.finish()
 }
 
 /// The event that hides a message that the program never sends.
 pub fn hidden_event(built: &ConvertedMessage, timestamp: Option<&[u8]>) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "compact")
-        .text("id", &event_id("hidden", &built.body));
+    let mut event = event::begin("compact", &event_id("hidden", &built.body));
     if let Some(timestamp) = timestamp {
         event.raw("at", timestamp);
     }
     event
         .text("strategy", NAME)
         .raw("drop", array([quoted(&built.id)]));
-    let mut metadata = ObjectBuilder::default();
-    metadata.raw(NAME, "{}");
-    event.raw("metadata", metadata.finish());
+    event.raw("metadata", wrapped(NAME, "{}"));
     event.finish()
 }
 

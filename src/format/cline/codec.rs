@@ -11,9 +11,9 @@ use crate::format::kit::{
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use crate::model::session::Session;
 use crate::model::view::View;
 

@@ -3,9 +3,9 @@
 use crate::format::blocks;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::AnnotatedDraft;
-use crate::format::request::request_part::{AnnotatedMessage, array, extra_members, quoted, wrapped};
+use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::time;
 
 /// A string member that is not empty.

@@ -6,10 +6,10 @@ use super::{NAME, encode};
 use crate::format::kit::{Codec, Decoded, Draft, Layout, SessionInfo, SummaryDraft, Visible};
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, blocks, content};
-use crate::model::json;
+use crate::model::json::{self, array, quoted};
 use crate::model::key;
 use std::collections::{HashMap, HashSet};
 
@@ -95,7 +95,7 @@ impl Codec for ClineRoo {
         if self.is_unnamed {
             outline.id = match outline.begun {
                 Some(begun) => format!("task_{begun}"),
-                None => format!("session_{}", &key::sha256(&units.concat())[..16]),
+                None => key::id_from("session_", &units.concat()),
             };
         }
         for (nth, _) in of(ElementKind::Marker) {

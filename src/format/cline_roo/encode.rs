@@ -3,8 +3,8 @@
 use super::element::milliseconds;
 use crate::format::blocks;
 use crate::format::report::Report;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
-use crate::model::json;
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, array, quoted};
 use crate::model::message::Role;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

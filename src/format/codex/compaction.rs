@@ -3,9 +3,9 @@
 use super::line::ItemRole;
 use super::steps::OpenMessage;
 use super::{NAME, message};
-use crate::format::request::request_part::array;
 use crate::format::request::{Api, request_part};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::event::{self, EPOCH};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key;
 
 /// The state before a compaction.
@@ -27,25 +27,18 @@ pub fn event(
     envelope: Option<Vec<u8>>,
     before: &mut Before,
 ) -> Vec<u8> {
-    let id = |what: &str, nth: usize| {
-        format!(
-            "{what}_{}",
-            &key::sha256(format!("{nth}\n{name}").as_bytes())[..16]
-        )
-    };
+    let id = |prefix: &str, nth: usize| key::id_from(prefix, format!("{nth}\n{name}"));
     let items =
         json::member(payload, "replacement_history").and_then(|raw| json::elements(raw, Dialect::Strict));
     let text = json::member(payload, "message").filter(|raw| raw.starts_with(b"\""));
-    let covers = before.ends.clone().map(|ends| quoted(&ends));
+    let covers = before.ends.clone().map(|ends| covered(&ends));
     let mut own = ObjectBuilder::default();
     if let Some(envelope) = envelope {
         own.raw("envelope", envelope);
     }
-    let mut event = ObjectBuilder::default();
     let summary = items.is_none() && before.inserted.is_empty();
-    event.text("type", if summary { "summary" } else { "compact" });
-    event.text("id", &id("evt", 0));
-    event.raw("at", at.unwrap_or(b"\"1970-01-01T00:00:00Z\""));
+    let mut event = event::begin(if summary { "summary" } else { "compact" }, &id("evt_", 0));
+    event.raw("at", at.map_or_else(|| quoted(EPOCH), <[u8]>::to_vec));
     let known: &[&str] = match &items {
         Some(_) => &["replacement_history"],
         None => &["message"],
@@ -64,16 +57,16 @@ pub fn event(
     } else {
         event.text("strategy", NAME);
         let mut drop: Vec<Vec<u8>> = covers.into_iter().collect();
-        drop.extend(before.inserted.iter().map(|id| request_part::quoted(id)));
+        drop.extend(before.inserted.iter().map(|id| quoted(id)));
         event.raw("drop", array(drop));
     }
     before.inserted.clear();
     match items {
         Some(items) => {
-            let messages = messages(&items, |nth| id("msg", nth + 1));
+            let messages = messages(&items, |nth| id("msg_", nth + 1));
             let inserts = messages.iter().map(|(id, body)| {
                 before.inserted.push(id.clone());
-                request_part::wrapped("message", body)
+                wrapped("message", body)
             });
             event.raw("insert", array(inserts));
             if std::mem::take(&mut before.summary) {
@@ -81,21 +74,17 @@ pub fn event(
             }
         }
         None if !summary => {
-            let mut standing = ObjectBuilder::default();
-            standing.raw("content", text.unwrap_or(b"\"\""));
-            event.raw("summary", standing.finish());
+            event.raw("summary", wrapped("content", text.unwrap_or(b"\"\"")));
             before.summary = true;
         }
         None => before.summary = true,
     }
-    let mut metadata = ObjectBuilder::default();
-    metadata.raw(NAME, own.finish());
-    event.raw("metadata", metadata.finish());
+    event.raw("metadata", wrapped(NAME, own.finish()));
     event.finish()
 }
 
-fn quoted(ids: &[String; 2]) -> Vec<u8> {
-    array(ids.iter().map(|id| request_part::quoted(id)))
+fn covered(ids: &[String; 2]) -> Vec<u8> {
+    array(ids.iter().map(|id| quoted(id)))
 }
 
 /// The messages of items, with their ids.
@@ -116,7 +105,7 @@ fn messages(items: &[&[u8]], id: impl Fn(usize) -> String) -> Vec<(String, Vec<u
     let mut decoder = Api::OpenaiResponses.interface().decoder();
     let built = groups.iter().enumerate().map(|(nth, group)| {
         let mut draft = message::of_items(group, &mut *decoder);
-        draft.raw("id", request_part::quoted(&id(nth)));
+        draft.raw("id", quoted(&id(nth)));
         (id(nth), draft.body(Api::OpenaiResponses))
     });
     built.collect()

@@ -7,7 +7,7 @@ use super::uuid;
 use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
-use crate::format::request::{Api, request_part};
+use crate::format::request::Api;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
@@ -192,7 +192,7 @@ impl LogInfo {
             .text("source", "cli")
             .text("model_provider", "openai");
         if let Some(branch) = &self.workspace.branch {
-            meta.raw("git", request_part::wrapped("branch", branch));
+            meta.raw("git", json::wrapped("branch", branch));
         }
         meta.finish()
     }

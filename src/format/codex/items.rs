@@ -60,7 +60,7 @@ fn typed(item: Vec<u8>) -> Vec<u8> {
 fn part(kind: &str, text: &[u8]) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     part.text("type", kind).raw("text", text);
-    request_part::array([part.finish()])
+    json::array([part.finish()])
 }
 
 fn input_text(raw: &[u8]) -> Vec<u8> {
@@ -121,7 +121,7 @@ pub fn payload(line: &[u8]) -> Option<Vec<u8>> {
 
 /// The text of a message in its display event.
 pub fn display_text(message: &Message<'_>) -> Vec<u8> {
-    request_part::quoted(&message.text())
+    json::quoted(&message.text())
 }
 
 /// The display event of a user message.
@@ -173,5 +173,5 @@ pub fn history(bodies: &[&[u8]]) -> Vec<u8> {
     }
     let view = View::replay(&session);
     let items = of_view(&session, &view, true, &mut Report::default());
-    request_part::array(items.concat())
+    json::array(items.concat())
 }

@@ -4,9 +4,8 @@ use super::line::{CodexLine, CodexLineKind};
 use super::{NAME, object, steps};
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::interface::Decoder;
-use crate::format::request::request_part::array;
 use crate::format::request::{self, Api};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::time;
 
 /// The message of these items.

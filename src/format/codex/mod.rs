@@ -40,7 +40,7 @@ pub(super) use signature::SIGNATURE;
 
 use super::report::Loss;
 use super::{FormatSpec, ReadFn};
-use crate::model::json::ObjectBuilder;
+use crate::model::json;
 use std::borrow::Cow;
 pub use usage::totals;
 
@@ -79,9 +79,5 @@ const NAME: &str = "codex";
 
 /// An object with these members.
 fn object(members: &[(Cow<'_, str>, &[u8])]) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    for (name, value) in members {
-        built.raw(name, value);
-    }
-    built.finish()
+    json::object(members.iter().map(|(name, value)| (name, value)))
 }

@@ -9,7 +9,6 @@ use super::{NAME, encode_new};
 use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::report::Report;
-use crate::format::request::request_part;
 use crate::format::{EditedSession, Purpose, written};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
@@ -116,7 +115,7 @@ impl<'s> CodexLogWriter<'s> {
         let mut payload = ObjectBuilder::default();
         payload.text("message", &text.unwrap_or_default()).raw(
             "replacement_history",
-            request_part::array(self.items[..replaced.len()].concat()),
+            json::array(self.items[..replaced.len()].concat()),
         );
         let event = replaced.iter().rev().find_map(|item| match item {
             Item::Summary(index) => json::member(self.session.record(*index).body, "at"),
@@ -280,7 +279,7 @@ impl<'s> CodexLogWriter<'s> {
             kept.extend(extra.flat_map(|(nth, _)| self.items[nth].clone()));
         }
         kept.extend(history.iter().flat_map(|item| self.items[*item].clone()));
-        let changes = [("replacement_history", Some(request_part::array(kept)))];
+        let changes = [("replacement_history", Some(json::array(kept)))];
         let changes = changes.each_ref().map(|(name, value)| (*name, value.as_deref()));
         match json::with_members(&payload, &changes) {
             Ok(payload) => items::with_payload(slot, &payload),

@@ -1,9 +1,9 @@
 //! Converts items to messages: user messages, and replies with reasoning and with the results in call states.
 
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::{array, extra_members, extra_object, quoted};
+use crate::format::request::request_part::{extra_members, extra_object};
 pub use crate::model::json::member_text as text;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 use std::collections::HashSet;
 

@@ -10,9 +10,9 @@ use crate::format::kit::{
     Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};

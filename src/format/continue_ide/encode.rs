@@ -4,8 +4,8 @@ use super::decode::{self, list, output, text};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, extra_members, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::{AnnotatedMessage, extra_members};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 

@@ -8,10 +8,10 @@ use crate::format::kit::{
     lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;

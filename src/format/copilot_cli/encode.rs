@@ -4,8 +4,8 @@ use super::event::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 
 /// The type and data of a message's event; for a message in chunks, of each chunk's event.

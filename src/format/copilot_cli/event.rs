@@ -2,8 +2,7 @@
 
 use crate::format::kit::{Decoded, Draft, SummaryDraft};
 use crate::format::request::draft;
-use crate::format::request::request_part::{array, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::time;
 
 /// A string member that is not empty.

@@ -1,7 +1,6 @@
 //! Matches tool calls and results, which a transcript does not connect.
 
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Types of call and result blocks in transcripts.

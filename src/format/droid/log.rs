@@ -5,8 +5,8 @@ use super::line::{add_members, text, time_of};
 use crate::format::blocks;
 use crate::format::kit::{Assembly, Decoded, Draft, SummaryDraft, Tree, Visible};
 use crate::format::report::Report;
-use crate::format::request::request_part::{AnnotatedMessage, quoted};
-use crate::model::json::{self, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, ObjectBuilder, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

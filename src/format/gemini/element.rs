@@ -3,8 +3,8 @@
 use crate::format::content::{missing, unknown_parts};
 use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot};
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{array, extra_members, extra_object, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::{extra_members, extra_object};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::key;
 use std::collections::{HashMap, VecDeque};
 

@@ -5,11 +5,11 @@ use crate::format::Purpose;
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
 use crate::format::request::request_part::{
-    AnnotatedMessage, RequestPart, WriteSettings, array, extra_members, object_arguments, quoted, wrapped,
+    AnnotatedMessage, RequestPart, WriteSettings, extra_members, object_arguments,
 };
 use crate::format::request::turns::{RequestTurn, RequestTurns};
 use crate::format::request::{Api, ProviderRequest, draft};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 use crate::model::summary;
 use std::collections::HashMap;

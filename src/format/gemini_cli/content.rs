@@ -3,8 +3,7 @@
 use crate::format::gemini::{self, GeminiCallIds};
 use crate::format::request::Api;
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::{array, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, wrapped};
 use crate::model::time;
 
 /// The time of a record or tool call.

@@ -2,8 +2,8 @@
 
 use super::content::{of_parts, parts, result_content, timestamp};
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::{array, extra_members, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::extra_members;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::key;
 
 /// The messages of a record; `None` if it is not a message.

@@ -4,8 +4,8 @@ use super::{content, usage};
 use crate::format::gemini::parts;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::request_part::{AnnotatedMessage, array, extra_members, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::{AnnotatedMessage, extra_members, object_arguments};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::Role;
 
 /// Members of a new record.

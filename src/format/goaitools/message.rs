@@ -5,6 +5,7 @@ use crate::format::content;
 use crate::format::go_json::folded;
 use crate::format::kit::records;
 use crate::format::openai_chat::{self, AMBIGUOUS_MEMBERS};
+use crate::model::event;
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::Record;
@@ -211,13 +212,8 @@ pub fn summary_text(element: &[u8]) -> Option<String> {
 /// The event for such an element.
 pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
     let (element, _) = json::compact(element);
-    let mut event = ObjectBuilder::default();
-    event
-        .text("type", "summary")
-        .text("id", &format!("evt_{}", &key::sha256(&element)[..16]))
-        .text("content", text)
-        .text("as", "user")
-        .raw("here", "true");
+    let mut event = event::begin("summary", &key::id_from("evt_", &element));
+    event.text("content", text).text("as", "user").raw("here", "true");
     with_raw(event.finish(), &element)
 }
 

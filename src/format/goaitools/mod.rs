@@ -27,7 +27,7 @@ use super::{
     report::{Loss, Report},
 };
 use crate::error::{Position, Result};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, wrapped};
 use crate::model::session::{Class, Session};
 use state::StatePositions;
 
@@ -117,9 +117,7 @@ fn header(source: &DocumentSource<'_>, state: &state::GoaitoolsState<'_>) -> Vec
         let others: Vec<Vec<u8>> = state.others.iter().map(|raw| json::compact(raw).0).collect();
         own.raw("members", [b"{".as_slice(), &others.join(&b','), b"}"].concat());
     }
-    let mut metadata = ObjectBuilder::default();
-    metadata.raw(NAME, own.finish());
-    header.raw("metadata", metadata.finish());
+    header.raw("metadata", wrapped(NAME, own.finish()));
     header.finish(&id)
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Position, Result};
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, go_json, openai_chat, written};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::{MessagePart, Role};
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -196,8 +196,7 @@ fn with_text(raw: Vec<u8>, report: &mut Report) -> Vec<u8> {
             ),
         }
     }
-    let mut content = Vec::new();
-    json::push_text(&mut content, &texts.join("\n"));
+    let content = quoted(&texts.join("\n"));
     json::with_members(&raw, &[("content", Some(&content))]).unwrap_or_else(|_| raw.clone())
 }
 

@@ -5,8 +5,7 @@ use crate::format::kit::{Draft, Visible};
 use crate::format::request::contents::joined;
 use crate::format::request::draft;
 use crate::format::request::mcp;
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 
 fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
     json::member(object, name).filter(|raw| raw.starts_with(b"\""))

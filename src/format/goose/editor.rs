@@ -11,9 +11,9 @@ use crate::format::kit::{
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;
 use crate::model::summary;

@@ -6,8 +6,8 @@ use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
 use crate::format::request::mcp;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::{AnnotatedMessage, object_arguments};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use crate::model::time;
 

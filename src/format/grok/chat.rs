@@ -6,8 +6,8 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 
 /// The type of a line.

@@ -7,10 +7,10 @@ use crate::format::kit::{
     Source, lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array, quoted};
 use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;

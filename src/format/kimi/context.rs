@@ -5,8 +5,8 @@ use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::Report;
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, array};
-use crate::model::json::{self, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 
 /// Decodes a line.

@@ -6,8 +6,8 @@ use crate::format::kit::{Assembly, Decoded, Draft, SideSession, SummaryDraft};
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 

@@ -3,8 +3,8 @@
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 
 /// A string member that is not empty.
 pub fn text(object: &[u8], name: &str) -> Option<String> {

@@ -2,8 +2,7 @@
 
 use super::codec::{Codec, lines_of};
 use super::frame::ElementEdit;
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json;
+use crate::model::json::{self, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,6 @@
 //! Generates ids for new elements.
 
-use crate::format::request::request_part::quoted;
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use crate::model::key;
 use std::collections::{HashMap, HashSet};
 

@@ -9,8 +9,7 @@ use crate::error::{Error, Position, Result};
 use crate::format::Input;
 use crate::format::json_entries::EntryLine;
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::array;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use std::collections::HashMap;
 use std::io::Read;
 

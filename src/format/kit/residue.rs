@@ -9,8 +9,7 @@
 //! | an object | `+` members to add, `~` residues of members, `=` a checksum and the original value, `-` checksums of members to remove |
 //! | an array | for each element of the source the key of the encoded element, `[key, residue]`, `{"=": [key, checksum, value]}` or `{"+": value}`; then `{"-": [key, checksum]}` for each element to remove |
 
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -216,28 +215,22 @@ fn compare_arrays(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8>
             Some((quoted(&key), nth))
         });
         let Some((key, nth)) = found else {
-            entries.push(one("+", element));
+            entries.push(wrapped("+", element));
             continue;
         };
         entries.push(match compare(element, encoded[nth], depth) {
             Difference::None => key,
             Difference::Inside(residue) => array([key, residue]),
-            Difference::Other => one("=", &array([&key[..], &check(encoded[nth]), element])),
+            Difference::Other => wrapped("=", &array([&key[..], &check(encoded[nth]), element])),
         });
     }
     let mut left: Vec<usize> = known.into_values().flatten().collect();
     left.sort_unstable();
     for nth in left {
         let removed = array([quoted(&key_of(encoded[nth])), check(encoded[nth])]);
-        entries.push(one("-", &removed));
+        entries.push(wrapped("-", &removed));
     }
     Some(array(entries))
-}
-
-fn one(name: &str, value: &[u8]) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    built.raw(name, value);
-    built.finish()
 }
 
 /// An entry in the residue of an array.

@@ -10,16 +10,15 @@ use crate::error::Position;
 use crate::format;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
-use crate::format::request::request_part::{array, quoted, wrapped};
 use crate::format::workspace::Member;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::event::{self, EPOCH};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key;
 use crate::model::record::{self, Record};
 use crate::model::session::Session;
 use std::collections::HashSet;
 
 /// The time of events if the source has no times.
-const EPOCH: &str = "1970-01-01T00:00:00Z";
 
 /// Information about the input of a session.
 #[derive(Clone, Copy, Default)]
@@ -304,20 +303,22 @@ impl<C: Codec> SessionBuilder<'_, C> {
         let text = raw.map_or(summary.text.as_str().into(), String::from_utf8_lossy);
         let name = format!("{nth}\n{text}");
         let at = raw.and_then(|raw| self.codec.time(raw));
-        let id = format!("evt_{}", &key::sha256(name.as_bytes())[..16]);
+        let id = key::id_from("evt_", &name);
         let kept = summary.kept.unwrap_or(0);
         let covered = &self.first[..self.first.partition_point(|(at, _)| *at < kept)];
         let is_spared = |at: &usize| summary.spared.as_ref().is_some_and(|spared| spared.contains(at));
         let ends = covered.first().zip(covered.last());
         let covers = ends.map(|((_, first), (_, last))| array([quoted(first), quoted(last)]));
-        let mut event = ObjectBuilder::default();
+        let begin = |kind: &str| {
+            let mut event = event::begin(kind, &id);
+            event.text("at", at.as_deref().unwrap_or(EPOCH));
+            event
+        };
+        let mut event;
         let is_plain = summary.inserted.is_empty() && summary.spared.is_none();
         if is_plain && self.inserted.is_empty() && !summary.text.is_empty() {
-            event
-                .text("type", "summary")
-                .text("id", &id)
-                .text("at", at.as_deref().unwrap_or(EPOCH))
-                .text("content", &summary.text);
+            event = begin("summary");
+            event.text("content", &summary.text);
             if let Some(covers) = covers {
                 event.raw("covers", covers);
             }
@@ -343,10 +344,8 @@ impl<C: Codec> SessionBuilder<'_, C> {
                 inserts.push(wrapped("message", &message.body_of(C::NAME)));
                 self.inserted.push(id);
             }
+            event = begin("compact");
             event
-                .text("type", "compact")
-                .text("id", &id)
-                .text("at", at.as_deref().unwrap_or(EPOCH))
                 .text("strategy", C::NAME)
                 .raw("drop", array(dropped))
                 .raw("insert", array(inserts));
@@ -366,9 +365,7 @@ impl<C: Codec> SessionBuilder<'_, C> {
             (None, Some((_, id))) => drop(own.text("of", id)),
             (None, None) => {}
         }
-        let mut metadata = ObjectBuilder::default();
-        metadata.raw(C::NAME, own.finish());
-        event.raw("metadata", metadata.finish());
+        event.raw("metadata", wrapped(C::NAME, own.finish()));
         let line = self.push(event.finish(), place);
         self.source.summaries.push((nth, line));
     }
@@ -380,10 +377,8 @@ impl<C: Codec> SessionBuilder<'_, C> {
         }
         let (drop, edit) = (array(&self.drop), array(&self.edit));
         let name = [b"compact\n", drop.as_slice(), &edit].concat();
-        let mut event = ObjectBuilder::default();
+        let mut event = event::begin("compact", &key::id_from("evt_", &name));
         event
-            .text("type", "compact")
-            .text("id", &format!("evt_{}", &key::sha256(&name)[..16]))
             .text("at", self.time.as_deref().unwrap_or(EPOCH))
             .text("strategy", C::NAME);
         for (name, list) in [("drop", drop), ("edit", edit)] {

@@ -2,8 +2,7 @@
 
 use super::block::{self, ConvertedBlock};
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array, quoted};
 
 /// An element: its type and its members.
 pub struct DictElement<'a> {

@@ -1,7 +1,6 @@
 //! Rows of a message table: a session id, and a message as JSON or as a JSON string.
 
-use crate::format::request::request_part::quoted;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 
 /// The session id and the message of a row.
 pub fn of(object: &[u8]) -> Option<(String, Vec<u8>)> {

@@ -4,9 +4,9 @@ use super::block;
 use super::read::class_of;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 
 /// Encodes a message.
@@ -181,9 +181,10 @@ fn usage(reported: &[u8]) -> Option<Vec<u8>> {
         usage.raw("input_token_details", details.finish());
     }
     if figures.reasoning > 0 {
-        let mut details = ObjectBuilder::default();
-        details.raw("reasoning", figures.reasoning.to_string());
-        usage.raw("output_token_details", details.finish());
+        usage.raw(
+            "output_token_details",
+            wrapped("reasoning", figures.reasoning.to_string()),
+        );
     }
     Some(usage.finish())
 }

@@ -141,7 +141,7 @@ fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Op
     }
     Some(match parts.is_empty() {
         true => b"null".to_vec(),
-        false => request::request_part::array(parts),
+        false => json::array(parts),
     })
 }
 

@@ -3,8 +3,8 @@
 use super::part;
 use crate::format::content::fault as unknown_content;
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::{array, extra_object, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::extra_object;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::key;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -103,7 +103,7 @@ pub struct ItemTools {
 impl ItemTools {
     /// Generates the id of a call without one from its bytes and, if repeated, its number.
     fn name(&mut self, item: &[u8]) -> String {
-        let id = format!("call_{}", &key::sha256(item)[..16]);
+        let id = key::id_from("call_", item);
         let times = self.times.entry(id.clone()).or_default();
         *times += 1;
         let id = match *times {
@@ -117,7 +117,7 @@ impl ItemTools {
     /// The id of the call that an output without one answers: the oldest open one.
     fn answered(&mut self, item: &[u8]) -> String {
         let waiting = self.unnamed.pop_front();
-        waiting.unwrap_or_else(|| format!("call_{}", &key::sha256(item)[..16]))
+        waiting.unwrap_or_else(|| key::id_from("call_", item))
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::part;
 use crate::format::report::Loss;
-use crate::format::request::request_part::{
-    AnnotatedMessage, RequestPart, WriteSettings, array, extra_members, quoted,
-};
+use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings, extra_members};
 use crate::format::request::{Api, ProviderRequest, RequestElement};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use crate::model::summary;
 use std::borrow::Cow;

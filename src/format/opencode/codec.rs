@@ -7,9 +7,9 @@ use crate::format::Format;
 use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Lineage, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
-use crate::format::request::request_part::{AnnotatedMessage, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::model::json;
+use crate::model::json::{self, quoted};
 
 /// The codec.
 pub struct Opencode;

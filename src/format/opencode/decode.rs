@@ -6,9 +6,9 @@ use super::new_messages;
 use crate::format::kit::{Draft, Visible};
 use crate::format::request::contents;
 use crate::format::request::draft;
-use crate::format::request::request_part::{array, extra_members, quoted};
+use crate::format::request::request_part::extra_members;
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 
 /// The text that a model receives in place of a cleared result. Source: opencode, session/message-v2.ts.
 const CLEARED: &str = "[Old tool result content cleared]";

@@ -10,10 +10,10 @@ use crate::format::kit::{
     Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses, replaced,
 };
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::{AnnotatedMessage, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::token_figures::Figures;
 use crate::format::workspace::Workspace;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;

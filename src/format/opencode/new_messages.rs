@@ -1,9 +1,9 @@
 //! Generates ids that sort after existing ones, and the `info` of new messages.
 
 use super::element::{OpencodeMessage, milliseconds};
-use crate::format::request::request_part::{add_extra_members, array, extra_members};
+use crate::format::request::request_part::{add_extra_members, extra_members};
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::key;
 use std::borrow::Cow;
 
@@ -336,11 +336,7 @@ pub fn slug(title: &str) -> String {
 
 /// An object of times.
 pub fn times(times: &[(&str, i64)]) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    for (name, time) in times {
-        built.raw(name, time.to_string());
-    }
-    built.finish()
+    json::object(times.iter().map(|(name, time)| (name, time.to_string())))
 }
 
 /// Usage in the form of messages and steps.

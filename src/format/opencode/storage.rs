@@ -4,8 +4,8 @@
 
 use super::element::milliseconds;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::request::request_part::{add_extra_members, array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::add_extra_members;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 
 /// Lists the files of a directory, given by its path in the storage: names without extension, and contents. Empty if
 /// the directory does not exist.

@@ -1,7 +1,7 @@
 //! PenguiFlow's digest of tool calls: tool names in order, and the start of each result.
 
 use super::python;
-use crate::model::json::{self, ArrayElements, Dialect, ObjectBuilder, push_text};
+use crate::model::json::{self, ArrayElements, Dialect, ObjectBuilder, quoted};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,12 +22,8 @@ pub fn digest(observations: &[Observation<'_>], reasoning: Option<&str>) -> Opti
     if observations.is_empty() {
         return None;
     }
-    let (mut tools, mut lines) = (b"[".to_vec(), Vec::new());
-    for (nth, Observation { tool, value }) in observations.iter().enumerate() {
-        if nth > 0 {
-            tools.push(b',');
-        }
-        push_text(&mut tools, tool);
+    let mut lines = Vec::new();
+    for Observation { tool, value } in observations {
         let text = String::from_utf8_lossy(&python::encode_value(value)).into_owned();
         let cut = text.char_indices().nth(LONGEST).map(|(at, _)| at);
         lines.push(match cut {
@@ -35,10 +31,10 @@ pub fn digest(observations: &[Observation<'_>], reasoning: Option<&str>) -> Opti
             None => format!("- {tool}: {text}"),
         });
     }
-    tools.push(b']');
+    let tools = observations.iter().map(|observation| &observation.tool);
     let mut built = ObjectBuilder::default();
     built
-        .raw("tools_invoked", tools)
+        .raw("tools_invoked", json::texts(tools))
         .text("observations_summary", &lines.join("\n"));
     match reasoning {
         Some(reasoning) => built.text("reasoning_summary", reasoning),
@@ -98,11 +94,7 @@ pub(super) fn of(messages: &[Message<'_>]) -> Option<Vec<u8>> {
                 tool: names.get(&id).cloned().unwrap_or_default(),
                 value: Cow::Owned(match is_json(&text) {
                     true => text,
-                    false => {
-                        let mut raw = Vec::new();
-                        push_text(&mut raw, &message.text());
-                        raw
-                    }
+                    false => quoted(&message.text()),
                 }),
             }
         })

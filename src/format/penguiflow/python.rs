@@ -1,6 +1,6 @@
 //! JSON in the encoding of Python's `json.dumps(..., ensure_ascii=False)`.
 
-use crate::model::json::{self, ArrayElements, Dialect, Members, push_text};
+use crate::model::json::{self, ArrayElements, Dialect, Members, push_text, quoted};
 
 /// Whether Python treats a value as false: `null`, `false`, 0, and empty values.
 pub fn is_false(raw: &[u8]) -> bool {
@@ -160,8 +160,7 @@ fn push_string(out: &mut Vec<u8>, inner: &[u8]) {
             (None, _) => 2,
         };
         let end = (at + length).min(inner.len());
-        let mut piece = Vec::new();
-        push_text(&mut piece, &json::unescape(&inner[at..end]));
+        let piece = quoted(&json::unescape(&inner[at..end]));
         out.extend_from_slice(&piece[1..piece.len() - 1]);
         at = end;
     }

@@ -7,8 +7,9 @@ use super::config;
 use super::turn::{self, Zone};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
+use crate::model::event::{self};
 use crate::model::health::{Health, State};
-use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members, ObjectBuilder, push_text};
+use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::retention::Memory;
 use crate::model::session::Session;
@@ -18,9 +19,6 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The author of summaries and attempts in a document.
 pub(super) const BY: &str = "penguiflow";
-
-/// The time of events without one.
-const NO_TIME: &str = "1970-01-01T00:00:00Z";
 
 /// The id of an attempt of which a document has no details.
 pub(super) const BASE_ATTEMPT: &str = "evt_penguiflow";
@@ -132,7 +130,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         .find_map(|line| json::member(line, "timestamp"));
     let at = newest
         .and_then(json::text)
-        .map_or(NO_TIME.to_string(), |time| time.into_owned());
+        .map_or(event::EPOCH.to_string(), |time| time.into_owned());
     let attempt = attempt(state, member(EXTRA_MEMBER), member("config_snapshot"), &at);
     let mut session = Session::default();
     session.push_new(&header(source, &members, state, attempt.as_deref()));
@@ -250,7 +248,7 @@ fn header(
     let stem = source.stem(".json");
     let key = match source.name {
         Some(_) if !stem.is_empty() => stem.to_string(),
-        _ => format!("session_{}", &key::sha256(source.bytes)[..16]),
+        _ => key::id_from("session_", source.bytes),
     };
     let id = key::id_for_key(&key);
     let mut built = HeaderBuilder::default();
@@ -302,9 +300,7 @@ fn summary(value: MemberValue<'_>, at: &str, place: Position, report: &mut Repor
         Some(b'"') => return None,
         _ => {
             report.damage(place, "summary is not a string; read as text, kept unchanged");
-            let mut raw = Vec::new();
-            push_text(&mut raw, &String::from_utf8_lossy(&json::compact(value.raw).0));
-            raw
+            quoted(&String::from_utf8_lossy(&json::compact(value.raw).0))
         }
     };
     Some(summary_line(&content, at))
@@ -312,10 +308,8 @@ fn summary(value: MemberValue<'_>, at: &str, place: Position, report: &mut Repor
 
 /// A `summary` event for this JSON string, without the covered range, which the document does not have.
 fn summary_line(content: &[u8], at: &str) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
+    let mut event = event::begin("summary", &key::id_from("evt_", content));
     event
-        .text("type", "summary")
-        .text("id", &format!("evt_{}", &key::sha256(content)[..16]))
         .text("at", at)
         .raw("content", content)
         .raw("here", "true")

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::model::exchange::Cuts;
 use crate::model::header;
 use crate::model::health::{self, Health};
-use crate::model::json::{self, push_text};
+use crate::model::json::{self, quoted};
 use crate::model::message::{Category, Message, Role};
 use crate::model::retention::{Memory, Strategy};
 use crate::model::session::Session;
@@ -272,11 +272,7 @@ impl VisibleSummary {
             reported.is_own = json::member_text(event, "by").as_deref() == Some(BY);
             reported.raw = match json::member(event, "content") {
                 Some(content) if reported.is_own => content.to_vec(),
-                _ => {
-                    let mut raw = Vec::new();
-                    push_text(&mut raw, &reply::wrapped(&text));
-                    raw
-                }
+                _ => quoted(&reply::wrapped(&text)),
             };
         }
         reported

@@ -4,7 +4,7 @@ use super::digest;
 use super::python;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
-use crate::model::json::{self, Dialect, ObjectBuilder, push_text};
+use crate::model::json::{self, Dialect, ObjectBuilder, push_text, quoted};
 use crate::model::message::{Message, Role};
 use crate::model::record::Record;
 use crate::model::time;
@@ -96,17 +96,11 @@ pub(super) fn zone(message: &Message<'_>) -> Option<Zone> {
     json::member_text(noted(message)?, "zone").and_then(|name| Zone::from_name(&name))
 }
 
-fn string(text: &str) -> Vec<u8> {
-    let mut raw = Vec::with_capacity(text.len() + 2);
-    push_text(&mut raw, text);
-    raw
-}
-
 /// A message's text as a JSON string; unchanged if it is one.
 fn message_text(message: &Message<'_>) -> Vec<u8> {
     match message.content {
         Some(content) if content.first() == Some(&b'"') => content.to_vec(),
-        _ => string(&message.text()),
+        _ => quoted(&message.text()),
     }
 }
 
@@ -116,11 +110,11 @@ impl PenguiflowTurn {
         let by = |role: Role| messages.iter().filter(move |message| message.role() == role);
         let mut users = by(Role::User);
         let user = match (users.next(), users.next()) {
-            (None, _) => string(""),
+            (None, _) => quoted(""),
             (Some(one), None) => message_text(one),
             _ => {
                 let texts: Vec<_> = by(Role::User).map(|message| message.text()).collect();
-                string(&texts.join("\n\n"))
+                quoted(&texts.join("\n\n"))
             }
         };
         let answer = by(Role::Assistant)
@@ -132,7 +126,7 @@ impl PenguiflowTurn {
         let ts = noted.and_then(|noted| json::member(noted, "ts"));
         PenguiflowTurn {
             user,
-            answer: answer.map_or_else(|| string(""), message_text),
+            answer: answer.map_or_else(|| quoted(""), message_text),
             digest: match (recorded, zone) {
                 (Some(recorded), _) => (recorded != b"null").then(|| recorded.to_vec()),
                 (None, Some(_)) => None,
@@ -239,11 +233,11 @@ impl<'a> TurnMembers<'a> {
         let members = json::members(raw, Dialect::Python)?;
         let mut untexted = Vec::new();
         let mut text = |name: &'static str| match value(&members, name) {
-            None => string(""),
+            None => quoted(""),
             Some(raw) if raw.first() == Some(&b'"') => raw.to_vec(),
             Some(raw) => {
                 untexted.push(name);
-                string(&String::from_utf8_lossy(&json::compact(raw).0))
+                quoted(&String::from_utf8_lossy(&json::compact(raw).0))
             }
         };
         Some(TurnMembers {
@@ -355,7 +349,7 @@ pub(super) fn lines(
     if again == raw {
         return Ok(pair);
     }
-    let kept = string(&String::from_utf8_lossy(raw));
+    let kept = quoted(&String::from_utf8_lossy(raw));
     let own = json::with_members(&own, &[("raw", Some(&kept))]).unwrap_or(own);
     Ok(messages(&read, &own, time.as_deref()))
 }

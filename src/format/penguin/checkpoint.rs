@@ -5,7 +5,7 @@ use super::super::{DocumentSource, Format, native, report::Report};
 use super::member::is_words;
 use super::native_metadata::in_order;
 use crate::error::{Position, Result};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -77,16 +77,10 @@ impl<'a> Checkpoint<'a> {
         let own = json::compact(self.metadata).0;
         let own = String::from_utf8_lossy(&own).into_owned().into_bytes();
         let said = |name| json::member(&own, name).filter(|raw| is_words(raw));
-        let name = said("id").and_then(json::text).map_or_else(
-            || format!("cp_{}", &key::sha256(source.bytes)[..16]),
-            Cow::into_owned,
-        );
+        let name = said("id")
+            .and_then(json::text)
+            .map_or_else(|| key::id_from("cp_", source.bytes), Cow::into_owned);
         let id = key::id_for_key(&name);
-        let quoted = |text: &str| {
-            let mut raw = Vec::new();
-            json::push_text(&mut raw, text);
-            raw
-        };
         let mut lineage = ObjectBuilder::default();
         lineage.text("kind", "fork");
         for (name, member) in [("parent", "session_id"), ("at", "message_id")] {

@@ -6,7 +6,7 @@ use super::member::{is_count, is_words, non_null};
 use super::native_metadata::{self, MEMBER, SUMMARY, in_order};
 use super::totals::DocumentTotals;
 use super::{category, numbers};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, quoted, wrapped};
 use crate::model::key::Derive;
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
@@ -58,12 +58,6 @@ pub(super) struct Elements<'w> {
     prompt: Option<String>,
     /// Totals of the messages, without times.
     pub sums: DocumentTotals,
-}
-
-pub(super) fn quoted(text: &str) -> Vec<u8> {
-    let mut raw = Vec::with_capacity(text.len() + 2);
-    json::push_text(&mut raw, text);
-    raw
 }
 
 /// A time in Penguin's format as JSON, and whether it denotes the same instant; `None` if invalid.
@@ -131,10 +125,10 @@ impl<'w> Elements<'w> {
                 members.raw(&name, value);
             }
         }
-        let mut preserved = ObjectBuilder::default();
-        preserved.raw(SUMMARY, members.finish());
         let mut metadata = ObjectBuilder::default();
-        metadata.text("type", "summary").raw(MEMBER, preserved.finish());
+        metadata
+            .text("type", "summary")
+            .raw(MEMBER, wrapped(SUMMARY, members.finish()));
         let text = item.summary(session)?;
         let mut line = ObjectBuilder::default();
         line.text(

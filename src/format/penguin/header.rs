@@ -223,7 +223,7 @@ fn identity(
         }
         (None, None) => {
             reader.report.damage(place, "no id; derived from the document");
-            format!("session_{}", &key::sha256(source.bytes)[..16])
+            key::id_from("session_", source.bytes)
         }
     }
 }

@@ -6,6 +6,7 @@ use super::native_metadata::{self, MEMBER, PreservedMembers};
 use super::totals::DocumentTotals;
 use super::{category, numbers};
 use crate::error::Position;
+use crate::model::event;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
 use crate::model::message::{Category, Role};
@@ -143,9 +144,7 @@ impl<'r> PenguinMessages<'r> {
         }
         self.report
             .damage(place, "message is not an object; kept unchanged");
-        let mut line = ObjectBuilder::default();
-        line.text("type", "foreign")
-            .text("id", &self.derive.id(&object).replacen("msg", "evt", 1));
+        let mut line = event::begin("foreign", &self.derive.id(&object).replacen("msg", "evt", 1));
         if let Some(time) = &self.newest {
             line.text("at", time);
         }
@@ -165,9 +164,7 @@ impl<'r> PenguinMessages<'r> {
     fn summary(&mut self, object: &[u8], event: &[u8], place: Position) -> Vec<u8> {
         let [content, id, timestamp] = values(object, ["content", "id", "timestamp"]);
         let text = content.and_then(json::text).unwrap_or_default();
-        let mut line = ObjectBuilder::default();
-        line.text("type", "summary")
-            .text("id", &self.id(object, id, place).0);
+        let mut line = event::begin("summary", &self.id(object, id, place).0);
         if let Some(time) = non_null(timestamp).and_then(|raw| self.time(raw, "timestamp", place)) {
             line.text("at", &time);
             self.passed(time);

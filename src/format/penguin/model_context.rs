@@ -5,7 +5,7 @@ use super::element::Elements;
 use super::member::{is_words, non_null, values};
 use super::native_metadata::in_order;
 use crate::error::Result;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashMap;
@@ -172,9 +172,7 @@ fn as_text(arguments: &[u8]) -> Vec<u8> {
     }
     let mut text = Vec::new();
     push_sorted(&mut text, arguments, 0);
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, &String::from_utf8_lossy(&text));
-    raw
+    quoted(&String::from_utf8_lossy(&text))
 }
 
 /// Appends a value as Python's `json.dumps(sort_keys=True)` encodes it.
@@ -202,9 +200,7 @@ fn push_sorted(out: &mut Vec<u8>, value: &[u8], depth: usize) {
         members.sort_by(|one, other| one.0.cmp(&other.0));
         for (name, value) in members {
             separate(out);
-            let mut raw = Vec::new();
-            json::push_text(&mut raw, &name);
-            super::serialize::push(out, &raw, 0);
+            super::serialize::push(out, &quoted(&name), 0);
             out.extend_from_slice(b": ");
             push_sorted(out, value, depth + 1);
         }

@@ -167,9 +167,5 @@ pub(super) fn restore_order(
         let place = place.min(members.len());
         members.insert(place, (Cow::Borrowed(name), value));
     }
-    let mut built = json::ObjectBuilder::default();
-    for (name, value) in members {
-        built.raw(&name, value);
-    }
-    built.finish()
+    json::object(members)
 }

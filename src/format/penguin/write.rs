@@ -2,7 +2,7 @@
 //! stored in the metadata. Events are applied to the view, and the active summary becomes a context message.
 
 use super::super::{Purpose, report::Loss, report::Report, written};
-use super::element::{Elements, local_time, numbered, quoted};
+use super::element::{Elements, local_time, numbered};
 use super::header::RECORDS;
 use super::link::Link;
 use super::member::{is_words, non_null};
@@ -11,7 +11,7 @@ use super::serialize;
 use super::times::{local_text, moment};
 use super::totals::DocumentTotals;
 use crate::error::Result;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::record::Record;
 use crate::model::session::{Class, Session};
@@ -287,7 +287,7 @@ fn last_active(header: &Header, newest: Option<Timestamp>) -> Option<String> {
 
 /// An id for a session without one, derived from its messages.
 fn derived_id(list: &[u8]) -> String {
-    format!("session_{}", &key::sha256(list)[..16])
+    key::id_from("session_", list)
 }
 
 /// The creation time as in the source document, if the header still has the same time.

@@ -87,9 +87,7 @@ pub fn add(
 
 /// The latest time of a session.
 fn time(session: &Session) -> Vec<u8> {
-    let time = session
-        .newest_time()
-        .map(|time| crate::format::request::request_part::quoted(&time));
+    let time = session.newest_time().map(|time| json::quoted(&time));
     time.unwrap_or_else(|| EPOCH.to_vec())
 }
 

@@ -4,8 +4,8 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::mcp;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, extra_members, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::{AnnotatedMessage, extra_members, object_arguments};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 

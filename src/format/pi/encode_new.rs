@@ -8,7 +8,7 @@ use crate::format::Purpose;
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::workspace::{Member, Workspace};
-use crate::model::json::ObjectBuilder;
+use crate::model::json::{ObjectBuilder, quoted, wrapped};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashSet;
@@ -47,9 +47,7 @@ pub fn write(
     let mut chain = EntryChain::new(true, HashSet::new(), None);
     chain.lines.push(first.finish());
     if let Some(title) = session.header_text("title") {
-        let mut info = ObjectBuilder::default();
-        info.text("name", &title);
-        chain.add("session_info", &begun, &info.finish(), None);
+        chain.add("session_info", &begun, &wrapped("name", quoted(&title)), None);
     }
     if purpose == Purpose::Export {
         let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &[Member::Directory], "");

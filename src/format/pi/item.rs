@@ -5,9 +5,9 @@ use super::{NAME, encode};
 use crate::format::kit::residue;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, array, extra_members};
+use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, array, wrapped};
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;
 use crate::model::summary;
@@ -133,9 +133,7 @@ fn append_message(
         _ => {}
     }
     members.raw("timestamp", milliseconds.to_string());
-    let mut wrapped = ObjectBuilder::default();
-    wrapped.raw("message", members.finish());
-    chain.add("message", clock, &wrapped.finish(), id);
+    chain.add("message", clock, &wrapped("message", members.finish()), id);
 }
 
 /// Converts usage in the form of Anthropic or OpenAI to that of this format.

@@ -2,8 +2,8 @@
 
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::mcp;
-use crate::format::request::request_part::{self, array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part;
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 
 /// A context message: it has the user role, but the user did not write it.

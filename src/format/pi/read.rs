@@ -10,10 +10,11 @@ use crate::format::concatenated_logs::LogSplitter;
 use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
-use crate::format::request::request_part::{array, extra_object, quoted};
+use crate::format::request::request_part::extra_object;
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format, Input, SessionReader};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::event;
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
@@ -233,7 +234,7 @@ impl<'a> PiReader<'a> {
     /// An id for the event of an entry.
     fn id_of(&self, entry: &PiEntry<'_>, nth: usize) -> String {
         let name = format!("{nth}\n{}", String::from_utf8_lossy(entry.body));
-        format!("evt_{}", &key::sha256(name.as_bytes())[..16])
+        key::id_from("evt_", &name)
     }
 
     fn header(&self, nth: usize, path: &Path) -> Vec<u8> {
@@ -270,9 +271,7 @@ impl<'a> PiReader<'a> {
             metadata.raw("lineage", lineage.finish());
         }
         if let (Some(first), 0) = (first, nth) {
-            let mut own = ObjectBuilder::default();
-            own.raw("session", first.body.trim_ascii());
-            metadata.raw(NAME, own.finish());
+            metadata.raw(NAME, wrapped("session", first.body.trim_ascii()));
         }
         if !metadata.is_empty() {
             header.raw("metadata", metadata.finish());
@@ -325,29 +324,24 @@ fn at<'a>(entry: &PiEntry<'a>) -> &'a [u8] {
 
 /// The event for a compaction.
 fn summary(entry: &PiEntry<'_>, covers: Option<(&String, &String)>, id: &str) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
+    let mut event = event::begin("summary", id);
     event
-        .text("type", "summary")
-        .text("id", id)
         .raw("at", at(entry))
         .raw("content", entry.get("summary").unwrap_or(b"\"\""));
     if let Some((first, last)) = covers {
         event.raw("covers", array([quoted(first), quoted(last)]));
     }
     event.text("by", NAME);
-    let mut metadata = ObjectBuilder::default();
     let rest = extra_object(entry.body, &["type", "summary"]);
-    metadata.raw(NAME, rest.unwrap_or_else(|| b"{}".to_vec()));
-    event.raw("metadata", metadata.finish());
+    let rest = rest.unwrap_or_else(|| b"{}".to_vec());
+    event.raw("metadata", wrapped(NAME, rest));
     event.finish()
 }
 
 /// The event that hides a message that the model does not receive.
 fn hidden(entry: &PiEntry<'_>, message: &str, id: &str) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
+    let mut event = event::begin("compact", id);
     event
-        .text("type", "compact")
-        .text("id", id)
         .raw("at", at(entry))
         .text("strategy", NAME)
         .raw("drop", array([quoted(message)]));

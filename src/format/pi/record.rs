@@ -7,7 +7,8 @@ use crate::format::kit::records::annotated_messages;
 use crate::format::kit::residue;
 use crate::format::report::Report;
 use crate::format::request::draft::AnnotatedDraft;
-use crate::format::request::request_part::{extra_object, quoted};
+use crate::format::request::request_part::extra_object;
+use crate::model::json::quoted;
 
 /// Members that describe the position of an entry.
 const LINK: [&str; 3] = ["id", "parentId", "timestamp"];

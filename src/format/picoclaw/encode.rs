@@ -13,13 +13,6 @@ pub(super) const ZERO_TIME: &[u8] = br#""0001-01-01T00:00:00Z""#;
 /// Maximum fractional digits of a second in Go.
 const DIGITS: usize = 9;
 
-/// A text as a JSON string.
-pub(super) fn quoted(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
-    push_text(&mut out, text);
-    out
-}
-
 /// The text of a string as Go decodes it; empty for any other value.
 fn read(raw: Option<&[u8]>) -> String {
     let raw = go::repaired(raw.unwrap_or_default().to_vec());
@@ -193,12 +186,13 @@ fn call(out: &mut Vec<u8>, call: &RawCall<'_>) {
 mod tests {
     use super::super::member::ParseRules;
     use super::*;
+    use crate::format::go_json;
 
     #[test]
     fn texts_are_escaped_as_in_go() {
         let text = "\"\\\u{8}\u{c}\n\r\t\0\u{1b}<>&\u{2028}\u{2029}/\u{7f}\u{85}\u{fc}\u{1f326}";
         assert_eq!(
-            String::from_utf8(quoted(text)).unwrap(),
+            String::from_utf8(go_json::quoted(text)).unwrap(),
             concat!(
                 r#""\"\\\b\f\n\r\t\u0000\u001b\u003c\u003e\u0026\u2028\u2029/"#,
                 "\u{7f}\u{85}\u{fc}\u{1f326}\""

@@ -1,10 +1,10 @@
 //! Writes a session as one output: the log of its view, or a legacy document.
 
-use super::encode::quoted;
 use super::layout::{count_event_losses, layout};
 use super::pair::SidecarHeader;
 use super::write::LogEncoder;
 use crate::error::Result;
+use crate::format::go_json;
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, written};
 use crate::model::session::Session;
@@ -63,7 +63,7 @@ pub fn write_document(
             heading.losses.remove(&Loss::Header).unwrap_or_default(),
         );
     }
-    let mut members = vec![("key", quoted(&said.key))];
+    let mut members = vec![("key", go_json::quoted(&said.key))];
     let mut messages = b"[".to_vec();
     for (nth, line) in laid.lines.iter().enumerate() {
         messages.extend_from_slice(if nth == 0 { b"\n    " } else { b",\n    " });
@@ -72,10 +72,11 @@ pub fn write_document(
     messages.extend_from_slice(if laid.lines.is_empty() { b"]" } else { b"\n  ]" });
     members.push(("messages", messages));
     if let Some(summary) = &laid.summary {
-        members.push(("summary", quoted(summary)));
+        members.push(("summary", go_json::quoted(summary)));
     }
     let zero = || super::encode::ZERO_TIME.to_vec();
-    let time = |time: Option<String>| time.map_or_else(zero, |time| quoted(&super::encode::time(&time)));
+    let time =
+        |time: Option<String>| time.map_or_else(zero, |time| go_json::quoted(&super::encode::time(&time)));
     members.push(("created", time(said.created.clone())));
     members.push(("updated", time(said.updated(session))));
     let mut document = b"{".to_vec();

@@ -3,7 +3,7 @@
 use super::go::{self, Accepted};
 use super::member::push_members;
 use crate::format::native::HeaderBuilder;
-use crate::model::json::{self, JsonError, ObjectBuilder};
+use crate::model::json::{self, JsonError, ObjectBuilder, quoted, wrapped};
 use std::borrow::Cow;
 
 /// The kind of file; their member names differ.
@@ -147,9 +147,7 @@ impl<'a> RawMembers<'a> {
         }
         push_members(&mut own, "members", &self.members);
         if !own.is_empty() {
-            let mut metadata = ObjectBuilder::default();
-            metadata.raw("picoclaw", own.finish());
-            built.raw("metadata", metadata.finish());
+            built.raw("metadata", wrapped("picoclaw", own.finish()));
         }
         built.finish(id)
     }
@@ -207,9 +205,7 @@ pub(super) fn encode_summary(summary: &[u8]) -> Vec<u8> {
     if serde_json::from_slice::<Cow<'_, str>>(&raw).is_ok() {
         return raw;
     }
-    let mut out = Vec::with_capacity(raw.len());
-    json::push_text(&mut out, &json::text(&raw).unwrap_or_default());
-    out
+    quoted(&json::text(&raw).unwrap_or_default())
 }
 
 #[cfg(test)]

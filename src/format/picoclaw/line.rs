@@ -2,9 +2,9 @@
 
 use super::call::RawCall;
 use super::go::{self, Accepted, Field};
-use super::member::{Deviation, EMPTY, ParseRules, array, filled, push_members};
+use super::member::{Deviation, EMPTY, ParseRules, filled, push_members};
 use crate::format::content;
-use crate::model::json::{self, Dialect, JsonError, ObjectBuilder};
+use crate::model::json::{self, Dialect, JsonError, ObjectBuilder, array, wrapped};
 
 /// The raw members of a message; `None` if absent or null.
 #[derive(Debug, Default)]
@@ -218,9 +218,7 @@ impl<'a> MessageLine<'a> {
         }
         push_members(&mut own, "members", &self.members);
         if !own.is_empty() {
-            let mut metadata = ObjectBuilder::default();
-            metadata.raw("picoclaw", own.finish());
-            built.raw("metadata", metadata.finish());
+            built.raw("metadata", wrapped("picoclaw", own.finish()));
         }
         go::repaired(built.finish())
     }

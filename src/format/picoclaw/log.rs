@@ -3,23 +3,18 @@
 use super::facts;
 use super::go;
 use super::line::MessageLine;
-use super::member::array;
 use crate::error::Position;
 use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
-use crate::format::request::request_part::quoted;
-use crate::model::json::{self, JsonError, ObjectBuilder};
+use crate::model::event;
+use crate::model::json::{JsonError, array, quoted};
 use crate::model::key::{self, Derive};
 use crate::model::record::{Record, RecordKind};
 use crate::model::session::Session;
 
-/// The time of events if no time is known.
-const EPOCH: &str = "1970-01-01T00:00:00Z";
-
 /// The id of an event that the reader adds; `source` is the digest of the input.
 pub(super) fn event_id(kind: &str, source: &str) -> String {
-    let digits = key::sha256(format!("picoclaw\n{kind}\n{source}").as_bytes());
-    format!("evt_{}", &digits[..16])
+    key::id_from("evt_", format!("picoclaw\n{kind}\n{source}"))
 }
 
 /// A session under construction.
@@ -138,25 +133,17 @@ impl<'r> PicoclawLog<'r> {
         let at = at
             .map(str::to_string)
             .or_else(|| self.session.newest_time())
-            .unwrap_or_else(|| EPOCH.to_string());
+            .unwrap_or_else(|| event::EPOCH.to_string());
         let event = |kind: &str| {
-            let mut built = ObjectBuilder::default();
+            let mut built = event::begin(kind, &event_id(kind, source));
+            built.text("at", &at);
             built
-                .text("type", kind)
-                .text("id", &event_id(kind, source))
-                .text("at", &at);
-            built
-        };
-        let text = |id: &String| {
-            let mut out = Vec::new();
-            json::push_text(&mut out, id);
-            out
         };
         if let Some(summary) = summary {
             let mut built = event("summary");
             built.raw("content", facts::encode_summary(summary));
             if let Some(covered) = &self.covered {
-                built.raw("covers", array(covered.iter().map(text)));
+                built.raw("covers", array(covered.iter().map(|id| quoted(id))));
             }
             built.text("by", "picoclaw");
             self.session.push_new(&built.finish());
@@ -165,7 +152,9 @@ impl<'r> PicoclawLog<'r> {
             let mut built = event("truncate");
             built.raw(
                 "before",
-                self.first_kept.as_ref().map_or_else(|| b"null".to_vec(), text),
+                self.first_kept
+                    .as_ref()
+                    .map_or_else(|| b"null".to_vec(), |id| quoted(id)),
             );
             built.raw("keep_system", "false"); // PicoClaw's skip counts every line
             self.session.push_new(&built.finish());
@@ -174,7 +163,7 @@ impl<'r> PicoclawLog<'r> {
             let mut built = event("compact");
             built
                 .text("strategy", "picoclaw")
-                .raw("drop", array(self.hidden.iter().map(text)));
+                .raw("drop", array(self.hidden.iter().map(|id| quoted(id))));
             self.session.push_new(&built.finish());
         }
         self.session

@@ -46,16 +46,3 @@ pub(super) fn push_members(built: &mut ObjectBuilder, name: &str, members: &[&[u
     object.push(b'}');
     built.raw(name, object);
 }
-
-/// An array of these elements.
-pub(super) fn array(elements: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
-    let mut out = vec![b'['];
-    for element in elements {
-        if out.len() > 1 {
-            out.push(b',');
-        }
-        out.extend_from_slice(&element);
-    }
-    out.push(b']');
-    out
-}

@@ -1,12 +1,12 @@
 //! Writes a session as PicoClaw's pair of files: a log and its sidecar.
 
-use super::encode::quoted;
 use super::layout::{LogLayout, SESSION, count_event_losses, is_own, layout};
 use super::sidecar::Sidecar;
 use super::write::LogEncoder;
 use super::{LOG, SIDECAR, aliases_among, go};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Purpose;
+use crate::format::go_json;
 use crate::format::indent::indented;
 use crate::format::output_names::FolderFile;
 use crate::format::report::{Loss, Report};
@@ -224,7 +224,7 @@ impl SidecarHeader {
             .iter()
             .flat_map(|own| json::members(own, Dialect::Strict).unwrap_or_default())
         {
-            let mut raw = quoted(&name);
+            let mut raw = go_json::quoted(&name);
             raw.extend_from_slice(b": ");
             raw.extend_from_slice(&indented(value, 1));
             sidecar.add_unknown(&name, raw);
@@ -267,11 +267,7 @@ impl SidecarHeader {
 }
 
 fn header_line(header: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let mut built = json::ObjectBuilder::default();
-    for (name, value) in header {
-        built.raw(name, value);
-    }
-    built.finish()
+    json::object(header.iter().map(|(name, value)| (name, value)))
 }
 
 /// The time of the first message that has one.

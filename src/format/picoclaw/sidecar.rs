@@ -1,12 +1,12 @@
 //! Edits the sidecar of a log, leaving all other members unchanged.
 
-use super::encode::{ZERO_TIME, quoted};
+use super::encode::ZERO_TIME;
 use super::facts::{MemberNames, RawMembers};
 use super::go;
-use super::member::array;
 use super::raw::without_bom;
+use crate::format::go_json;
 use crate::format::indent::indented;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array};
 use std::borrow::Cow;
 
 /// The members known to PicoClaw, in its order.
@@ -42,7 +42,7 @@ impl Sidecar {
     /// A new sidecar for a session with this key.
     pub fn new(key: &str) -> Sidecar {
         let mut sidecar = Sidecar::default();
-        sidecar.values[KEY] = Some(quoted(key));
+        sidecar.values[KEY] = Some(go_json::quoted(key));
         sidecar
     }
 
@@ -95,7 +95,7 @@ impl Sidecar {
     /// Sets the summary.
     pub fn set_summary(&mut self, text: &str) {
         if self.summary() != text {
-            self.values[SUMMARY] = Some(quoted(text));
+            self.values[SUMMARY] = Some(go_json::quoted(text));
         }
     }
 
@@ -117,7 +117,7 @@ impl Sidecar {
     /// Sets the aliases.
     pub fn set_aliases(&mut self, aliases: &[String]) {
         if self.aliases() != aliases {
-            let list = array(aliases.iter().map(|alias| quoted(alias)));
+            let list = array(aliases.iter().map(|alias| go_json::quoted(alias)));
             self.values[ALIASES] = (!aliases.is_empty()).then(|| indented(&list, 1));
         }
     }
@@ -177,12 +177,12 @@ impl Sidecar {
 
     /// Sets the creation time.
     pub fn set_created(&mut self, time: &str) {
-        self.values[CREATED] = Some(quoted(&super::encode::time(time)));
+        self.values[CREATED] = Some(go_json::quoted(&super::encode::time(time)));
     }
 
     /// Sets the time of the last change.
     pub fn set_updated(&mut self, time: &str) {
-        self.values[UPDATED] = Some(quoted(&super::encode::time(time)));
+        self.values[UPDATED] = Some(go_json::quoted(&super::encode::time(time)));
     }
 
     /// Encodes the file: indented by two spaces, without a final newline.

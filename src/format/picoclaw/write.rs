@@ -1,14 +1,14 @@
 //! Converts native messages to lines of a log.
 
-use super::encode::quoted;
 use super::go::Accepted;
 use super::line::MessageLine;
-use super::member::{ParseRules, array};
+use super::member::ParseRules;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::Purpose;
+use crate::format::go_json;
 use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::key::Derive;
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::record::{Record, RecordKind as Is};
@@ -209,7 +209,7 @@ fn candidate(
         lost.push(Loss::Timestamp);
     }
     if let Some(time) = time.as_deref().or(now) {
-        built.raw("created_at", quoted(time));
+        built.raw("created_at", go_json::quoted(time));
     }
     for (name, list) in LISTS.iter().zip(lists) {
         if let Some(list) = list {

@@ -4,8 +4,7 @@ use super::NAME;
 use super::record::{of_content, text};
 use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{Decoded, SummaryDraft};
-use crate::format::request::request_part::{array, quoted, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 
 /// The model message that Qwen Code inserts after a summary.
 const ANSWER: &str = "Got it. Thanks for the additional context!";

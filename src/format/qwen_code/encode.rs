@@ -3,8 +3,8 @@
 use crate::format::gemini;
 use crate::format::gemini_cli;
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::{AnnotatedMessage, array};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::Role;
 
 /// The type of a message's record.

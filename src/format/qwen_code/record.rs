@@ -4,8 +4,7 @@ use super::NAME;
 use crate::format::gemini::{self, GeminiCallIds};
 use crate::format::request::Api;
 use crate::format::request::draft::AnnotatedDraft;
-use crate::format::request::request_part::{array, quoted};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::time;
 
 /// Types of user records that the program generates.

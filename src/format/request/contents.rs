@@ -1,8 +1,7 @@
 //! Splits and joins the content of a message.
 
 use super::draft;
-use super::request_part::{array, quoted};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array, quoted};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! A native message under construction, converted from a provider's element.
 
 use super::Api;
-use crate::model::json::ObjectBuilder;
+use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
 /// A message with the annotations that are needed to write it back.
@@ -19,7 +19,7 @@ impl AnnotatedDraft {
     /// A message of this role.
     pub fn new(role: &str) -> AnnotatedDraft {
         let mut draft = AnnotatedDraft::default();
-        draft.raw("role", super::request_part::quoted(role));
+        draft.raw("role", json::quoted(role));
         draft
     }
 
@@ -121,8 +121,8 @@ pub fn call(id: &[u8], name: &[u8], arguments: &[u8]) -> Vec<u8> {
 pub fn order_note(order: &[MemberSlot]) -> Option<Vec<u8>> {
     let usual = order.is_sorted();
     (!usual).then(|| {
-        let names = order.iter().map(|slot| super::request_part::quoted(slot.name()));
-        super::request_part::array(names)
+        let names = order.iter().map(|slot| json::quoted(slot.name()));
+        json::array(names)
     })
 }
 
@@ -175,7 +175,7 @@ pub fn text_part(text: &[u8]) -> Vec<u8> {
 /// An element that is not an object of the API, as the only part of a message.
 pub fn raw_draft(role: &str, element: &[u8]) -> AnnotatedDraft {
     let mut draft = AnnotatedDraft::new(role);
-    draft.raw("content", super::request_part::array([element]));
+    draft.raw("content", json::array([element]));
     draft
 }
 
@@ -186,8 +186,5 @@ pub fn noted(rest: Option<Vec<u8>>) -> Vec<u8> {
 
 /// The annotations of all calls; `None` if there are none.
 pub fn call_notes(notes: &[Vec<u8>]) -> Option<Vec<u8>> {
-    notes
-        .iter()
-        .any(|note| note != b"{}")
-        .then(|| super::request_part::array(notes))
+    notes.iter().any(|note| note != b"{}").then(|| json::array(notes))
 }

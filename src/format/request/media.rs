@@ -1,8 +1,7 @@
 //! Images, audio and files in the encodings of the APIs, and conversions between them.
 
-use super::request_part::quoted;
 use crate::format::base64;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, quoted, wrapped};
 use std::borrow::Cow;
 
 /// The kind of an attachment.
@@ -246,9 +245,7 @@ impl<'a> Media<'a> {
             }
             _ => return None,
         };
-        let mut built = ObjectBuilder::default();
-        built.raw(name, data.finish());
-        Some(built.finish())
+        Some(wrapped(name, data.finish()))
     }
 
     /// Encodes as a part of a Responses item.

@@ -270,7 +270,7 @@ pub(super) fn unit(api: Api, elements: &[&[u8]], decoder: &mut dyn Decoder) -> (
     let mut drafts = decoder.drafts(elements);
     let exact = encodes_to_source(api, &drafts, elements);
     if let Some(first) = drafts.first_mut().filter(|_| !exact) {
-        first.note("raw", Some(request_part::array(elements)));
+        first.note("raw", Some(json::array(elements)));
     }
     (drafts, exact)
 }

@@ -4,7 +4,7 @@ use super::Api;
 use crate::error::Position;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::json::{self, Dialect, Members, ObjectBuilder, wrapped};
 use crate::model::message::Message;
 use crate::model::record::Record;
 use std::borrow::Cow;
@@ -218,26 +218,6 @@ pub fn extra_object(object: &[u8], known: &[&str]) -> Option<Vec<u8>> {
     (!built.is_empty()).then(|| built.finish())
 }
 
-/// An array of raw values.
-pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
-    let mut out = vec![b'['];
-    for value in values {
-        if out.len() > 1 {
-            out.push(b',');
-        }
-        out.extend_from_slice(value.as_ref());
-    }
-    out.push(b']');
-    out
-}
-
-/// The text as a JSON string.
-pub fn quoted(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
-    json::push_text(&mut out, text);
-    out
-}
-
 /// The arguments of a call as an object, which some APIs require: unchanged if they already are one. The second value
 /// is whether they had to be wrapped.
 pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
@@ -260,11 +240,4 @@ pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
         return (json::compact(bytes).0, false);
     }
     (wrapped("input", raw), true)
-}
-
-/// An object with one member.
-pub fn wrapped(name: &str, value: &[u8]) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    built.raw(name, value);
-    built.finish()
 }

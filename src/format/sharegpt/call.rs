@@ -1,8 +1,7 @@
 //! Tool calls as JSON text: `{"name": ..., "arguments": {...}}`, or an array of those.
 
 use crate::format::request::draft;
-use crate::format::request::request_part::quoted;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::ToolCall;
 
 /// The open calls of a record, and the number of its calls.

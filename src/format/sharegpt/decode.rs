@@ -3,8 +3,7 @@
 use super::call::{self, RecordCalls};
 use crate::format::object::Object;
 use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot, text_part};
-use crate::format::request::request_part::{array, wrapped};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, wrapped};
 
 /// The usual sender names and their roles.
 pub const SENDERS: [(&str, &str); 4] = [

@@ -5,8 +5,8 @@ use super::decode::{SENDERS, member_names};
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, add_extra_members, array, quoted};
-use crate::model::json::{self, ObjectBuilder};
+use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::{Role, ToolCall};
 use std::collections::HashMap;
 

@@ -3,8 +3,8 @@
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::media::{Media, MediaKind};
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
-use crate::model::json::{self, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use crate::model::time;
 use std::borrow::Cow;

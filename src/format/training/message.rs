@@ -4,9 +4,8 @@ use super::TrainingKind;
 use super::options::{TrainingOptions, TrainingThinking};
 use crate::error::Position;
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::array;
 use crate::model::display_role;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::{Message, MessagePart, Role, ToolCall};
 use crate::model::record::Record;
 use std::collections::HashMap;
@@ -125,9 +124,7 @@ fn with_object(call: &ToolCall<'_>, report: &mut Report) -> Vec<u8> {
         None if text.is_empty() => function.raw("arguments", "{}"),
         None => {
             report.count_loss(Loss::Arguments, 1);
-            let mut input = ObjectBuilder::default();
-            input.text("input", &call.arguments);
-            function.raw("arguments", input.finish())
+            function.raw("arguments", wrapped("input", quoted(&call.arguments)))
         }
     };
     let mut built = ObjectBuilder::default();
@@ -156,10 +153,4 @@ pub fn unweighted(raw: &mut Vec<u8>) {
     if let Ok(changed) = json::with_members(raw, &[("weight", Some(b"0"))]) {
         *raw = changed;
     }
-}
-
-fn quoted(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    json::push_text(&mut out, text);
-    out
 }

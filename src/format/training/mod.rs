@@ -12,7 +12,7 @@ use super::report::{Loss, Report};
 use super::request::{self, Api};
 use super::spec::{FormatSpec, Purpose, written};
 use crate::error::{Position, Result};
-use crate::model::json::ObjectBuilder;
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -149,5 +149,5 @@ fn role(raw: &[u8]) -> Role {
 }
 
 fn list<T: AsRef<[u8]>>(values: &[T]) -> Vec<u8> {
-    request::request_part::array(values)
+    json::array(values)
 }

@@ -3,9 +3,9 @@
 use super::{NAME, encode_new, encode_old, read};
 use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::{AnnotatedMessage, quoted};
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::{Format, Purpose, content};
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use crate::model::key;
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -109,7 +109,7 @@ impl Editor for VercelUi {
         }
         // The id is derived from the message, so it is reproducible.
         let text = [(*built - 1).to_string().as_bytes(), b"\n", &element].concat();
-        let id = quoted(&format!("msg_{}", &key::sha256(&text)[..16]));
+        let id = quoted(&key::id_from("msg_", &text));
         json::with_members(&element, &[("id", Some(&id))]).ok()
     }
 

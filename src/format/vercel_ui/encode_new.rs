@@ -4,8 +4,8 @@ use super::part;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::text_part;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, quoted};
-use crate::model::json::{self, ObjectBuilder};
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::{MessagePart, Role};
 use std::collections::HashMap;
 

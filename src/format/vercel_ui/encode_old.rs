@@ -7,8 +7,8 @@ use super::part;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::text_part;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, array, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::format::request::request_part::{AnnotatedMessage, object_arguments};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::Role;
 
 /// A message under construction.
@@ -206,7 +206,7 @@ fn answered(call: &[u8], annotated: &AnnotatedMessage<'_>, report: &mut Report) 
         .any(|name| annotated.metadata(name).is_some());
     report.count_loss(Loss::Metadata, u64::from(failed));
     let text = result_text(annotated, report);
-    let string = crate::format::request::request_part::quoted(&text);
+    let string = json::quoted(&text);
     let result = part::value(&text).map_or(string, <[u8]>::to_vec);
     json::with_members(call, &[("state", Some(b"\"result\"")), ("result", Some(&result))])
         .unwrap_or_else(|_| call.to_vec())

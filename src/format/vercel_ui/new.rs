@@ -3,8 +3,7 @@
 use super::part::{self, text};
 use super::ui_part::{CallResult, UiCall, UiPart};
 use crate::format::request::draft::text_part;
-use crate::format::request::request_part::quoted;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 
 /// The pieces of a message; `None` if it has no parts.
 pub fn ui_parts(raw: &[u8]) -> Option<Vec<UiPart>> {

@@ -4,8 +4,7 @@
 use super::part::{self, text};
 use super::ui_part::{CallResult, UiCall, UiPart};
 use crate::format::request::draft::text_part;
-use crate::format::request::request_part::quoted;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::time;
 
 fn list<'a>(raw: &'a [u8], name: &str) -> Vec<&'a [u8]> {

@@ -2,7 +2,7 @@
 
 use crate::format::request::media::{Bytes, Media, MediaKind, address, kind_of};
 pub use crate::model::json::member_text as text;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, wrapped};
 use std::borrow::Cow;
 
 /// Reasoning with this text (a JSON string) and the provider's metadata.
@@ -58,9 +58,7 @@ pub fn signed(part: &[u8]) -> Option<Vec<u8>> {
     } else {
         return None;
     };
-    let mut reported = ObjectBuilder::default();
-    reported.raw(provider, inner.finish());
-    Some(reported.finish())
+    Some(wrapped(provider, inner.finish()))
 }
 
 /// The text of reasoning; for an OpenAI item, that of its summary.
@@ -130,6 +128,6 @@ pub fn value(text: &str) -> Option<&[u8]> {
 pub fn text_of(value: &[u8]) -> Vec<u8> {
     match value.starts_with(b"\"") {
         true => value.to_vec(),
-        false => crate::format::request::request_part::quoted(&String::from_utf8_lossy(value)),
+        false => json::quoted(&String::from_utf8_lossy(value)),
     }
 }

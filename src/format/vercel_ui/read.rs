@@ -3,8 +3,7 @@
 use super::ui_part::{UiCall, UiPart};
 use super::{new, old};
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::request_part::array;
-use crate::model::json;
+use crate::model::json::{self, array};
 use std::borrow::Cow;
 
 /// A step under construction.

@@ -47,6 +47,20 @@ impl ObjectBuilder {
     }
 }
 
+/// An object with one member.
+pub fn wrapped(name: &str, value: impl AsRef<[u8]>) -> Vec<u8> {
+    object([(name, value)])
+}
+
+/// An object with these members.
+pub fn object<N: AsRef<str>, V: AsRef<[u8]>>(members: impl IntoIterator<Item = (N, V)>) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    for (name, value) in members {
+        built.raw(name.as_ref(), value);
+    }
+    built.finish()
+}
+
 /// An object, which was read already and has members, with others added at its end that it does not have; its own bytes are unchanged.
 /// None when the bytes do not end as an object.
 pub fn with_added(object: &[u8], members: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {

@@ -7,12 +7,12 @@ mod members;
 mod same;
 mod text;
 
-pub use build::{ObjectBuilder, compact, with_added, with_members};
+pub use build::{ObjectBuilder, compact, object, with_added, with_members, wrapped};
 pub use members::{
     ArrayElements, Member, Members, elements, member, member_string, member_text, members, several,
 };
 pub use same::same;
-pub use text::{array, plain, push_text, text, texts, unescape};
+pub use text::{array, plain, push_text, quoted, text, texts, unescape};
 
 /// The position and reason of a JSON syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -99,14 +99,16 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// The text as a JSON string.
+pub fn quoted(text: &str) -> Vec<u8> {
+    let mut raw = Vec::with_capacity(text.len() + 2);
+    push_text(&mut raw, text);
+    raw
+}
+
 /// An array of JSON strings.
 pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
-    let one = |text: T| {
-        let mut raw = Vec::new();
-        push_text(&mut raw, text.as_ref());
-        raw
-    };
-    array(texts.into_iter().map(one))
+    array(texts.into_iter().map(|text| quoted(text.as_ref())))
 }
 
 /// An array of raw values.

@@ -1,7 +1,7 @@
 //! Combines several edits of one message, so that the message is encoded once.
 
 use crate::model::event::MessageEdit;
-use crate::model::json;
+use crate::model::json::{self, quoted};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -40,8 +40,7 @@ impl<'a> Changes<'a> {
         }
         // Store the derived id in the message: it was derived from the old line, and later events refer to it.
         if !has_id {
-            let mut id = Vec::new();
-            json::push_text(&mut id, &edit.of.id);
+            let id = quoted(&edit.of.id);
             self.change(Cow::Borrowed("id"), Some(Cow::Owned(id)));
         }
     }

@@ -122,14 +122,7 @@ impl Scope {
             object.raw("dimensions", b"null").raw("values", b"null");
             return object.finish();
         }
-        let mut dimensions = Vec::from(b"[");
-        for (nth, (dimension, _)) in self.values.iter().enumerate() {
-            if nth > 0 {
-                dimensions.push(b',');
-            }
-            json::push_text(&mut dimensions, dimension);
-        }
-        dimensions.push(b']');
+        let dimensions = json::texts(self.values.iter().map(|(dimension, _)| dimension));
         let mut sorted: Vec<_> = self.values.iter().collect();
         sorted.sort();
         sorted.dedup_by(|one, other| one.0 == other.0);

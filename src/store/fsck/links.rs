@@ -3,7 +3,7 @@
 use super::marks::Marks;
 use super::{FoundProblem, FsckOptions, Problem, SessionLinks, Stamp, quarantined};
 use crate::error::{ErrorKind, Position, Result};
-use crate::model::json::ObjectBuilder;
+use crate::model::event;
 use crate::model::key;
 use crate::store::{Store, atomic, run_file};
 use std::collections::{BTreeMap, HashSet};
@@ -105,11 +105,8 @@ impl SessionLinks {
 /// Undoes an event of a session; `what` distinguishes the new line from others.
 pub(super) fn undo_event(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, what: &str) -> Result<()> {
     let (own, at) = stamp(what)?;
-    let mut line = ObjectBuilder::default();
-    line.text("type", "restore")
-        .text("id", &own)
-        .text("at", &at)
-        .text("of", event);
+    let mut line = event::begin("restore", &own);
+    line.text("at", &at).text("of", event);
     store.append(id, &[&line.finish()])
 }
 

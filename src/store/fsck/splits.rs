@@ -4,7 +4,7 @@ use super::links::{removed, session_exists};
 use super::marks::Marks;
 use super::{FoundProblem, FsckOptions, Problem, SessionLinks};
 use crate::error::Result;
-use crate::model::json::ObjectBuilder;
+use crate::model::event;
 use crate::model::key;
 use crate::store::pending::MarkerKind;
 use crate::store::{Store, split};
@@ -63,11 +63,8 @@ pub(super) fn check(
             }
             if let Some(stamp) = check.repair {
                 let (own, at) = stamp(&format!("unlink {id} {event}"))?;
-                let mut line = ObjectBuilder::default();
-                line.text("type", "restore")
-                    .text("id", &own)
-                    .text("at", &at)
-                    .text("of", event);
+                let mut line = event::begin("restore", &own);
+                line.text("at", &at).text("of", event);
                 let mut lines = vec![line.finish()];
                 if !there.is_empty() {
                     let (own, at) = stamp(&format!("split {id} {event}"))?;

@@ -3,6 +3,7 @@
 use super::{GcOptions, known_by};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::lines::ByteLines;
+use crate::model::event;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::record::Record;
 use crate::model::reduced;
@@ -137,10 +138,8 @@ impl ReducedLog {
 
     /// The event that reports the change.
     pub fn event(&self, options: &GcOptions<'_>, bytes: u64, destroyed: &[String]) -> Vec<u8> {
-        let mut event = ObjectBuilder::default();
+        let mut event = event::begin("gc", options.event);
         event
-            .text("type", "gc")
-            .text("id", options.event)
             .text("at", options.at)
             .raw("lines", self.taken.len().to_string())
             .raw("bytes", bytes.to_string())

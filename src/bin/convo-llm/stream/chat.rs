@@ -1,8 +1,7 @@
 //! Assembles streamed chunks of the OpenAI Chat API, each of which adds to the message.
 
 use super::{StreamStep, Text};
-use crate::request::list;
-use convo::model::json::{self, Dialect, ObjectBuilder};
+use convo::model::json::{self, Dialect, ObjectBuilder, array};
 use std::collections::HashMap;
 
 /// The reply assembled so far.
@@ -127,13 +126,13 @@ impl ChatAssembler {
             message.raw(name, text.raw());
         }
         if !self.details.is_empty() {
-            message.raw("reasoning_details", list(self.details.iter()));
+            message.raw("reasoning_details", array(self.details.iter()));
         }
         if !self.refusal.is_empty() {
             message.raw("refusal", self.refusal.raw());
         }
         if !self.calls.is_empty() {
-            message.raw("tool_calls", list(self.calls.iter().map(StreamedCall::raw)));
+            message.raw("tool_calls", array(self.calls.iter().map(StreamedCall::raw)));
         }
         let mut choice = ObjectBuilder::default();
         choice
@@ -145,7 +144,7 @@ impl ChatAssembler {
                 body.raw(name, value);
             }
         }
-        body.raw("choices", list([choice.finish()].iter()));
+        body.raw("choices", array([choice.finish()].iter()));
         body.finish()
     }
 }

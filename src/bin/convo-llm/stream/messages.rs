@@ -1,8 +1,7 @@
 //! Assembles streamed events of the Anthropic API: content blocks that begin, grow and end.
 
 use super::{StreamStep, Text};
-use crate::request::list;
-use convo::model::json::{self, Dialect, Members};
+use convo::model::json::{self, Dialect, Members, array};
 
 /// The reply assembled so far.
 #[derive(Debug, Default)]
@@ -76,7 +75,7 @@ impl MessagesAssembler {
             (Some(began), Some(ended)) => Some(over(began, ended)),
             (began, ended) => ended.clone().or(began.map(<[u8]>::to_vec)),
         };
-        let content = list(self.blocks.iter().map(Block::raw));
+        let content = array(self.blocks.iter().map(Block::raw));
         let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("content", Some(&content))];
         changes.extend(self.stop_reason.as_deref().map(|raw| ("stop_reason", Some(raw))));
         changes.extend(usage.as_deref().map(|raw| ("usage", Some(raw))));
@@ -130,7 +129,7 @@ impl Block {
             out = json::with_members(&out, &[("input", Some(raw))]).unwrap_or(out);
         }
         if !self.citations.is_empty() {
-            let citations = list(self.citations.iter());
+            let citations = array(self.citations.iter());
             out = json::with_members(&out, &[("citations", Some(&citations))]).unwrap_or(out);
         }
         out

@@ -1,10 +1,9 @@
 //! Assembles streamed events of the Responses API: text deltas to print, and the complete reply at the end.
 
 use super::StreamStep;
-use crate::request::list;
 use crate::retry::RequestFailure;
 use crate::service_error;
-use convo::model::json;
+use convo::model::json::{self, array};
 
 /// The reply received so far.
 #[derive(Debug, Default)]
@@ -48,7 +47,7 @@ impl ResponsesAssembler {
         if !empty {
             return response;
         }
-        let output = list(self.items.iter());
+        let output = array(self.items.iter());
         json::with_members(&response, &[("output", Some(&output))]).unwrap_or(response)
     }
 }

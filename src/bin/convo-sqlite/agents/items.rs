@@ -2,13 +2,14 @@
 
 use super::super::NOWHERE;
 use super::super::database::{self, Database, number, utc};
-use super::super::session_lines::{self, object, quoted};
+use super::super::session_lines::{self, object};
 use super::NAME;
 use super::tables::Tables;
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
 use convo::format::request::{self, Api};
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::event;
+use convo::model::json::{self, quoted};
 use std::collections::BTreeMap;
 
 /// A row that contains an item.
@@ -191,11 +192,9 @@ pub fn records(items: &[ItemRow], usage: &TurnUsage, report: &mut Report) -> Vec
 
 /// Builds the event that hides everything before a compaction.
 fn cut(message: &str, time: Option<&str>) -> Vec<u8> {
-    let mut event = ObjectBuilder::default();
+    let mut event = event::begin("truncate", &format!("evt_{message}"));
     event
-        .text("type", "truncate")
-        .text("id", &format!("evt_{message}"))
-        .text("at", time.unwrap_or("1970-01-01T00:00:00Z"))
+        .text("at", time.unwrap_or(event::EPOCH))
         .text("before", message);
     event.finish()
 }

@@ -1,11 +1,10 @@
 //! An attachment: its bytes, its URL, or its path.
 
 use super::super::database::{self, Database};
-use super::super::session_lines::quoted;
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
 use convo::format::request;
-use convo::model::json::ObjectBuilder;
+use convo::model::json::{ObjectBuilder, quoted};
 
 /// A row of the table.
 #[derive(Default)]

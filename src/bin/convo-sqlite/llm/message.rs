@@ -1,9 +1,8 @@
 //! Converts a message of a thread to records: one for the message, and one for each result it contains.
 
-use super::super::session_lines::{array, quoted};
 use super::NAME;
 use super::part::{self, ResolvedPart};
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::json::{self, ObjectBuilder, array, quoted};
 use convo::model::key;
 use std::collections::VecDeque;
 
@@ -59,7 +58,7 @@ pub struct OpenCallIds(VecDeque<(String, String)>);
 impl OpenCallIds {
     /// Generates an id for a call of a tool; `place` is unique per call.
     pub fn call(&mut self, tool: &str, place: &str) -> String {
-        let id = format!("call_{}", &key::sha256(place.as_bytes())[..16]);
+        let id = key::id_from("call_", &place);
         self.0.push_back((tool.to_string(), id.clone()));
         id
     }

@@ -2,11 +2,11 @@
 //! references.
 
 use super::super::database::{self, Database};
-use super::super::session_lines::{object, quoted};
+use super::super::session_lines::object;
 use super::attachment;
 use convo::error::Result;
 use convo::format::report::Report;
-use convo::model::json::{self, Dialect, ObjectBuilder};
+use convo::model::json::{self, Dialect, ObjectBuilder, quoted};
 
 /// A part with its references resolved.
 pub struct ResolvedPart {

@@ -1,14 +1,14 @@
 //! Conversations of versions before threads: one row per response, with the prompt that it answers.
 
 use super::super::database::{self, Database, number};
-use super::super::session_lines::{self, array, quoted};
+use super::super::session_lines;
 use super::super::system::SystemRow;
 use super::message::{self, OpenCallIds, TurnMetadata};
 use super::{NAME, attachment, threads, time};
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
 use convo::format::workspace::Workspace;
-use convo::model::json::ObjectBuilder;
+use convo::model::json::{ObjectBuilder, array, quoted};
 use convo::model::session::Session;
 
 /// Whether the tables of responses exist.

@@ -16,6 +16,7 @@ use crate::programs::counter_program;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::format::Format;
+use convo::model::json::quoted;
 use convo::model::retention::Memory;
 use convo::tokens::Tokenizer;
 pub use damage::DamageArgs;
@@ -356,9 +357,7 @@ pub fn pair(text: &str) -> Result<(String, Vec<u8>), String> {
     let raw = if is_json {
         value.trim().as_bytes().to_vec()
     } else {
-        let mut raw = Vec::new();
-        convo::model::json::push_text(&mut raw, value);
-        raw
+        quoted(value)
     };
     Ok((name.to_string(), raw))
 }

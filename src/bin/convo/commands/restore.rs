@@ -14,7 +14,7 @@ use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::restore::{self, UndoTarget, UndoableChange};
 use convo::format::report::Report;
-use convo::model::json::ObjectBuilder;
+use convo::model::event;
 use convo::store::EXACTLY;
 
 /// Undo a change, or recover a removed session
@@ -144,11 +144,8 @@ impl Restore {
         }
         let size = store.size(&id)?;
         let own = context.new_id("evt_", || format!("restore {id} {event} {size}"))?;
-        let mut line = ObjectBuilder::default();
-        line.text("type", "restore")
-            .text("id", &own)
-            .text("at", &context.clock.now())
-            .text("of", event);
+        let mut line = event::begin("restore", &own);
+        line.text("at", &context.clock.now()).text("of", event);
         let line = line.finish();
         let back = store.ungc(&id, event, &line, self.changing.dry_run);
         let back = back.map_err(|error| named(error, name))?;

@@ -150,10 +150,7 @@ pub fn continue_session(
         } else {
             format!("\n{before}")
         };
-        let event = format!(
-            "evt_{}",
-            &key::sha256(format!("link\n{id}\n{child}{nth}").as_bytes())[..16]
-        );
+        let event = key::id_from("evt_", format!("link\n{id}\n{child}{nth}"));
         Ok(Some(Successor {
             id: child,
             lines: built.lines,

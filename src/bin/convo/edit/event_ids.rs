@@ -3,6 +3,7 @@
 use crate::context::Context;
 use convo::error::Result;
 use convo::filter::Stamp;
+use convo::model::event::EPOCH;
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::store::Store;
@@ -28,17 +29,12 @@ impl Context {
     pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
         let id = match &self.chance {
             Chance::Seed(..) => self.new_id(prefix, || addition_id(session, content))?,
-            Chance::System(_) => format!(
-                "{prefix}{}",
-                &key::sha256(addition_id(session, content).as_bytes())[..16]
-            ),
+            Chance::System(_) => key::id_from(prefix, addition_id(session, content)),
         };
         let at = if self.clock.is_fixed() {
             self.clock.now()
         } else {
-            session
-                .newest_time()
-                .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
+            session.newest_time().unwrap_or_else(|| EPOCH.to_string())
         };
         Ok(Stamp { id, at })
     }

@@ -15,10 +15,7 @@ pub fn event(session: &Session, lines: &[Vec<u8>], stamps: &Stamps<'_>) -> Resul
     let stamp = stamps.event("processed")?;
     let mut set = ObjectBuilder::default();
     set.raw("metadata", metadata);
-    let mut meta = ObjectBuilder::default();
-    meta.text("type", "meta")
-        .text("id", &stamp.id)
-        .text("at", &stamp.at)
-        .raw("set", set.finish());
+    let mut meta = stamp.event("meta");
+    meta.raw("set", set.finish());
     Ok(meta.finish())
 }

@@ -12,7 +12,7 @@ use convo::format::packed::{is_packed, unpack};
 use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader, native};
 use convo::model::event::{Action, Event};
-use convo::model::json;
+use convo::model::json::{self, quoted};
 use convo::model::record::{Record, RecordKind as Line};
 use convo::store::foreign::has_sidecar;
 use convo::tokens::{Tokenizer, counter};
@@ -431,11 +431,6 @@ pub fn stamped(
         return Ok(counted.map(|tokenizer| counter::with_tokens(record.body.to_vec(), tokenizer)));
     }
     let (id, time) = stamp()?;
-    let quoted = |text: &str| {
-        let mut raw = Vec::new();
-        json::push_text(&mut raw, text);
-        raw
-    };
     let id = quoted(&id);
     let time = time
         .filter(|_| message.timestamp().is_none())

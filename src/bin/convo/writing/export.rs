@@ -11,7 +11,7 @@ use convo::format::compression::Wrapped;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::format::{self, EditedSession, Format, Purpose, Stream};
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::json::{self, ObjectBuilder, quoted};
 use convo::model::session::{Class, Session};
 use convo::model::view::View;
 use std::io::Write;
@@ -118,8 +118,7 @@ pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<S
         let what = format!("the session comes from {} and keeps its own models", to.name());
         return Err(usage(what));
     }
-    let mut quoted = Vec::new();
-    json::push_text(&mut quoted, model);
+    let quoted = quoted(model);
     let own = get("metadata").map_or(&b"{}"[..], |(_, raw)| raw);
     let metadata = json::with_members(own, &[("model", Some(&quoted))]).unwrap_or_else(|_| own.to_vec());
     let mut changed = Session::default();

@@ -2,7 +2,7 @@
 
 use super::super::choice::ViewChanges;
 use super::super::history::{History, MeasureFn, count};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::Role;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -52,8 +52,7 @@ pub fn clear_tool_uses(
     let results = (0..history.len())
         .filter(|message| history.role(*message) == Role::Tool)
         .count();
-    let mut content = Vec::new();
-    json::push_text(&mut content, &options.placeholder);
+    let content = quoted(&options.placeholder);
     let (mut lines, mut cleared) = (BTreeMap::new(), BTreeMap::<usize, HashSet<String>>::new());
     // The nearest assistant message before: its position, and the names of its calls by id.
     let mut caller: Option<(usize, HashMap<String, String>)> = None;

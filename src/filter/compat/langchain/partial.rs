@@ -1,7 +1,7 @@
 //! Shortens the message that crosses the limit: drops content parts first, then lines of its text.
 
 use super::super::history::{History, MeasureFn, count};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, array, quoted};
 
 /// Which end of the history is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,7 @@ pub(super) fn shorten(
         None => json::text(content)?,
     };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let some = |kept: usize| {
-        let mut content = Vec::new();
-        json::push_text(&mut content, &end_of(&lines, kept, strategy).concat());
-        content
-    };
+    let some = |kept: usize| quoted(&end_of(&lines, kept, strategy).concat());
     let kept = greatest_fitting(lines.len(), |kept| fits(&some(kept)));
     (kept > 0).then(|| with(&some(kept)))?
 }
@@ -74,8 +70,4 @@ fn greatest_fitting(all: usize, fits: impl Fn(usize) -> bool) -> usize {
         }
     }
     least
-}
-
-fn array(values: &[&[u8]]) -> Vec<u8> {
-    [b"[", values.join(&b","[..]).as_slice(), b"]"].concat()
 }

@@ -82,8 +82,7 @@ fn digest_of_calls(history: &History<'_>, messages: &[usize]) -> Option<u64> {
     for result in read().filter(|message| message.role() == Role::Tool) {
         let id = result.tool_call_id().unwrap_or_default();
         let tool = names.get(&id).map_or("", |name| name.as_ref());
-        let mut text = Vec::new();
-        json::push_text(&mut text, &result.text());
+        let text = json::quoted(&result.text());
         let text = String::from_utf8_lossy(&text).into_owned();
         let cut = text
             .char_indices()
@@ -107,9 +106,7 @@ fn length(text: &str) -> u64 {
 
 /// Code points of a text encoded as a JSON string.
 pub fn quoted(text: &str) -> u64 {
-    let mut out = Vec::with_capacity(text.len() + 2);
-    json::push_text(&mut out, text);
-    String::from_utf8_lossy(&out).chars().count() as u64
+    String::from_utf8_lossy(&json::quoted(text)).chars().count() as u64
 }
 
 /// Code points of a value with a space after each comma and colon and only mandatory escapes.

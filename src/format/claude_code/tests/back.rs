@@ -5,11 +5,12 @@ use crate::error::ErrorKind;
 use crate::filter::Plan;
 use crate::filter::Stamp;
 use crate::filter::truncate::{self, CutPoint};
+use crate::model::key;
 use std::collections::HashSet;
 
 fn stamp(content: &str) -> Result<Stamp> {
     Ok(Stamp {
-        id: format!("evt_{}", &crate::model::key::sha256(content.as_bytes())[..16]),
+        id: key::id_from("evt_", &content),
         at: "2026-02-02T00:00:00Z".to_string(),
     })
 }

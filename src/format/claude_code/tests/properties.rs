@@ -2,7 +2,7 @@
 
 use super::back::hold;
 use super::*;
-use crate::model::json::ObjectBuilder;
+use crate::model::event;
 use proptest::prelude::*;
 
 /// A step in a generated log.
@@ -122,8 +122,7 @@ fn compaction(session: &Session, choices: &[u8]) -> Vec<u8> {
             _ => {}
         }
     }
-    let mut event = ObjectBuilder::default();
-    event.text("type", "compact").text("id", "evt_1");
+    let mut event = event::begin("compact", "evt_1");
     event.raw("drop", format!("[{}]", drop.join(",")));
     event.raw("edit", format!("[{}]", edit.join(",")));
     event.raw("insert", format!("[{}]", insert.join(",")));

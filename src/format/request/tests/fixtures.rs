@@ -69,7 +69,7 @@ fn histories_that_violate_rules_are_restored() {
             let session = read(api, &text);
             let request = request(api, &session).0;
             let elements = request.elements.iter().map(|element| element.raw.clone());
-            let back = super::super::request_part::array(elements);
+            let back = json::array(elements);
             same(&String::from_utf8(back).unwrap(), &text);
             histories += 1;
         }

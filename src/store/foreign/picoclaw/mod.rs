@@ -15,7 +15,7 @@ use super::system::{Compacted, Compaction, DirectoryMatch, ForeignSystem};
 use crate::error::Result;
 use crate::format::Format;
 use crate::format::picoclaw::{self, LOG, SIDECAR};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, wrapped};
 use crate::model::session::Session;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -68,15 +68,7 @@ impl ForeignSystem for Picoclaw {
     }
 
     fn aliases_member(&self, aliases: &[String]) -> Option<(&'static str, Vec<u8>)> {
-        let mut list = Vec::new();
-        for alias in aliases {
-            list.push(if list.is_empty() { b'[' } else { b',' });
-            json::push_text(&mut list, alias);
-        }
-        list.push(b']');
-        let mut member = ObjectBuilder::default();
-        member.raw("aliases", list);
-        (!aliases.is_empty()).then(|| ("picoclaw", member.finish()))
+        (!aliases.is_empty()).then(|| ("picoclaw", wrapped("aliases", json::texts(aliases))))
     }
 
     fn messages_among(&self, session: &Session, keep: usize) -> usize {

@@ -3,6 +3,7 @@
 use super::{counter, extracted, same, wanted};
 use crate::filter::{Plan, Stamp, compact, gc, summarize};
 use crate::format::report::Report;
+use crate::model::event;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::store::fsck::FsckOptions;
@@ -140,8 +141,8 @@ impl Place {
     }
 
     fn event(&self, kind: &str, members: &[(&str, String)]) {
-        let mut event = ObjectBuilder::default();
-        event.text("type", kind).text("id", &self.id("e")).text("at", AT);
+        let mut event = event::begin(kind, &self.id("e"));
+        event.text("at", AT);
         for (name, value) in members {
             event.raw(name, value.clone());
         }

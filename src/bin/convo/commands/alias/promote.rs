@@ -7,7 +7,7 @@ use convo::filter::Stamp;
 use convo::filter::promotion::{self, Promoted};
 use convo::format::report::Report;
 use convo::model::chain::ChainLinks;
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::json::{self};
 use convo::model::key;
 use convo::model::scope::{KeyForm, main_key, picoclaw_normalize, signature};
 use convo::model::session::Session;
@@ -227,11 +227,8 @@ impl<'c> Promotion<'c> {
                 && !event.is_empty()
             {
                 let stamp = self.stamp(&read, event)?;
-                let mut back = ObjectBuilder::default();
-                back.text("type", "restore")
-                    .text("id", &stamp.id)
-                    .text("at", &stamp.at)
-                    .text("of", event);
+                let mut back = stamp.event("restore");
+                back.text("of", event);
                 self.store.append_to(&id, &[&back.finish()], read.length)?;
             }
         }
@@ -256,7 +253,7 @@ impl<'c> Promotion<'c> {
     fn stamp(&self, read: &PromotionSession, other: &str) -> convo::Result<Stamp> {
         let what = format!("{}\n{}\npromote {other}", read.id, read.length);
         Ok(Stamp {
-            id: format!("evt_{}", &key::sha256(what.as_bytes())[..16]),
+            id: key::id_from("evt_", &what),
             at: self.context.clock.now(),
         })
     }

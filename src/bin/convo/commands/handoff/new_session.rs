@@ -4,7 +4,8 @@ use crate::context::Context;
 use convo::error::Result;
 use convo::filter::materialize::materialize;
 use convo::format::Format;
-use convo::model::json::{self, ObjectBuilder};
+use convo::model::event::begin_session;
+use convo::model::json::{self, quoted};
 use convo::model::session::Session;
 use convo::model::time;
 use convo::model::view::View;
@@ -67,9 +68,8 @@ impl NewSessionValues<'_> {
         if let Some(branch) = metadata_member(source, "git_branch") {
             metadata["git_branch"] = json!(branch);
         }
-        let mut header = ObjectBuilder::default();
-        header.text("type", "session").raw("version", "1");
-        header.text("id", &self.id).text("created_at", now);
+        let mut header = begin_session(&self.id);
+        header.text("created_at", now);
         if let Some(title) = title(source) {
             header.text("title", &title);
         }
@@ -134,8 +134,7 @@ pub fn id_in(to: Format, bytes: &[u8]) -> Option<String> {
 /// Sets the time of the last update: Gemini CLI deletes logs that have not changed for a month.
 pub fn with_last_update(bytes: &[u8], now: &str) -> Vec<u8> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-    let mut quoted = Vec::new();
-    json::push_text(&mut quoted, now);
+    let quoted = quoted(now);
     match json::with_members(&bytes[..end], &[("lastUpdated", Some(&quoted))]) {
         Ok(line) => [&line, &bytes[end..]].concat(),
         Err(_) => bytes.to_vec(),
@@ -147,8 +146,7 @@ pub fn with_provider(bytes: &[u8], provider: &str) -> Vec<u8> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     let changed = (|| {
         let payload = json::member(&bytes[..end], "payload")?;
-        let mut quoted = Vec::new();
-        json::push_text(&mut quoted, provider);
+        let quoted = quoted(provider);
         let payload = json::with_members(payload, &[("model_provider", Some(&quoted))]).ok()?;
         json::with_members(&bytes[..end], &[("payload", Some(&payload))]).ok()
     })();

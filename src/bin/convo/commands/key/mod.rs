@@ -342,17 +342,6 @@ impl Key {
     }
 
     fn object(&self, answer: &KeyAnswer, form: KeyForm) -> Vec<u8> {
-        let list = |texts: &[String]| {
-            let mut list = Vec::from(b"[");
-            for (nth, text) in texts.iter().enumerate() {
-                if nth > 0 {
-                    list.push(b',');
-                }
-                json::push_text(&mut list, text);
-            }
-            list.push(b']');
-            list
-        };
         let mut object = ObjectBuilder::default();
         object
             .text("schema", "convo.key/1")
@@ -365,10 +354,10 @@ impl Key {
             object.raw("scope", scope);
         }
         object
-            .raw("aliases", list(&answer.aliases))
-            .raw("shared", list(&answer.shared));
+            .raw("aliases", json::texts(&answer.aliases))
+            .raw("shared", json::texts(&answer.shared));
         if self.explain {
-            object.raw("notes", list(&answer.notes));
+            object.raw("notes", json::texts(&answer.notes));
         }
         object.finish()
     }

@@ -257,26 +257,16 @@ impl Sources<'_> {
                 });
         let dropped = serde_json::Value::Array(dropped.collect()).to_string();
         let stamp = (self.stamp)(&dropped)?;
-        let mut event = ObjectBuilder::default();
-        event
-            .text("type", "compact")
-            .text("id", &stamp.id)
-            .text("at", &stamp.at)
-            .text("by", "migrate")
-            .raw("drop", dropped);
+        let mut event = stamp.event("compact");
+        event.text("by", "migrate").raw("drop", dropped);
         Ok(event.finish())
     }
 
     /// Creates the event that undoes an event that the source has changed.
     fn withdrawal(&self, id: &str) -> Result<Vec<u8>> {
         let stamp = (self.stamp)(id)?;
-        let mut event = ObjectBuilder::default();
-        event
-            .text("type", "restore")
-            .text("id", &stamp.id)
-            .text("at", &stamp.at)
-            .text("by", "migrate")
-            .text("of", id);
+        let mut event = stamp.event("restore");
+        event.text("by", "migrate").text("of", id);
         Ok(event.finish())
     }
 
@@ -317,13 +307,8 @@ impl Sources<'_> {
         }
         let set = set.finish();
         let stamp = (self.stamp)(&String::from_utf8_lossy(&set))?;
-        let mut event = ObjectBuilder::default();
-        event
-            .text("type", "meta")
-            .text("id", &stamp.id)
-            .text("at", &stamp.at)
-            .text("by", "migrate")
-            .raw("set", set);
+        let mut event = stamp.event("meta");
+        event.text("by", "migrate").raw("set", set);
         Ok(Some(event.finish()))
     }
 
