@@ -225,7 +225,12 @@ impl Store {
 
     /// The session with this id or key, regardless of aliases.
     pub fn session_by_id_or_key(&self, name: &str) -> Result<Option<String>> {
-        session_by_id_or_key(name, |id| self.has(id))
+        for id in [name, &key::id_for_key(name)] {
+            if key::is_id(id) && self.has(id)? {
+                return Ok(Some(id.to_string()));
+            }
+        }
+        Ok(None)
     }
 
     /// Changes the ids of an alias under a lock; returns the new ids, or none if nothing changes. Syncs in both
@@ -286,16 +291,6 @@ impl Store {
         }
         refuse_own(name, id, self.session_by_id_or_key(name)?)
     }
-}
-
-/// Finds the session with this id or key, using `has` to test for existence.
-pub(super) fn session_by_id_or_key(name: &str, has: impl Fn(&str) -> Result<bool>) -> Result<Option<String>> {
-    for id in [name, &key::id_for_key(name)] {
-        if key::is_id(id) && has(id)? {
-            return Ok(Some(id.to_string()));
-        }
-    }
-    Ok(None)
 }
 
 /// Fails for a name that is an own name of this or another session.

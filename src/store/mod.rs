@@ -1,27 +1,24 @@
 //! Stores sessions by name: one log per session, with the guarantees of `docs/store.md`.
 //!
-//! - `log` defines lines and checksums, `tail` reads the last line, `reader` and `append` are the two ways to use a
-//!   log;
-//! - `lock` takes locks, `mark` lets readers work without them; only `naming`, `atomic` and `rewrite` rename and
-//!   sync; `stage` and `rewrite` combine these, `lease` detects other programs that have a file open;
+//! - `log` defines lines and checksums, `log_end` reads the last line, `reader` and `append` are the two ways to use a
+//!   log; `append_atomic` appends lines atomically, `append_or_continue` fills a session up to a limit;
+//! - `lock` takes locks, `mark` lets readers work without them; only these two, `atomic`, `rename_sync` and
+//!   `replace_file` lock, rename and sync; `open_writers` detects other programs that have a file open;
 //! - `pending` marks a continuation or split in progress, because only those may be linked automatically;
-//! - `names` resolves names to sessions; `alias`, `link`, `split` and `trash` are self-explanatory;
-//! - `whole` appends lines atomically;
-//! - `sessions` is the interface of a store, `memory` an in-memory implementation;
-//! - `boundary` fills a session up to a limit, using the message counts of `counted`;
+//! - `resolve` and `names` resolve names to sessions; `alias`, `link`, `split` and `trash` are self-explanatory;
 //! - `foreign` handles files and directories of other systems;
 //! - `copies` keeps files that other programs may delete;
-//! - `gc` makes cuts permanent, `pieces` stores the removed lines, `redact` replaces secrets permanently, `fsck`
-//!   finds and repairs damage.
+//! - `gc` makes cuts permanent, `redact` replaces secrets permanently, `fsck` finds and repairs damage.
 //!
 //! ```
-//! use convo::store::{MemoryStore, Sessions};
+//! use convo::store::Store;
 //!
-//! let store = MemoryStore::new();
+//! let folder = tempfile::tempdir()?;
+//! let store = Store::create(&folder.path().join("store"))?;
 //! store.create_session("trip", &[br#"{"type":"session","version":1,"id":"trip"}"#.to_vec()])?;
 //! store.append("trip", &[br#"{"role":"user","content":"hi"}"#])?;
 //! assert_eq!(store.resolve("tri")?, "trip");
-//! # convo::Result::Ok(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod alias;
@@ -45,7 +42,6 @@ mod locked_log;
 pub mod log;
 mod log_end;
 mod mark;
-mod memory;
 mod message_count;
 mod names;
 mod network;
@@ -57,8 +53,8 @@ mod reader;
 mod redact;
 mod rename_sync;
 mod replace_file;
+mod resolve;
 mod run_file;
-mod sessions;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -74,13 +70,12 @@ pub use gc::{Archived, GcOptions, Receipt};
 pub use link::{Continued, Successor};
 pub use log_end::torn_line;
 pub use mark::length_before_write;
-pub use memory::MemoryStore;
 pub use names::SessionEntry;
 pub use overviews::{OverviewCallbacks, Overviewed};
 pub use reader::LogReader;
 pub use redact::{Redacted, Redaction};
 pub use replace_file::{Rewrite, refuse_writers, remove_file, rename_new, sync_file, write_atomically};
-pub use sessions::{EXACTLY, Sessions};
+pub use resolve::EXACTLY;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;

@@ -1,7 +1,7 @@
 //! The trash: removed sessions, and their restoration.
 
 use super::directory::Directory;
-use super::sessions::continues_under_key;
+use super::resolve::continues_under_key;
 use super::{Store, alias, atomic, log_name, no_session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;

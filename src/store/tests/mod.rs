@@ -6,8 +6,8 @@ mod fsck;
 mod gc;
 mod logs;
 mod names;
-mod places;
 mod readers;
+mod sessions;
 mod views;
 
 use super::*;
