@@ -1,6 +1,6 @@
 //! Bare messages, one per line: the view without header and events. Messages keep all their members.
 
-use super::report::{Loss, Report};
+use super::report::{Loss, LossSet, Report};
 use super::{FormatSpec, Purpose, ReadFn, SessionCount, written};
 use crate::error::Result;
 use crate::model::session::Session;
@@ -16,7 +16,7 @@ pub const FORM: FormatSpec = FormatSpec {
     holds: SessionCount::Many,
     write: Some(write),
     joins: true,
-    loses: &[Loss::Summary, Loss::Event, Loss::Header, Loss::Unreadable],
+    loses: LossSet::of(&[Loss::Summary, Loss::Event, Loss::Header, Loss::Unreadable]),
     ..FormatSpec::BLANK
 };
 

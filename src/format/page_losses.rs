@@ -2,7 +2,7 @@
 
 use super::Purpose;
 use super::kit::losses;
-use super::report::{Loss, Report};
+use super::report::{Loss, LossSet, Report};
 use super::request::media::{Bytes, Media};
 use super::request::request_part::extra_members;
 use crate::model::display_role;
@@ -14,18 +14,8 @@ use crate::model::view::View;
 use std::borrow::Cow;
 
 /// The losses of a page, for the table of formats.
-pub const LOSSES: [Loss; 10] = [
-    Loss::Id,
-    Loss::Usage,
-    Loss::Reasoning,
-    Loss::Signature,
-    Loss::Attachment,
-    Loss::Category,
-    Loss::Metadata,
-    Loss::Event,
-    Loss::Header,
-    Loss::Unreadable,
-];
+pub const LOSSES: LossSet =
+    LossSet::USUAL.without(&[Loss::Timestamp, Loss::Arguments, Loss::Part, Loss::Name]);
 
 /// Counts the data that the page of a view omits.
 pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Report) {

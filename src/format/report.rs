@@ -54,7 +54,90 @@ pub enum Loss {
     Order,
 }
 
+/// Kinds of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossSet(u32);
+
+impl LossSet {
+    /// No losses.
+    pub const NONE: LossSet = LossSet(0);
+
+    /// The losses of a writer for most programs, which name the model and keep calls, results and whole messages.
+    pub const USUAL: LossSet = LossSet::of(&[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ]);
+
+    /// These kinds.
+    pub const fn of(losses: &[Loss]) -> LossSet {
+        LossSet::NONE.with(losses)
+    }
+
+    /// This set and these kinds.
+    pub const fn with(mut self, losses: &[Loss]) -> LossSet {
+        let mut nth = 0;
+        while nth < losses.len() {
+            self.0 |= 1 << losses[nth] as u32;
+            nth += 1;
+        }
+        self
+    }
+
+    /// This set without these kinds.
+    pub const fn without(self, losses: &[Loss]) -> LossSet {
+        LossSet(self.0 & !LossSet::of(losses).0)
+    }
+
+    /// Whether the set has this kind.
+    pub const fn contains(self, loss: Loss) -> bool {
+        self.0 & (1 << loss as u32) != 0
+    }
+
+    /// The kinds in the order of reports.
+    pub fn iter(self) -> impl Iterator<Item = Loss> {
+        Loss::ALL.into_iter().filter(move |loss| self.contains(*loss))
+    }
+}
+
 impl Loss {
+    /// All kinds, in the order of reports.
+    const ALL: [Loss; 22] = [
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Message,
+        Loss::Orphan,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+        Loss::Number,
+        Loss::Branch,
+        Loss::Sidechain,
+        Loss::Order,
+    ];
+
     /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {

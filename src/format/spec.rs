@@ -2,7 +2,7 @@
 
 use super::id::Format;
 use super::keyed::LineKeys;
-use super::report::{Loss, Report};
+use super::report::{LossSet, Report};
 use super::request::api::Api;
 use super::sessions::{Input, SessionReader};
 use super::slim::part::Slimming;
@@ -90,7 +90,7 @@ pub struct FormatSpec {
     /// Why sessions of other formats cannot be written, although its own files can be changed in place.
     pub refuses: Option<&'static str>,
     /// The losses that its writer reports.
-    pub loses: &'static [Loss],
+    pub loses: LossSet,
     /// The JSON form of a session's model, if the format can represent it.
     pub model: Option<&'static str>,
     /// What can be removed from a file that still has to be resumable; `None` if the format is not supported.
@@ -119,7 +119,7 @@ impl FormatSpec {
         api: None,
         variant: None,
         refuses: None,
-        loses: &[],
+        loses: LossSet::NONE,
         model: None,
         slims: None,
         keyed: None,

@@ -58,10 +58,10 @@ fn reported_losses_match_the_table() {
         let mut report = Report::default();
         write(&rich, &view, Purpose::Export, &mut Vec::new(), &mut report).unwrap();
         let reported: BTreeSet<_> = report.losses.keys().copied().collect();
-        let said: BTreeSet<_> = format.form().loses.iter().copied().collect();
-        if reported != said {
+        let listed: BTreeSet<_> = format.form().loses.iter().collect();
+        if reported != listed {
             wrong.push(format!(
-                "{}: {reported:?}, and the table says {said:?}",
+                "{}: reports {reported:?}, but the table lists {listed:?}",
                 format.name()
             ));
         }

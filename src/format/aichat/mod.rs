@@ -25,7 +25,7 @@ mod yaml;
 
 use super::detect::Signature;
 use super::detect::signature::has_line;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn};
 
 /// aichat's sessions, as a format.
@@ -36,23 +36,9 @@ pub const FORM: FormatSpec = FormatSpec {
     model: Some("CLIENT:MODEL"),
     write: Some(write::write),
     back: Some(write::write_back),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Arguments])
+        .with(&[Loss::Model, Loss::Orphan]),
     note: "A new file has a model only with --model CLIENT:MODEL. Reads the YAML that aichat writes; anchors, tags and folded strings are rejected. Call arguments are reformatted.",
     ..FormatSpec::BLANK
 };

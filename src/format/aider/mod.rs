@@ -22,7 +22,7 @@ mod tests;
 mod write;
 
 use super::detect::Signature;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn, SessionCount};
 
 /// aider's chat history, as a format.
@@ -34,24 +34,9 @@ pub const FORM: FormatSpec = FormatSpec {
     write: Some(write::write),
     joins: true,
     export: true,
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Message,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Arguments])
+        .with(&[Loss::Model, Loss::Summary, Loss::Message]),
     note: "Messages are recognized by the beginnings of lines. Calls, results and system messages become console output.",
     ..FormatSpec::BLANK
 };

@@ -10,47 +10,19 @@ pub(super) use write::write;
 
 use super::content;
 use super::detect::Signature;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
+use super::request::Api;
 use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
 use super::request::interface::{ApiShape, Decoder, Interface};
 use super::request::request_part::{RequestPart, WriteSettings};
-use super::request::{self, Api};
-use super::{Format, FormatSpec, ReadFn, SessionCount, document};
+use super::{Format, FormatSpec, document};
 
 /// These messages, as a format.
 pub const FORM: FormatSpec = FormatSpec {
-    name: "anthropic",
     about: "Anthropic messages (array or request body)",
-    read: ReadFn::Document(|source, report| {
-        document::read(Api::Anthropic, Format::Anthropic, source, report)
-    }),
-    many: Some(|input| document::open(Api::Anthropic, Format::Anthropic, input)),
-    holds: SessionCount::Many,
-    back: Some(|sessions, out, report| request::write_back(Api::Anthropic, sessions, out, report)),
-    write: Some(|session, view, purpose, out, report| {
-        request::write(Api::Anthropic, session, view, purpose, out, report)
-    }),
-    api: Some(Api::Anthropic),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
-    ..FormatSpec::BLANK
+    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Orphan]),
+    ..document::form!(Anthropic)
 };
 
 /// The API.

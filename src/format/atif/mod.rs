@@ -14,7 +14,7 @@ mod tests;
 
 use super::detect::{ObjectShape, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, SessionCount};
 use codec::Atif;
 
@@ -25,22 +25,7 @@ pub const FORM: FormatSpec = FormatSpec {
     holds: SessionCount::Many,
     joins: true,
     model: Some("MODEL"),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Orphan]),
     note: "Version 1.4 is written. Trajectories of subagents within a document are read but not changed in place. A step that compacts the context is read without effect: the document does not name the messages that it removes.",
     ..kit::form!(&Atif)
 };

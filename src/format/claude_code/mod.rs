@@ -46,7 +46,7 @@ mod write_back;
 
 use super::detect::signature::has_content;
 use super::detect::{LineKind, ObjectShape, Signature};
-use super::report::{Loss, Report};
+use super::report::{Loss, LossSet, Report};
 use super::sessions::{Input, SessionReader};
 use super::{FormatSpec, LineKeys, ReadFn, SessionCount};
 use crate::error::Result;
@@ -67,21 +67,7 @@ pub const FORM: FormatSpec = FormatSpec {
     model: Some("MODEL"),
     write: Some(write::write),
     back: Some(write_back::write_back),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Timestamp]),
     keyed: Some(LineKeys {
         id: "uuid",
         session: "sessionId",

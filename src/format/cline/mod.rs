@@ -12,7 +12,7 @@ mod tests;
 
 use super::detect::Signature;
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn};
 use codec::CLINE;
 
@@ -26,22 +26,7 @@ pub const FORM: FormatSpec = FormatSpec {
         kit::write_whole(&CLINE, session, view, purpose, out, report)
     }),
     refuses: Some("Cline lists sessions by manifests that a running program keeps"),
-    loses: &[
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Id]).with(&[Loss::Summary]),
     note: "The manifest and the compaction file next to a session are read but not written. Only in-place changes are written.",
     ..FormatSpec::BLANK
 };

@@ -17,7 +17,7 @@ mod tests;
 
 use super::detect::Signature;
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn};
 use codec::CLINE_ROO;
 
@@ -29,24 +29,7 @@ pub const FORM: FormatSpec = FormatSpec {
     write: Some(|session, view, purpose, out, report| {
         kit::write_whole(&CLINE_ROO, session, view, purpose, out, report)
     }),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Orphan]),
     note: "In place, Roo Code messages that are dropped are tagged and kept, and a summary follows the messages that it replaces; Cline, which records this in other files, supports only added messages. ui_messages.json is read but not written.",
     ..FormatSpec::BLANK
 };

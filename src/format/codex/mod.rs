@@ -38,7 +38,7 @@ mod write;
 
 pub(super) use signature::SIGNATURE;
 
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn};
 use crate::model::json;
 use std::borrow::Cow;
@@ -53,22 +53,9 @@ pub const FORM: FormatSpec = FormatSpec {
     model: Some("MODEL"),
     write: Some(write::write),
     back: Some(write::write_back),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Timestamp, Loss::Arguments])
+        .with(&[Loss::Summary, Loss::Orphan]),
     note: "In place, dropped records are removed together with their display events; a summary is appended as a compaction of the program.",
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK

@@ -17,7 +17,7 @@ mod tests;
 
 use super::detect::Signature;
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn};
 use codec::CONTINUE;
 
@@ -30,22 +30,7 @@ pub const FORM: FormatSpec = FormatSpec {
     write: Some(|session, view, purpose, out, report| {
         kit::write_whole(&CONTINUE, session, view, purpose, out, report)
     }),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Arguments]).with(&[Loss::Model]),
     note: "A summary follows the messages that it replaces; dropped messages are removed from the document. The index (sessions.json) is read but not written: the program lists a new session after it has searched for it.",
     ..FormatSpec::BLANK
 };

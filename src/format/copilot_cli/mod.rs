@@ -15,7 +15,7 @@ mod tests;
 use super::FormatSpec;
 use super::detect::{LineKind, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use codec::Copilot;
 
 /// These logs, as a format.
@@ -25,19 +25,9 @@ pub const FORM: FormatSpec = FormatSpec {
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("Copilot keeps an index of its sessions in a database"),
-    loses: &[
-        Loss::Usage,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Id, Loss::Timestamp, Loss::Reasoning, Loss::Signature])
+        .with(&[Loss::Summary]),
     note: "Only in-place changes are written. Images in results are kept but not shown; the session's totals of tokens remain in its last event.",
     ..kit::form!(&Copilot)
 };

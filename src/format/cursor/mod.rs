@@ -11,7 +11,7 @@ mod tests;
 use super::FormatSpec;
 use super::detect::{Signature, has_content};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use codec::Transcript;
 
 /// These transcripts, as a format.
@@ -20,24 +20,7 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "Cursor agent transcript",
     ending: ".jsonl",
     refuses: Some("Cursor does not resume sessions from transcripts"),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Summary]),
     omits_results: true,
     note: "Most transcripts contain no results of calls. Only in-place changes are written: Cursor does not resume from transcripts. Read the database of the editor with `convo sqlite`.",
     ..kit::form!(&Transcript)

@@ -17,6 +17,29 @@ use crate::model::key;
 use crate::model::session::Session;
 use body::{Body, Listed};
 
+/// Members of a `FormatSpec` that the formats of all APIs share.
+macro_rules! form {
+    ($api:ident) => {
+        $crate::format::FormatSpec {
+            name: Api::$api.name(),
+            read: $crate::format::ReadFn::Document(|source, report| {
+                $crate::format::document::read(Api::$api, Format::$api, source, report)
+            }),
+            many: Some(|input| $crate::format::document::open(Api::$api, Format::$api, input)),
+            holds: $crate::format::SessionCount::Many,
+            back: Some(|sessions, out, report| {
+                $crate::format::request::write_back(Api::$api, sessions, out, report)
+            }),
+            write: Some(|session, view, purpose, out, report| {
+                $crate::format::request::write(Api::$api, session, view, purpose, out, report)
+            }),
+            api: Some(Api::$api),
+            ..$crate::format::FormatSpec::BLANK
+        }
+    };
+}
+pub(super) use form;
+
 /// Reads a document into sessions.
 pub fn read(
     api: Api,

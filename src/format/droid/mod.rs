@@ -14,7 +14,7 @@ mod tests;
 use super::FormatSpec;
 use super::detect::{ObjectShape, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use codec::LOG;
 
 /// These logs, as a format.
@@ -24,21 +24,9 @@ pub const FORM: FormatSpec = FormatSpec {
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("it is not documented what Droid requires of a session that it resumes"),
-    loses: &[
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Id, Loss::Timestamp])
+        .with(&[Loss::Summary]),
     note: "Only in-place changes are written. The settings file next to a session is read but not written; its totals of tokens are in the header.",
     ..kit::form!(&LOG)
 };

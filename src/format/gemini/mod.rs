@@ -10,47 +10,21 @@ pub(super) use parts::parts;
 
 use super::detect::Signature;
 use super::detect::signature::has_content;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
+use super::request::Api;
 use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
 use super::request::interface::ResponseShape;
 use super::request::interface::{ApiShape, Decoder, Interface};
 use super::request::request_part::AnnotatedMessage;
 use super::request::request_part::{RequestPart, WriteSettings};
-use super::request::{self, Api};
-use super::{Format, FormatSpec, ReadFn, SessionCount, document};
+use super::{Format, FormatSpec, document};
 
 /// These contents, as a format.
 pub const FORM: FormatSpec = FormatSpec {
-    name: "gemini",
     about: "Gemini contents (array or request body)",
-    read: ReadFn::Document(|source, report| document::read(Api::Gemini, Format::Gemini, source, report)),
-    many: Some(|input| document::open(Api::Gemini, Format::Gemini, input)),
-    holds: SessionCount::Many,
-    back: Some(|sessions, out, report| request::write_back(Api::Gemini, sessions, out, report)),
-    write: Some(|session, view, purpose, out, report| {
-        request::write(Api::Gemini, session, view, purpose, out, report)
-    }),
-    api: Some(Api::Gemini),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
-    ..FormatSpec::BLANK
+    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Orphan]),
+    ..document::form!(Gemini)
 };
 
 /// The API.

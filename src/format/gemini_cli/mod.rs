@@ -26,7 +26,7 @@ mod usage;
 
 use super::detect::{LineKind, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, Input, ReadFn, SessionCount, SessionReader};
 use crate::error::{Error, ErrorKind, Result};
 use codec::GeminiCli;
@@ -43,23 +43,9 @@ pub const FORM: FormatSpec = FormatSpec {
         kit::write(&GeminiCli, session, view, purpose, out, report)
     }),
     back: Some(|sessions, out, report| kit::write_back(&GeminiCli, sessions, out, report)),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Timestamp])
+        .with(&[Loss::Summary, Loss::Orphan]),
     note: "In place, only appends lines to a log: a rewind, a replacement record, or a new list of all messages. The program finds sessions by project: an imported session gets the project of its `metadata.cwd`.",
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK

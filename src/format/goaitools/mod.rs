@@ -24,7 +24,7 @@ use super::detect::Signature;
 use super::native::HeaderBuilder;
 use super::{
     DocumentSource, Format, FormatSpec, ReadFn,
-    report::{Loss, Report},
+    report::{Loss, LossSet, Report},
 };
 use crate::error::{Position, Result};
 use crate::model::json::{self, ObjectBuilder, wrapped};
@@ -37,23 +37,11 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "goaitools conversation state",
     read: ReadFn::Document(read),
     write: Some(write),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
+    loses: LossSet::USUAL.without(&[Loss::Arguments, Loss::Name]).with(&[
         Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Category,
-        Loss::Metadata,
         Loss::Summary,
         Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    ]),
     note: "gzip and Base64 are decoded, and encoded again on output.",
     ..FormatSpec::BLANK
 };

@@ -18,7 +18,7 @@ mod tests;
 use super::detect::signature::has_content;
 use super::detect::{LineKind, ObjectShape, Signature};
 use super::kit::{self, Layout};
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, SessionCount};
 use codec::Goose;
 
@@ -46,24 +46,7 @@ pub const LINES: FormatSpec = FormatSpec {
     ..FormatSpec::BLANK
 };
 
-const LOSSES: &[Loss] = &[
-    Loss::Id,
-    Loss::Timestamp,
-    Loss::Usage,
-    Loss::Model,
-    Loss::Reasoning,
-    Loss::Signature,
-    Loss::Arguments,
-    Loss::Attachment,
-    Loss::Part,
-    Loss::Name,
-    Loss::Category,
-    Loss::Metadata,
-    Loss::Message,
-    Loss::Event,
-    Loss::Header,
-    Loss::Unreadable,
-];
+const LOSSES: LossSet = LossSet::USUAL.with(&[Loss::Model, Loss::Message]);
 
 /// The signature of a session.
 pub(super) const SIGNATURE: Signature = Signature {

@@ -16,7 +16,7 @@ mod updates;
 use super::FormatSpec;
 use super::detect::{LineKind, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use codec::CHAT;
 
 /// These sessions, as a format.
@@ -26,22 +26,7 @@ pub const FORM: FormatSpec = FormatSpec {
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("Grok requires three files of a session that agree"),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Reasoning]).with(&[Loss::Summary]),
     note: "Only in-place changes are written. A change of chat_history.jsonl does not change the display stream next to it (updates.jsonl).",
     ..kit::form!(&CHAT)
 };

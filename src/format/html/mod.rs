@@ -49,7 +49,7 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "HTML page (write-only)",
     ending: ".html",
     write: Some(write),
-    loses: &page_losses::LOSSES,
+    loses: page_losses::LOSSES,
     note: "One self-contained page without requests; `migrate --output-dir` splits long sessions and writes an index.",
     ..FormatSpec::BLANK
 };

@@ -18,7 +18,7 @@ mod tests;
 use super::FormatSpec;
 use super::detect::Signature;
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use codec::LOG;
 
 /// These sessions, as a format.
@@ -28,20 +28,9 @@ pub const FORM: FormatSpec = FormatSpec {
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("each version of Kimi Code has another version of its log"),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Timestamp, Loss::Reasoning, Loss::Attachment, Loss::Part])
+        .with(&[Loss::Model, Loss::Summary]),
     note: "Only in-place changes are written. The state file next to a session is read but not written.",
     ..kit::form!(&LOG)
 };

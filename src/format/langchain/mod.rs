@@ -19,7 +19,7 @@ mod write;
 
 use super::detect::{ObjectShape, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, SessionCount};
 use crate::model::json::{self, Dialect};
 use codec::DICT;
@@ -29,7 +29,7 @@ pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "LangChain messages (messages_to_dict or dumpd)",
     holds: SessionCount::Many,
-    loses: &[
+    loses: LossSet::of(&[
         Loss::Timestamp,
         Loss::Usage,
         Loss::Arguments,
@@ -39,7 +39,7 @@ pub const FORM: FormatSpec = FormatSpec {
         Loss::Event,
         Loss::Header,
         Loss::Unreadable,
-    ],
+    ]),
     note: "Reads an array, one message per line, or rows with a session_id. Writes the form of messages_to_dict; in place, keeps the form of the file.",
     ..kit::form!(&DICT)
 };

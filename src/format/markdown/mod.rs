@@ -36,7 +36,7 @@ pub const FORM: FormatSpec = FormatSpec {
     ending: ".md",
     write: Some(write),
     joins: true,
-    loses: &page_losses::LOSSES,
+    loses: page_losses::LOSSES,
     note: "Roles are headings; calls and results are fenced, as is text that would break the page.",
     ..FormatSpec::BLANK
 };

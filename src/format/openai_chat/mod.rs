@@ -11,7 +11,7 @@ mod write;
 pub(super) use write::{message, request};
 
 use super::content;
-use super::report::{Loss, Report};
+use super::report::{Loss, LossSet, Report};
 use super::request::Api;
 use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
@@ -19,7 +19,7 @@ use super::request::interface::ResponseShape;
 use super::request::interface::{ApiShape, Decoder, Interface};
 use super::request::request_part::{RequestPart, WriteSettings};
 use super::spec::Purpose;
-use super::{Format, FormatSpec, ReadFn, SessionCount, document};
+use super::{Format, FormatSpec, document};
 use crate::error::Position;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::record::Record;
@@ -28,36 +28,12 @@ use crate::model::view::View;
 
 /// These messages, as a format.
 pub const FORM: FormatSpec = FormatSpec {
-    name: "openai-chat",
     about: "OpenAI Chat messages (array or request body)",
-    read: ReadFn::Document(|source, report| {
-        document::read(Api::OpenaiChat, Format::OpenaiChat, source, report)
-    }),
-    many: Some(|input| document::open(Api::OpenaiChat, Format::OpenaiChat, input)),
-    holds: SessionCount::Many,
-    back: Some(|sessions, out, report| super::request::write_back(Api::OpenaiChat, sessions, out, report)),
-    write: Some(|session, view, purpose, out, report| {
-        super::request::write(Api::OpenaiChat, session, view, purpose, out, report)
-    }),
-    api: Some(Api::OpenaiChat),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Part,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Arguments, Loss::Attachment, Loss::Name])
+        .with(&[Loss::Model, Loss::Summary, Loss::Orphan]),
     note: "A file with one message per line is read as jsonl. An array of request bodies, or one body per line, holds many sessions and keeps this layout in place. Both hold for the other APIs too.",
-    ..FormatSpec::BLANK
+    ..document::form!(OpenaiChat)
 };
 
 /// Members of a message that may replace its content.

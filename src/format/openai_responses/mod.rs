@@ -10,48 +10,23 @@ use item::ItemTools;
 pub(super) use item::is_unnamed;
 pub(super) use signature::SIGNATURE;
 
-use super::report::Loss;
+use super::report::{Loss, LossSet};
+use super::request::Api;
 use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
 use super::request::interface::ResponseShape;
 use super::request::interface::{ApiShape, Decoder, Interface};
 use super::request::request_part::AnnotatedMessage;
 use super::request::request_part::{RequestPart, WriteSettings};
-use super::request::{self, Api};
-use super::{Format, FormatSpec, ReadFn, SessionCount, document};
+use super::{Format, FormatSpec, document};
 
 /// These items, as a format.
 pub const FORM: FormatSpec = FormatSpec {
-    name: "openai-responses",
     about: "OpenAI Responses items (array or request body)",
-    read: ReadFn::Document(|source, report| {
-        document::read(Api::OpenaiResponses, Format::OpenaiResponses, source, report)
-    }),
-    many: Some(|input| document::open(Api::OpenaiResponses, Format::OpenaiResponses, input)),
-    holds: SessionCount::Many,
-    back: Some(|sessions, out, report| request::write_back(Api::OpenaiResponses, sessions, out, report)),
-    write: Some(|session, view, purpose, out, report| {
-        request::write(Api::OpenaiResponses, session, view, purpose, out, report)
-    }),
-    api: Some(Api::OpenaiResponses),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
-    ..FormatSpec::BLANK
+    loses: LossSet::USUAL
+        .without(&[Loss::Arguments])
+        .with(&[Loss::Model, Loss::Orphan]),
+    ..document::form!(OpenaiResponses)
 };
 
 /// The API.

@@ -19,7 +19,7 @@ mod tests;
 
 use super::detect::Signature;
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, SessionCount};
 use codec::Opencode;
 
@@ -30,23 +30,9 @@ pub const FORM: FormatSpec = FormatSpec {
     holds: SessionCount::Many,
     model: Some("MODEL"),
     joins: true,
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Message,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Reasoning])
+        .with(&[Loss::Message, Loss::Orphan]),
     note: "In place, cuts and summaries are added as a compaction after the last message; other changes edit the messages. `opencode import` adds messages to a session but does not change any: delete the session there first. Read the database with `convo sqlite`. Session files of the older storage directory are read with their messages, and are read-only.",
     ..kit::form!(&Opencode)
 };

@@ -44,7 +44,7 @@ pub use state::{PenguiflowState, PlacedTurn};
 pub use turn::{PenguiflowTurn, Zone, artifacts};
 pub use write::request;
 
-use super::report::{Loss, Report};
+use super::report::{Loss, LossSet, Report};
 use super::{FormatSpec, Purpose, ReadFn, written};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::health::Health;
@@ -63,23 +63,9 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "PenguiFlow memory state",
     read: ReadFn::Document(read),
     write: Some(write),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Message,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Timestamp])
+        .with(&[Loss::Model, Loss::Message]),
     note: "Holds exchanges of one question and one answer; other messages are lost.",
     ..FormatSpec::BLANK
 };
@@ -89,7 +75,7 @@ pub const CONTEXT: FormatSpec = FormatSpec {
     name: "penguiflow-context",
     about: "PenguiFlow model input (write-only)",
     write: Some(write_context),
-    loses: &[Loss::Message, Loss::Event, Loss::Header, Loss::Unreadable],
+    loses: LossSet::of(&[Loss::Message, Loss::Event, Loss::Header, Loss::Unreadable]),
     ..FormatSpec::BLANK
 };
 

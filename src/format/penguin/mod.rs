@@ -56,7 +56,7 @@ mod write;
 
 use super::{
     DocumentSource, FormatSpec, ReadFn,
-    report::{Loss, Report},
+    report::{Loss, LossSet, Report},
 };
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json;
@@ -82,7 +82,7 @@ pub const FORM: FormatSpec = FormatSpec {
     write: Some(|session, view, purpose, out, report| {
         write(session, view, purpose, &WriteOptions::default(), out, report)
     }),
-    loses: &[Loss::Event, Loss::Unreadable],
+    loses: LossSet::of(&[Loss::Event, Loss::Unreadable]),
     note: "Damaged documents are recovered, also from the copies next to them. Checkpoints cannot be changed in place.",
     ..FormatSpec::BLANK
 };
@@ -92,14 +92,14 @@ pub const CONTEXT: FormatSpec = FormatSpec {
     name: "penguin-context",
     about: "Penguin model input (write-only)",
     write: Some(write_context),
-    loses: &[
+    loses: LossSet::of(&[
         Loss::Id,
         Loss::Timestamp,
         Loss::Metadata,
         Loss::Event,
         Loss::Header,
         Loss::Unreadable,
-    ],
+    ]),
     ..FormatSpec::BLANK
 };
 

@@ -42,7 +42,7 @@ mod write;
 
 pub(super) use signature::SIGNATURE;
 
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, LineKeys, ReadFn, SessionCount};
 
 /// pi's files, as a format.
@@ -54,21 +54,7 @@ pub const FORM: FormatSpec = FormatSpec {
     holds: SessionCount::Many,
     write: Some(write::write),
     back: Some(write::write_back),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Timestamp]),
     keyed: Some(LineKeys {
         id: "id",
         session: "id",

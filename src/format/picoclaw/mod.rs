@@ -39,7 +39,7 @@ pub use sidecar::Sidecar;
 pub use write::{LONGEST, log_line_of, log_lines};
 
 use super::native::source_member;
-use super::report::{Loss, Report};
+use super::report::{Loss, LossSet, Report};
 use super::{DocumentSource, Format, FormatSpec, ReadFn};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json::{self, Dialect};
@@ -62,22 +62,7 @@ pub const FORM: FormatSpec = FormatSpec {
         true => Format::PicoclawLegacy,
         false => Format::Picoclaw,
     }),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Summary]),
     note: "Reads the sidecar (.meta.json) next to the log. In place, appends to the log and updates the sidecar.",
     ..FormatSpec::BLANK
 };
@@ -88,21 +73,7 @@ pub const LEGACY: FormatSpec = FormatSpec {
     about: "PicoClaw JSON document",
     read: ReadFn::Document(read),
     write: Some(write_document),
-    loses: &[
-        Loss::Id,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.without(&[Loss::Timestamp]),
     ..FormatSpec::BLANK
 };
 

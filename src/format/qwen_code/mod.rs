@@ -17,7 +17,7 @@ mod tree;
 use super::FormatSpec;
 use super::detect::{LineKind, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use codec::QwenCode;
 
 /// These logs, as a format.
@@ -26,21 +26,9 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "Qwen Code session",
     ending: ".jsonl",
     model: Some("MODEL"),
-    loses: &[
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL
+        .without(&[Loss::Id, Loss::Timestamp])
+        .with(&[Loss::Orphan]),
     note: "System messages become messages of the user. Qwen Code resumes a session in its directory (metadata.cwd), from a file that is named by its id.",
     ..kit::form!(&QwenCode)
 };

@@ -20,7 +20,7 @@ mod tests;
 
 use super::detect::{ObjectShape, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, SessionCount};
 use codec::TURNS;
 
@@ -30,25 +30,12 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "ShareGPT training data",
     holds: SessionCount::Many,
     joins: true,
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
+    loses: LossSet::USUAL.without(&[Loss::Arguments]).with(&[
         Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
         Loss::Summary,
         Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
         Loss::Order,
-    ],
+    ]),
     note: "Each record is a session: an array, or one record per line. Written as one record per line; in place, an array remains an array and unchanged records keep their bytes. `order` reports consecutive user messages, which trainers drop.",
     ..kit::form!(&TURNS)
 };

@@ -13,7 +13,7 @@ mod tests;
 use super::FormatSpec;
 use super::detect::{LineKind, Signature};
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use codec::Trace;
 
 /// These traces, as a format.
@@ -22,24 +22,7 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "session trace (STS), for publishing",
     ending: ".jsonl",
     model: Some("MODEL"),
-    loses: &[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Message,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-    ],
+    loses: LossSet::USUAL.with(&[Loss::Summary, Loss::Message]),
     note: "Images and files become placeholders. Redact a session before you publish it: convo redact.",
     ..kit::form!(&Trace)
 };

@@ -261,13 +261,13 @@ fn formats() -> impl Iterator<Item = Format> {
 fn broken(format: Format, session: &Session) -> Vec<String> {
     let (out, report) = write(format, session);
     let mut wrong = Vec::new();
-    let said: Vec<Loss> = format.form().loses.to_vec();
+    let listed = format.form().loses;
     wrong.extend(
         report
             .losses
             .keys()
-            .filter(|loss| !said.contains(loss))
-            .map(|loss| format!("{} is lost, and the form does not say so", loss.name())),
+            .filter(|loss| !listed.contains(**loss))
+            .map(|loss| format!("{} is lost, but not in the table", loss.name())),
     );
     let lost = |losses: &[Loss]| losses.iter().any(|loss| report.losses.contains_key(loss));
     let sessions = read(format, &out);

@@ -8,7 +8,7 @@ mod tools;
 
 pub use options::{TrainingOptions, TrainingThinking};
 
-use super::report::{Loss, Report};
+use super::report::{Loss, LossSet, Report};
 use super::request::{self, Api};
 use super::spec::{FormatSpec, Purpose, written};
 use crate::error::{Position, Result};
@@ -37,7 +37,7 @@ pub const FINETUNE: FormatSpec = FormatSpec {
         )
     }),
     joins: true,
-    loses: &FINETUNE_LOSSES,
+    loses: LOSSES,
     note: "One session per line: `messages`, `tools`, `parallel_tool_calls`. Read it back with --from openai-chat.",
     ..FormatSpec::BLANK
 };
@@ -52,27 +52,18 @@ pub const TRL: FormatSpec = FormatSpec {
         write(TrainingKind::Trl, session, view, (purpose, &options), out, report)
     }),
     joins: true,
-    loses: &LOSSES,
+    loses: LOSSES.with(&[Loss::Arguments]),
     note: "One session per line: `messages` and `tools`, or `prompt` and `completion`. Arguments are objects, as chat templates require.",
     ..FormatSpec::BLANK
 };
 
-const FINETUNE_LOSSES: [Loss; 5] = [
+const LOSSES: LossSet = LossSet::of(&[
     Loss::Reasoning,
     Loss::Signature,
     Loss::Attachment,
     Loss::Part,
     Loss::Orphan,
-];
-
-const LOSSES: [Loss; 6] = [
-    Loss::Reasoning,
-    Loss::Signature,
-    Loss::Attachment,
-    Loss::Part,
-    Loss::Arguments,
-    Loss::Orphan,
-];
+]);
 
 /// The variant of training data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

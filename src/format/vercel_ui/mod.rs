@@ -24,7 +24,7 @@ mod ui_part;
 
 use super::detect::Signature;
 use super::kit;
-use super::report::Loss;
+use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn, SessionCount};
 use crate::model::json;
 use crate::model::session::Session;
@@ -62,25 +62,7 @@ pub const OLD_FORM: FormatSpec = FormatSpec {
 /// The name of the format's annotations.
 const NAME: &str = "vercel-ui";
 
-const LOSSES: &[Loss] = &[
-    Loss::Id,
-    Loss::Timestamp,
-    Loss::Usage,
-    Loss::Model,
-    Loss::Reasoning,
-    Loss::Signature,
-    Loss::Arguments,
-    Loss::Attachment,
-    Loss::Part,
-    Loss::Name,
-    Loss::Category,
-    Loss::Metadata,
-    Loss::Summary,
-    Loss::Orphan,
-    Loss::Event,
-    Loss::Header,
-    Loss::Unreadable,
-];
+const LOSSES: LossSet = LossSet::USUAL.with(&[Loss::Model, Loss::Summary, Loss::Orphan]);
 
 /// Number of visible messages whose content differs from the text of their parts, which other formats cannot represent.
 pub fn differing_contents(session: &Session, view: &View) -> u64 {
