@@ -90,13 +90,13 @@ pub fn apply(
             let previous = work
                 .summary_item
                 .and_then(|at| work.view.items[at].summary(session));
-            let room = (budget, instruction_share(options, budget));
+            let room = (budget, instruction_share(&options.style, options.budget, budget));
             let pins = pins(
                 &work,
                 &span.is_never_dropped(),
                 room,
                 previous.as_deref(),
-                options,
+                &options.style,
             )?;
             items = span.items;
             pins

@@ -11,10 +11,10 @@ use super::super::compact::{
 };
 use super::super::summarize::SummaryFailure;
 use super::super::{Plan, Stamp};
+use super::NO_GAIN;
 use super::apply::{SummaryAnswer, accept, changed};
-use super::request::{ChunkedRequest, MessagesToSummarize, SEAM};
+use super::request::{ChunkedRequest, MessagesToSummarize, SEAM, SummaryRequestOptions};
 use super::standing_instructions::with_pins;
-use super::{NO_GAIN, SummaryOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::exchange::Cuts;
 use crate::model::key;
@@ -68,8 +68,7 @@ impl CompactionDraft {
     }
 }
 
-/// Plans the compaction, step by step, and the request for its summary. Of `asking`, only prompt, chunk size and the
-/// limit of tool results are used.
+/// Plans the compaction, step by step, and the request for its summary.
 ///
 /// # Errors
 /// See [`compact::plan`]; also [`ErrorKind::No`] if messages must be dropped but no summary of them fits, and
@@ -78,7 +77,7 @@ pub fn draft(
     session: &Session,
     counter: Counter,
     options: &compact::CompactOptions,
-    asking: &SummaryOptions,
+    asking: &SummaryRequestOptions,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<DraftResult> {
     let options = &compact::CompactOptions {
@@ -116,13 +115,10 @@ pub fn draft(
         stays: &|at| !work.is_dropped(at),
         sha256: key::hex(&sha.finalize()),
         budget: room - summary_cost(counter, "").min(room),
+        whole: options.budget,
+        style: &options.style,
     };
-    let asking = SummaryOptions {
-        budget: options.budget,
-        style: options.style.clone(),
-        ..asking.clone()
-    };
-    let request = ChunkedRequest::new(session, &work, wanted, &asking)?;
+    let request = ChunkedRequest::new(session, &work, wanted, asking)?;
     if request.budget < MINIMUM {
         return Err(no_space_for_summary(&work));
     }

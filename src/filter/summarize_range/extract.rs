@@ -105,7 +105,7 @@ fn share(
     let covered: u64 = span.items.iter().map(|at| work.items[*at].now).sum::<u64>() + before;
     let most = summary::share(options.style.instruction_share, options.budget, span.budget);
     let room = (span.budget, most);
-    let pins = standing_instructions::pins(work, &span.is_never_dropped(), room, previous, options)?;
+    let pins = standing_instructions::pins(work, &span.is_never_dropped(), room, previous, &options.style)?;
     let kept = work
         .counter
         .tokenizer()

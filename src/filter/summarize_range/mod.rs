@@ -30,7 +30,7 @@ pub use apply::{SummaryAnswer, accept, apply};
 pub use compaction::{CompactionDraft, DraftResult, draft, finish};
 pub use extract::extract;
 pub use reply::{ParsedAnswer, read as read_reply};
-pub use request::{ChunkedRequest, PROMPT};
+pub use request::{ChunkedRequest, PROMPT, SummaryRequestOptions};
 
 use super::compact::trigger::TriggerExpression;
 use super::summarize::{GivenRule, Instructions, SummaryStyle};
@@ -79,12 +79,8 @@ pub struct SummaryOptions {
     /// Whether to summarize regardless of the saving, including the newest exchange: a retention policy counts
     /// exchanges.
     pub whatever_gain: bool,
-    /// Maximum tokens of a request to a summarizer; none: unlimited.
-    pub chunk: Option<u64>,
-    /// Maximum bytes of a tool result in a request; none: unlimited.
-    pub tool_max: Option<usize>,
-    /// The instructions for the summarizer.
-    pub prompt: String,
+    /// How to ask an external summarizer.
+    pub request: SummaryRequestOptions,
     /// The style of the summary. External summarizers do not get its date setting.
     pub style: SummaryStyle,
 }
@@ -103,9 +99,7 @@ impl Default for SummaryOptions {
             summary_budget: None,
             min_gain: 100,
             whatever_gain: false,
-            chunk: None,
-            tool_max: None,
-            prompt: PROMPT.to_string(),
+            request: SummaryRequestOptions::default(),
             style: SummaryStyle::default(),
         }
     }
@@ -149,7 +143,6 @@ pub enum SummaryRequest {
 /// # Errors
 /// [`Kind::No`](crate::error::ErrorKind::No) if the budget cannot be reached, or if a given range is not in the view or must
 /// be kept; [`Kind::Usage`](crate::error::ErrorKind::Usage) if a chunk is too small for messages.
-/// stay; [`Kind::Usage`](crate::error::ErrorKind::Usage) when a piece leaves no room for messages.
 pub fn build_request(
     session: &Session,
     counter: Counter,
@@ -164,8 +157,11 @@ pub fn build_request(
                 stays: &span.is_never_dropped(),
                 sha256: ground.fingerprint(session, &span.items),
                 budget: span.budget,
+                whole: options.budget,
+                style: &options.style,
             };
-            SummaryRequest::Request(Box::new(ChunkedRequest::new(session, &work, wanted, options)?))
+            let request = ChunkedRequest::new(session, &work, wanted, &options.request)?;
+            SummaryRequest::Request(Box::new(request))
         }
         Err(why) => SummaryRequest::Nothing(why),
     })

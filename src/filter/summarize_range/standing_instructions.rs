@@ -4,7 +4,6 @@ use super::super::compact::sources::rules;
 use super::super::compact::state::CompactionState;
 use super::super::compact::summary::share;
 use super::super::summarize::{self, Instruction, SummaryFailure, SummaryStyle};
-use super::SummaryOptions;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Returns the sentences to keep, in the order of the log: those of dropped messages, now and earlier, and those in the
@@ -14,13 +13,13 @@ pub(super) fn pins(
     stays: &dyn Fn(usize) -> bool,
     (budget, share): (u64, u32),
     previous: Option<&str>,
-    options: &SummaryOptions,
+    style: &SummaryStyle,
 ) -> Result<Vec<Instruction>> {
-    let rules = rules(work, &options.style, stays);
+    let rules = rules(work, style, stays);
     let wanted = summarize::ExtractOptions {
         style: SummaryStyle {
             instruction_share: share,
-            ..options.style.clone()
+            ..style.clone()
         },
         ..summarize::ExtractOptions::new(budget)
     };
@@ -31,9 +30,9 @@ pub(super) fn pins(
     })
 }
 
-/// Share of an external summary that standing instructions can take, in percent.
-pub(super) fn instruction_share(options: &SummaryOptions, budget: u64) -> u32 {
-    share(options.style.instruction_share, options.budget, budget).min(MAXIMUM)
+/// Share of an external summary that standing instructions can take, in percent; `whole` is the budget of the view.
+pub(super) fn instruction_share(style: &SummaryStyle, whole: Option<u64>, budget: u64) -> u32 {
+    share(style.instruction_share, whole, budget).min(MAXIMUM)
 }
 
 /// Maximum share of standing instructions, in percent, so that the summarizer has tokens left.

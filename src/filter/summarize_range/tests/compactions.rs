@@ -1,10 +1,10 @@
 //! Tests compactions with an external summarizer: exactly the requested messages are dropped, and none without an
 //! answer.
 
-use super::{SummaryAnswer, SummaryOptions, counter, stamped, with};
+use super::{SummaryAnswer, counter, in_chunks, run_random, stamped, with};
 use crate::error::ErrorKind;
 use crate::filter::compact::state::CompactionState;
-use crate::filter::compact::tests::sessions::{Plot, plot};
+use crate::filter::compact::tests::sessions::Plot;
 use crate::filter::compact::tests::validity::broken;
 use crate::filter::compact::{self, Steps};
 use crate::filter::summarize_range::{CompactionDraft, DraftResult, draft, finish};
@@ -14,9 +14,7 @@ use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestError, TestRunner};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 #[derive(Clone, Debug)]
 struct Wish {
@@ -55,11 +53,13 @@ fn wish() -> impl Strategy<Value = Wish> {
 }
 
 fn drafted(session: &Session, options: &compact::CompactOptions) -> crate::error::Result<DraftResult> {
-    let asking = SummaryOptions {
-        prompt: String::new(),
-        ..SummaryOptions::default()
-    };
-    draft(session, counter(session), options, &asking, stamped(session))
+    draft(
+        session,
+        counter(session),
+        options,
+        &in_chunks(None),
+        stamped(session),
+    )
 }
 
 fn tokens(session: &Session) -> u64 {
@@ -172,36 +172,12 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     Ok("summed up")
 }
 
-fn run(name: &str, wild: bool) {
-    let given = std::env::var("CONVO_COMPACTIONS")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let config = Config {
-        cases: given.unwrap_or(40),
-        max_shrink_iters: 800,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let reported: RefCell<BTreeMap<&str, u32>> = RefCell::default();
-    let result = TestRunner::new(config).run(&(plot(wild), wish()), |(plot, wish)| {
-        let what = hold(&plot, &wish)?;
-        *reported.borrow_mut().entry(what).or_default() += 1;
-        Ok(())
-    });
-    eprintln!("{name}: {:?}", reported.borrow());
-    match result {
-        Err(TestError::Fail(why, (plot, wish))) => panic!("{why}\n{wish:?}\n{}", plot.session().text()),
-        Err(failure) => panic!("{failure}"),
-        Ok(()) => assert!(reported.borrow().contains_key("summed up")),
-    }
-}
-
 #[test]
 fn written_compactions_of_wild_sessions() {
-    run("wild sessions", true);
+    run_random("wild sessions", true, 40, wish(), hold, "summed up");
 }
 
 #[test]
 fn written_compactions_of_orderly_sessions() {
-    run("orderly sessions", false);
+    run_random("orderly sessions", false, 40, wish(), hold, "summed up");
 }

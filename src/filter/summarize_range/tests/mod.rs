@@ -5,11 +5,61 @@ mod properties;
 mod requests;
 mod small;
 
-use super::{ChunkedRequest, SummaryAnswer, SummaryOptions, SummaryRequest, apply, build_request, extract};
+use super::{
+    ChunkedRequest, SummaryAnswer, SummaryOptions, SummaryRequest, SummaryRequestOptions, apply,
+    build_request, extract,
+};
 use crate::error::Result;
+use crate::filter::compact::tests::sessions::{Plot, plot};
 use crate::filter::{Plan, Stamp};
 use crate::model::session::Session;
 use crate::tokens::{Counter, Tokenizer};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+/// Runs a test on random sessions and wishes, which reports what happened; `expected` must happen.
+fn run_random<W: Debug>(
+    name: &str,
+    wild: bool,
+    cases: u32,
+    wish: impl Strategy<Value = W>,
+    hold: impl Fn(&Plot, &W) -> std::result::Result<&'static str, TestCaseError>,
+    expected: &str,
+) {
+    let requested = std::env::var("CONVO_COMPACTIONS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let config = Config {
+        cases: requested.unwrap_or(cases),
+        max_shrink_iters: 800,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let reported: RefCell<BTreeMap<&str, u32>> = RefCell::default();
+    let result = TestRunner::new(config).run(&(plot(wild), wish), |(plot, wish)| {
+        let what = hold(&plot, &wish)?;
+        *reported.borrow_mut().entry(what).or_default() += 1;
+        Ok(())
+    });
+    eprintln!("{name}: {:?}", reported.borrow());
+    match result {
+        Err(TestError::Fail(why, (plot, wish))) => panic!("{why}\n{wish:?}\n{}", plot.session().text()),
+        Err(failure) => panic!("{failure}"),
+        Ok(()) => assert!(reported.borrow().contains_key(expected)),
+    }
+}
+
+/// A request in chunks of this size, without instructions.
+fn in_chunks(chunk: impl Into<Option<u64>>) -> SummaryRequestOptions {
+    SummaryRequestOptions {
+        chunk: chunk.into(),
+        tool_max: None,
+        prompt: String::new(),
+    }
+}
 
 fn stamp(_: &str) -> Result<Stamp> {
     Ok(Stamp {

@@ -1,11 +1,12 @@
 //! Tests random sessions: a summary replaces exactly the requested messages, and can be undone.
 
 use super::{
-    SummaryAnswer, SummaryOptions, SummaryRequest, applied, build_request, counter, extracted, stamped, with,
+    SummaryAnswer, SummaryOptions, SummaryRequest, SummaryRequestOptions, applied, build_request, counter,
+    extracted, in_chunks, run_random, stamped, with,
 };
 use crate::error::ErrorKind;
 use crate::filter::Plan;
-use crate::filter::compact::tests::sessions::{Plot, plot};
+use crate::filter::compact::tests::sessions::Plot;
 use crate::filter::compact::tests::validity::broken;
 use crate::filter::restore;
 use crate::filter::tests::histories::{reread, sent, settled};
@@ -13,9 +14,6 @@ use crate::model::exchange::Cuts;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestError, TestRunner};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 struct Wish {
@@ -51,10 +49,12 @@ fn wish() -> impl Strategy<Value = Wish> {
                     budget,
                     keep_last,
                     rolling,
-                    chunk,
+                    request: SummaryRequestOptions {
+                        prompt: "Sum it up.".to_string(),
+                        ..in_chunks(chunk)
+                    },
                     summary_budget: Some(summary_budget),
                     min_gain: 0,
-                    prompt: "Sum it up.".to_string(),
                     ..SummaryOptions::default()
                 },
                 text,
@@ -167,36 +167,12 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     Ok("covered")
 }
 
-fn run(name: &str, wild: bool) {
-    let requested = std::env::var("CONVO_COMPACTIONS")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let config = Config {
-        cases: requested.unwrap_or(60),
-        max_shrink_iters: 800,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let reported: RefCell<BTreeMap<&str, u32>> = RefCell::default();
-    let result = TestRunner::new(config).run(&(plot(wild), wish()), |(plot, wish)| {
-        let what = hold(&plot, &wish)?;
-        *reported.borrow_mut().entry(what).or_default() += 1;
-        Ok(())
-    });
-    eprintln!("{name}: {:?}", reported.borrow());
-    match result {
-        Err(TestError::Fail(why, (plot, wish))) => panic!("{why}\n{wish:?}\n{}", plot.session().text()),
-        Err(failure) => panic!("{failure}"),
-        Ok(()) => assert!(reported.borrow().contains_key("covered")),
-    }
-}
-
 #[test]
 fn summaries_of_wild_sessions() {
-    run("wild sessions", true);
+    run_random("wild sessions", true, 60, wish(), hold, "covered");
 }
 
 #[test]
 fn summaries_of_orderly_sessions() {
-    run("orderly sessions", false);
+    run_random("orderly sessions", false, 60, wish(), hold, "covered");
 }

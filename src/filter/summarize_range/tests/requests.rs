@@ -1,6 +1,6 @@
 //! Tests requests: they contain every message once, in chunks within the limit.
 
-use super::{SummaryOptions, asked};
+use super::{SummaryOptions, SummaryRequestOptions, asked, in_chunks};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 
@@ -62,9 +62,8 @@ fn one_chunk_contains_everything_except_reasoning() {
 fn chunks_end_between_exchanges_and_cover_everything_once() {
     let whole = messages(&SummaryOptions::default());
     let options = SummaryOptions {
-        chunk: Some(400),
+        request: in_chunks(400),
         summary_budget: Some(100),
-        prompt: String::new(),
         ..SummaryOptions::default()
     };
     let pieces = messages(&options);
@@ -99,24 +98,21 @@ fn chunks_end_between_exchanges_and_cover_everything_once() {
 #[test]
 fn a_later_chunk_includes_the_previous_answer() {
     let options = SummaryOptions {
-        chunk: Some(400),
+        request: in_chunks(400),
         summary_budget: Some(100),
         ..SummaryOptions::default()
     };
-    let request = asked(
-        &session(),
-        &SummaryOptions {
-            prompt: String::new(),
-            ..options.clone()
-        },
-    );
+    let request = asked(&session(), &options);
     let line = String::from_utf8(request.line(1, Some("so far"))).unwrap();
     assert!(line.contains(r#""previous_summary":"so far""#) && line.contains(r#""chunk":[2,"#));
     let error = super::build_request(
         &session(),
         super::counter(&session()),
         &SummaryOptions {
-            chunk: Some(150),
+            request: SummaryRequestOptions {
+                chunk: Some(150),
+                ..SummaryRequestOptions::default()
+            },
             ..options
         },
     )
@@ -140,9 +136,10 @@ fn results_are_whole_unless_their_length_is_limited() {
         let request = asked(
             &session,
             &SummaryOptions {
-                tool_max,
-                chunk,
-                prompt: String::new(),
+                request: SummaryRequestOptions {
+                    tool_max,
+                    ..in_chunks(chunk)
+                },
                 summary_budget: Some(100),
                 ..SummaryOptions::default()
             },

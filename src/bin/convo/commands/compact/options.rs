@@ -41,7 +41,7 @@ impl StrategyArgs {
     /// Fails if an option for the summarizer program would have no effect.
     pub fn check_writer(&self) -> convo::Result<()> {
         let asks = self.writer().is_some();
-        self.telling.check(asks)?;
+        self.summarizer.check(asks)?;
         self.trying.check(asks, asks)?;
         if self.trying.if_due && !asks {
             return Err(for_programs("--if-due"));
@@ -62,8 +62,8 @@ impl StrategyArgs {
     }
 
     /// Returns the request options of the program.
-    pub fn asked(&self) -> convo::Result<summarize_range::SummaryOptions> {
-        self.telling.asked(self.fitting.window())
+    pub fn asked(&self) -> convo::Result<summarize_range::SummaryRequestOptions> {
+        self.summarizer.asked(self.fitting.window())
     }
 
     /// Whether dropped messages are summarized by default.

@@ -121,7 +121,7 @@ pub struct StrategyArgs {
     #[command(flatten)]
     pub(super) summary: SummaryArgs,
     #[command(flatten)]
-    pub(super) telling: SummarizerArgs,
+    pub(super) summarizer: SummarizerArgs,
     #[command(flatten)]
     pub trying: RetryArgs,
 }

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 pub struct CompactionWriter<'r> {
     context: &'r Context,
     strategy: &'r StrategyArgs,
-    asking: summarize_range::SummaryOptions,
+    asking: summarize_range::SummaryRequestOptions,
     thinker: Summarizer<'r>,
     /// Whether to skip the program because nothing will be changed.
     dry_run: bool,

@@ -45,7 +45,7 @@ pub struct SummaryTask {
     #[command(flatten)]
     summary: SummaryArgs,
     #[command(flatten)]
-    pub telling: SummarizerArgs,
+    pub summarizer: SummarizerArgs,
     #[command(flatten)]
     pub counting: TokenizerArgs,
 }
@@ -59,15 +59,15 @@ impl SummaryTask {
     pub fn check(&self, two_steps: bool) -> convo::Result<()> {
         let asks = two_steps || self.with != SummarizerSpec::Extract;
         self.summary.check(asks)?;
-        self.telling.check(asks)
+        self.summarizer.check(asks)
     }
 
     /// Returns the validated options.
     pub fn options(&self) -> convo::Result<SummaryOptions> {
         let window = self.fitting.window();
         self.trigger.check(window)?;
-        let requested = self
-            .telling
+        let request = self
+            .summarizer
             .asked(window.filter(|_| self.with != SummarizerSpec::Extract))?;
         Ok(SummaryOptions {
             budget: self.fitting.budget()?,
@@ -80,8 +80,9 @@ impl SummaryTask {
             rolling: self.rolling == "on" && !self.no_rolling,
             summary_budget: self.summary.summary_budget,
             min_gain: self.trigger.min_gain,
+            request,
             style: self.summary.style()?,
-            ..requested
+            ..SummaryOptions::default()
         })
     }
 }

@@ -5,7 +5,7 @@ use crate::programs::summary_args;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::retention;
-use convo::filter::summarize_range::{self, SummaryOptions};
+use convo::filter::summarize_range::{self, SummaryRequestOptions};
 use convo::model::health::{Health, Policy};
 use convo::model::session::Session;
 use std::time::Duration;
@@ -43,17 +43,15 @@ impl SummarizerArgs {
     }
 
     /// The request options, for a program with this window.
-    pub fn asked(&self, window: Option<u64>) -> convo::Result<SummaryOptions> {
-        let defaults = SummaryOptions::default();
+    pub fn asked(&self, window: Option<u64>) -> convo::Result<SummaryRequestOptions> {
         let fitting = window.map(|window| window / 10 * 8);
-        Ok(SummaryOptions {
+        Ok(SummaryRequestOptions {
             chunk: self.chunk.map(|Window(tokens)| tokens).or(fitting),
             tool_max: self.summary_tool_max,
             prompt: match &self.prompt {
                 Some(file) => summary_args::text(file, "prompt:")?,
                 None => summarize_range::PROMPT.to_string(),
             },
-            ..defaults
         })
     }
 }
