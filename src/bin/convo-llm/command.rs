@@ -74,7 +74,7 @@ fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interru
         Ok(child) => child,
         Err(error) => return CommandOutcome::failed(format!("cannot start: {error}")),
     };
-    let (given, said) = start_io(&mut child, arguments);
+    let (given, stderr) = start_io(&mut child, arguments);
     let status = wait(&mut child, timeout, || interrupt.received().is_some());
     if interrupt.received().is_some() {
         end(&child, Signal::TERM);
@@ -85,7 +85,7 @@ fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interru
     // Background processes may hold the outputs open, so end the whole group.
     end(&child, Signal::TERM);
     let given = given.recv_timeout(GRACE);
-    let said = said.recv_timeout(GRACE).unwrap_or_default();
+    let stderr = stderr.recv_timeout(GRACE).unwrap_or_default();
     end(&child, Signal::KILL);
     let late = status.is_none();
     let status = status.or_else(|| child.wait().ok());
@@ -107,8 +107,8 @@ fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interru
         Some(status) => describe_status(status),
         None => "ended for an unknown reason".to_string(),
     };
-    let said = text(said);
-    let parts = [given.trim_end(), &why, said.trim_end()];
+    let stderr = text(stderr);
+    let parts = [given.trim_end(), &why, stderr.trim_end()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     CommandOutcome::failed(parts.join("\n"))
 }
@@ -132,7 +132,7 @@ fn text(bytes: Vec<u8>) -> String {
 /// Writes the arguments and reads both outputs in separate threads, so that no order of reads and writes blocks.
 fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
     let (tell_given, given) = channel();
-    let (tell_said, said) = channel();
+    let (tell_said, stderr) = channel();
     if let Some(mut input) = child.stdin.take() {
         let line = format!("{arguments}\n");
         // A command may ignore its input.
@@ -148,7 +148,7 @@ fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<
     if let Some(output) = child.stderr.take() {
         std::thread::spawn(move || tell_said.send(tail(output)));
     }
-    (given, said)
+    (given, stderr)
 }
 
 /// Reads a stream to its end and returns its last bytes.

@@ -57,12 +57,12 @@ impl CommandRunner {
             .spawn()?;
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let (mut text, mut messages) = (Vec::new(), Vec::new());
-        let (printed, said) = std::thread::scope(|scope| {
-            let said = scope.spawn(|| self.read(err, &mut messages));
-            (self.read(out, &mut text), said.join())
+        let (printed, stderr) = std::thread::scope(|scope| {
+            let stderr = scope.spawn(|| self.read(err, &mut messages));
+            (self.read(out, &mut text), stderr.join())
         });
         let is_cut = printed?;
-        said.unwrap_or(Ok(false))?;
+        stderr.unwrap_or(Ok(false))?;
         let status = child.wait()?.code();
         let mut text = String::from_utf8_lossy(&text).into_owned();
         let messages = String::from_utf8_lossy(&messages).into_owned();

@@ -32,7 +32,7 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
         Some((name, id))
     });
     let name = own.as_ref().map_or_else(|| item.name(), |(_, id)| id.to_string());
-    let mut telling = TreeConverter {
+    let mut converter = TreeConverter {
         item,
         nodes: &tree.nodes,
         calls: vec![None; tree.nodes.len()],
@@ -68,13 +68,13 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
             lineage
                 .text("kind", "branch")
                 .text("parent", &key::id_for_key(&name));
-            if let Some(at) = path.joint.and_then(|joint| telling.reported_at[joint]) {
+            if let Some(at) = path.joint.and_then(|joint| converter.reported_at[joint]) {
                 lineage.text("at", &tree.nodes[at].id);
             }
             metadata.raw("lineage", lineage.finish());
             item.header(&format!("{name}.{number}"), header, metadata)
         };
-        let session = telling.path(path, &header);
+        let session = converter.path(path, &header);
         if number == 0 || session.len() > 1 {
             sessions.push(session);
         }

@@ -23,34 +23,38 @@ struct VisibleRecords<'s> {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] if messages that the program itself has hidden became visible.
-pub fn decide(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut LineFactory<'_>) -> Result<()> {
-    let was = held.records(held.before);
+pub fn decide(
+    changes: &mut LineChanges,
+    parsed: &ParsedSource<'_>,
+    maker: &mut LineFactory<'_>,
+) -> Result<()> {
+    let was = parsed.records(parsed.before);
     let edited = |item| match item {
-        &Item::Edited(record, ref body) if !held.sources(record).is_empty() => {
+        &Item::Edited(record, ref body) if !parsed.sources(record).is_empty() => {
             Some((record, body.as_slice()))
         }
         _ => None,
     };
     let left = VisibleRecords {
-        is: held.records(held.now),
-        edited: held.now.items.iter().filter_map(edited).collect(),
+        is: parsed.records(parsed.now),
+        edited: parsed.now.items.iter().filter_map(edited).collect(),
     };
     if let Some(back) = left.is.iter().filter(|record| !was.contains(record)).min() {
         let what = "cannot restore messages that Claude Code no longer sends";
-        let place = held.session.record(*back).place;
+        let place = parsed.session.record(*back).place;
         let error = Error {
             at: Some((String::new(), place)),
             ..Error::new(ErrorKind::Usage, what)
         };
         return Err(error.hint("omit -i and redirect the output"));
     }
-    let hidden = hidden(held);
+    let hidden = hidden(parsed);
     let mut record = 0;
-    while record < held.sources.len() {
+    while record < parsed.sources.len() {
         let first = record;
         // The records of one line, or of one message.
-        let unit = held.sources(first);
-        while record < held.sources.len() && held.sources(record) == unit {
+        let unit = parsed.sources(first);
+        while record < parsed.sources.len() && parsed.sources(record) == unit {
             record += 1;
         }
         let records: Vec<usize> = (first..record).filter(|record| was.contains(record)).collect();
@@ -59,32 +63,32 @@ pub fn decide(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut Li
             continue;
         }
         if records.iter().any(|record| left.is.contains(record)) {
-            part(changes, held, unit, &records, &left, maker);
+            part(changes, parsed, unit, &records, &left, maker);
         } else if unit.iter().any(|line| *line >= hidden) {
             // A new boundary hides the lines before it, so they can be kept.
             unit.iter()
                 .for_each(|line| changes.lines[*line] = LineChange::Removed);
         }
     }
-    drop_with_messages(changes, held, maker);
-    insert(changes, held, maker);
+    drop_with_messages(changes, parsed, maker);
+    insert(changes, parsed, maker);
     Ok(())
 }
 
 /// Removes the lines that are not messages and depend on a removed message.
-fn drop_with_messages(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
-    if !held
+fn drop_with_messages(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
+    if !parsed
         .lines
         .iter()
         .any(|line| changes.lines[*line] == LineChange::Removed)
     {
         return;
     }
-    let anchors = anchors(held.log);
+    let anchors = anchors(parsed.log);
     let mut went = 0;
-    for &index in held.lines {
+    for &index in parsed.lines {
         if matches!(
-            held.log.lines[index].kind,
+            parsed.log.lines[index].kind,
             line::ClaudeLineKind::Chain | line::ClaudeLineKind::Progress
         ) && anchors[index].is_some_and(|anchor| changes.lines[anchor] == LineChange::Removed)
         {
@@ -102,13 +106,13 @@ fn drop_with_messages(changes: &mut LineChanges, held: &ParsedSource<'_>, maker:
 /// Changes the lines of which only some records are removed or changed.
 fn part(
     changes: &mut LineChanges,
-    held: &ParsedSource<'_>,
+    parsed: &ParsedSource<'_>,
     unit: &[usize],
     records: &[usize],
     left: &VisibleRecords<'_>,
     maker: &mut LineFactory<'_>,
 ) {
-    let content = |line: &usize| held.log.facts(*line)?.message?.content;
+    let content = |line: &usize| parsed.log.facts(*line)?.message?.content;
     let mut now = |record: usize| record::content(left.edited.get(&record)?, maker.report);
     let dealt = match records {
         [record] => {
@@ -122,7 +126,7 @@ fn part(
         changes.lines[*line] = match content {
             LineContent::Same => LineChange::Stays,
             LineContent::Gone => LineChange::Removed,
-            LineContent::Now(content) => match envelope::with_content(held.log.body(*line), &content) {
+            LineContent::Now(content) => match envelope::with_content(parsed.log.body(*line), &content) {
                 Some(body) => LineChange::Becomes(body),
                 None => LineChange::Stays,
             },

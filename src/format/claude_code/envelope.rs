@@ -21,14 +21,14 @@ pub fn of(body: &[u8], facts: &LineMembers<'_>) -> (Vec<u8>, MarkerContent) {
     let (Some(said), None) = (&facts.message, &facts.attachment) else {
         return (body.to_vec(), MarkerContent::Nothing);
     };
-    let held = marker_content(said);
-    let mark = match held {
+    let parsed = marker_content(said);
+    let mark = match parsed {
         MarkerContent::Blocks(count) => count.to_string(),
         MarkerContent::Text => "\"\"".to_string(),
-        MarkerContent::Nothing => return (body.to_vec(), held),
+        MarkerContent::Nothing => return (body.to_vec(), parsed),
     };
     match with_content(body, mark.as_bytes()) {
-        Some(shell) => (shell, held),
+        Some(shell) => (shell, parsed),
         None => (body.to_vec(), MarkerContent::Nothing),
     }
 }

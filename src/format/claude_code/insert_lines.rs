@@ -11,23 +11,23 @@ use crate::model::view::Item;
 use std::collections::{HashMap, HashSet};
 
 /// The line before which a new boundary is inserted; the first line if there is none.
-pub fn hidden(held: &ParsedSource<'_>) -> usize {
-    match held.now.items.first() {
-        Some(item @ Item::Summary(_)) if held.record(item).is_none() => insertion_lines(held)[0],
+pub fn hidden(parsed: &ParsedSource<'_>) -> usize {
+    match parsed.now.items.first() {
+        Some(item @ Item::Summary(_)) if parsed.record(item).is_none() => insertion_lines(parsed)[0],
         _ => 0,
     }
 }
 
 /// For each item of the view, the line before which it is inserted if new: the first line of the next old item.
-fn insertion_lines(held: &ParsedSource<'_>) -> Vec<usize> {
-    let mut place = match held.last {
-        true => held.log.lines.len(),
-        false => held.lines.last().map_or(0, |last| last + 1),
+fn insertion_lines(parsed: &ParsedSource<'_>) -> Vec<usize> {
+    let mut place = match parsed.last {
+        true => parsed.log.lines.len(),
+        false => parsed.lines.last().map_or(0, |last| last + 1),
     };
-    let mut places = vec![place; held.now.items.len()];
-    for (nth, item) in held.now.items.iter().enumerate().rev() {
-        if let Some(record) = held.record(item) {
-            place = held.sources(record).iter().copied().min().unwrap_or(place);
+    let mut places = vec![place; parsed.now.items.len()];
+    for (nth, item) in parsed.now.items.iter().enumerate().rev() {
+        if let Some(record) = parsed.record(item) {
+            place = parsed.sources(record).iter().copied().min().unwrap_or(place);
         }
         places[nth] = place;
     }
@@ -35,39 +35,39 @@ fn insertion_lines(held: &ParsedSource<'_>) -> Vec<usize> {
 }
 
 /// Inserts the lines for new items in the view of a session.
-pub fn insert(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
-    if held.now.items.iter().all(|item| held.record(item).is_some()) {
+pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
+    if parsed.now.items.iter().all(|item| parsed.record(item).is_some()) {
         return;
     }
     // If no line has a parent, only the order of lines matters.
-    let tied = held.log.tied || held.log.lines.iter().filter(|line| line.is_message()).count() < 2;
-    let places = insertion_lines(held);
-    let mut calls = CallLines::of(held);
-    let mut times = Times::new(held);
+    let tied = parsed.log.tied || parsed.log.lines.iter().filter(|line| line.is_message()).count() < 2;
+    let places = insertion_lines(parsed);
+    let mut calls = CallLines::of(parsed);
+    let mut times = Times::new(parsed);
     // The latest new line, the parent of the next one, and its position.
     let mut chain: Option<(usize, Vec<u8>)> = None;
     let mut before: Option<Traits> = None;
-    for (nth, item) in held.now.items.iter().enumerate() {
+    for (nth, item) in parsed.now.items.iter().enumerate() {
         let at = places[nth];
-        let traits = item.traits(held.session);
-        if held.record(item).is_some() {
+        let traits = item.traits(parsed.session);
+        if parsed.record(item).is_some() {
             before = traits;
             continue;
         }
         maker.envelope.time = times.before(at).or(maker.envelope.time.take());
         let above = match &chain {
             Some((place, uuid)) if *place == at => Some(uuid.clone()),
-            _ => above(changes, held, at),
+            _ => above(changes, parsed, at),
         };
         let above = above.filter(|_| tied);
-        let lines = match item.summary(held.session) {
+        let lines = match item.summary(parsed.session) {
             Some(text) => {
                 // All lines that a boundary hides must precede it.
                 let boundary = (nth == 0 && at > 0).then_some(above.as_deref());
                 let lines = maker.summary(&text, boundary, above.as_deref());
                 if let (Some(_), Some(last), true) = (boundary, lines.last(), tied) {
                     // After a boundary, no line may have a hidden parent.
-                    reparent(changes, held, at, &last.uuid, |line| {
+                    reparent(changes, parsed, at, &last.uuid, |line| {
                         line.above.is_some_and(|above| above < at)
                     });
                 }
@@ -76,18 +76,18 @@ pub fn insert(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut Li
             None => {
                 // The losses of messages inserted by a compaction are not reported.
                 if !matches!(item, Item::Inserted(_)) {
-                    maker.report_losses(item.body(held.session));
+                    maker.report_losses(item.body(parsed.session));
                 }
                 let answered =
                     before.is_some_and(|traits| matches!(traits.role, Role::Assistant | Role::Tool));
                 let call = item
-                    .message(held.session)
+                    .message(parsed.session)
                     .and_then(|message| message.tool_call_id());
                 let call = call
                     .filter(|_| answered && tied)
                     .and_then(|id| calls.0.get(id.as_ref()));
                 maker.message(
-                    item.body(held.session),
+                    item.body(parsed.session),
                     call.map(Vec::as_slice).or(above.as_deref()),
                     tied,
                 )
@@ -97,12 +97,12 @@ pub fn insert(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut Li
         calls.note(&lines);
         if let Some(last) = lines.last().filter(|_| tied) {
             chain = Some((at, last.uuid.clone()));
-            let next = held.now.items[nth..]
+            let next = parsed.now.items[nth..]
                 .iter()
-                .any(|item| held.record(item).is_some());
+                .any(|item| parsed.record(item).is_some());
             if next {
                 changes.hangs.insert(at, last.uuid.clone());
-                reparent(changes, held, at, &last.uuid, |_| false);
+                reparent(changes, parsed, at, &last.uuid, |_| false);
             }
         }
         changes.new.entry(at).or_default().extend(lines);
@@ -113,20 +113,20 @@ pub fn insert(changes: &mut LineChanges, held: &ParsedSource<'_>, maker: &mut Li
 /// at `at` or one of these, if removed.
 fn reparent(
     changes: &mut LineChanges,
-    held: &ParsedSource<'_>,
+    parsed: &ParsedSource<'_>,
     at: usize,
     uuid: &[u8],
     does: impl Fn(&LogLine) -> bool,
 ) {
-    let from = held.lines.partition_point(|line| *line < at);
+    let from = parsed.lines.partition_point(|line| *line < at);
     let is_removed =
         |changes: &LineChanges, line: usize| changes.lines.get(line) == Some(&LineChange::Removed);
     let mut removed: HashSet<usize> = Some(at)
         .filter(|at| is_removed(changes, *at))
         .into_iter()
         .collect();
-    for &line in &held.lines[from..] {
-        let own = &held.log.lines[line];
+    for &line in &parsed.lines[from..] {
+        let own = &parsed.log.lines[line];
         if does(own) || own.above.is_some_and(|above| removed.contains(&above)) {
             match is_removed(changes, line) {
                 true => _ = removed.insert(line),
@@ -137,24 +137,24 @@ fn reparent(
 }
 
 /// The parent of a new line at this position: that of the line after it, or the last line of the session.
-fn above(changes: &LineChanges, held: &ParsedSource<'_>, at: usize) -> Option<Vec<u8>> {
-    let uuid = |line: usize| held.log.facts(line)?.uuid.map(<[u8]>::to_vec);
-    let next = held
+fn above(changes: &LineChanges, parsed: &ParsedSource<'_>, at: usize) -> Option<Vec<u8>> {
+    let uuid = |line: usize| parsed.log.facts(line)?.uuid.map(<[u8]>::to_vec);
+    let next = parsed
         .log
         .lines
         .get(at)
-        .filter(|_| held.lines.binary_search(&at).is_ok());
+        .filter(|_| parsed.lines.binary_search(&at).is_ok());
     let Some(next) = next else {
-        let mut own = held.lines.iter().rev();
+        let mut own = parsed.lines.iter().rev();
         let is_kept = |line: &&usize| {
-            changes.lines[**line] != LineChange::Removed && held.log.lines[**line].uuid.is_some()
+            changes.lines[**line] != LineChange::Removed && parsed.log.lines[**line].uuid.is_some()
         };
         return own.find(is_kept).copied().and_then(uuid);
     };
     match next.above {
-        Some(above) => changes.nearest_kept(held.log, above).and_then(uuid),
+        Some(above) => changes.nearest_kept(parsed.log, above).and_then(uuid),
         // If that parent is missing, the previous line replaces it, also for inserted lines.
-        None => held.log.facts(at)?.parent.map(<[u8]>::to_vec),
+        None => parsed.log.facts(at)?.parent.map(<[u8]>::to_vec),
     }
 }
 
@@ -162,16 +162,16 @@ fn above(changes: &LineChanges, held: &ParsedSource<'_>, at: usize) -> Option<Ve
 struct CallLines(HashMap<String, Vec<u8>>);
 
 impl CallLines {
-    fn of(held: &ParsedSource<'_>) -> CallLines {
+    fn of(parsed: &ParsedSource<'_>) -> CallLines {
         let mut calls = CallLines(HashMap::new());
-        for &line in held.lines {
-            if held.log.lines[line]
+        for &line in parsed.lines {
+            if parsed.log.lines[line]
                 .said
                 .as_ref()
                 .is_some_and(|ties| !ties.calls.is_empty())
-                && let Some(uuid) = held.log.facts(line).and_then(|facts| facts.uuid)
+                && let Some(uuid) = parsed.log.facts(line).and_then(|facts| facts.uuid)
             {
-                calls.add(held.log.body(line), uuid);
+                calls.add(parsed.log.body(line), uuid);
             }
         }
         calls
@@ -198,15 +198,15 @@ impl CallLines {
 
 /// The times of lines, in order.
 struct Times<'s> {
-    held: &'s ParsedSource<'s>,
+    parsed: &'s ParsedSource<'s>,
     next: usize,
     time: Option<Vec<u8>>,
 }
 
 impl<'s> Times<'s> {
-    fn new(held: &'s ParsedSource<'s>) -> Self {
+    fn new(parsed: &'s ParsedSource<'s>) -> Self {
         Times {
-            held,
+            parsed,
             next: 0,
             time: None,
         }
@@ -214,11 +214,11 @@ impl<'s> Times<'s> {
 
     /// The latest time before a line, returned once.
     fn before(&mut self, at: usize) -> Option<Vec<u8>> {
-        let lines = self.held.lines;
+        let lines = self.parsed.lines;
         while let Some(line) = lines.get(self.next).filter(|line| **line < at) {
             self.next += 1;
-            if self.held.log.lines[*line].uuid.is_some()
-                && let Some(time) = self.held.log.facts(*line).and_then(|facts| facts.timestamp)
+            if self.parsed.log.lines[*line].uuid.is_some()
+                && let Some(time) = self.parsed.log.facts(*line).and_then(|facts| facts.timestamp)
             {
                 self.time = Some(time.to_vec());
             }

@@ -270,8 +270,8 @@ pub fn summary_event(
     }
     event.text("by", NAME);
     let mut own = ObjectBuilder::default();
-    let (shell, held) = envelope::of(body, facts);
-    match held {
+    let (shell, parsed) = envelope::of(body, facts);
+    match parsed {
         envelope::MarkerContent::Text => own.raw("lines", array([shell])),
         _ => own.raw("raw", array([body])),
     };

@@ -40,7 +40,7 @@ pub fn write(
     let own = own.filter(|index| View::is_moved_by(session, *index) && note(session, *index).is_some());
     let before = View::after(session, own.collect());
     let all: Vec<usize> = (0..log.lines.len()).collect();
-    let held = ParsedSource {
+    let parsed = ParsedSource {
         log: &log,
         session,
         sources: &sources,
@@ -57,7 +57,7 @@ pub fn write(
         report,
     };
     let mut changes = LineChanges::new(log.lines.len());
-    decide(&mut changes, &held, &mut maker)?;
+    decide(&mut changes, &parsed, &mut maker)?;
     let id = maker.envelope.session;
     write_log(&log, changes, out)?;
     if purpose == Purpose::Export {

@@ -65,7 +65,7 @@ fn change(
     let mut main = None;
     for (returned, built) in changed {
         let before = View::replay(&built.session);
-        let held = ParsedSource {
+        let parsed = ParsedSource {
             log,
             session: returned.session,
             sources: &built.sources,
@@ -75,13 +75,13 @@ fn change(
             now: returned.view,
         };
         let mut maker = LineFactory {
-            envelope: envelope(&held),
+            envelope: envelope(&parsed),
             log,
             ids,
             purpose: Purpose::Return,
             report,
         };
-        decide(&mut changes, &held, &mut maker)?;
+        decide(&mut changes, &parsed, &mut maker)?;
         ids = maker.ids;
         if built.is_main {
             main = Some(maker.envelope);
@@ -164,9 +164,9 @@ fn is_from(session: &Session, built: &BuiltSession) -> bool {
 }
 
 /// The common members of a session's lines, from its latest message.
-fn envelope(held: &ParsedSource<'_>) -> Envelope {
-    let said = |line: &usize| held.log.facts(*line).filter(|facts| facts.message.is_some());
-    let newest = held.lines.iter().rev().find_map(said);
+fn envelope(parsed: &ParsedSource<'_>) -> Envelope {
+    let said = |line: &usize| parsed.log.facts(*line).filter(|facts| facts.message.is_some());
+    let newest = parsed.lines.iter().rev().find_map(said);
     let mut envelope = Envelope::default();
     if let Some(facts) = &newest {
         for name in COMMON {
@@ -179,7 +179,7 @@ fn envelope(held: &ParsedSource<'_>) -> Envelope {
     let id = newest.as_ref().and_then(|facts| facts.other("sessionId"));
     envelope.session = match id {
         Some(id) if id.starts_with(b"\"") => id.to_vec(),
-        _ => session_id(&held.session.header_text("id").unwrap_or_default()),
+        _ => session_id(&parsed.session.header_text("id").unwrap_or_default()),
     };
     envelope
 }

@@ -242,11 +242,11 @@ impl Store {
     /// Checks sessions, or the whole store, and reports each problem. Changes nothing without `repair`.
     pub fn check(&self, check: &FsckOptions<'_>, report: &mut dyn FnMut(FoundProblem)) -> Result<FsckStats> {
         let mut changed = false;
-        let mut telling = |found: FoundProblem| {
+        let mut forward = |found: FoundProblem| {
             changed |= found.remedy.is_some() && check.repair.is_some();
             report(found);
         };
-        self.run_check(check, &mut telling)
+        self.run_check(check, &mut forward)
             .map_err(|error| match changed {
                 true => error
                     .kind(ErrorKind::Unsure)

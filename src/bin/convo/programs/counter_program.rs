@@ -149,7 +149,7 @@ struct CounterProcess {
     child: Child,
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Vec<u8>>,
-    said: Arc<Mutex<VecDeque<u8>>>,
+    stderr: Arc<Mutex<VecDeque<u8>>>,
 }
 
 impl CounterProcess {
@@ -165,7 +165,7 @@ impl CounterProcess {
         let mut child = child.map_err(|error| format!("cannot run: {error}"))?;
         let (input, texts) = channel::<Vec<u8>>();
         let (answers, output) = channel();
-        let said: Arc<Mutex<VecDeque<u8>>> = Arc::default();
+        let stderr: Arc<Mutex<VecDeque<u8>>> = Arc::default();
         if let Some(mut stdin) = child.stdin.take() {
             std::thread::spawn(move || {
                 texts
@@ -185,15 +185,15 @@ impl CounterProcess {
                 }
             });
         }
-        if let Some(mut stderr) = child.stderr.take() {
-            let said = said.clone();
+        if let Some(mut pipe) = child.stderr.take() {
+            let stderr = stderr.clone();
             std::thread::spawn(move || {
                 let mut buffer = [0; 1024];
-                while let Ok(read @ 1..) = stderr.read(&mut buffer) {
-                    let mut said = lock(&said);
-                    said.extend(&buffer[..read]);
-                    let surplus = said.len().saturating_sub(TAIL);
-                    said.drain(..surplus);
+                while let Ok(read @ 1..) = pipe.read(&mut buffer) {
+                    let mut stderr = lock(&stderr);
+                    stderr.extend(&buffer[..read]);
+                    let surplus = stderr.len().saturating_sub(TAIL);
+                    stderr.drain(..surplus);
                 }
             });
         }
@@ -202,7 +202,7 @@ impl CounterProcess {
             child,
             input: Some(input),
             output,
-            said,
+            stderr,
         })
     }
 
@@ -244,13 +244,13 @@ impl CounterProcess {
             }
         };
         // The thread that reads standard error may finish after the program exited.
-        while Arc::strong_count(&self.said) > 1 && Instant::now() < until {
+        while Arc::strong_count(&self.stderr) > 1 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
-        let said = lock(&self.said);
-        let said: Vec<u8> = said.iter().copied().collect();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        let stderr = lock(&self.stderr);
+        let stderr: Vec<u8> = stderr.iter().copied().collect();
+        let stderr = String::from_utf8_lossy(&stderr).into_owned();
+        let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
         let last: String = last.unwrap_or_default().trim().chars().take(200).collect();
         let what = match status.and_then(|status| status.code()) {
             Some(code) => format!("failed with status {code}"),

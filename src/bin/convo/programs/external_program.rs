@@ -114,7 +114,7 @@ pub struct RunOptions<'l> {
 pub struct ProgramAnswer {
     pub answer: Vec<u8>,
     /// The end of its standard error.
-    pub said: String,
+    pub stderr: String,
 }
 
 /// Why there is no answer.
@@ -123,7 +123,7 @@ pub struct ProgramFailure {
     /// A short description.
     pub why: String,
     /// The end of its standard error.
-    pub said: String,
+    pub stderr: String,
     /// The signal that ended the program and must end this one too.
     pub interrupted: Option<Interrupted>,
 }
@@ -141,7 +141,7 @@ const GRACE: Duration = Duration::from_millis(500);
 enum ReaderEvent {
     Part(Vec<u8>),
     End(io::Result<()>),
-    Said(Vec<u8>),
+    Stderr(Vec<u8>),
 }
 
 impl ExternalProgram {
@@ -168,7 +168,7 @@ impl ExternalProgram {
     ) -> Result<ProgramAnswer, ProgramFailure> {
         let failed = |why: String| ProgramFailure {
             why,
-            said: String::new(),
+            stderr: String::new(),
             interrupted: None,
         };
         self.interrupt.hold();
@@ -196,7 +196,7 @@ impl ExternalProgram {
             status: None,
             answer: Vec::new(),
             end: None,
-            said: Vec::new(),
+            stderr: Vec::new(),
             open: 2,
             most: requested.most,
             listen: requested.listen,
@@ -205,7 +205,7 @@ impl ExternalProgram {
         let late = running.status.is_none();
         running.end();
         running.interrupted = running.interrupt.release();
-        let said = String::from_utf8_lossy(&running.said).into_owned();
+        let stderr = String::from_utf8_lossy(&running.stderr).into_owned();
         let why = match (running.end, running.status) {
             _ if running.interrupted.is_some() => "interrupted".to_string(),
             _ if running.answer.len() > running.most => {
@@ -215,7 +215,7 @@ impl ExternalProgram {
             (Some(Ok(())), Some(status)) if status.success() => {
                 return Ok(ProgramAnswer {
                     answer: running.answer,
-                    said,
+                    stderr,
                 });
             }
             (_, Some(status)) if !status.success() => match (status.code(), status.signal()) {
@@ -227,7 +227,7 @@ impl ExternalProgram {
         };
         // A hint follows the error that it belongs to.
         let tells = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint: ");
-        let last = said.lines().rev().find(tells);
+        let last = stderr.lines().rev().find(tells);
         let why = match last {
             Some(last) if running.interrupted.is_none() => {
                 // A plugin reports errors in the same form as this program.
@@ -242,7 +242,7 @@ impl ExternalProgram {
         };
         Err(ProgramFailure {
             why,
-            said,
+            stderr,
             interrupted: running.interrupted,
         })
     }
@@ -262,8 +262,8 @@ fn start_io(child: &mut Child, request: Vec<u8>) -> Receiver<ReaderEvent> {
             tell.send(ReaderEvent::End(end))
         });
     }
-    if let Some(said) = child.stderr.take() {
-        std::thread::spawn(move || tell.send(ReaderEvent::Said(tail(said))));
+    if let Some(stderr) = child.stderr.take() {
+        std::thread::spawn(move || tell.send(ReaderEvent::Stderr(tail(stderr))));
     }
     heard
 }
@@ -307,7 +307,7 @@ struct ProgramProcess<'l> {
     answer: Vec<u8>,
     /// How its answer ended.
     end: Option<io::Result<()>>,
-    said: Vec<u8>,
+    stderr: Vec<u8>,
     /// Number of open outputs.
     open: u8,
     most: usize,
@@ -359,9 +359,9 @@ impl ProgramProcess<'_> {
                 self.open -= 1;
                 self.end = Some(end);
             }
-            ReaderEvent::Said(said) => {
+            ReaderEvent::Stderr(stderr) => {
                 self.open -= 1;
-                self.said = said;
+                self.stderr = stderr;
             }
         }
     }

@@ -144,8 +144,9 @@ impl PromptRequest<'_> {
         let answered = program.ask(&sent, requested);
         let name = program.name();
         shown.end();
-        let tell = |said: &str| {
-            said.lines()
+        let tell = |stderr: &str| {
+            stderr
+                .lines()
                 .for_each(|line| self.context.output.notice(label, line))
         };
         let answered = answered.map_err(|failure| {
@@ -154,10 +155,10 @@ impl PromptRequest<'_> {
                 self.context.output.error(&error);
                 interrupted.end_program();
             }
-            tell(&failure.said);
+            tell(&failure.stderr);
             error
         })?;
-        tell(&answered.said);
+        tell(&answered.stderr);
         let reply = reply::read(&answered.answer, self.plain);
         let reply = reply.map_err(|why| self.failed(&name, &why, label))?;
         if let Some(why) = reply::refusal(session, &reply.lines) {

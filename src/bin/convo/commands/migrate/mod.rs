@@ -202,14 +202,14 @@ impl Run for Migrate {
                 foreign.secrets.load(Ordering::Relaxed),
             );
         }
-        let telling = ReportOptions {
+        let reports = ReportOptions {
             context,
             json: self.json,
             null: self.null,
             dry_run: self.dry_run,
             stores: self.out.is_none(),
         };
-        telling.all(&examined, &steps, &|step| match &target {
+        reports.all(&examined, &steps, &|step| match &target {
             Some(Target::Foreign(foreign)) => foreign
                 .generated_files(step.file, step.nth)
                 .map_or(&[], |built| &built.names),

@@ -142,8 +142,8 @@ fn answer(context: &Context, label: &Path, arguments: &[OsString]) -> Result<Vec
         listen: &mut |_| {},
     };
     let answered = program.ask(b"", requested).map_err(|failure| {
-        let said = failure.said.trim().lines().next().unwrap_or(&failure.why);
-        let error = failed(label, said);
+        let stderr = failure.stderr.trim().lines().next().unwrap_or(&failure.why);
+        let error = failed(label, stderr);
         if let Some(interrupted) = failure.interrupted {
             context.output.error(&error);
             interrupted.end_program();

@@ -203,8 +203,8 @@ impl<'r> Summarizer<'r> {
                 if let Some(interrupted) = failure.interrupted {
                     interrupted.end_program();
                 }
-                let said = failure.said.lines();
-                said.for_each(|line| self.context.output.notice(id, line));
+                let stderr = failure.stderr.lines();
+                stderr.for_each(|line| self.context.output.notice(id, line));
                 failure.why
             })?;
         let reply = summarize_range::read_reply(&answered.answer)?;
