@@ -1,8 +1,8 @@
 //! Cursor's `state.vscdb`: a key-value table with one row per composer (a session) and one per bubble (a message).
 //! Source of the keys and members: specstoryai/getspecstory, specstory-cli/pkg/providers/cursoride/types.go.
 
-use super::NOWHERE;
 use super::database::{self, Database, number};
+use super::session_lines::NOWHERE;
 use super::session_lines::{self, object};
 use super::system::{DatabaseSystem, SystemRow};
 use convo::error::{Error, ErrorKind, Result};

@@ -18,7 +18,7 @@ mod systems;
 mod terminal_filter;
 
 use clap::Parser;
-use convo::error::{Error, ErrorKind, Position, Result};
+use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use database::Database;
 use output::Output;
@@ -221,6 +221,3 @@ fn object(system: &DatabaseSystem, row: &SystemRow, bytes: u64) -> String {
     })
     .to_string()
 }
-
-/// The place of data that is not a line of a file.
-const NOWHERE: Position = Position { line: 0, offset: 0 };

@@ -1,7 +1,7 @@
 //! Penguin's `snapshots/snapshots.db`: a table of session documents; each row is a snapshot of a session.
 
-use super::NOWHERE;
 use super::database::{self, Database, utc};
+use super::session_lines::NOWHERE;
 use super::system::{DatabaseSystem, SystemRow};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;

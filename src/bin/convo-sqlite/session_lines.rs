@@ -2,10 +2,14 @@
 
 use super::database::Database;
 use super::system::SystemRow;
+use convo::error::Position;
 use convo::format::native::HeaderBuilder;
 use convo::format::workspace::Workspace;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
+
+/// The place of data that is not a line of a file.
+pub const NOWHERE: Position = Position { line: 0, offset: 0 };
 
 /// The origin of a session that is not the main one.
 pub struct LineageMember<'a> {

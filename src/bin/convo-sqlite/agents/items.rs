@@ -1,7 +1,7 @@
 //! Converts items to messages. Several items may form one message.
 
-use super::super::NOWHERE;
 use super::super::database::{self, Database, number, utc};
+use super::super::session_lines::NOWHERE;
 use super::super::session_lines::{self, object};
 use super::NAME;
 use super::tables::Tables;

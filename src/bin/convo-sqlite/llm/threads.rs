@@ -1,8 +1,8 @@
 //! Threads: names for the last message of a chain, in which each message refers to its predecessor. A turn whose
 //! message is not on the chain of the thread belongs to an abandoned branch.
 
-use super::super::NOWHERE;
 use super::super::database::{self, Database, number};
+use super::super::session_lines::NOWHERE;
 use super::super::session_lines::{self, LineageMember, object};
 use super::super::system::SystemRow;
 use super::message::{self, OpenCallIds, StoredMessage, TurnMetadata};
