@@ -472,7 +472,7 @@ fn files_that_are_being_written_are_not_damage() {
         0,
     );
     put(&env, format!("{folder}/{SECOND}.jsonl"), "", 0);
-    put(&env, format!("{folder}/{OTHER}.jsonl"), "\0\0\0\0\0\0\0\0", 4);
+    put(&env, format!("{folder}/{OTHER}.jsonl"), "\0\0\0\0\0\0\0\0", 0);
     put(
         &env,
         format!("{folder}/5d1f0a4e-0000-4000-8000-000000000009.jsonl"),

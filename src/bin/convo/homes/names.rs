@@ -5,6 +5,7 @@ use super::{
 };
 use crate::context::Context;
 use crate::errors::named;
+use crate::input::quiet;
 use crate::output::path_name;
 use crate::programs::database::{self, Row};
 use convo::error::{Error, ErrorKind, Result};
@@ -253,9 +254,7 @@ fn choose(homes: &[Home], mut found: Vec<NameCandidate>, wanted: &SelectedId) ->
             }
         }
         SelectedId::Last | SelectedId::LastOf(_) => {
-            // A file that its program has just created has no session yet.
-            let is_blank = |file: &Transcript| file.bytes == 0 && !file.is_in_database;
-            found.retain(|one| one.transcript.kind != FileKind::Subagent && !is_blank(&one.transcript));
+            found.retain(|one| one.transcript.kind != FileKind::Subagent);
             if let SelectedId::LastOf(project) = wanted {
                 let project = absolute(project);
                 found.retain(|one| {
@@ -266,10 +265,11 @@ fn choose(homes: &[Home], mut found: Vec<NameCandidate>, wanted: &SelectedId) ->
                     below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
                 });
             }
-            return found
-                .into_iter()
-                .max_by_key(|one| one.updated)
-                .ok_or_else(unknown);
+            found.sort_by_key(|one| one.updated);
+            // A file that its program has just created, or that a crash emptied, has no session.
+            let is_blank = |file: &Transcript| !file.is_in_database && quiet::is_blank_file(&file.path);
+            let mut newest = found.into_iter().rev();
+            return newest.find(|one| !is_blank(&one.transcript)).ok_or_else(unknown);
         }
     }
     if found.len() > 1 {

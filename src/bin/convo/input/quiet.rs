@@ -95,6 +95,27 @@ fn is_json(head: &[u8]) -> bool {
     matches!(head.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
+/// Whether these bytes contain no session. After a crash, some file systems leave zeros.
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0)
+}
+
+/// Whether a file contains no session, and no damage either; false if it cannot be read.
+pub fn is_blank_file(path: &Path) -> bool {
+    let Ok(mut file) = regular::open(path) else {
+        return false;
+    };
+    let mut block = vec![0; 4096];
+    loop {
+        match file.read(&mut block) {
+            Ok(0) => return true,
+            Ok(read) if is_blank(&block[..read]) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return false,
+        }
+    }
+}
+
 /// Reads sessions from memory, like [`sessions`].
 pub fn bytes(
     bytes: Vec<u8>,
@@ -112,9 +133,7 @@ fn read(
     each: &mut dyn FnMut(Format, Session) -> bool,
 ) -> Result<bool> {
     let (head, whole, _) = unwrapped(&mut input)?;
-    // After a crash, some file systems leave zeros.
-    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
-    if head.iter().all(is_blank) && whole {
+    if is_blank(&head) && whole {
         return Ok(true);
     }
     let format = match given {
