@@ -181,6 +181,45 @@ fn installing_replaces_nothing_and_can_be_undone() {
     assert_eq!(env.run(&["handoff", "--undo", "other"]).status, 66);
 }
 
+/// The journal has one file for each id, which exists as long as the session can be removed.
+#[test]
+fn undoing_removes_the_entry_of_the_journal() {
+    let (env, _) = prepared();
+    let journals = || {
+        let folder = home(&env).join(".local/state/convo/handoff");
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let [one, other] = ["0198d7c2-0000-4000-8000-00000000abcd", "two"];
+    well(&env, &["--to", "pi", "--install", "--id", one]);
+    let first = std::fs::read(home(&env).join(format!(".local/state/convo/handoff/{one}.jsonl"))).unwrap();
+    well(&env, &["--to", "continue", "--install", "--id", other]);
+    assert_eq!(journals(), [format!("{one}.jsonl").as_str(), "two.jsonl"]);
+    // The same id in another program.
+    well(&env, &["--to", "claude", "--install", "--id", one]);
+    let undo = |id: &str| env.run(&["handoff", "--undo", id]);
+    assert!(undo(one).status(0).stderr.contains("/.claude/"));
+    let left = std::fs::read(home(&env).join(format!(".local/state/convo/handoff/{one}.jsonl"))).unwrap();
+    assert_eq!(left, first);
+    assert!(undo(one).status(0).stderr.contains("/.pi/"));
+    assert_eq!(journals(), ["two.jsonl"]);
+    // A run that was killed removed the session, but not its entry.
+    std::fs::remove_file(home(&env).join(format!(".continue/sessions/{other}.json"))).unwrap();
+    let run = undo(other).status(0);
+    assert!(run.stderr.contains("already removed: "), "{run}");
+    assert!(
+        journals().is_empty()
+            && files(&home(&env))
+                .iter()
+                .all(|path| !path.starts_with(".continue"))
+    );
+    for id in [other, "../handoff/two", ""] {
+        assert_eq!(undo(id).status, 66, "{id}");
+    }
+}
+
 #[test]
 fn without_install_the_file_is_printed() {
     let (env, _) = prepared();

@@ -1,5 +1,5 @@
-//! Undoes an installation: removes the session and its entry in the index of the program. A journal lists installed
-//! sessions.
+//! Undoes an installation: removes the session and its entry in the index of the program. A journal for each id lists
+//! the files that were written.
 
 use super::HandoffSession;
 use super::new_files::{FOLDER_MODE, remove_index, write, write_index};
@@ -8,7 +8,7 @@ use crate::errors::named;
 use crate::homes::{long_path, short_path, state_path};
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
-use convo::home::{IndexChange, SessionSlot, without_project, without_session};
+use convo::home::{IndexChange, SessionSlot, is_plain_id, without_project, without_session};
 use convo::model::key;
 use convo::store::{FileStat, Rewrite, make_folders, remove_file};
 use serde_json::{Value, json};
@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 /// Maximum size of an index in bytes whose old content is noted. In a larger one, the entry alone is removed.
 const LARGEST: usize = 32 << 10;
 
-/// Path of the file that lists installed sessions.
-fn journal() -> Result<PathBuf> {
-    state_path("convo/handoff.jsonl")
+/// Path of the file that lists the installed sessions with this id.
+fn journal(id: &str) -> Result<PathBuf> {
+    state_path(&format!("convo/handoff/{id}.jsonl"))
 }
 
 /// Notes the files that are about to be written.
 pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -> anyhow::Result<()> {
-    let journal = journal()?;
+    let journal = journal(&ready.id)?;
     let (mut lines, read) = match File::open(&journal) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), None),
         file => read_journal(file).map_err(|error| Error::io(path_name(&journal), error))?,
@@ -53,13 +53,22 @@ pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -
     if let Some(folder) = journal.parent() {
         make_folders(folder, FOLDER_MODE)?;
     }
+    write_journal(context, &journal, &lines, read)
+}
+
+fn write_journal(
+    context: &Context,
+    journal: &Path,
+    lines: &[u8],
+    read: Option<FileStat>,
+) -> anyhow::Result<()> {
     let options = Rewrite {
         is_new: read.is_none(),
         read,
         lock_timeout: context.lock_timeout(),
         ..Rewrite::default()
     };
-    write(&journal, &lines, &options)
+    write(journal, lines, &options)
 }
 
 fn read_journal(file: io::Result<File>) -> io::Result<(Vec<u8>, Option<FileStat>)> {
@@ -71,29 +80,38 @@ fn read_journal(file: io::Result<File>) -> io::Result<(Vec<u8>, Option<FileStat>
 
 /// Removes an installed session that has not changed since.
 pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
-    let lines = std::fs::read_to_string(journal()?).unwrap_or_default();
-    let entries = lines.lines().rev();
-    let entries: Vec<Value> = entries
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .filter(|entry: &Value| entry["id"] == id)
-        .collect();
-    let Some(entry) = entries.first() else {
+    let journal = journal(id)?;
+    let (lines, read) = match is_plain_id(id).then(|| read_journal(File::open(&journal))) {
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io(path_name(&journal), error).into());
+        }
+        Some(Ok(read)) => read,
+        _ => (Vec::new(), None),
+    };
+    let lines = lines.split_inclusive(|byte| *byte == b'\n').rev();
+    let entries = lines.filter_map(|line| Some((line, serde_json::from_slice::<Value>(line).ok()?)));
+    let entries: Vec<(&[u8], Value)> = entries.collect();
+    let Some((_, entry)) = entries.first() else {
         let error = format!("{id}: not a session that was handed over");
         return Err(Error::new(ErrorKind::NotFound, error).into());
     };
     let path = noted(&entry["path"]);
     let shown = path_name(&path);
-    let bytes = std::fs::read(&path).map_err(|error| Error::io(&shown, error))?;
-    if entry["sha256"] != key::sha256(&bytes) {
+    let bytes = match std::fs::read(&path) {
+        // An undo that was killed has removed it, but perhaps not the files created with it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        bytes => Some(bytes.map_err(|error| Error::io(&shown, error))?),
+    };
+    let is_gone = bytes.is_none();
+    if bytes.is_some_and(|bytes| entry["sha256"] != key::sha256(&bytes)) {
         let error = Error::new(ErrorKind::Locked, "changed since it was written");
         return Err(named(error.hint("nothing was removed"), &shown).into());
     }
     if !is_dry {
         // A run that was killed and repeated noted the index only once.
-        let same: Vec<&Value> = entries
-            .iter()
-            .filter(|one| one["path"] == entry["path"])
-            .collect();
+        let (same, others): (Vec<_>, Vec<_>) =
+            entries.iter().partition(|(_, one)| one["path"] == entry["path"]);
+        let same: Vec<&Value> = same.iter().map(|(_, one)| one).collect();
         let created: Vec<PathBuf> = same
             .iter()
             .flat_map(|one| one["created"].as_array().into_iter().flatten().map(noted))
@@ -110,7 +128,9 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
                 one["project"].as_str().unwrap_or_default(),
             )?;
         }
-        remove_file(&path)?;
+        if !is_gone {
+            remove_file(&path)?;
+        }
         if let Some(folder) = folder.filter(|_| !is_kept) {
             created
                 .iter()
@@ -122,8 +142,18 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
                 .take_while(|place| place.starts_with(folder));
             emptied.for_each(|place| drop(std::fs::remove_dir(place))); // empty ones only
         }
+        // The same id in another program can still be undone.
+        let left: Vec<&[u8]> = others.iter().rev().map(|(line, _)| *line).collect();
+        match left.is_empty() {
+            true => remove_file(&journal)?,
+            false => write_journal(context, &journal, &left.concat(), read)?,
+        }
     }
-    let verb = if is_dry { "would remove" } else { "removed" };
+    let verb = match (is_gone, is_dry) {
+        (true, _) => "already removed:",
+        (false, true) => "would remove",
+        (false, false) => "removed",
+    };
     context.output.notice("", &format!("{verb} {shown}"));
     Ok(())
 }
