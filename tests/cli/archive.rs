@@ -537,6 +537,55 @@ fn missing_and_damaged_copies_are_repaired() {
     assert_eq!(archive(&env, &["--verify"]).status, 1);
 }
 
+/// Nothing can repair such a copy, so an ordinary run must not be silent about it.
+#[test]
+fn a_damaged_copy_whose_original_is_gone_is_reported_by_every_run() {
+    let env = homes();
+    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    let below = format!("kept/claude-code/{FIRST}/1/projects/-src-a-b--c/{FIRST}.jsonl");
+    let own = env.work().join(&below);
+    std::fs::remove_file(home(&env).join(&path)).unwrap();
+    assert!(archive(&env, &[]).fine().out().starts_with("gone\t"));
+    let is_reported = |arguments: &[&str]| {
+        let run = archive(&env, arguments);
+        assert_eq!(run.status, 65, "{run}");
+        let what = format!("{below}: damaged copy, and its original is gone");
+        assert!(run.stderr.contains(&what), "{run}");
+    };
+    let damages: [&dyn Fn(); 2] = [&|| std::fs::write(&own, &text.as_bytes()[1..]).unwrap(), &|| {
+        std::fs::remove_file(&own).unwrap()
+    }];
+    for damage in damages {
+        damage();
+        for arguments in [&["-q"][..], &[], &["-n"], &["--repair"]] {
+            is_reported(arguments);
+        }
+    }
+    let failed = archive(&env, &[]);
+    assert_eq!(failed.out(), format!("failed\tclaude-code:{FIRST}\t0\n"));
+    // A flipped bit is found by reading only.
+    std::fs::write(&own, text.replace("lease", "leash")).unwrap();
+    assert_eq!(archive(&env, &[]).fine().out(), "");
+    is_reported(&["--repair"]);
+    std::fs::write(&own, &text).unwrap();
+    assert_eq!(archive(&env, &["--repair"]).fine().out(), "");
+    // An older version of a file that still exists.
+    put(&env, &path, "another\n", 2);
+    assert!(archive(&env, &[]).fine().out().starts_with("diverged\t"));
+    std::fs::remove_file(&own).unwrap();
+    is_reported(&[]);
+    let new = own.to_str().unwrap().replace("/1/", "/2/");
+    std::fs::remove_file(new).unwrap();
+    let run = archive(&env, &[]).status(65);
+    assert_eq!(
+        run.stderr.matches("damaged copy").count(),
+        1,
+        "the newest one is repaired: {run}"
+    );
+}
+
 /// Programs keep files of a session outside of the directory of its transcript.
 #[test]
 fn sidecars_elsewhere_in_a_home_are_copied() {

@@ -18,6 +18,7 @@ use super::lock::{Lock, lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -220,6 +221,21 @@ impl ArchivedSession {
             }
         }
         latest
+    }
+
+    /// The lines of the copies: of each version the last line, unless another version replaced it.
+    pub fn versions(&self) -> Vec<&ManifestLine> {
+        let mut known = HashSet::new();
+        let mut lines = Vec::new();
+        for line in self.lines.iter().rev() {
+            let path = line.path.as_path();
+            if known.insert((path, line.version)) {
+                lines.push(line);
+            }
+            known.extend(line.replaces.map(|version| (path, version)));
+        }
+        lines.reverse();
+        lines
     }
 
     /// The last line of a file.

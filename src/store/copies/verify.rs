@@ -2,7 +2,7 @@
 
 use super::source::SnapshotFile;
 use super::{ArchivedSession, Copies, ManifestLine, copy_file, tree};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
@@ -27,13 +27,7 @@ impl Copies {
     ) -> Result<Vec<(ManifestLine, CopyProblem)>> {
         let mut found = Vec::new();
         let latest = kept.latest();
-        for (nth, line) in kept.lines.iter().enumerate() {
-            let is_same = |other: &ManifestLine| other.path == line.path && other.version == line.version;
-            let is_replaced =
-                |other: &ManifestLine| other.path == line.path && other.replaces == Some(line.version);
-            if kept.lines[nth + 1..].iter().any(is_same) || kept.lines.iter().any(is_replaced) {
-                continue;
-            }
+        for line in kept.versions() {
             if self.sum(kept, line)?.as_deref() != Some(&line.sha256) {
                 found.push((line.clone(), CopyProblem::Damaged));
                 continue;
@@ -51,6 +45,16 @@ impl Copies {
             }
         }
         Ok(found)
+    }
+
+    /// The error of a damaged copy whose file its home no longer has.
+    pub fn lost(&self, kept: &ArchivedSession, line: &ManifestLine) -> Error {
+        let shown = self.directory.shown(kept.path(line));
+        let error = Error::new(
+            ErrorKind::Data,
+            format!("{shown}: damaged copy, and its original is gone"),
+        );
+        error.hint("restore the copy from a backup, or remove the directory of its session from the archive")
     }
 
     /// Whether a copy exists and is complete. Bytes beyond its length were written by an interrupted run.

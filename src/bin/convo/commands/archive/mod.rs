@@ -31,8 +31,9 @@ use work::ArchiveSession;
 /// plugin convo-sqlite.
 ///
 /// Outcomes: new, grown, same (with -v), diverged, repaired (copied again), gone (kept in the archive), busy (run
-/// again), failed. Exit status 74 if a file cannot be copied; the others are. A damaged session of a database is
-/// reported once (status 65), and again when it changes; --verify always reports it.
+/// again), failed. Exit status 74 if a file cannot be copied; the others are. Every run reports a copy that is missing or
+/// too short and whose original is gone (status 65). A damaged session of a database is reported once (status 65), and
+/// again when it changes; --verify always reports it.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo archive                               everything

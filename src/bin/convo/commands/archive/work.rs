@@ -51,6 +51,22 @@ impl HomePart {
         };
         self.lost = self.files.keys().filter(is_lost).cloned().collect();
     }
+
+    /// Whether a file is no longer in this home.
+    fn has_deleted(&self, line: &ManifestLine) -> bool {
+        // Sessions of a database that another run reads are unknown to this one.
+        let is_read = || match (&self.databases, line.path.parent()) {
+            (Some(databases), Some(below)) => {
+                let database = self.base.join(below);
+                databases.contains(&database) || !database.exists()
+            }
+            _ => false,
+        };
+        self.is_whole
+            && line.home == self.home
+            && !self.files.contains_key(&line.path)
+            && (line.row.is_none() || is_read())
+    }
 }
 
 impl ArchiveSession {
@@ -67,8 +83,10 @@ impl ArchiveSession {
             None => Ok(ArchivedSession::default()),
         };
         let id = id.or_else(|| kept.as_ref().ok()?.session.clone());
+        let mut errors = Vec::new();
         if let (Some(copies), Ok(kept)) = (copies, &kept) {
             parts.iter_mut().for_each(|part| part.find_lost(copies, kept));
+            errors = lost_copies(copies, kept, &parts);
         }
         ArchiveSession {
             name: homes::archived_name(program, id.as_deref()),
@@ -77,7 +95,7 @@ impl ArchiveSession {
             kept,
             lines: Vec::new(),
             bytes: 0,
-            errors: Vec::new(),
+            errors,
         }
     }
 
@@ -353,27 +371,21 @@ fn is_same_row(kept: &ArchivedSession, part: &HomePart, path: &Path, row: &Datab
 
 /// Returns lines for the files that are no longer in a home.
 fn deleted_lines(kept: &ArchivedSession, part: &HomePart) -> Vec<ManifestLine> {
-    // Sessions of a database that another run reads are unknown to this one.
-    let is_read = |line: &ManifestLine| match (&part.databases, line.path.parent()) {
-        (Some(databases), Some(below)) => {
-            let database = part.base.join(below);
-            databases.contains(&database) || !database.exists()
-        }
-        _ => false,
+    let latest = kept.latest().into_iter();
+    let gone = latest.filter(|line| line.outcome != CopyOutcome::Gone && part.has_deleted(line));
+    gone.cloned().collect()
+}
+
+/// Returns the errors of damaged copies that can no longer be copied again.
+fn lost_copies(copies: &Copies, kept: &ArchivedSession, parts: &[HomePart]) -> Vec<Error> {
+    let is_lost = |line: &&ManifestLine| {
+        // The file has the bytes of its newest version only.
+        let is_old = || kept.of(&line.home, &line.path) != Some(*line);
+        let has_no_original = |part: &HomePart| part.has_deleted(line) || part.home == line.home && is_old();
+        line.has_copy() && parts.iter().any(has_no_original) && !copies.is_intact(kept, line)
     };
-    let is_gone = |line: &&&ManifestLine| {
-        part.is_whole
-            && (line.row.is_none() || is_read(line))
-            && line.home == part.home
-            && line.outcome != CopyOutcome::Gone
-            && !part.files.contains_key(&line.path)
-    };
-    let latest = kept.latest();
-    latest
-        .iter()
-        .filter(is_gone)
-        .map(|line| (*line).clone())
-        .collect()
+    let lost = kept.versions().into_iter().filter(is_lost);
+    lost.map(|line| copies.lost(kept, line)).collect()
 }
 
 /// Returns the number of bytes copied for a line.
