@@ -410,6 +410,42 @@ fn restoring_replaces_no_other_or_running_session() {
     assert_eq!(run.out(), "");
 }
 
+/// A subagent writes into the directory of its session, which is given back with all its files.
+#[test]
+fn a_session_is_not_restored_while_its_subagent_runs() {
+    let env = homes();
+    assert_eq!(archive(&env, &["-q"]).status, 0);
+    let folder = home(&env).join(format!("{FOLDER}/{FIRST}"));
+    let path = home(&env).join(format!("{FOLDER}/{FIRST}.jsonl"));
+    let name = format!("claude:{FIRST}");
+    let agent = std::fs::read_to_string(folder.join("subagents/agent-12ab.jsonl")).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let own = format!("{FOLDER}/{FIRST}/subagents/agent-12ab.jsonl");
+    put(&env, &own, &format!("{agent}{{}}\n"), 0);
+    let run = archive(&env, &["--give-back", &name]);
+    assert_eq!(run.status, 75, "{run}");
+    assert!(
+        run.stderr.contains("session is running") && !path.exists(),
+        "{run}"
+    );
+    // The file of a subagent that an interrupted run restored.
+    put(&env, &own, &agent, 0);
+    assert_eq!(archive(&env, &["--give-back", &name]).status, 0);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(archive(&env, &["--give-back", &name]).status, 0);
+    let mode = |path: &Path| {
+        let about = std::fs::metadata(path).unwrap();
+        std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777
+    };
+    for folder in [folder.clone(), folder.join("subagents")] {
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+    }
+    for file in [path, folder.join("subagents/agent-12ab.jsonl")] {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
 #[test]
 fn damaged_copies_and_escaping_paths_are_not_restored() {
     let env = Env::new();

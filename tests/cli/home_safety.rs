@@ -195,6 +195,22 @@ fn marks_of_other_programs_are_read() {
 fn a_home_of_another_user_is_not_written() {
     let (env, _) = prepared();
     let path = home(&env).join(SESSION);
+    let text = "belongs to another user";
+    let archived = put(&env, ".codex/history.jsonl", "{}\n", 9);
+    let id = "019e8304-dff2-79e4-8df0-a7a2fd64797d";
+    let rollout = format!(".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{id}.jsonl");
+    let rollout = put(&env, rollout, "{}\n", 9);
+    env.run(&["archive", "-q"]).fine();
+    std::fs::remove_file(&rollout).unwrap();
+    std::os::unix::fs::chown(home(&env).join(".codex"), Some(65534), None).unwrap();
+    refused(
+        &env,
+        &archived,
+        &["archive", "--give-back", "codex:019e8304"],
+        77,
+        text,
+    );
+    assert!(!rollout.exists());
     let given: [PathBuf; 3] = [".claude", ".claude/projects", SESSION].map(|name| home(&env).join(name));
     std::fs::create_dir_all(home(&env).join(".pi")).unwrap();
     let others = given
@@ -205,7 +221,6 @@ fn a_home_of_another_user_is_not_written() {
     for path in others {
         std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
     }
-    let text = "belongs to another user";
     refused(&env, &path, &TRUNCATE, 77, text);
     refused(&env, &path, &["slim", "-i", path.to_str().unwrap()], 77, text);
     let handoff = ["handoff", "claude:5d1f", "--to", "pi", "--install"];

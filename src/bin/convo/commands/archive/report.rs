@@ -73,6 +73,14 @@ impl ArchiveRow {
         self
     }
 
+    /// Adds an error with its own status.
+    pub fn refused(mut self, error: &Error) -> ArchiveRow {
+        self.word = SessionOutcome::Failed;
+        self.errors.push((error.kind, error.message.clone()));
+        self.hint.clone_from(&error.hint);
+        self
+    }
+
     /// Adds a file that differs.
     pub fn find(&mut self, what: &'static str, path: &Path) {
         self.word = self.word.max(SessionOutcome::Differs);

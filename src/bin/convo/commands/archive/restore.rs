@@ -4,9 +4,11 @@ use super::report::{ArchiveRow, SessionOutcome};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes::{self, archived};
+use crate::owner::refuse_other_owner;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{FileKind, Home, RunningMarkers, Transcript};
 use convo::store::copies::{ArchivedSession, Copies, CopyOutcome};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -48,9 +50,17 @@ pub fn restore_session(
     let restore = |is_dry| copies.restore_files(&kept, &base, keeps_times, is_dry);
     // Where nothing is missing, nothing is written into the session, which may be running.
     let is_there = restore(true).is_ok_and(|missing| missing.is_empty());
+    let owners = own.iter().map(|home| refuse_other_owner(&home.root));
+    if let (false, Err(error)) = (is_there, owners.collect::<Result<()>>()) {
+        return row.refused(&error);
+    }
     let refused = match is_there {
         true => Ok(()),
-        false => refuse_running(context, &own, &id),
+        false => {
+            let latest = kept.latest().into_iter();
+            let copied = latest.map(|line| (base(&line.home).join(&line.path), line.bytes));
+            refuse_running(context, &own, &id, &copied.collect())
+        }
     };
     match refused.and_then(|()| restore(is_dry)) {
         Ok(paths) => {
@@ -72,23 +82,33 @@ fn size(kept: &ArchivedSession, base: &dyn Fn(&Path) -> PathBuf, paths: &[PathBu
         .sum()
 }
 
-/// Fails if a program is writing the session.
-fn refuse_running(context: &Context, homes: &[&Home], id: &str) -> Result<()> {
+/// Fails if a program is writing the session or one of its subagents. `copied` are the files to restore, with their
+/// sizes.
+fn refuse_running(
+    context: &Context,
+    homes: &[&Home],
+    id: &str,
+    copied: &HashMap<PathBuf, u64>,
+) -> Result<()> {
     for home in homes {
-        let files = home.files().transcripts.into_iter();
-        let transcript = files
-            .filter(|file| file.id.as_deref() == Some(id))
-            .max_by_key(|file| file.modified)
-            .unwrap_or(Transcript {
-                path: PathBuf::new(),
-                kind: FileKind::Session,
-                id: None,
-                parent: None,
-                bytes: 0,
-                modified: SystemTime::UNIX_EPOCH,
-                is_in_database: false,
-            });
-        if let Some(mark) = RunningMarkers::of(home, homes::clock(context)).mark(&transcript, id, None) {
+        let files = home.files().transcripts;
+        let own = files.iter().filter(|file| file.id.as_deref() == Some(id));
+        let missing = Transcript {
+            path: PathBuf::new(),
+            kind: FileKind::Session,
+            id: None,
+            parent: None,
+            bytes: 0,
+            modified: SystemTime::UNIX_EPOCH,
+            is_in_database: false,
+        };
+        let transcript = own.max_by_key(|file| file.modified).unwrap_or(&missing);
+        let running = RunningMarkers::of(home, homes::clock(context));
+        // A run that was killed may have just restored files of subagents.
+        let others = files
+            .iter()
+            .filter(|file| copied.get(&file.path) != Some(&file.bytes));
+        if let Some(mark) = running.mark_with_subagents(transcript, id, None, others) {
             let error = Error::new(ErrorKind::Locked, format!("session is running: {}", mark.name()));
             return Err(error.hint("nothing was changed; end the program first"));
         }
