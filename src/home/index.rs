@@ -44,6 +44,7 @@ impl Index {
                     index.add(&task, "id", &["task"], &["workspace"]);
                 }
             }
+            "kimi" => index.add_work_dirs(home),
             "grok" => {
                 for path in matching(&home.root, "*/*/summary.json", &mut Vec::new()) {
                     index.add_summary(&path);
@@ -52,6 +53,26 @@ impl Index {
             _ => {}
         }
         index
+    }
+
+    /// Adds the projects of Kimi CLI. Its sessions are in directories named after the MD5 of their projects, and its index
+    /// names the last session of each project: all sessions next to that one have the same project.
+    fn add_work_dirs(&mut self, home: &Home) {
+        let Some(index) = home.root.parent().and_then(|base| read(&base.join("kimi.json"))) else {
+            return;
+        };
+        let last = index["work_dirs"].as_array().into_iter().flatten();
+        let last = last.filter_map(|work| Some((work["last_session_id"].as_str()?, work["path"].as_str()?)));
+        let last: HashMap<&str, &str> = last.collect();
+        let sessions = matching(&home.root, "*/*", &mut Vec::new());
+        for folders in sessions.chunk_by(|one, other| one.parent() == other.parent()) {
+            let id = |folder: &Path| Some(folder.file_name()?.to_string_lossy().into_owned());
+            let ids: Vec<String> = folders.iter().filter_map(|folder| id(folder)).collect();
+            if let Some(project) = ids.iter().find_map(|id| last.get(id.as_str())) {
+                let all = ids.into_iter().map(|id| (id, (*project).to_string()));
+                self.projects.extend(all);
+            }
+        }
     }
 
     /// Adds the summary next to a session of Grok, whose directory has its id.

@@ -41,6 +41,8 @@ pub struct RunningMarkers {
     now: SystemTime,
     /// The directory of lock files, which are named after sessions.
     locks: Option<PathBuf>,
+    /// The directory of files that name the writer of a session.
+    leases: Option<PathBuf>,
     /// Sessions and working directories of running processes.
     marks: Vec<(Option<String>, Option<String>)>,
 }
@@ -58,6 +60,10 @@ impl RunningMarkers {
             program: home.program.name,
             now,
             locks,
+            leases: home
+                .root
+                .parent()
+                .map(|base| base.join("tmp/session-writer-locks")),
             marks: living
                 .map(|(_, session, directory)| (session, directory))
                 .collect(),
@@ -121,6 +127,19 @@ impl RunningMarkers {
     fn is_in_use(&self, transcript: &Path) -> bool {
         let pid = |value: &Value| i32::try_from(value.get("pid")?.as_i64()?).ok();
         match (self.program, transcript.parent()) {
+            ("qwen-code", Some(folder)) => {
+                let id = transcript.file_stem().unwrap_or_default().to_string_lossy();
+                // The status remains when its process ends, whose id another process may have now.
+                let status = claude_code::read(&folder.join(format!("{id}.runtime.json")));
+                let is_serving = |value: &Value| {
+                    let at = value.get("started_at").and_then(Value::as_f64);
+                    pid(value).is_some_and(|pid| is_alive(pid) && was_running(pid, at))
+                };
+                let lease = self.leases.as_ref();
+                let lease = lease.and_then(|leases| claude_code::read(&leases.join(format!("{id}.lock"))));
+                let is_held = |value: &Value| value["state"] != "sealed" && pid(value).is_some_and(is_alive);
+                status.as_ref().is_some_and(is_serving) || lease.as_ref().is_some_and(is_held)
+            }
             ("copilot-cli", Some(folder)) => {
                 let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
                 entries
@@ -155,6 +174,34 @@ fn is_alive(pid: i32) -> bool {
         rustix::process::test_kill_process(pid),
         Err(rustix::io::Errno::SRCH)
     )
+}
+
+/// The start times of processes are counted from the start of the system, whose time depends on later corrections of the
+/// clock.
+const INACCURACY: f64 = 60.0;
+
+/// Units of start times that Linux reports, per second.
+const TICKS: f64 = 100.0;
+
+/// Whether a process existed at this time in seconds since 1970; true if either is unknown.
+fn was_running(pid: i32, at: Option<f64>) -> bool {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let started = || {
+        let stat = read(&format!("/proc/{pid}/stat"))?;
+        // The name of the program is in parentheses and may contain spaces.
+        let ticks: f64 = stat
+            .rsplit(')')
+            .next()?
+            .split_whitespace()
+            .nth(19)?
+            .parse()
+            .ok()?;
+        let system = read("/proc/stat")?;
+        let boot = system.lines().find_map(|line| line.strip_prefix("btime "))?;
+        Some(boot.trim().parse::<f64>().ok()? + ticks / TICKS)
+    };
+    at.zip(started())
+        .is_none_or(|(at, started)| started < at + INACCURACY)
 }
 
 /// Whether a process holds a lock on a file; false if the system does not report locks.

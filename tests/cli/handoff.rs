@@ -452,3 +452,17 @@ fn undoing_removes_the_entry_of_the_index() {
     env.run(&["handoff", "--undo", id]).status(0);
     assert_eq!(files(&home(&env)).len(), 3, "{:?}", files(&home(&env)));
 }
+
+/// Sessions and indexes name the directory as text.
+#[test]
+fn a_directory_that_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let (env, _) = prepared();
+    let folder = std::ffi::OsStr::from_bytes(b"a\xff");
+    std::fs::create_dir(env.work().join(folder)).unwrap();
+    let mut command = env.command(&["handoff", "claude:@last", "--to", "pi", "--install", "--project"]);
+    command.arg(folder);
+    let run = env.wait(command).status(2);
+    assert!(run.stderr.contains("a\u{fffd}: not UTF-8"), "{run}");
+    assert!(files(&home(&env)).is_empty());
+}

@@ -175,6 +175,41 @@ fn marks_of_other_programs_are_read() {
     assert_eq!(running("copilot-cli"), "no");
     put(&env, format!("{folder}/inuse.{own}.lock"), "", 3);
     assert_eq!(running("copilot-cli"), "yes");
+    let start = r#"{"uuid":"u1","parentUuid":null,"sessionId":"s1","timestamp":"2026-11-01T10:00:00Z","cwd":"/x","type":"user","message":{"role":"user","parts":[{"text":"Hi"}]}}"#;
+    put(&env, ".qwen/projects/-x/chats/s1.jsonl", &format!("{start}\n"), 3);
+    assert_eq!(running("qwen-code"), "no");
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    for (pid, at, expected) in [
+        (999_999_999, now, "no"),
+        // The process that wrote it ended, and its id was assigned again.
+        (own, 1_000, "no"),
+        (own, now, "yes"),
+    ] {
+        let status =
+            serde_json::json!({"schema_version": 1, "pid": pid, "session_id": "s1", "started_at": at});
+        put(
+            &env,
+            ".qwen/projects/-x/chats/s1.runtime.json",
+            &status.to_string(),
+            3,
+        );
+        assert_eq!(running("qwen-code"), expected, "{status}");
+    }
+    put(&env, ".qwen/projects/-x/chats/s1.runtime.json", "{}", 3);
+    for (pid, state, expected) in [
+        (999_999_999, "active", "no"),
+        (own, "sealed", "no"),
+        (own, "active", "yes"),
+    ] {
+        let lease = serde_json::json!({"schema_version": 2, "pid": pid, "session_id": "s1", "state": state});
+        put(
+            &env,
+            ".qwen/tmp/session-writer-locks/s1.lock",
+            &lease.to_string(),
+            3,
+        );
+        assert_eq!(running("qwen-code"), expected, "{lease}");
+    }
     let folder = ".cline/data/sessions/1";
     let messages = r#"{"version":1,"sessionId":"1","messages":[{"role":"user","content":"Hi"}]}"#;
     put(&env, format!("{folder}/1.messages.json"), messages, 3);

@@ -75,6 +75,31 @@ fn sessions_in_both_homes_have_names() {
         (&row["title"], &row["project"]),
         (&"Wind".into(), &"/kites".into())
     );
+    // The index of Kimi CLI names the last session of a project; the others are next to it.
+    put(
+        &env,
+        ".kimi/sessions/0123456789abcdef/s3-0001/context.jsonl",
+        CONTEXT,
+        3,
+    );
+    put(&env, ".kimi/sessions/fedcba98/s4-0001/context.jsonl", CONTEXT, 4);
+    let index = r#"{"work_dirs":[{"path":"/other","last_session_id":null},{"path":"/pi er","last_session_id":"s2-0001"}]}"#;
+    put(&env, ".kimi/kimi.json", index, 1);
+    let list = |project: &[&str]| {
+        let options = [
+            "list",
+            "--agents",
+            "--program",
+            "kimi",
+            "--columns",
+            "name,project",
+        ];
+        let run = env.run(&[&options[..], project].concat()).fine();
+        run.out().to_string()
+    };
+    let own = "kimi:s2-0001\t/pi er\nkimi:s3-0001\t/pi er\n";
+    assert_eq!(list(&["--project", "/pi er"]), own);
+    assert_eq!(list(&[]), format!("{own}kimi:s4-0001\t-\n"));
     for name in ["kimi-code:s1-0001", "kimi:s2-0001"] {
         let shown = env.run(&["show", name]).fine();
         assert!(shown.out().contains("And the tide?"), "{shown}");

@@ -269,7 +269,6 @@ impl Handoff {
             Input::Path(path) => homes::project_of(path),
             _ => None,
         };
-        let absolute = |path: &Path| std::path::absolute(path).map(|path| path_name(&path));
         let project = match &self.project {
             Some(path) => absolute(path)?,
             None => new_session::project(session).or_else(kept).ok_or_else(|| {
@@ -292,6 +291,16 @@ impl Handoff {
             }
         }
     }
+}
+
+/// Returns a directory as an absolute path.
+fn absolute(directory: &Path) -> anyhow::Result<String> {
+    let path = std::path::absolute(directory)?;
+    path.into_os_string().into_string().map_err(|path| {
+        let error = Error::new(ErrorKind::Usage, "not UTF-8");
+        let error = error.hint("programs keep the path as text: rename the directory");
+        named(error, &path_name(Path::new(&path))).into()
+    })
 }
 
 /// Fails if the program has a session with this id elsewhere. A killed run may have written the file itself.
