@@ -152,6 +152,11 @@ fn a_database_with_a_log_is_refused_and_nothing_is_changed() {
     settle(&env, OPENCODE);
     let before = bytes(&env);
     assert!(files(&env).contains_key(&format!("{OPENCODE}-wal")));
+    let planned = run(&env, &["-n", "/src/api", &new])
+        .status(75)
+        .says("opencode.db: a program has the database open, or was killed");
+    assert!(planned.out().contains("opencode\t2\t"), "{planned}");
+    assert!(bytes(&env) == before);
     run(&env, &["/src/api", &new])
         .status(75)
         .says("opencode.db: a program has the database open, or was killed");

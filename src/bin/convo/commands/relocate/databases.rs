@@ -40,16 +40,23 @@ pub fn read(context: &Context, path: &Path, names: [&str; 2]) -> Result<Option<D
 }
 
 impl Database {
+    /// Fails if a program has the database open; changes nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Locked`] with the database.
+    pub fn refuse_open(&self) -> Result<()> {
+        let label = path_name(&self.path);
+        let file = File::open(&self.path);
+        let file = file.map_err(|error| named(Error::io("cannot open", error), &label))?;
+        refuse_writers(&file, &label).map_err(|_| in_use(&self.path))
+    }
+
     /// Moves a write-ahead log that the program left into the database; its content does not change.
     ///
     /// # Errors
     /// [`ErrorKind::Locked`] if a program has the database open.
     pub fn settle(&self, context: &Context) -> Result<()> {
-        let label = path_name(&self.path);
-        let file = File::open(&self.path);
-        let file = file.map_err(|error| named(Error::io("cannot open", error), &label))?;
-        refuse_writers(&file, &label).map_err(|_| in_use(&self.path))?;
-        drop(file);
+        self.refuse_open()?;
         if has_log(&self.path)? {
             let arguments = ["--checkpoint".into(), "--".into(), self.path.clone().into()];
             answer(context, &self.path, &arguments).map_err(|_| in_use(&self.path))?;

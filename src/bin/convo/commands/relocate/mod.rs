@@ -127,15 +127,12 @@ impl Run for Relocate {
                     .notice(&path_name(path), &format!("not changed: {why}"));
             }
             if !plan.is_empty() || !databases.is_empty() {
-                match self.refuse_running(context, &home) {
-                    // The plan is of use, too.
-                    Err(error) if self.dry_run => context.output.error(&error),
-                    refused => refused?,
-                }
-                if !self.dry_run {
-                    databases
-                        .iter()
-                        .try_for_each(|database| database.settle(context))?;
+                self.refuse(context, self.refuse_running(context, &home))?;
+                for database in &databases {
+                    match self.dry_run {
+                        true => self.refuse(context, database.refuse_open())?,
+                        false => database.settle(context)?,
+                    }
                 }
                 plans.push(Planned {
                     home,
@@ -204,6 +201,17 @@ impl Relocate {
         Ok(())
     }
 
+    /// Reports an error of a dry run and continues, because the plan is of use, too.
+    fn refuse(&self, context: &Context, refused: Result<()>) -> Result<()> {
+        match refused {
+            Err(error) if self.dry_run => {
+                context.output.error(&error);
+                Ok(())
+            }
+            refused => refused,
+        }
+    }
+
     /// Fails if the program is writing one of its sessions.
     fn refuse_running(&self, context: &Context, home: &Home) -> Result<()> {
         refuse_other_owner(&home.root)?;
@@ -246,16 +254,12 @@ impl Relocate {
         let programs: Vec<&str> = programs.filter_map(serde_json::Value::as_str).collect();
         for home in homes::all() {
             if programs.contains(&home.program.name) {
-                match self.refuse_running(context, &home) {
-                    // The plan is of use, too.
-                    Err(error) if self.dry_run => context.output.error(&error),
-                    refused => refused?,
-                }
+                self.refuse(context, self.refuse_running(context, &home))?;
             }
         }
         let changes = journals.undoing(&journal)?;
         let paths = changes.writes.iter().map(|(path, _)| path.as_path());
-        databases::refuse_logs(paths)?;
+        self.refuse(context, databases::refuse_logs(paths))?;
         if !self.dry_run {
             journals.change(&context.clock.now(), &journal.about, &changes, Some(&journal))?;
         }
