@@ -70,6 +70,8 @@ pub struct FormatSpec {
     pub ending: &'static str,
     /// How it is read.
     pub read: ReadFn,
+    /// Reads sessions that are only displayed, without the data for writing them back; `None` if that saves nothing.
+    pub display: Option<OpenFn>,
     /// Reads inputs with several sessions; inputs with one are read completely.
     pub many: Option<OpenManyFn>,
     /// How many sessions an input has.
@@ -110,6 +112,7 @@ impl FormatSpec {
         about: "",
         ending: ".json",
         read: ReadFn::None,
+        display: None,
         many: None,
         holds: SessionCount::One,
         write: None,

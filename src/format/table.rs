@@ -127,6 +127,15 @@ impl Format {
         }
     }
 
+    /// Reads an input as [`Format::sessions`] does, for sessions that are only displayed: what is needed to write them
+    /// back is left out where that saves memory.
+    pub fn displayed(self, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+        match self.form().display {
+            Some(open) => open(input).map(Ok),
+            None => self.sessions(input),
+        }
+    }
+
     /// Whether its lines are records, so that it is read line by line.
     pub fn is_lines(self) -> bool {
         matches!(self.form().read, ReadFn::Records)

@@ -145,6 +145,9 @@ impl Class {
     }
 }
 
+/// Length from which a copy of a line takes noticeable memory, in bytes.
+const LONG: usize = 1 << 20;
+
 /// Usual length of a line without long values, in bytes. Memory that is reserved and not used costs nothing.
 const REDUCED: usize = 160;
 
@@ -152,7 +155,7 @@ impl Session {
     /// Appends a line unchanged, including its ending.
     pub fn push(&mut self, record: &Record<'_>) {
         self.bytes.extend_from_slice(record.full);
-        self.end_line(record);
+        self.end_line(record, self.bytes.len());
     }
 
     /// Reserves memory for lines of a usual length without their long values.
@@ -161,8 +164,8 @@ impl Session {
         self.bytes.reserve_exact(lines.saturating_mul(REDUCED));
     }
 
-    /// Completes the line of this record.
-    fn end_line(&mut self, record: &Record<'_>) {
+    /// Completes the line of this record, which ends here in the buffer.
+    fn end_line(&mut self, record: &Record<'_>, end: usize) {
         let id = record.message().and_then(Message::id).map(|id| hash(&id));
         let class = Class::of(record);
         if let (Class::Message(_), None) = (class, id) {
@@ -177,14 +180,21 @@ impl Session {
             timed: record
                 .message()
                 .is_some_and(|message| message.timestamp.is_some()),
-            ..LineSpan::at(record.place, self.bytes.len())
+            ..LineSpan::at(record.place, end)
         });
     }
 
     /// Appends a generated record for the input at this position.
     pub fn push_made(&mut self, mut body: Vec<u8>, place: Position) {
         body.push(b'\n');
-        self.push(&Record::parse(&body, place));
+        if body.len() <= LONG.max(self.bytes.len()) {
+            return self.push(&Record::parse(&body, place));
+        }
+        // The buffer of a long line becomes that of the session, so that the line is in memory once.
+        let start = self.bytes.len();
+        body.splice(..0, std::mem::take(&mut self.bytes));
+        self.end_line(&Record::parse(&body[start..], place), body.len());
+        self.bytes = body;
     }
 
     /// Appends a line of a document unchanged, with the newline that the last line may lack.

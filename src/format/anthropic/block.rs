@@ -28,9 +28,9 @@ fn kind(block: &[u8]) -> Cow<'_, str> {
 }
 
 /// Converts a block to a part: media become native if the conversion is lossless, anything else is unchanged.
-pub fn read(block: &[u8]) -> Vec<u8> {
+pub fn read(block: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut part) = Media::of(block).and_then(|media| media.chat()) else {
-        return block.to_vec();
+        return Cow::Borrowed(block);
     };
     for (name, value) in extra_members(block, &["type", "source", "title"]) {
         part.pop();
@@ -41,8 +41,8 @@ pub fn read(block: &[u8]) -> Vec<u8> {
         part.push(b'}');
     }
     match media(&part) {
-        Some(back) if json::same(&back, block) => part,
-        _ => block.to_vec(),
+        Some(back) if json::same(&back, block) => Cow::Owned(part),
+        _ => Cow::Borrowed(block),
     }
 }
 

@@ -15,9 +15,22 @@ pub fn read(element: &[u8]) -> Vec<AnnotatedDraft> {
     let Some(role) = json::member_text(element, "role") else {
         return Vec::new();
     };
-    let content = json::member(element, "content");
+    let mut drafts = message(&role, json::member(element, "content"));
+    if let Some(first) = drafts.first_mut() {
+        first.note("members", extra_object(element, &["role", "content"]));
+        for name in ["model", "usage"] {
+            if let Some(value) = json::member(element, name) {
+                first.raw(name, value);
+            }
+        }
+    }
+    drafts
+}
+
+/// The native messages of this role and content.
+pub fn message(role: &str, content: Option<&[u8]>) -> Vec<AnnotatedDraft> {
     let blocks = content.and_then(|raw| json::elements(raw, Dialect::Strict));
-    let mut drafts = match (role.as_ref(), blocks, content) {
+    match (role, blocks, content) {
         ("assistant", Some(blocks), _) => vec![assistant(&blocks)],
         ("user", Some(blocks), Some(raw)) => user(&blocks, raw),
         (role, _, content) => {
@@ -31,16 +44,7 @@ pub fn read(element: &[u8]) -> Vec<AnnotatedDraft> {
             };
             vec![draft]
         }
-    };
-    if let Some(first) = drafts.first_mut() {
-        first.note("members", extra_object(element, &["role", "content"]));
-        for name in ["model", "usage"] {
-            if let Some(value) = json::member(element, name) {
-                first.raw(name, value);
-            }
-        }
     }
-    drafts
 }
 
 /// The instructions next to the messages.
@@ -63,11 +67,11 @@ fn assistant(blocks: &[&[u8]]) -> AnnotatedDraft {
                 for (name, value) in crate::format::request::request_part::extra_members(raw, &[]) {
                     part.raw(if name == "thinking" { "text" } else { &name }, value);
                 }
-                reasoning.push(part.finish());
+                reasoning.push(Cow::Owned(part.finish()));
                 MemberSlot::Reasoning
             }
             "redacted_thinking" => {
-                reasoning.push(raw.to_vec());
+                reasoning.push(Cow::Borrowed(*raw));
                 MemberSlot::Reasoning
             }
             "tool_use" => {

@@ -5,7 +5,7 @@ mod block;
 mod element;
 mod write;
 
-pub(super) use element::read as element;
+pub(super) use element::message;
 pub(super) use write::write;
 
 use super::content;

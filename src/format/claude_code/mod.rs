@@ -62,7 +62,8 @@ pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Claude Code session log, with branches and sidechains",
     ending: ".jsonl",
-    read: ReadFn::Sessions(open),
+    read: ReadFn::Sessions(|input| open(input, ReadPurpose::Write)),
+    display: Some(|input| open(input, ReadPurpose::Display)),
     holds: SessionCount::Many,
     model: Some("MODEL"),
     write: Some(write::write),
@@ -113,26 +114,35 @@ fn message(shape: &ObjectShape<'_>) -> LineKind {
 /// The name of the format, and of its annotations.
 const NAME: &str = "claude-code";
 
+/// What the sessions of a log are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadPurpose {
+    /// Writing them in any format: messages have the data to restore their lines.
+    Write,
+    /// Displaying them: the messages alone, because checking that a line can be restored takes several times its size.
+    Display,
+}
+
 /// Opens a log, which is read when its first session is requested.
-fn open(input: Input) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(LogReader::Waiting(Some(input))))
+fn open(input: Input, purpose: ReadPurpose) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(LogReader::Waiting(Some(input), purpose)))
 }
 
 /// Reads the sessions of concatenated logs.
 enum LogReader {
-    Waiting(Option<Input>),
+    Waiting(Option<Input>, ReadPurpose),
     Open(VecDeque<LogConversion>),
 }
 
 impl SessionReader for LogReader {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        if let LogReader::Waiting(input) = self
+        if let LogReader::Waiting(input, purpose) = self
             && let Some(mut input) = input.take()
         {
             let name = input.name.take();
-            let returns = input.returns;
+            let (returns, purpose) = (input.returns, *purpose);
             let parts = parts(ClaudeLog::read(input, report)?);
-            let making = |part| LogConversion::new(part, name.clone(), returns);
+            let making = |part| LogConversion::new(part, name.clone(), returns, purpose);
             *self = LogReader::Open(parts.into_iter().map(making).collect());
         }
         let LogReader::Open(logs) = self else {

@@ -3,7 +3,7 @@
 use super::attachment::Attachment;
 use super::line::{ClaudeLineKind, Id, LineMembers, LineMessage};
 use super::log::ClaudeLog;
-use super::{NAME, envelope};
+use super::{NAME, ReadPurpose, envelope};
 use crate::format::Purpose;
 use crate::format::anthropic;
 use crate::format::kit::records::passthrough;
@@ -15,6 +15,7 @@ use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::summary;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Elements with the output of a program command.
@@ -23,6 +24,7 @@ const PRINTED: [&str; 2] = ["<local-command-stdout>", "<local-command-stderr>"];
 /// Converts lines to messages.
 pub struct ClaudeMessages<'l> {
     log: &'l ClaudeLog,
+    purpose: ReadPurpose,
     ids: Derive,
 }
 
@@ -38,9 +40,10 @@ pub struct ConvertedMessage {
 
 impl<'l> ClaudeMessages<'l> {
     /// For a log.
-    pub fn new(log: &'l ClaudeLog) -> Self {
+    pub fn new(log: &'l ClaudeLog, purpose: ReadPurpose) -> Self {
         ClaudeMessages {
             log,
+            purpose,
             ids: Derive::default(),
         }
     }
@@ -51,25 +54,18 @@ impl<'l> ClaudeMessages<'l> {
         let Some(first) = facts.first() else {
             return Vec::new();
         };
+        let category = category(&facts);
         let mut drafts = drafts(&facts);
         let id = match first.uuid.and_then(json::text) {
             Some(uuid) => uuid.into_owned(),
             None => self.ids.id(self.log.body(lines[0])),
         };
-        let shells: Vec<Vec<u8>> = lines
-            .iter()
-            .zip(&facts)
-            .map(|(line, facts)| envelope::of(self.log.body(*line), facts).0)
-            .collect();
-        let category = category(&facts);
-        let parts = drafts.len();
+        let name = |nth: usize| match nth {
+            0 => id.clone(),
+            nth => format!("{id}.{}", nth + 1),
+        };
         for (nth, draft) in drafts.iter_mut().enumerate() {
-            let own = if nth == 0 {
-                id.clone()
-            } else {
-                format!("{id}.{}", nth + 1)
-            };
-            draft.raw("id", quoted(&own));
+            draft.raw("id", quoted(&name(nth)));
             if let Some(timestamp) = first.timestamp {
                 draft.raw("timestamp", timestamp);
             }
@@ -86,6 +82,30 @@ impl<'l> ClaudeMessages<'l> {
                 draft.metadata(NAME, Some(wrapped("part", (nth + 1).to_string())));
             }
         }
+        if self.purpose == ReadPurpose::Write {
+            let residue = self.residue(lines, &facts, &drafts);
+            drafts[0].metadata(NAME, Some(residue));
+        }
+        let hidden = facts.iter().any(|facts| facts.api_error);
+        let converted = drafts
+            .into_iter()
+            .enumerate()
+            .map(|(nth, draft)| ConvertedMessage {
+                body: draft.into_body(Api::Anthropic),
+                id: name(nth),
+                hidden,
+            });
+        converted.collect()
+    }
+
+    /// The data to restore the lines of these messages: the lines without their content, or complete ones if the
+    /// messages do not yield them.
+    fn residue(&self, lines: &[usize], facts: &[LineMembers<'_>], drafts: &[AnnotatedDraft]) -> Vec<u8> {
+        let shells: Vec<Vec<u8>> = lines
+            .iter()
+            .zip(facts)
+            .map(|(line, facts)| envelope::of(self.log.body(*line), facts).0)
+            .collect();
         let bodies: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(Api::Anthropic)).collect();
         let borrowed: Vec<&[u8]> = shells.iter().map(Vec::as_slice).collect();
         let whole = written(&bodies).and_then(|content| envelope::fill(&borrowed, content.as_deref()));
@@ -97,30 +117,16 @@ impl<'l> ClaudeMessages<'l> {
         });
         // Lines with attachments are stored completely, because their content is elsewhere.
         let same = same && facts.iter().all(|facts| facts.attachment.is_none());
-        let hidden = facts.iter().any(|facts| facts.api_error);
         let mut own = ObjectBuilder::default();
         match same {
             true => own.raw("lines", array(&shells)),
             // Store lines that cannot be restored from the message.
             false => own.raw("raw", array(lines.iter().map(|line| self.log.body(*line)))),
         };
-        if parts > 1 {
-            own.raw("parts", parts.to_string());
+        if drafts.len() > 1 {
+            own.raw("parts", drafts.len().to_string());
         }
-        drafts[0].metadata(NAME, Some(own.finish()));
-        drafts
-            .iter()
-            .enumerate()
-            .map(|(nth, draft)| ConvertedMessage {
-                body: draft.body(Api::Anthropic),
-                id: if nth == 0 {
-                    id.clone()
-                } else {
-                    format!("{id}.{}", nth + 1)
-                },
-                hidden,
-            })
-            .collect()
+        own.finish()
     }
 }
 
@@ -129,39 +135,38 @@ pub fn drafts(facts: &[LineMembers<'_>]) -> Vec<AnnotatedDraft> {
     let Some(said) = facts.first().and_then(|facts| facts.message.as_ref()) else {
         return Vec::new();
     };
-    let mut element = ObjectBuilder::default();
-    element.text("role", &said.role);
     let contents: Vec<&[u8]> = facts
         .iter()
         .filter_map(|facts| facts.message.as_ref()?.content)
         .collect();
-    match contents.as_slice() {
-        [] => {}
-        [content] => drop(element.raw("content", content)),
-        contents => {
-            let mut blocks: Vec<Vec<u8>> = Vec::new();
-            for content in contents {
-                match json::elements(content, json::Dialect::Strict) {
-                    Some(more) => blocks.extend(more.into_iter().map(<[u8]>::to_vec)),
-                    None if content.starts_with(b"\"") => blocks.push(draft::text_part(content)),
-                    None => blocks.push(content.to_vec()),
-                }
-            }
-            element.raw("content", array(&blocks));
-        }
-    }
     let heading = facts[0].attachment.as_ref().and_then(Attachment::heading);
-    if let (Some(heading), Some(text)) = (heading, said.content.and_then(json::text)) {
-        element = ObjectBuilder::default();
-        element
-            .text("role", &said.role)
-            .text("content", &(heading + &text));
-    }
-    let mut drafts = anthropic::element(&element.finish());
+    let content = match (heading, contents.as_slice()) {
+        (Some(heading), [content, ..]) if content.starts_with(b"\"") => {
+            let text = json::text(content).unwrap_or_default();
+            Some(Cow::Owned(quoted(&(heading + &text))))
+        }
+        (_, []) => None,
+        (_, [content]) => Some(Cow::Borrowed(*content)),
+        (_, contents) => Some(Cow::Owned(joined(contents))),
+    };
+    let mut drafts = anthropic::message(&said.role, content.as_deref());
     if drafts.is_empty() {
         drafts.push(AnnotatedDraft::new(&said.role));
     }
     drafts
+}
+
+/// The blocks of several contents.
+fn joined(contents: &[&[u8]]) -> Vec<u8> {
+    let mut blocks: Vec<Cow<'_, [u8]>> = Vec::new();
+    for content in contents {
+        match json::elements(content, json::Dialect::Strict) {
+            Some(more) => blocks.extend(more.into_iter().map(Cow::Borrowed)),
+            None if content.starts_with(b"\"") => blocks.push(Cow::Owned(draft::text_part(content))),
+            None => blocks.push(Cow::Borrowed(content)),
+        }
+    }
+    array(blocks)
 }
 
 /// The content of lines for these messages; `None` if they cannot be encoded.

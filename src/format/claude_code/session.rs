@@ -4,14 +4,13 @@ use super::line::{ClaudeLineKind, LineMembers};
 use super::log::ClaudeLog;
 use super::record::{self, ClaudeMessages, Covered};
 use super::tree::{ClaudeSideSession, LineSet, groups};
-use super::{NAME, title};
+use super::{NAME, ReadPurpose, title};
 use crate::error::Position;
 use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
 
@@ -22,6 +21,7 @@ pub struct LogConversion {
     name: Option<String>,
     /// Whether sessions keep their source bytes.
     returns: bool,
+    purpose: ReadPurpose,
     groups: Vec<LineSet>,
     next: usize,
     id: String,
@@ -42,12 +42,13 @@ pub struct BuiltSession {
 
 impl LogConversion {
     /// Assigns the lines of a log to sessions. `name` is the file name; `returns` if it may be written back.
-    pub fn new(log: ClaudeLog, name: Option<String>, returns: bool) -> LogConversion {
+    pub fn new(log: ClaudeLog, name: Option<String>, returns: bool, purpose: ReadPurpose) -> LogConversion {
         let groups = groups(&log);
         let mut making = LogConversion {
             log,
             name,
             returns,
+            purpose,
             groups,
             next: 0,
             id: String::new(),
@@ -79,7 +80,7 @@ impl LogConversion {
         let nth = self.next;
         let group = self.groups.get(nth)?;
         self.next += 1;
-        let mut records = Records::new(&self.log, group);
+        let mut records = Records::new(&self.log, group, self.purpose);
         let key = self.key(group);
         let mut id = key::id_for_key(&key);
         while !self.ids.insert(id.clone()) {
@@ -222,13 +223,13 @@ struct Records<'l> {
 }
 
 impl<'l> Records<'l> {
-    fn new(log: &'l ClaudeLog, group: &'l LineSet) -> Self {
+    fn new(log: &'l ClaudeLog, group: &'l LineSet, purpose: ReadPurpose) -> Self {
         Records {
             log,
             lines: &group.lines,
             session: Session::default(),
             sources: Vec::new(),
-            messages: ClaudeMessages::new(log),
+            messages: ClaudeMessages::new(log, purpose),
             pieces: record::message_lines(log, &group.lines),
             seen: HashMap::new(),
             covered: None,
@@ -236,9 +237,8 @@ impl<'l> Records<'l> {
         }
     }
 
-    fn push(&mut self, mut body: Vec<u8>, place: Position, sources: Vec<usize>) {
-        body.push(b'\n');
-        self.session.push(&Record::parse(&body, place));
+    fn push(&mut self, body: Vec<u8>, place: Position, sources: Vec<usize>) {
+        self.session.push_made(body, place);
         self.sources.push(sources);
     }
 

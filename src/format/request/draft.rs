@@ -15,6 +15,9 @@ pub struct AnnotatedDraft {
     free: Vec<(&'static str, Vec<u8>)>,
 }
 
+/// Length from which a copy of a member takes noticeable memory, in bytes.
+const LONG: usize = 1 << 20;
+
 impl AnnotatedDraft {
     /// A message of this role.
     pub fn new(role: &str) -> AnnotatedDraft {
@@ -82,6 +85,26 @@ impl AnnotatedDraft {
         self.body_of(api.name())
     }
 
+    /// As [`Self::body`], but builds the line around the longest member, so that this is in memory once.
+    pub fn into_body(mut self, api: Api) -> Vec<u8> {
+        let lengths = self.members.iter().map(|(_, value)| value.len()).enumerate();
+        let longest = lengths.max_by_key(|(_, length)| *length);
+        let Some((nth, _)) = longest.filter(|(_, length)| *length >= LONG) else {
+            return self.body(api);
+        };
+        let mut body = std::mem::take(&mut self.members[nth].1);
+        let mut before = ObjectBuilder::default();
+        for (name, value) in &self.members[..=nth] {
+            before.raw(name, value);
+        }
+        let before = before.finish();
+        let before = &before[..before.len() - 1];
+        let rest = self.body(api);
+        body.splice(..0, before.iter().copied());
+        body.extend_from_slice(&rest[before.len()..]);
+        body
+    }
+
     /// As [`Self::body`], with annotations of any format.
     pub fn body_of(&self, format: &str) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
@@ -108,13 +131,17 @@ impl AnnotatedDraft {
 
 /// A call in the native format; `arguments` is a JSON string.
 pub fn call(id: &[u8], name: &[u8], arguments: &[u8]) -> Vec<u8> {
-    let mut function = ObjectBuilder::default();
-    function.raw("name", name).raw("arguments", arguments);
-    let mut call = ObjectBuilder::default();
-    call.raw("id", id)
-        .text("type", "function")
-        .raw("function", function.finish());
-    call.finish()
+    // Arguments may be long, so they are copied once.
+    let parts: [&[u8]; 7] = [
+        br#"{"id":"#,
+        id,
+        br#","type":"function","function":{"name":"#,
+        name,
+        br#","arguments":"#,
+        arguments,
+        b"}}",
+    ];
+    parts.concat()
 }
 
 /// An annotation for the order of a message's parts, unless it is the default: reasoning, content, calls.

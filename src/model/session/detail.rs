@@ -45,7 +45,7 @@ impl Session {
             Detail::Ids => reduced::reduce_into(record.body, false, &mut self.bytes),
         }
         self.bytes.push(b'\n');
-        self.end_line(record);
+        self.end_line(record, self.bytes.len());
     }
 
     /// Whether messages without an id have a derived one.

@@ -151,17 +151,42 @@ fn a_stored_log_is_read_as_a_stream() {
     }
 }
 
+/// A home with a session in which a text has this many bytes.
+fn home_with_text(length: usize) -> Env {
+    let env = Env::new();
+    let text = claude(FIRST, "/src/api", "Where?").replace("It is", &"It is ".repeat(length / 6));
+    put(&env, format!(".claude/projects/-src-api/{FIRST}.jsonl"), &text, 3);
+    env
+}
+
+/// A session that is only displayed has no data for writing it back, whose check takes several times a line.
+#[test]
+fn a_hit_in_a_long_line_of_a_home_takes_a_small_multiple_of_it() {
+    const LENGTH: usize = 48 << 20;
+    let (small, large) = (home_with_text(6), home_with_text(LENGTH));
+    for verb in [
+        // One hit: its line is as long as the text.
+        &["search", "-l", "quorum.lease", "--regex"][..],
+        &[
+            "list",
+            "--agents",
+            "--no-cache",
+            "--columns",
+            "tokens",
+            "--tokenizer",
+            "chars4",
+        ],
+    ] {
+        let least = least(&small, verb, "");
+        assert!(fits(&large, least + 4 * (LENGTH >> 10), verb, ""), "{verb:?}");
+    }
+}
+
 /// A list needs the beginning of a long text only.
 #[test]
 fn a_long_line_in_a_home_takes_little_memory() {
     const ROOM: usize = 24 << 10;
-    let with_text = |length: usize| {
-        let env = Env::new();
-        let text = claude(FIRST, "/src/api", "Where?").replace("It is", &"It is ".repeat(length / 6));
-        put(&env, format!(".claude/projects/-src-api/{FIRST}.jsonl"), &text, 3);
-        env
-    };
-    let (small, large) = (with_text(6), with_text(48 << 20));
+    let (small, large) = (home_with_text(6), home_with_text(48 << 20));
     for verb in [&["list", "--agents", "--no-cache"][..], &["agents"]] {
         let least = least(&small, verb, "");
         assert!(fits(&large, least + ROOM, verb, ""), "{verb:?}");

@@ -1,4 +1,4 @@
-//! Reads the sessions of many files in parallel, without messages and without input options.
+//! Reads the sessions of many files in parallel for display, without messages and without input options.
 
 use super::input_source::{convert, detect_file, from_hint, neighbor, source_name, unwrapped};
 use super::opencode_dir;
@@ -166,7 +166,7 @@ fn read(
             returns: false,
             beside: path.map(extra),
         };
-        match format.sessions(input)? {
+        match format.displayed(input)? {
             Ok(sessions) => Stream::Sessions(sessions),
             Err(input) => {
                 is_alone.set(false);

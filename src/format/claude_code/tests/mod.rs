@@ -18,6 +18,10 @@ use crate::model::view::{Item, View};
 
 /// The sessions of a log, and the report.
 fn read(log: &[u8], returns: bool) -> (Vec<Session>, Report) {
+    read_for(log, returns, super::ReadPurpose::Write)
+}
+
+fn read_for(log: &[u8], returns: bool, purpose: super::ReadPurpose) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     let input = Input {
         name: Some("log.jsonl".to_string()),
@@ -26,7 +30,7 @@ fn read(log: &[u8], returns: bool) -> (Vec<Session>, Report) {
         returns,
         beside: None,
     };
-    let mut reader = super::open(input).unwrap();
+    let mut reader = super::open(input, purpose).unwrap();
     let sessions = truth::all(reader.as_mut(), &mut report).unwrap();
     (sessions, report)
 }

@@ -1,5 +1,6 @@
 //! Tests of reading lines.
 
+use super::super::ReadPurpose;
 use super::*;
 use crate::model::session::Class;
 
@@ -43,6 +44,63 @@ fn a_log_contains_a_session_its_branches_and_sidechains() {
         ["summary", "user", "assistant", "tool", "assistant", "user"]
     );
     assert_eq!(shown(&sessions[1])[1].1, r#"[{"type":"text","text":"lost"}]"#);
+}
+
+#[test]
+fn sessions_for_display_have_the_same_messages_without_their_lines() {
+    let log = everything();
+    let (whole, _) = read(&log, false);
+    let (displayed, report) = read_for(&log, false, ReadPurpose::Display);
+    assert!(report.findings.is_empty(), "{report:?}");
+    let plain = |body: &[u8]| -> serde_json::Value {
+        let mut value: serde_json::Value = serde_json::from_slice(body).unwrap();
+        let is_message = value.get("role").is_some();
+        if let Some(metadata) = value.get_mut("metadata").filter(|_| is_message) {
+            metadata.as_object_mut().unwrap().remove("claude-code");
+            if metadata == &serde_json::json!({}) {
+                value.as_object_mut().unwrap().remove("metadata");
+            }
+        }
+        value
+    };
+    assert_eq!(whole.len(), displayed.len());
+    for (whole, displayed) in whole.iter().zip(&displayed) {
+        assert_eq!(whole.len(), displayed.len());
+        for index in 0..whole.len() {
+            let (one, other) = (whole.record(index), displayed.record(index));
+            assert_eq!(plain(one.body), plain(other.body));
+            assert_eq!(one.place, other.place);
+        }
+        assert!(displayed.size() < whole.size());
+    }
+}
+
+/// Long lines are built without copies of them.
+#[test]
+fn a_long_message_is_read_as_a_short_one() {
+    let log = |word: &str| {
+        log(&[
+            user("u1", "", word),
+            assistant("a1", "u1", "m", &text(word)),
+            assistant(
+                "a2",
+                "a1",
+                "m",
+                &call("c1").replace("\"n\"", &format!("\"{word}\"")),
+            ),
+            results("r1", "a2", &[("c1", word), ("c2", "short")]),
+            user("u2", "r1", "end"),
+        ])
+    };
+    let long = "valve ".repeat(250_000);
+    for purpose in [ReadPurpose::Write, ReadPurpose::Display] {
+        let (short, _) = read_for(&log("valve "), false, purpose);
+        let (read, _) = read_for(&log(&long), false, purpose);
+        let expected = bodies(&short[0]).into_iter().skip(1);
+        let expected: Vec<String> = expected.map(|body| body.replace("valve ", &long)).collect();
+        // Comparing without printing them.
+        assert!(bodies(&read[0])[1..] == expected, "{purpose:?}");
+    }
 }
 
 #[test]
