@@ -28,6 +28,8 @@ pub const FORM: FormatSpec = FormatSpec {
 pub struct NativeReader<R> {
     lines: ByteLines<R>,
     packed: Packed,
+    /// Whether there was a record.
+    is_begun: bool,
 }
 
 impl<R: Read> NativeReader<R> {
@@ -36,6 +38,7 @@ impl<R: Read> NativeReader<R> {
         NativeReader {
             lines: ByteLines::new(head, input),
             packed: Packed::default(),
+            is_begun: false,
         }
     }
 }
@@ -64,6 +67,13 @@ impl<R: Read> Reader for NativeReader<R> {
         };
         let record = Record::parse(full, place);
         if let Some(lines) = packed::unpack(&record) {
+            if self.is_begun && packed::is_headless(&lines) {
+                report.damage(
+                    place,
+                    "packed session without a header; read as part of the session before it",
+                );
+            }
+            self.is_begun = true;
             self.packed = Packed {
                 lines,
                 at: 0,
@@ -76,6 +86,7 @@ impl<R: Read> Reader for NativeReader<R> {
             return self.packed.next(report).map(Some);
         }
         check(&record, report)?;
+        self.is_begun |= !matches!(record.kind, Line::Blank);
         Ok(Some(record))
     }
 

@@ -38,6 +38,21 @@ pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
     (count == elements.len() && count > 0).then_some(lines)
 }
 
+/// Whether unpacked lines are a session without a header. A single line that is not an object was packed to be one, see
+/// [`Objects`].
+pub fn is_headless(lines: &[u8]) -> bool {
+    let record = Record::parse(
+        lines
+            .split_inclusive(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default(),
+        Position { line: 1, offset: 1 },
+    );
+    let is_header = record.event().is_some_and(|event| event.is_header());
+    let is_restored = lines.len() == record.full.len() && matches!(record.kind, RecordKind::Unreadable(_));
+    !is_header && !is_restored
+}
+
 /// Removes the hash of a packed session whose line was changed; returns other lines as they are.
 pub fn without_hash(line: Vec<u8>) -> Vec<u8> {
     let record = Record::parse(&line, Position { line: 1, offset: 1 });
@@ -98,7 +113,10 @@ pub struct Packer<'w> {
     out: &'w mut dyn Write,
     lines: LineBuffer,
     id: Option<String>,
+    /// The records that are not written yet: of the whole session if it is hashed, because the hash precedes them.
     records: Vec<u8>,
+    /// Whether the line of a session is begun.
+    is_open: bool,
     /// The function that hashes a session, with the records received so far.
     hashed: Option<(HashFn, Session)>,
 }
@@ -114,6 +132,7 @@ impl<'w> Packer<'w> {
             lines: LineBuffer::default(),
             id: None,
             records: Vec::new(),
+            is_open: false,
             hashed: None,
         }
     }
@@ -134,7 +153,8 @@ impl<'w> Packer<'w> {
 
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
         let record = Record::parse(line, Position { line: 1, offset: 1 });
-        let separator = if self.records.is_empty() { b'[' } else { b',' };
+        let is_first = self.records.is_empty() && !self.is_open;
+        let separator = if is_first { b'[' } else { b',' };
         match record.kind {
             RecordKind::Blank => return Ok(()),
             RecordKind::Event(event) if event.is_header() => {
@@ -160,20 +180,41 @@ impl<'w> Packer<'w> {
                 }
             }
         }
-        if let Some((_, session)) = &mut self.hashed {
-            session.push(&record);
+        match &mut self.hashed {
+            Some((_, session)) => {
+                session.push(&record);
+                Ok(())
+            }
+            None => self.write_records(),
         }
+    }
+
+    /// Ends the line of the session received so far.
+    fn session(&mut self) -> io::Result<()> {
+        if self.records.is_empty() && !self.is_open {
+            return Ok(());
+        }
+        self.records.extend_from_slice(b"]}\n");
+        self.write_records()?;
+        self.is_open = false;
         Ok(())
     }
 
-    /// Writes the session received so far.
-    fn session(&mut self) -> io::Result<()> {
-        let id = self.id.take();
-        if self.records.is_empty() {
-            return Ok(());
+    /// Writes the records received so far.
+    fn write_records(&mut self) -> io::Result<()> {
+        if !self.is_open {
+            self.begin()?;
+            self.is_open = true;
         }
+        self.out.write_all(&self.records)?;
+        self.records.clear();
+        Ok(())
+    }
+
+    /// Writes the members before the records.
+    fn begin(&mut self) -> io::Result<()> {
         let mut line = br#"{"type":"packed","#.to_vec();
-        if let Some(id) = id {
+        if let Some(id) = self.id.take() {
             line.extend_from_slice(br#""id":"#);
             json::push_text(&mut line, &id);
             line.push(b',');
@@ -184,11 +225,7 @@ impl<'w> Packer<'w> {
             line.push(b',');
         }
         line.extend_from_slice(br#""records":"#);
-        self.out.write_all(&line)?;
-        self.records.extend_from_slice(b"]}\n");
-        self.out.write_all(&self.records)?;
-        self.records.clear();
-        Ok(())
+        self.out.write_all(&line)
     }
 
     /// Writes the last session.

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -116,6 +116,23 @@ impl Batch {
             }
         }
         write(&mut pending)?;
+        staged.finish(&file)?;
+        Ok(staged)
+    }
+
+    /// Writes the file that will be `<id>.jsonl` with the bytes from the callback, without syncing.
+    pub fn stage_written(
+        &self,
+        id: &str,
+        write: impl FnOnce(&mut dyn Write) -> Result<()>,
+    ) -> Result<Staged<'_>> {
+        key::checked_id(id)?;
+        let (mut staged, file, shown) = self.begin(id, log_name(id))?;
+        let mut out = BufWriter::with_capacity(BLOCK, &file);
+        write(&mut out)?;
+        out.flush()
+            .map_err(|error| Error::io(&shown, error).kind(ErrorKind::InputOutput))?;
+        drop(out);
         staged.finish(&file)?;
         Ok(staged)
     }

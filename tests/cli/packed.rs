@@ -318,6 +318,99 @@ fn directories_have_packed_files_on_request() {
     }
 }
 
+/// Records of two sessions must not become one session unnoticed.
+#[test]
+fn a_packed_session_without_a_header_after_another_is_damage() {
+    let env = Env::new();
+    let bare = env.pipe(&["cat", "--pack"], BARE).fine().out().to_string();
+    assert!(
+        bare.starts_with(r#"{"type":"packed","records":[{"role""#),
+        "{bare}"
+    );
+    env.pipe(&["count"], &bare).fine();
+    let packed = packed(&env, CHAT);
+    env.pipe(&["cat"], &format!("{bare}{packed}")).fine();
+    for stream in [format!("{packed}{bare}"), format!("{CHAT}\n{bare}")] {
+        let run = env.pipe(&["count", "-q"], &stream).status(65);
+        let line = stream.lines().count();
+        let what = format!(
+            "-:{line}: byte {}: packed session without a header; read as part of the session before it",
+            stream.len() - bare.len()
+        );
+        assert!(run.stderr.contains(&what), "{run}");
+        env.pipe(&["cat", "--strict"], &stream).status(65);
+    }
+    // A line that is not a record is part of its session.
+    let objects = env.pipe(&["cat", "-q", "--json"], &format!("{CHAT}oops\n"));
+    let run = env.pipe(&["cat"], objects.out()).status(65);
+    assert!(
+        run.out().ends_with("oops\n") && !run.stderr.contains("header"),
+        "{run}"
+    );
+}
+
+#[test]
+fn new_and_expanded_sessions_are_packed_on_request() {
+    let env = Env::new();
+    let options = ["new", "--stdout", "--id", "s", "--system", "Be terse."];
+    let run = env.run(&[&options[..], &["--pack"]].concat()).fine();
+    assert!(
+        run.out().starts_with(r#"{"type":"packed","id":"s","records":["#),
+        "{run}"
+    );
+    assert_eq!(run.out().lines().count(), 1);
+    let lines = env.pipe(&["cat", "--unpack"], run.out()).fine().out().to_string();
+    assert_eq!(lines.lines().count(), 2);
+    env.run(&["new", "--pack"]).status(2).says("--stdout");
+    let packed = packed(&env, CHAT);
+    // Messages are packed on request only, a whole session as its input.
+    let line = CHAT.lines().nth(4).unwrap();
+    env.pipe(&["expand", "m4"], &packed)
+        .fine()
+        .gives(format!("{line}\n"));
+    let one = format!("{{\"type\":\"packed\",\"records\":[{line}]}}\n");
+    env.pipe(&["expand", "--pack", "m4"], CHAT).fine().gives(&one);
+    env.pipe(&["cat", "--unpack"], &one)
+        .fine()
+        .gives(format!("{line}\n"));
+    let whole = ["expand", "--images", ".", "-"];
+    env.pipe(&whole, &packed).fine().gives(&packed);
+    env.pipe(&[&whole[..], &["--unpack"]].concat(), &packed)
+        .fine()
+        .gives(CHAT);
+    env.pipe(&[&whole[..], &["--pack"]].concat(), CHAT)
+        .fine()
+        .gives(&packed);
+    env.pipe(&["expand", "--pack", "--json", "m4"], CHAT).status(2);
+}
+
+/// A large session is packed while it is read.
+#[test]
+fn a_session_in_a_directory_is_packed_as_a_stream() {
+    let env = Env::new();
+    let long = "What is the weather in Paris, hour by hour? ".repeat(100);
+    let message = |nth: usize| format!("{{\"role\":\"user\",\"content\":\"{nth} {long}\"}}\n");
+    let session = |id: &str, count: usize| {
+        let header = format!("{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\"}}\n");
+        header + &(0..count).map(message).collect::<String>()
+    };
+    env.write("in.jsonl", session("in", 3_000));
+    let fits = |option: &str, megabytes: usize| {
+        let limit = megabytes << 10;
+        let folder = format!("out{option}");
+        let migrate = format!("rm -rf {folder}; convo migrate -q {option} --output-dir {folder} in.jsonl");
+        env.shell(&format!("ulimit -v {limit}; {migrate} 2>/dev/null"))
+            .status
+            == 0
+    };
+    let least = (4..64)
+        .map(|step| step * 8)
+        .find(|megabytes| fits("--unpack", *megabytes));
+    assert!(fits("--pack", least.unwrap() + 8));
+    let packed = env.read("out--pack/in.jsonl");
+    assert!(packed.len() > 12 << 20 && packed.lines().count() == 1);
+}
+
 /// The memory for one session suffices for many.
 #[test]
 fn packed_sessions_are_processed_one_at_a_time() {

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::edit::alias_conflicts::share;
 use crate::errors::named;
 use crate::key_args::{KeyNames, key_settings};
+use crate::writing::packing;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::format::native::HeaderBuilder;
@@ -81,6 +82,9 @@ pub struct New {
     /// Print the session; do not store it
     #[arg(long, conflicts_with = "alias", help_heading = "Output")]
     stdout: bool,
+    /// With --stdout, print the session on one line
+    #[arg(long, requires = "stdout", hide_short_help = true, help_heading = "Output")]
+    pack: bool,
     /// Print the id as a JSON object
     #[arg(long, conflicts_with = "stdout", help_heading = "Output")]
     json: bool,
@@ -116,11 +120,13 @@ impl Run for New {
         let lines = self.lines(context, &keyed, &id, &now)?;
         if self.stdout {
             return context.output.stdout(|out| {
-                for line in &lines {
-                    let written = out.write_all(line).and_then(|()| out.write_all(b"\n"));
-                    written.map_err(|error| Error::io("cannot write", error))?;
-                }
-                Ok(())
+                packing(context, self.pack.into(), out, |out| {
+                    for line in &lines {
+                        let written = out.write_all(line).and_then(|()| out.write_all(b"\n"));
+                        written.map_err(|error| Error::io("cannot write", error))?;
+                    }
+                    Ok(())
+                })
             });
         }
         let store = context.store_or_new()?;

@@ -12,4 +12,4 @@ pub use export::{
 };
 pub use file::{objects, rewrite, write_to};
 pub use format::OutputFormat;
-pub use packing::packing;
+pub use packing::{Packing, packing};

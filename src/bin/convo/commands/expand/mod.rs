@@ -3,12 +3,12 @@
 mod images;
 
 use super::Run;
-use crate::args::{Input, InputArgs};
+use crate::args::{Input, InputArgs, PackArgs};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::each_session;
 use crate::input::operands;
-use crate::writing::objects;
+use crate::writing::{Packing, objects, packing};
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::expand;
@@ -48,8 +48,10 @@ pub struct Expand {
     /// Read images from this directory of slim --images
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "text", help_heading = "Input")]
     images: Option<PathBuf>,
+    #[command(flatten)]
+    packing: PackArgs,
     /// Print the result as JSON Lines
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "pack", help_heading = "Output")]
     json: bool,
 }
 
@@ -77,6 +79,14 @@ impl Expand {
     fn images(&self) -> Images<'_> {
         Images {
             folder: self.images.as_deref(),
+        }
+    }
+
+    /// How to pack the printed records: those of a whole session as the input, messages only as requested.
+    fn packing(&self, id: Option<&str>) -> Packing {
+        match (self.packing.option(), id) {
+            (None, None) => Packing::AsInput,
+            _ => self.packing.pack.into(),
         }
     }
 
@@ -125,10 +135,9 @@ impl Expand {
                     }
                     Ok(())
                 };
-                if self.json {
-                    objects(out, write)
-                } else {
-                    write(out)
+                match self.json {
+                    true => objects(out, write),
+                    false => packing(context, self.packing(id), out, write),
                 }
             })?;
             images::report(context, label, kept);
@@ -142,7 +151,8 @@ impl Expand {
 
     /// Prints the image in the file of this name.
     fn image(&self, context: &Context, inputs: &[Input], name: &str) -> anyhow::Result<()> {
-        for (option, is_given) in [("--json", self.json), ("--text", self.text)] {
+        let pack = ("--pack", self.packing.pack);
+        for (option, is_given) in [("--json", self.json), ("--text", self.text), pack] {
             if is_given {
                 let error = Error::new(
                     ErrorKind::Usage,

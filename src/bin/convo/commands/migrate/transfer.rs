@@ -66,18 +66,18 @@ pub fn stage_packed<'b>(
     nth: usize,
     recent: &Recent<'_>,
 ) -> Result<Staged<'b>> {
-    let failed = |error| Error::io("cannot write", error);
-    let mut packed = Vec::new();
-    let mut packer = Packer::new(&mut packed);
-    let mut written = Ok(());
-    each_line(examined, nth, recent, |line| {
-        written = packer
-            .write_all(&log::strip(line))
-            .and_then(|()| packer.write_all(b"\n"));
-        written.is_ok()
-    })?;
-    written.and_then(|()| packer.finish()).map_err(failed)?;
-    batch.stage(&of(examined, nth)?.id, [packed])
+    let failed = |error| Error::io("cannot write", error).kind(ErrorKind::InputOutput);
+    batch.stage_written(&of(examined, nth)?.id, |out| {
+        let mut packer = Packer::new(out);
+        let mut written = Ok(());
+        each_line(examined, nth, recent, |line| {
+            written = packer
+                .write_all(&log::strip(line))
+                .and_then(|()| packer.write_all(b"\n"));
+            written.is_ok()
+        })?;
+        written.and_then(|()| packer.finish()).map_err(failed)
+    })
 }
 
 /// A line of a session, or the replacement of its header.
