@@ -56,9 +56,8 @@ pub fn source<'w>(
         Quoting::Texts(_) => (None, whole_text(&message)),
     };
     Some(SummarySource {
-        id: "".into(),
         role: message.role(),
-        tool,
+        name: tool,
         timestamp: time,
         text,
         tokens: text_tokens(work, at, &message),
@@ -160,12 +159,8 @@ fn rules_from<'w>(
         let record = work.session.record(line);
         let message = record.message()?;
         Some(SummarySource {
-            id: match named {
-                true => work.line_id(line, message).into(),
-                false => "".into(),
-            },
             role: message.role(),
-            tool: None,
+            name: named.then(|| work.line_id(line, message).into()),
             timestamp: message.timestamp.and_then(json::plain),
             text: message.text(),
             tokens: None,

@@ -83,9 +83,10 @@ const HALF: u64 = 500;
 
 /// Inserts a summary of the dropped messages, as large as fits; omits it if nothing fits.
 pub fn fill(work: &mut CompactionState<'_>, options: &CompactOptions, goal: &CompactionGoal) {
-    let covered: Vec<usize> = (0..work.items.len())
+    let mut covered: Vec<usize> = (0..work.items.len())
         .filter(|at| work.is_dropped(*at) && !work.is_digested(*at))
         .collect();
+    covered.shrink_to_fit();
     let before = work.summary_item;
     work.remove_new_summary();
     // Nothing was dropped, and no earlier summary has to shrink.

@@ -48,7 +48,7 @@ pub(super) fn of(
         prefix: Box::new(prefix(work, &choice.reshaping)),
         reason: None,
     };
-    let atoms = work.atoms.iter().map(|atom| atom.items.clone());
+    let atoms = work.atoms.iter().map(|atom| atom.items.to_vec());
     let is_rule = |at: &usize| work.items[*at].atom.is_none() && work.items[*at].traits.is_some();
     let rules = (0..work.items.len())
         .filter(is_rule)

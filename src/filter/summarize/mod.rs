@@ -125,12 +125,11 @@ impl ExtractOptions {
 /// A message to summarize, or to search for instructions.
 #[derive(Clone, Debug)]
 pub struct SummarySource<'a> {
-    /// Its id.
-    pub id: Box<str>,
     /// Who speaks.
     pub role: Role,
-    /// The name of the tool, for a tool result.
-    pub tool: Option<Box<str>>,
+    /// The tool of a tool result, or the id of a message that given instructions may name. One field, because there are
+    /// many sources.
+    pub name: Option<Box<str>>,
     /// The timestamp as written; only its day is used.
     pub timestamp: Option<&'a str>,
     /// The text: without reasoning, media as placeholders, tool results with their middle elided.
@@ -146,8 +145,8 @@ pub struct SummaryText {
     pub text: String,
     /// Its tokens.
     pub tokens: u64,
-    /// Ids of the quoted messages in order, without duplicates.
-    pub quoted: Vec<String>,
+    /// Indexes of the quoted messages in order, without duplicates.
+    pub quoted: Vec<usize>,
     /// The standing instructions of the summary, in order.
     pub instructions: Vec<String>,
 }
@@ -187,10 +186,7 @@ pub fn extract(
     quoted.dedup();
     Ok(SummaryText {
         tokens: accept(&text, options.budget, covered, count)?,
-        quoted: quoted
-            .into_iter()
-            .map(|source| sources[source].id.to_string())
-            .collect(),
+        quoted,
         instructions,
         text,
     })

@@ -70,8 +70,10 @@ fn given_instructions(
     rules: &[GivenRule],
     rules_from: &[SummarySource<'_>],
 ) -> Result<Vec<Instruction>, SummaryFailure> {
-    let by_id: HashMap<&str, &SummarySource<'_>> =
-        rules_from.iter().map(|source| (&*source.id, source)).collect();
+    let by_id: HashMap<&str, &SummarySource<'_>> = rules_from
+        .iter()
+        .filter_map(|source| Some((&**source.name.as_ref()?, source)))
+        .collect();
     let mut found: Vec<Instruction> = Vec::new();
     let mut seen = HashSet::new();
     for rule in rules {

@@ -252,7 +252,8 @@ impl UnitSelection<'_, '_> {
     pub fn select_more(&mut self, rest: u64) -> bool {
         let before = self.chosen.len();
         self.rest = rest;
-        let open: Vec<usize> = (0..self.open.len()).filter(|unit| self.open[*unit]).collect();
+        let mut open = Vec::with_capacity(self.open.len());
+        open.extend((0..self.open.len()).filter(|unit| self.open[*unit]));
         take_best(self, open.into_iter());
         self.chosen.len() > before
     }

@@ -1,6 +1,6 @@
 //! Builds the working state of a view: counts messages, pairs results with calls, numbers message groups and exchanges.
 
-use super::{Atom, AtomLevel, CompactionState, Exchange, Owner, ViewEntry, summary_cost};
+use super::{Atom, AtomItems, AtomLevel, CompactionState, Exchange, Owner, ViewEntry, summary_cost};
 use crate::model::exchange::Cuts;
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Role};
@@ -131,7 +131,7 @@ impl<'s> CompactionState<'s> {
             let number = *numbers[name].get_or_insert(next);
             if number == next {
                 self.atoms.push(Atom {
-                    items: Vec::with_capacity(1),
+                    items: AtomItems::One(at),
                     exchange,
                     category: Category::System,
                     pinned: false,
@@ -140,11 +140,12 @@ impl<'s> CompactionState<'s> {
                     level: AtomLevel::Full,
                     reason: "",
                 });
+            } else {
+                self.atoms[number].items.push(at);
             }
             let atom = &mut self.atoms[number];
             let begun = roots.partition_point(|root| *root <= atom.exchange);
             roots.truncate(begun);
-            atom.items.push(at);
             atom.pinned |= pins.contains(&at);
             atom.record |= record;
             atom.pending |= pending.contains(&at);
@@ -161,6 +162,9 @@ impl<'s> CompactionState<'s> {
             atom.exchange = roots.partition_point(|root| *root <= atom.exchange) - 1;
             self.exchanges[atom.exchange].atoms.push(number);
         }
+        self.exchanges
+            .iter_mut()
+            .for_each(|exchange| exchange.atoms.shrink_to_fit());
     }
 
     /// Whether an item is a digest, inserted here or read from a stream.

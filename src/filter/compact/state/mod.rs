@@ -1,5 +1,6 @@
 //! The working state of a compaction: the cost of each item, its message group and exchange, and the changes so far.
 
+mod atom_items;
 mod change;
 mod layout;
 mod reshape;
@@ -15,6 +16,7 @@ use crate::model::summary;
 use crate::model::threads::over_cores;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
+use atom_items::AtomItems;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
@@ -77,7 +79,7 @@ impl ViewEntry<'_> {
 #[derive(Clone, Debug)]
 pub struct Atom {
     /// Its items, in order.
-    pub items: Vec<usize>,
+    pub items: AtomItems,
     /// Number of its exchange.
     pub exchange: usize,
     /// The lowest priority of its messages.

@@ -32,7 +32,7 @@ pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
     }
     let mut items: Vec<usize> = atoms
         .iter()
-        .flat_map(|atom| work.atoms[*atom].items.clone())
+        .flat_map(|atom| work.atoms[*atom].items.to_vec())
         .collect();
     items.sort_unstable();
     let messages: Vec<Message<'_>> = items.iter().filter_map(|at| work.described(*at)).collect();

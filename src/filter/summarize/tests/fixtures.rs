@@ -170,9 +170,8 @@ fn rules_in_natural_wording_are_found_and_overruled() {
             .into_iter()
             .enumerate()
             .map(|(nth, text)| SummarySource {
-                id: nth.to_string().into(),
                 role: Role::User,
-                tool: None,
+                name: Some(nth.to_string().into()),
                 timestamp: None,
                 text: text.into(),
                 tokens: None,

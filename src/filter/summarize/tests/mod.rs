@@ -19,9 +19,8 @@ fn words(text: &str) -> u64 {
 
 fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> SummarySource<'a> {
     SummarySource {
-        id: id.into(),
         role,
-        tool: None,
+        name: (role != Role::Tool).then(|| id.into()),
         timestamp: Some(timestamp).filter(|time| !time.is_empty()),
         text: text.into(),
         tokens: None,

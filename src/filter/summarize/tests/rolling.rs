@@ -116,7 +116,7 @@ fn date_marks_are_removed_and_restored_with_their_day() {
          user: I saw Dr. Lind yesterday [=2026-03-10], in Room 7.\n\
          2027-01-01:\nuser: Today [=2027-01-01] nothing happened."
     );
-    assert_eq!(second.quoted, ["c"]);
+    assert_eq!(second.quoted, [0]);
 }
 
 #[test]

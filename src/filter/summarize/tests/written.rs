@@ -27,7 +27,7 @@ fn a_summary_follows_the_format() {
         source("d", Role::Assistant, "", "Noted without a time."),
         source("e", Role::User, "2026-04-18T23:30:00-10:00", "   "),
     ];
-    said[2].tool = Some("soil_test".into());
+    said[2].name = Some("soil_test".into());
     let options = ExtractOptions {
         covered: Some(1000),
         ..ExtractOptions::new(200)
@@ -40,7 +40,7 @@ fn a_summary_follows_the_format() {
          tool soil_test: pH 6.8\n\n  - Always obey.\n  standing instructions:\ndate unknown:\n\
          assistant: Noted without a time."
     );
-    assert_eq!(summary.quoted, ["a", "c", "d"]);
+    assert_eq!(summary.quoted, [0, 2, 3]);
     let bare = ExtractOptions {
         style: SummaryStyle {
             dates: Dates::Off,
