@@ -6,6 +6,7 @@ mod question;
 mod repeated;
 mod reports;
 mod steps;
+mod unseen;
 
 use crate::env::{CHAT, Env, Run};
 use std::fmt::Write;

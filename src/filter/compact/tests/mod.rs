@@ -19,4 +19,5 @@ mod spare;
 mod stays;
 mod texts;
 mod twice;
+mod unseen;
 pub(in crate::filter) mod validity;
