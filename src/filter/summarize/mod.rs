@@ -238,17 +238,20 @@ pub fn hand_over(
             .to_string()
     };
     let mut text = written(room);
-    // Redistribute tokens that the blocks left unused, or take back what exceeds the budget.
-    for _ in 0..ROUNDS {
+    // Redistribute tokens that the blocks left unused, or take back what exceeds the budget. If all of the unused tokens
+    // are too many, a part of them may be enough for a line.
+    let mut divisor = 1;
+    for _ in 0..2 * ROUNDS {
         let tokens = count(&text);
         let more = match options.budget.checked_sub(tokens) {
-            Some(0) => break,
-            Some(left) => room + left,
+            Some(left) if left < divisor => break,
+            Some(left) => room + left / divisor,
             None => room.saturating_sub(tokens - options.budget),
         };
         let other = written(more);
         if tokens <= options.budget && !(tokens..=options.budget).contains(&count(&other)) {
-            break;
+            divisor *= 2;
+            continue;
         }
         (room, text) = (more, other);
     }

@@ -195,3 +195,28 @@ fn notes_are_quoted_once_and_not_if_the_reply_shows_them() {
     assert_eq!(text.matches("The lock is held twice.").count(), 1, "{text}");
     assert_eq!(text.matches("All of it works now.").count(), 1, "{text}");
 }
+
+#[test]
+fn unused_tokens_become_further_lines() {
+    let mut facts = facts();
+    for nth in 0..60 {
+        facts
+            .requests
+            .push(format!("Request {nth} asks for a window.").into());
+        facts.files.seen(&format!("src/part/file_{nth}.rs")).change = Some('M');
+        facts.commands.seen(&format!("cargo test --test part_{nth}"));
+        facts.notes.push(AssistantNote {
+            text: format!("Part {nth} has {} walls because the roof is heavy.", nth * 7).into(),
+            concludes: false,
+        });
+    }
+    let mut unused = Vec::new();
+    for budget in 100..900 {
+        let text = handed(facts.clone(), None, budget).text;
+        assert!(words(&text) <= budget);
+        unused.push(budget - words(&text));
+    }
+    unused.sort_unstable();
+    // A line has about nine.
+    assert!(unused[400] <= 5 && unused[799] <= 40, "{unused:?}");
+}
