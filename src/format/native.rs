@@ -44,11 +44,13 @@ impl<R: Read> NativeReader<R> {
 }
 
 impl<'b> NativeReader<&'b [u8]> {
-    /// Reads a block of lines; `place` is the number of the line before it, and the offset of the block.
-    pub fn of_block(block: &'b [u8], place: Position) -> Self {
+    /// Reads a block of lines; `place` is the number of the line before it, and the offset of the block. `is_begun` is
+    /// whether there was a record before it.
+    pub fn of_block(block: &'b [u8], place: Position, is_begun: bool) -> Self {
         NativeReader {
             lines: ByteLines::behind(place, block),
             packed: Packed::default(),
+            is_begun,
         }
     }
 }

@@ -26,16 +26,18 @@ pub fn copy(
     lines: &mut LineWriter<'_>,
 ) -> anyhow::Result<()> {
     let mut place = Position { line: 0, offset: 0 };
+    let mut is_begun = false;
     let mut write = |block: &Block, sound: Option<u64>| -> anyhow::Result<()> {
         match sound {
             Some(_) => lines.write(block.lines())?,
             None => {
-                let mut reader = NativeReader::of_block(block.lines(), place);
+                let mut reader = NativeReader::of_block(block.lines(), place, is_begun);
                 copy_records(context, label, strict, &mut reader, lines)?;
             }
         }
         place.line += sound.unwrap_or_else(|| memchr::memchr_iter(b'\n', block.lines()).count() as u64);
         place.offset += block.lines().len() as u64;
+        is_begun |= !block.lines().trim_ascii_start().is_empty();
         Ok(())
     };
     let mut offset = 0;
