@@ -57,7 +57,7 @@ impl<R: Read> ByteLines<R> {
 }
 
 /// Size of a block in bytes: many lines, and small beside a processor's cache.
-const BLOCK_SIZE: usize = 512 * 1024;
+pub const BLOCK_SIZE: usize = 512 * 1024;
 
 /// Complete lines of an input; its memory is used again for the next ones.
 #[derive(Default)]
@@ -98,35 +98,32 @@ impl<R: Read> BlockReader for ByteLines<R> {
         let buffer = &mut block.buffer;
         let open = self.window.bytes();
         let mut end = open.len();
-        if buffer.len() < end.max(BLOCK_SIZE) {
-            buffer.resize(end.max(BLOCK_SIZE), 0);
+        let least = BLOCK_SIZE.max(end + end / 2);
+        if buffer.len() < least {
+            buffer.resize(least, 0);
         }
         buffer[..end].copy_from_slice(open);
         self.window.take(end);
-        let mut searched = 0;
-        let mut has_line = false;
-        let after = loop {
+        // What was read to detect the format is passed on before this waits for more.
+        let mut has_line = memchr::memchr(b'\n', &buffer[..end]).is_some();
+        let mut after = AfterBlock::Pause;
+        while !has_line && after != AfterBlock::End {
+            if end == buffer.len() {
+                buffer.resize(end + end / 2, 0);
+            }
             let room = buffer.len() - end;
             let read = match self.window.is_ended() {
                 true => 0,
-                false => match self.window.read_past(&mut buffer[end..]) {
-                    Ok(read) => read,
-                    // First the lines before the error, which the next call meets again.
-                    Err(_) if memchr::memchr(b'\n', &buffer[..end]).is_some() => break AfterBlock::Pause,
-                    Err(error) => return Err(error),
-                },
+                false => self.window.read_past(&mut buffer[end..])?,
             };
+            has_line = memchr::memchr(b'\n', &buffer[end..end + read]).is_some();
             end += read;
-            has_line |= memchr::memrchr(b'\n', &buffer[searched..end]).is_some();
-            searched = end;
-            match (read == 0 && room > 0, has_line) {
-                (true, _) => break AfterBlock::End,
-                (_, true) if read == room => break AfterBlock::More,
-                (_, true) => break AfterBlock::Pause,
-                _ if end == buffer.len() => buffer.resize(2 * end, 0),
-                _ => {}
-            }
-        };
+            after = match read {
+                0 => AfterBlock::End,
+                _ if read == room => AfterBlock::More,
+                _ => AfterBlock::Pause,
+            };
+        }
         block.length = match after {
             AfterBlock::End => end,
             _ => memchr::memrchr(b'\n', &buffer[..end]).map_or(0, |at| at + 1),
@@ -183,11 +180,13 @@ mod tests {
     fn blocks_are_complete_lines_for_any_chunk_size() {
         let long = "x".repeat(3 * BLOCK_SIZE);
         let lines = "a line of some length\n".repeat(BLOCK_SIZE / 8);
-        let text = format!("a\n\n{long}\n{lines}last");
+        let text = format!("a\n\n{long}\n{long}{long}\n{lines}last");
         for step in [7777, BLOCK_SIZE - 1, BLOCK_SIZE, 10 * BLOCK_SIZE] {
             let mut input = ByteLines::new(b"head\n".to_vec(), Dribble(text.as_bytes(), step));
-            let (mut all, mut block) = (Vec::new(), Block::default());
+            let mut all = Vec::new();
             loop {
+                // New ones, as when the earlier ones are still being checked.
+                let mut block = Block::default();
                 let after = input.next_block(&mut block).unwrap();
                 all.extend_from_slice(block.lines());
                 if after == AfterBlock::End {

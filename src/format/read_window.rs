@@ -80,7 +80,7 @@ impl<R: Read> Window<R> {
         loop {
             match self.input.read(buffer) {
                 Ok(read) => {
-                    self.ended = read == 0;
+                    self.ended = read == 0 && !buffer.is_empty();
                     return Ok(read);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

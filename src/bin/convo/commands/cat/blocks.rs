@@ -1,12 +1,13 @@
-//! Copies a file of records in blocks of lines, which other threads check while this one reads and writes.
+//! Copies a record stream in blocks of lines, which other threads check while this one reads and writes.
 
 use super::copy_records;
 use crate::context::Context;
 use crate::errors::named;
 use convo::error::{Error, Position};
 use convo::filter::materialize::LineWriter;
-use convo::format::lines::{AfterBlock, Block, BlockReader};
+use convo::format::lines::{AfterBlock, BLOCK_SIZE, Block, BlockReader};
 use convo::format::native::{NativeReader, sound_lines};
+use convo::format::report::Report;
 use convo::model::threads::cores;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -17,102 +18,129 @@ const CHECKERS: usize = 3;
 /// sound.
 type Checker = (Sender<(Block, u64)>, Receiver<(Block, Option<u64>)>);
 
-/// Copies the lines of an input unchanged, and reports damage.
+/// Copies the lines of an input unchanged, and reports damage. With `reads_ahead`, further blocks are read before the
+/// first is written: not from a pipe, whose writer may be waiting for what is written.
 pub fn copy(
     context: &Context,
     label: &str,
     strict: bool,
+    reads_ahead: bool,
     input: &mut dyn BlockReader,
     lines: &mut LineWriter<'_>,
 ) -> anyhow::Result<()> {
-    let mut place = Position { line: 0, offset: 0 };
-    let mut is_begun = false;
-    let mut write = |block: &Block, sound: Option<u64>| -> anyhow::Result<()> {
-        match sound {
-            Some(_) => lines.write(block.lines())?,
-            None => {
-                let mut reader = NativeReader::of_block(block.lines(), place, is_begun);
-                copy_records(context, label, strict, &mut reader, lines)?;
+    let mut writer = BlockWriter {
+        context,
+        label,
+        strict,
+        lines,
+        place: Position { line: 0, offset: 0 },
+        is_begun: false,
+        report: Report::default(),
+    };
+    let done = writer.copy(input, reads_ahead);
+    context.output.report(label, &mut writer.report);
+    done
+}
+
+struct BlockWriter<'w, 'l> {
+    context: &'w Context,
+    label: &'w str,
+    strict: bool,
+    lines: &'w mut LineWriter<'l>,
+    /// The end of what was written.
+    place: Position,
+    /// Whether there was a record.
+    is_begun: bool,
+    report: Report,
+}
+
+impl BlockWriter<'_, '_> {
+    fn copy(&mut self, input: &mut dyn BlockReader, reads_ahead: bool) -> anyhow::Result<()> {
+        // One block is no work for several threads.
+        let mut block = Block::default();
+        loop {
+            let after = self.read(input, &mut block)?;
+            if after == AfterBlock::More && reads_ahead {
+                return self.copy_on_threads(input, block);
+            }
+            self.write(&block, sound_lines(block.lines(), self.place.offset))?;
+            if after == AfterBlock::End {
+                return Ok(());
             }
         }
-        place.line += sound.unwrap_or_else(|| memchr::memchr_iter(b'\n', block.lines()).count() as u64);
-        place.offset += block.lines().len() as u64;
-        is_begun |= !block.lines().trim_ascii_start().is_empty();
-        Ok(())
-    };
-    let mut offset = 0;
-    let mut read = |block: &mut Block| -> anyhow::Result<(AfterBlock, u64)> {
-        let begin = offset;
-        let after = input.next_block(block);
-        let after = after.map_err(|error| named(Error::io("cannot read", error), label))?;
-        offset += block.lines().len() as u64;
-        Ok((after, begin))
-    };
-    // One block is no work for two threads, and what comes in pieces is passed on at once.
-    let mut block = Block::default();
-    let more = loop {
-        let (after, begin) = read(&mut block)?;
-        if after == AfterBlock::More {
-            break begin;
-        }
-        write(&block, sound_lines(block.lines(), begin))?;
-        if after == AfterBlock::End {
-            return Ok(());
-        }
-    };
-    std::thread::scope(|scope| {
-        let checkers: Vec<Checker> = (0..cores().clamp(1, CHECKERS))
-            .map(|_| {
-                let (to_check, blocks) = channel();
-                let (results, checked) = channel();
-                scope.spawn(move || check(&blocks, &results));
-                (to_check, checked)
-            })
-            .collect();
-        let mut spare = Vec::new();
-        // Blocks sent and received; each goes to the next thread, so they come back in order.
-        let (mut sent, mut received) = (0, 0);
-        let mut next = Some((block, AfterBlock::More, more));
-        let mut failed = None;
-        while let Some((block, after, begin)) = next {
-            // Without its receiver, which ends with this function alone, nothing is checked.
-            let _ = checkers[sent % checkers.len()].0.send((block, begin));
-            sent += 1;
-            let allowed = if after == AfterBlock::More {
-                2 * checkers.len()
-            } else {
-                0
-            };
-            while sent - received > allowed
+    }
+
+    /// Copies a block and those after it.
+    fn copy_on_threads(&mut self, input: &mut dyn BlockReader, first: Block) -> anyhow::Result<()> {
+        std::thread::scope(|scope| {
+            let checkers: Vec<Checker> = (0..cores().clamp(1, CHECKERS))
+                .map(|_| {
+                    let (to_check, blocks) = channel();
+                    let (results, checked) = channel();
+                    scope.spawn(move || check(&blocks, &results));
+                    (to_check, checked)
+                })
+                .collect();
+            let mut spare = Vec::new();
+            // Blocks sent and received; each goes to the next thread, so they come back in order.
+            let (mut sent, mut received) = (0, 0);
+            // The bytes of blocks that are not written yet: a long line is written before the next one is read.
+            let (mut offset, most) = (self.place.offset, (2 * checkers.len() * BLOCK_SIZE) as u64);
+            let mut next = Ok(Some((first, AfterBlock::More)));
+            while let Ok(Some((block, after))) = next {
+                let length = block.lines().len() as u64;
+                // Without its receiver, which ends with this function alone, nothing is checked.
+                let _ = checkers[sent % checkers.len()].0.send((block, offset));
+                sent += 1;
+                offset += length;
+                while received < sent
+                    && (after != AfterBlock::More || offset - self.place.offset > most)
+                    && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
+                {
+                    received += 1;
+                    self.write(&block, sound)?;
+                    spare.push(block);
+                }
+                next = match after {
+                    AfterBlock::End => Ok(None),
+                    _ => {
+                        let mut block = spare.pop().unwrap_or_default();
+                        self.read(input, &mut block).map(|after| Some((block, after)))
+                    }
+                };
+            }
+            // What was read before an error comes before it.
+            while received < sent
                 && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
             {
                 received += 1;
-                write(&block, sound)?;
-                spare.push(block);
+                self.write(&block, sound)?;
             }
-            next = match after {
-                AfterBlock::End => None,
-                _ => {
-                    let mut block = spare.pop().unwrap_or_default();
-                    match read(&mut block) {
-                        Ok((after, begin)) => Some((block, after, begin)),
-                        Err(error) => {
-                            failed = Some(error);
-                            None
-                        }
-                    }
-                }
-            };
+            next.map(drop)
+        })
+    }
+
+    fn read(&self, input: &mut dyn BlockReader, block: &mut Block) -> anyhow::Result<AfterBlock> {
+        let after = input.next_block(block);
+        Ok(after.map_err(|error| named(Error::io("cannot read", error), self.label))?)
+    }
+
+    /// Writes a block; `sound` is the number of its lines if none needs a report.
+    fn write(&mut self, block: &Block, sound: Option<u64>) -> anyhow::Result<()> {
+        let bytes = block.lines();
+        match sound {
+            Some(_) => self.lines.write(bytes)?,
+            None => {
+                let mut reader = NativeReader::of_block(bytes, self.place, self.is_begun);
+                let (context, label, report) = (self.context, self.label, &mut self.report);
+                copy_records(context, label, self.strict, &mut reader, self.lines, report)?;
+            }
         }
-        // What was read before an error comes before it.
-        while received < sent
-            && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
-        {
-            received += 1;
-            write(&block, sound)?;
-        }
-        failed.map_or(Ok(()), Err)
-    })
+        self.place.line += sound.unwrap_or_else(|| memchr::memchr_iter(b'\n', bytes).count() as u64);
+        self.place.offset += bytes.len() as u64;
+        self.is_begun |= !bytes.trim_ascii_start().is_empty();
+        Ok(())
+    }
 }
 
 /// Checks blocks until no more come.

@@ -30,7 +30,9 @@ use convo::format::{Format, Reader, Stream};
 use convo::model::session::Session;
 use convo::model::view::View;
 use sets::{SetArgs, SetSelection};
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsFd;
 
 /// Print sessions, or convert them to another format
 ///
@@ -163,7 +165,7 @@ impl Cat {
             let done = opened.and_then(|opened| {
                 out.separate();
                 match to {
-                    Format::Native => self.pass(context, opened, reading, out),
+                    Format::Native => self.pass(context, input, opened, reading, out),
                     _ => self.export(context, opened, reading, writing, &mut written, out),
                 }
             });
@@ -243,6 +245,7 @@ impl Cat {
     fn pass(
         &self,
         context: &Context,
+        input: &Input,
         opened: OpenInput,
         reading: InputSettings<'_>,
         out: &mut dyn Write,
@@ -276,10 +279,20 @@ impl Cat {
         };
         let mut lines = LineWriter::new(out);
         let strict = self.reading.strict;
-        match reader.blocks() {
-            Some(blocks) => blocks::copy(context, &label, strict, blocks, &mut lines),
-            None => copy_records(context, &label, strict, reader.as_mut(), &mut lines),
+        if let Some(blocks) = reader.blocks() {
+            return blocks::copy(
+                context,
+                &label,
+                strict,
+                is_regular_file(input),
+                blocks,
+                &mut lines,
+            );
         }
+        let mut report = Report::default();
+        let done = copy_records(context, &label, strict, reader.as_mut(), &mut lines, &mut report);
+        context.output.report(&label, &mut report);
+        done
     }
 
     fn export(
@@ -369,19 +382,32 @@ impl Cat {
     }
 }
 
-/// Copies records, and reports damage.
+/// Whether reading the input never waits for another program.
+fn is_regular_file(input: &Input) -> bool {
+    match input {
+        Input::Stdin => std::io::stdin()
+            .as_fd()
+            .try_clone_to_owned()
+            .and_then(|stdin| File::from(stdin).metadata())
+            .is_ok_and(|about| about.is_file()),
+        Input::Path(path) => std::fs::metadata(path).is_ok_and(|about| about.is_file()),
+        Input::Name(_) | Input::Row(..) => true,
+    }
+}
+
+/// Copies records; what is to be reported is in the report.
 fn copy_records(
     context: &Context,
     label: &str,
     strict: bool,
     reader: &mut dyn Reader,
     lines: &mut LineWriter<'_>,
+    report: &mut Report,
 ) -> anyhow::Result<()> {
-    let mut report = Report::default();
     loop {
-        let record = match reader.next(&mut report) {
+        let record = match reader.next(report) {
             Ok(Some(record)) => record,
-            Ok(None) => break,
+            Ok(None) => return Ok(()),
             Err(error) => return Err(named(error, label).into()),
         };
         if report.findings.is_empty() {
@@ -389,15 +415,12 @@ fn copy_records(
             continue;
         }
         if strict && report.is_damaged() {
-            context.output.report(label, &mut report);
             return Err(named(stopped(), label).into());
         }
         lines.write(record.full)?;
         // Report in batches, so that a file full of damage takes constant memory.
         if report.findings.len() >= 4096 {
-            context.output.report(label, &mut report);
+            context.output.report(label, report);
         }
     }
-    context.output.report(label, &mut report);
-    Ok(())
 }
