@@ -622,6 +622,33 @@ fn a_damaged_copy_whose_original_is_gone_is_reported_by_every_run() {
     );
 }
 
+/// Anybody who may read an archive could use the credentials.
+#[test]
+fn credentials_and_rebuilt_indexes_are_not_copied() {
+    let env = homes();
+    let secret = "{\"oauthAccount\":{\"token\":\"sesame\"}}";
+    for name in [
+        ".claude.json",
+        ".claude/.claude.json",
+        ".claude/.credentials.json",
+        ".codex/auth.json",
+        ".codex/state_5.sqlite",
+        ".gemini/oauth_creds.json",
+        ".qwen/oauth_creds.json",
+        ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/_index.json",
+    ] {
+        put(&env, name, secret, 3);
+    }
+    put(&env, ".codex/history.jsonl", "{}\n", 3);
+    archive(&env, &[]).fine();
+    let copies = tree(&env.work().join("kept"));
+    assert!(copies.iter().any(|(path, _)| path.ends_with("history.jsonl")));
+    for (path, bytes) in copies {
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("sesame"), "{}", path.display());
+    }
+}
+
 /// Programs keep files of a session outside of the directory of its transcript.
 #[test]
 fn sidecars_elsewhere_in_a_home_are_copied() {

@@ -30,6 +30,10 @@ use work::ArchiveSession;
 /// Of a session in a database, the copy is a stream of its records, as `convo cat` prints it; databases require the
 /// plugin convo-sqlite.
 ///
+/// Histories, settings and indexes that sessions share are copied too, with some exceptions: ~/.claude.json of Claude Code,
+/// auth.json of Codex and other files with credentials, and indexes that programs rebuild from their sessions
+/// (state_5.sqlite of Codex, tasks/_index.json of Roo Code).
+///
 /// Outcomes: new, grown, same (with -v), diverged, repaired (copied again), gone (kept in the archive), busy (run
 /// again), failed. Exit status 74 if a file cannot be copied; the others are. Every run reports a copy that is missing or
 /// too short and whose original is gone (status 65). A damaged session of a database is reported once (status 65), and
