@@ -329,7 +329,7 @@ fn a_packed_session_without_a_header_after_another_is_damage() {
     );
     env.pipe(&["count"], &bare).fine();
     let packed = packed(&env, CHAT);
-    env.pipe(&["cat"], &format!("{bare}{packed}")).fine();
+    env.pipe(&["cat"], format!("{bare}{packed}")).fine();
     for stream in [format!("{packed}{bare}"), format!("{CHAT}\n{bare}")] {
         let run = env.pipe(&["count", "-q"], &stream).status(65);
         let line = stream.lines().count();
@@ -341,7 +341,7 @@ fn a_packed_session_without_a_header_after_another_is_damage() {
         env.pipe(&["cat", "--strict"], &stream).status(65);
     }
     // A line that is not a record is part of its session.
-    let objects = env.pipe(&["cat", "-q", "--json"], &format!("{CHAT}oops\n"));
+    let objects = env.pipe(&["cat", "-q", "--json"], format!("{CHAT}oops\n"));
     let run = env.pipe(&["cat"], objects.out()).status(65);
     assert!(
         run.out().ends_with("oops\n") && !run.stderr.contains("header"),
