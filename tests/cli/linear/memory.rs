@@ -182,6 +182,23 @@ fn a_hit_in_a_long_line_of_a_home_takes_a_small_multiple_of_it() {
     }
 }
 
+/// A terminal shows the characters around a match only.
+#[test]
+#[cfg_attr(not(script), ignore = "needs script of util-linux: see build.rs")]
+fn a_hit_in_a_long_line_on_a_terminal_takes_a_small_multiple_of_it() {
+    const LENGTH: usize = 48 << 20;
+    let fits = |env: &Env, kilobytes: usize| {
+        let search = "script -qec 'convo search quorum.lease --regex' /dev/null";
+        let line = format!("ulimit -v {kilobytes}; {search} </dev/null >/dev/null 2>&1");
+        env.shell(&line).status == 0
+    };
+    let (small, large) = (home_with_text(6), home_with_text(LENGTH));
+    let least = (1..64)
+        .map(|step| step << 13)
+        .find(|kilobytes| fits(&small, *kilobytes));
+    assert!(fits(&large, least.unwrap() + 5 * (LENGTH >> 10)));
+}
+
 /// A list needs the beginning of a long text only.
 #[test]
 fn a_long_line_in_a_home_takes_little_memory() {

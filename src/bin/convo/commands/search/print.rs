@@ -277,20 +277,23 @@ impl<'p> Printer<'p> {
 
 /// Returns the range of a line around a match that fits this number of columns.
 fn window(text: &str, span: Option<&Range<usize>>, columns: usize) -> Range<usize> {
-    let places: Vec<usize> = text.char_indices().map(|(at, _)| at).take(100_000_000).collect();
-    if places.len() <= columns {
+    // A line may be as long as a session, so only the characters around the match are examined.
+    if text.char_indices().nth(columns).is_none() {
         return 0..text.len();
     }
     let wanted = columns.saturating_sub(2);
-    let matched = span.map_or(0, |span| places.partition_point(|at| *at < span.start));
     let before = BEFORE.max(wanted / 3).min(wanted / 2);
-    let first = if matched < wanted {
-        0
-    } else {
-        matched.saturating_sub(before)
+    let start = span.map_or(0, |span| span.start);
+    let back = |count: usize| {
+        let before = text[..start].char_indices().rev().nth(count.saturating_sub(1));
+        before.map(|(at, _)| at)
     };
-    let end = places.get(first + wanted).copied().unwrap_or(text.len());
-    places[first]..end
+    let first = match back(wanted) {
+        None => 0,
+        Some(_) => back(before).unwrap_or(0),
+    };
+    let end = text[first..].char_indices().nth(wanted);
+    first..end.map_or(text.len(), |(at, _)| first + at)
 }
 
 fn shortened(text: &str, columns: usize) -> String {
