@@ -1,7 +1,7 @@
 //! The path of a new session of a program, the change of its index, and the command that resumes the session.
 
-use super::claude_code::read;
 use super::home_program::HomeProgram;
+use super::listing::is_absent;
 use super::places::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
@@ -66,9 +66,10 @@ impl Environment<'_> {
     /// Returns how a program accepts a new session.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsafe`] if a name in a setting or an index of the program leads out of its home.
+    /// [`ErrorKind::Unsafe`] if a name in a setting or an index of the program leads out of its home;
+    /// [`ErrorKind::InputOutput`] or [`ErrorKind::Data`] if an index cannot be read.
     pub fn accept_mode(&self, program: &HomeProgram, new: NewSessionInfo<'_>) -> Result<AcceptMode> {
-        let mode = self.mode(program, new);
+        let mode = self.mode(program, new)?;
         if let (AcceptMode::File(slot), Some(root)) = (&mode, self.root(program)) {
             let below = slot.path.strip_prefix(&root);
             let is_plain = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -83,16 +84,16 @@ impl Environment<'_> {
         Ok(mode)
     }
 
-    fn mode(&self, program: &HomeProgram, new: NewSessionInfo<'_>) -> AcceptMode {
+    fn mode(&self, program: &HomeProgram, new: NewSessionInfo<'_>) -> Result<AcceptMode> {
         match program.name {
-            "opencode" => return AcceptMode::Import(&["opencode", "import"]),
-            "goose" => return AcceptMode::Import(&["goose", "session", "import"]),
-            "aider" => return AcceptMode::Nothing("it reads all sessions of its history file"),
+            "opencode" => return Ok(AcceptMode::Import(&["opencode", "import"])),
+            "goose" => return Ok(AcceptMode::Import(&["goose", "session", "import"])),
+            "aider" => return Ok(AcceptMode::Nothing("it reads all sessions of its history file")),
             "claude-code" | "codex" | "gemini-cli" | "pi" | "qwen-code" | "aichat" | "continue" => {}
-            _ => return AcceptMode::Nothing("its index is written by the program alone"),
+            _ => return Ok(AcceptMode::Nothing("its index is written by the program alone")),
         }
         let Some(root) = self.root(program) else {
-            return AcceptMode::Nothing("no home directory");
+            return Ok(AcceptMode::Nothing("no home directory"));
         };
         let plain = |path: PathBuf| SessionSlot {
             path,
@@ -101,7 +102,7 @@ impl Environment<'_> {
         };
         let (utc, local) = new.now;
         let id = new.id;
-        AcceptMode::File(match program.name {
+        Ok(AcceptMode::File(match program.name {
             "claude-code" => {
                 let named = (self.variable)("CLAUDE_CODE_PROJECT_DIR_NAME");
                 let folder = match named.and_then(|name| name.into_string().ok()) {
@@ -109,9 +110,9 @@ impl Environment<'_> {
                     _ => claude_slug(new.project),
                 };
                 if folder.len() > LONGEST {
-                    return AcceptMode::Nothing(
+                    return Ok(AcceptMode::Nothing(
                         "the name of the directory of such a long project is not known",
-                    );
+                    ));
                 }
                 plain(root.join(folder).join(format!("{id}.jsonl")))
             }
@@ -120,7 +121,7 @@ impl Environment<'_> {
                 let name = format!("rollout-{}-{id}.jsonl", stamp(local));
                 plain(root.join("sessions").join(day).join(name))
             }
-            "gemini-cli" => gemini(&root, new),
+            "gemini-cli" => gemini(&root, new)?,
             "pi" => {
                 let name = format!("{}_{id}.jsonl", stamp(utc) + "-000Z");
                 plain(root.join(pi_slug(new.project)).join(name))
@@ -130,8 +131,8 @@ impl Environment<'_> {
                 plain(root.join(folder).join("chats").join(format!("{id}.jsonl")))
             }
             "aichat" => plain(root.join(format!("{id}.yaml"))),
-            _ => continue_ide(&root, new),
-        })
+            _ => continue_ide(&root, new)?,
+        }))
     }
 }
 
@@ -159,10 +160,33 @@ pub fn pi_slug(project: &str) -> String {
     format!("--{}--", below.replace(['/', '\\', ':'], "-"))
 }
 
-fn gemini(root: &Path, new: NewSessionInfo<'_>) -> SessionSlot {
+/// The content of an index; `None` if it does not exist. Any other error must not make it a new one.
+fn index(path: &Path) -> Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Err(error) if is_absent(&error) => Ok(None),
+        read => read
+            .map(Some)
+            .map_err(|error| Error::io(path.display(), error).kind(ErrorKind::InputOutput)),
+    }
+}
+
+fn gemini(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
     let registry = root.parent().unwrap_or(root).join("projects.json");
-    let old = std::fs::read(&registry).ok();
-    let mut value = read(&registry).unwrap_or_else(|| json!({"projects": {}}));
+    let old = index(&registry)?;
+    let is_registry = |value: &Value| {
+        let projects = value.get("projects");
+        value.is_object() && projects.is_none_or(Value::is_object)
+    };
+    let mut value = match old.as_deref().map(<[u8]>::trim_ascii) {
+        None | Some(b"") => json!({"projects": {}}),
+        Some(text) => {
+            let read = serde_json::from_slice(text).ok().filter(is_registry);
+            read.ok_or_else(|| {
+                let error = format!("{}: not a list of projects", registry.display());
+                Error::new(ErrorKind::Data, error).hint("nothing was changed")
+            })?
+        }
+    };
     let known = value["projects"][new.project].as_str().map(str::to_string);
     let slug = known.clone().unwrap_or_else(|| {
         let last = new.project.rsplit('/').next().unwrap_or_default();
@@ -203,16 +227,16 @@ fn gemini(root: &Path, new: NewSessionInfo<'_>) -> SessionSlot {
     let (utc, _) = new.now;
     let minute = stamp(utc).get(..16).unwrap_or_default().to_string();
     let first = new.id.get(..8).unwrap_or(new.id);
-    SessionSlot {
+    Ok(SessionSlot {
         path: folder.join(format!("chats/session-{minute}-{first}.jsonl")),
         beside: vec![(folder.join(".project_root"), new.project.as_bytes().to_vec())],
         index,
-    }
+    })
 }
 
-fn continue_ide(root: &Path, new: NewSessionInfo<'_>) -> SessionSlot {
+fn continue_ide(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
     let path = root.join("sessions.json");
-    let old = std::fs::read(&path).ok();
+    let old = index(&path)?;
     let milliseconds = crate::model::time::milliseconds(new.now.0).unwrap_or_default();
     let entry = json!({
         "sessionId": new.id, "title": new.title, "dateCreated": milliseconds.to_string(),
@@ -233,11 +257,11 @@ fn continue_ide(root: &Path, new: NewSessionInfo<'_>) -> SessionSlot {
             lock: None,
         }
     });
-    SessionSlot {
+    Ok(SessionSlot {
         path: root.join(format!("{}.json", new.id)),
         beside: Vec::new(),
         index,
-    }
+    })
 }
 
 impl HomeProgram {

@@ -453,6 +453,36 @@ fn undoing_removes_the_entry_of_the_index() {
     assert_eq!(files(&home(&env)).len(), 3, "{:?}", files(&home(&env)));
 }
 
+/// Another index would take the place of one that cannot be read.
+#[test]
+fn an_unreadable_index_is_not_replaced() {
+    for (to, index) in [
+        ("gemini", ".gemini/projects.json"),
+        ("continue", ".continue/sessions/sessions.json"),
+    ] {
+        let (env, _) = prepared();
+        std::fs::create_dir_all(home(&env).join(index)).unwrap();
+        let run = handoff(&env, &["--to", to, "--install"]);
+        assert_eq!(run.status, 74, "{run}");
+        assert!(
+            files(&home(&env)).is_empty() && run.stderr.contains(index),
+            "{run}"
+        );
+    }
+    for text in ["{\"projects\":{\"/a\":", "[]", "{\"projects\":[]}"] {
+        let (env, _) = prepared();
+        let index = put(&env, ".gemini/projects.json", text, 3);
+        let run = handoff(&env, &["--to", "gemini", "--install"]);
+        assert_eq!(run.status, 65, "{run}");
+        assert!(
+            run.stderr.contains("projects.json: not a list of projects"),
+            "{run}"
+        );
+        assert_eq!(std::fs::read_to_string(index).unwrap(), text);
+        assert_eq!(files(&home(&env)).len(), 1);
+    }
+}
+
 /// Sessions and indexes name the directory as text.
 #[test]
 fn a_directory_that_is_not_utf8_is_refused() {
