@@ -101,13 +101,8 @@ pub fn write(part: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
         "refusal" => json::member(part, "refusal").and_then(text),
         own if NATIVE_BLOCKS.contains(&own) || own.ends_with("_tool_result") => Some(part.to_vec()),
         _ => {
-            let attached = Media::of(part).is_some();
-            let block = media(part).or_else(|| (writing.own && !attached).then(|| part.to_vec()));
-            if block.is_none() {
-                let loss = if attached { Loss::Attachment } else { Loss::Part };
-                writing.report.count_loss(loss, 1);
-            }
-            block
+            let is_media = Media::of(part).is_some();
+            writing.converted(part, is_media, media(part))
         }
     }
 }

@@ -96,15 +96,7 @@ fn assistant(blocks: &[&[u8]]) -> AnnotatedDraft {
         (Some(text), 1, true) => draft.raw("content", text.to_vec()),
         _ => draft.raw("content", array(&parts)),
     };
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(&calls));
-    }
-    if !reasoning.is_empty() {
-        draft.raw("reasoning", array(&reasoning));
-    }
-    draft
-        .note("blocks", draft::order_note(&order))
-        .note("calls", draft::call_notes(&notes));
+    draft.reply((&calls, &notes), &reasoning, &order);
     draft
 }
 

@@ -198,15 +198,7 @@ fn model(parts: &[&[u8]], known: &mut GeminiCallIds) -> AnnotatedDraft {
         true => draft.raw("content", "null"),
         false => draft.raw("content", content(&said)),
     };
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(&calls));
-    }
-    if !reasoning.is_empty() {
-        draft.raw("reasoning", array(&reasoning));
-    }
-    draft
-        .note("blocks", draft::order_note(&order))
-        .note("calls", draft::call_notes(&notes));
+    draft.reply((&calls, &notes), &reasoning, &order);
     draft
 }
 

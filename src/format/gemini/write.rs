@@ -197,18 +197,7 @@ fn part(raw: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
         _ => {
             let media = Media::of(raw);
             let made = media.as_ref().and_then(Media::gemini);
-            if made.is_none() {
-                if writing.own && media.is_none() {
-                    return Some(raw.to_vec());
-                }
-                let loss = if media.is_some() {
-                    Loss::Attachment
-                } else {
-                    Loss::Part
-                };
-                writing.report.count_loss(loss, 1);
-            }
-            made
+            writing.converted(raw, media.is_some(), made)
         }
     }
 }

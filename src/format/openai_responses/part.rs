@@ -68,18 +68,7 @@ pub fn write(raw: &[u8], model: bool, writing: &mut WriteSettings<'_>) -> Option
             let media = Media::of(raw);
             // Model messages have no attachments.
             let made = media.as_ref().filter(|_| !model).and_then(Media::responses);
-            if made.is_none() {
-                if writing.own && media.is_none() {
-                    return Some(raw.to_vec());
-                }
-                let loss = if media.is_some() {
-                    Loss::Attachment
-                } else {
-                    Loss::Part
-                };
-                writing.report.count_loss(loss, 1);
-            }
-            made
+            writing.converted(raw, media.is_some(), made)
         }
     }
 }

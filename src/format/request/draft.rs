@@ -57,6 +57,23 @@ impl AnnotatedDraft {
         self.raw(name, value)
     }
 
+    /// Adds what a model message has besides its content: calls with their annotations, reasoning, and the order of all
+    /// parts.
+    pub fn reply(
+        &mut self,
+        (calls, notes): (&[Vec<u8>], &[Vec<u8>]),
+        reasoning: &[Vec<u8>],
+        order: &[MemberSlot],
+    ) {
+        for (name, parts) in [("tool_calls", calls), ("reasoning", reasoning)] {
+            if !parts.is_empty() {
+                self.raw(name, json::array(parts));
+            }
+        }
+        self.note("blocks", order_note(order))
+            .note("calls", call_notes(notes));
+    }
+
     /// Moves the annotations of an API to the metadata, except the one named `without`.
     pub fn move_notes(&mut self, api: Api, without: &str) {
         let mut notes = ObjectBuilder::default();

@@ -129,6 +129,16 @@ pub struct WriteSettings<'w> {
 }
 
 impl WriteSettings<'_> {
+    /// A converted content part. If there is none, a part of this API is kept, and any other one is a loss.
+    pub fn converted(&mut self, part: &[u8], is_media: bool, made: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        let made = made.or_else(|| (self.own && !is_media).then(|| part.to_vec()));
+        if made.is_none() {
+            let loss = if is_media { Loss::Attachment } else { Loss::Part };
+            self.report.count_loss(loss, 1);
+        }
+        made
+    }
+
     /// Reports data that no API represents: usage, times and names, for example.
     pub fn report_bookkeeping_losses(&mut self, annotated: &AnnotatedMessage<'_>) {
         use crate::model::message::Role;
