@@ -106,8 +106,9 @@ impl<T> Queue<T> {
     }
 
     /// Keeps the turns that satisfy a condition.
-    pub fn retain(&mut self, stays: impl Fn(&QueuedTurn<T>) -> bool) {
-        self.entries.retain(stays);
+    #[cfg(test)]
+    pub fn retain(&mut self, is_kept: impl Fn(&QueuedTurn<T>) -> bool) {
+        self.entries.retain(is_kept);
         self.size = self.entries.iter().map(|entry| entry.size).sum();
     }
 }

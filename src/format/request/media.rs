@@ -293,12 +293,6 @@ pub fn attached(mime: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     media(kind_of(mime), Bytes::Here(mime.into(), data.into())).chat()
 }
 
-/// A content part for data at a URL.
-pub fn linked(mime: Option<&str>, url: &str) -> Option<Vec<u8>> {
-    let kind = mime.map_or(MediaKind::Image, kind_of);
-    media(kind, Bytes::At(url.into(), mime.map(Cow::from))).chat()
-}
-
 fn media(kind: MediaKind, bytes: Bytes<'_>) -> Media<'_> {
     Media {
         kind,
