@@ -62,13 +62,14 @@ impl AnnotatedDraft {
     pub fn reply(
         &mut self,
         (calls, notes): (&[Vec<u8>], &[Vec<u8>]),
-        reasoning: &[Vec<u8>],
+        reasoning: &[impl AsRef<[u8]>],
         order: &[MemberSlot],
     ) {
-        for (name, parts) in [("tool_calls", calls), ("reasoning", reasoning)] {
-            if !parts.is_empty() {
-                self.raw(name, json::array(parts));
-            }
+        if !calls.is_empty() {
+            self.raw("tool_calls", json::array(calls));
+        }
+        if !reasoning.is_empty() {
+            self.raw("reasoning", json::array(reasoning));
         }
         self.note("blocks", order_note(order))
             .note("calls", call_notes(notes));
