@@ -122,9 +122,8 @@ impl Method for Extract {
             .turns
             .iter()
             .map(|turn| SummarySource {
-                id: turn.id.as_str().into(),
                 role: turn.role,
-                tool: None,
+                name: None,
                 timestamp: Some(turn.time.as_str()).filter(|time| !time.is_empty()),
                 text: turn.text.as_str().into(),
                 tokens: None,
@@ -136,17 +135,11 @@ impl Method for Extract {
             options.style.instructions = Instructions::Off;
         }
         match extract(&sources, &sources, None, &options, &count) {
-            Ok(summary) => {
-                let quoted: std::collections::HashSet<&str> =
-                    summary.quoted.iter().map(String::as_str).collect();
-                let turns =
-                    (0..sources.len()).filter(|turn| quoted.contains(dialogue.turns[*turn].id.as_str()));
-                Kept {
-                    turns: turns.collect(),
-                    tokens: summary.tokens,
-                    text: summary.text,
-                }
-            }
+            Ok(summary) => Kept {
+                turns: summary.quoted.into_iter().collect(),
+                tokens: summary.tokens,
+                text: summary.text,
+            },
             Err(failure) => {
                 eprintln!("{}: {failure}", self.name);
                 Kept::of(dialogue, Vec::new())

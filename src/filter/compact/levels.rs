@@ -18,14 +18,16 @@ pub fn set(
         AtomLevel::Dropped if options.steps.summary => work.drop_atom(atom, level, "summary"),
         AtomLevel::Dropped => work.drop_atom(atom, level, "drop"),
         AtomLevel::HeadTail => {
-            for at in work.atoms[atom].items.to_vec() {
+            let items = work.atoms[atom].items.clone();
+            for at in items.iter().copied() {
                 if work.is_result(at) && work.may_change(at) {
                     step::head_tail::one(work, at, options.tool_output);
                 }
             }
         }
         AtomLevel::Masked => {
-            for at in work.atoms[atom].items.to_vec() {
+            let items = work.atoms[atom].items.clone();
+            for at in items.iter().copied() {
                 let marked = maskable
                     .get(&at)
                     .and_then(|calls| step::mask::marked(work, at, calls));

@@ -38,7 +38,7 @@ fn the_oldest_messages_are_summarized_and_can_be_printed() {
             .status(0);
     }
     // Nothing is lost: neither a dropped message nor the range of the summary.
-    let dropped = (0..100).filter(|nth| !quotes(&view, *nth)).last().unwrap();
+    let dropped = (0..100).rfind(|nth| !quotes(&view, *nth)).unwrap();
     let id = format!("u{dropped}");
     let text = env.run(&["expand", "--text", "s", &id]).fine();
     assert!(quotes(&text, dropped), "{text}");

@@ -84,7 +84,8 @@ impl CompactionState<'_> {
                 continue;
             }
             let mut level = AtomLevel::Full;
-            for at in self.atoms[atom].items.to_vec() {
+            let items = self.atoms[atom].items.clone();
+            for at in items.iter().copied() {
                 let tokens = match &self.items[at].body {
                     Some(body) => self.cost(body),
                     None => self.items[at].before,
@@ -107,7 +108,8 @@ impl CompactionState<'_> {
 
     /// Gives a group the lines that it has in another state.
     pub fn put_back(&mut self, atom: usize, from: &CompactionState<'_>) {
-        for at in self.atoms[atom].items.to_vec() {
+        let items = self.atoms[atom].items.clone();
+        for at in items.iter().copied() {
             self.add_tokens(at, from.items[at].now);
             self.items[at].body.clone_from(&from.items[at].body);
         }
