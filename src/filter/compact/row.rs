@@ -48,31 +48,45 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         .map(|owner| (owner.caller, owner.nth))
         .collect();
     let mut places = KeptAtoms::of(work);
-    // No model has seen these messages: drop them only if the budget cannot be reached otherwise, or if the earlier
-    // summary, which may quote such messages, would be lost.
-    let mut with_all = None;
-    if places.has_unseen() {
+    // No model has seen these messages. Only a summary takes the place of the oldest, and only if not all of them fit, or
+    // if the earlier summary, which may quote such messages, would be lost.
+    if places.has_unseen() && options.steps.summary {
+        let mut with_all = None;
         let lowest = |atom| shortened_atom(work, options, &answered, atom, Some(LOWEST)).tokens;
         if work.aside() + places.fixed + places.all().map(lowest).sum::<u64>() <= budget {
             choose(work, options, target, &places, (&answered, start.as_ref()));
             let is_met = target.is_met(work);
-            if is_met && !work.has_lost_summary() {
+            if is_met && (start.is_none() || !work.has_lost_summary()) {
                 return;
             }
             with_all = is_met.then(|| work.clone());
-            if let Some(start) = &start {
-                work.clone_from(start);
-            }
-            work.remove_new_summary();
+            reset(work, start.as_ref());
         }
+        let all = places.newest.clone();
         places.release_unseen();
+        choose(work, options, target, &places, (&answered, start.as_ref()));
+        let is_there = |atom: &usize| work.atoms[*atom].level < AtomLevel::Digest;
+        let is_kept = work.summary.is_some() || all.iter().all(is_there);
+        if target.is_met(work) && is_kept && !work.has_lost_summary() {
+            return;
+        }
+        if let Some(with_all) = with_all {
+            *work = with_all;
+            return;
+        }
+        reset(work, start.as_ref());
+        places.newest = all;
     }
     choose(work, options, target, &places, (&answered, start.as_ref()));
-    if let Some(with_all) = with_all
-        && (work.has_lost_summary() || !target.is_met(work))
-    {
-        *work = with_all;
+}
+
+/// Undoes a choice: messages that it shortened remain so without `start`.
+fn reset<'s>(work: &mut CompactionState<'s>, start: Option<&CompactionState<'s>>) {
+    match start {
+        Some(start) => work.clone_from(start),
+        None => work.take_back(),
     }
+    work.remove_new_summary();
 }
 
 /// Keeps these groups, in their shortest form if no other fits, and as many others as fit. `start` is a copy of the
@@ -112,7 +126,8 @@ fn choose<'s>(
         {
             let mut again = start.clone();
             fit(&mut again, needs);
-            if target.is_met(&again) && again.total > work.total {
+            let is_summarized = again.summary.is_some() || work.summary.is_none();
+            if target.is_met(&again) && again.total > work.total && is_summarized {
                 *work = again;
             }
         }

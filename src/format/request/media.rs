@@ -286,6 +286,12 @@ impl<'a> Media<'a> {
     }
 }
 
+/// A content part for data at a URL.
+pub fn linked(mime: Option<&str>, url: &str) -> Option<Vec<u8>> {
+    let kind = mime.map_or(MediaKind::Image, kind_of);
+    media(kind, Bytes::At(url.into(), mime.map(Cow::from))).chat()
+}
+
 /// A content part for inline data of this media type; `None` if there is no such part.
 pub fn attached(mime: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let data = base64::encode(bytes, &base64::Base64Style::PLAIN);

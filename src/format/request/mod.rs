@@ -23,7 +23,7 @@ mod write_back;
 
 pub use api::Api;
 pub use element::{ProviderRequest, RequestElement};
-pub use media::attached;
+pub use media::{attached, linked};
 pub use print::write;
 pub use system::system_record;
 pub use write_back::write_back;

@@ -69,11 +69,43 @@ fn user_messages_alone_fit_any_budget() {
             let text = shown(&done);
             assert!(keeps(&text, 119), "{share}: {text}");
             let quotes = text.contains("user: Note") && text.contains("Note 118");
+            let all = (0..120).all(|nth| keeps(&text, nth));
             assert!(
-                share < 1000 || quotes || (0..120).all(|nth| keeps(&text, nth)),
+                all || text.contains("[summary of") && (share < 1000 || quotes),
                 "{share}: {text}"
             );
             assert!(now * 10 >= budget * 8, "{share}: {now} of {budget}");
+        }
+    }
+}
+
+/// The session with a few messages of very different sizes.
+fn mixed() -> Vec<String> {
+    let words = |count: usize| "the shed and its roof ".repeat(count);
+    let sizes = [300, 160, 4, 2, 90];
+    let lines = sizes.iter().enumerate();
+    lines
+        .map(|(nth, size)| user(nth, "", &format!("Note {nth}: {}", words(*size))))
+        .collect()
+}
+
+#[test]
+fn no_message_is_dropped_without_a_summary() {
+    for lines in [notes(), with_paste(60), mixed()] {
+        for share in (10..400).step_by(10).chain((400..9000).step_by(200)) {
+            for has_summary in [true, false] {
+                let mut wish = wish(share);
+                wish.options.steps.summary = has_summary;
+                if hold(session(&lines), &wish).unwrap() != "compacted" {
+                    continue;
+                }
+                let text = shown(&Case::compacted(session(&lines), &wish).1);
+                let all = (0..lines.len()).all(|nth| keeps(&text, nth));
+                assert!(
+                    all || has_summary && text.contains("[summary of"),
+                    "{share}: {text}"
+                );
+            }
         }
     }
 }
