@@ -94,7 +94,7 @@ impl Editor for Atif {
             step.raw("timestamp", time);
         }
         step.text("message", text)
-            .raw("extra", wrapped("convo", &wrapped("summary", b"true")));
+            .raw("extra", wrapped("convo", wrapped("summary", b"true")));
         Some(vec![numbered(&step.finish(), last)])
     }
 

@@ -62,7 +62,7 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
     });
     let results: Vec<Vec<u8>> = results.collect();
     if !results.is_empty() {
-        step.raw("observation", wrapped("results", &array(results)));
+        step.raw("observation", wrapped("results", array(results)));
     }
     Some(step.finish())
 }
@@ -140,7 +140,7 @@ fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
     let arguments = match is_whole {
         true if bytes.starts_with(b"{") => bytes.to_vec(),
         true => wrapped("value", bytes),
-        false => wrapped("raw", &quoted(&text)),
+        false => wrapped("raw", quoted(&text)),
     };
     report.count_loss(Loss::Arguments, u64::from(!bytes.starts_with(b"{") || !is_whole));
     let mut built = ObjectBuilder::default();

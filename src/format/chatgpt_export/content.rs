@@ -182,7 +182,7 @@ impl<'a> NodeContent<'a> {
             Some([raw]) => wrapped("input", &raw[..]),
             Some(texts) => {
                 let texts = texts.iter().filter_map(|raw| json::text(raw));
-                wrapped("input", &quoted(&texts.collect::<Vec<_>>().join("\n")))
+                wrapped("input", quoted(&texts.collect::<Vec<_>>().join("\n")))
             }
             None => wrapped("input", raw.unwrap_or(b"null")),
         };

@@ -95,7 +95,7 @@ impl Codec for ClineRoo {
         if self.is_unnamed {
             outline.id = match outline.begun {
                 Some(begun) => format!("task_{begun}"),
-                None => key::id_from("session_", &units.concat()),
+                None => key::id_from("session_", units.concat()),
             };
         }
         for (nth, _) in of(ElementKind::Marker) {

@@ -95,7 +95,7 @@ fn items(
         .filter_map(|part| text(part, "text"))
         .collect();
     if is_shown && !texts.is_empty() {
-        item.raw("reasoning", wrapped("text", &quoted(&texts.join("\n"))));
+        item.raw("reasoning", wrapped("text", quoted(&texts.join("\n"))));
     }
     let mut answers: HashMap<&[u8], &AnnotatedMessage<'_>> = HashMap::new();
     for result in results {
@@ -142,7 +142,7 @@ pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Repo
                 return Some(unit.to_vec());
             }
             let content = content_text(result.message.content.unwrap_or(b"\"\""));
-            let output = array([wrapped("content", &quoted(&content))]);
+            let output = array([wrapped("content", quoted(&content))]);
             let changes = [("status", Some(&b"\"done\""[..])), ("output", Some(&output))];
             *state = json::with_members(state, &changes).ok()?;
         }

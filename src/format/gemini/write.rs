@@ -49,7 +49,7 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
             },
             RequestPart::Summary(item, text, _) => {
                 head = false;
-                let part = wrapped("text", &quoted(&summary::quoted(text)));
+                let part = wrapped("text", quoted(&summary::quoted(text)));
                 turns.turn("user", *item, false).parts.push(part);
                 continue;
             }
@@ -322,7 +322,7 @@ fn answer(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> 
                 }
             }
         }
-        return wrapped(name, &quoted(&texts.join("\n")));
+        return wrapped(name, quoted(&texts.join("\n")));
     };
     let inner = json::text(text).unwrap_or_default();
     let bytes = inner.trim().as_bytes();

@@ -108,13 +108,13 @@ impl Editor for GeminiCli {
         if let Some(first) = live.get(kept).filter(|_| edits[kept..].iter().all(is_new))
             && let Some(id) = self.id(&raws[*first])
         {
-            return Some([vec![wrapped("$rewindTo", &quoted(&id))], new(&edits[kept..])].concat());
+            return Some([vec![wrapped("$rewindTo", quoted(&id))], new(&edits[kept..])].concat());
         }
         let all = edits.iter().map(|edit| match edit {
             ElementEdit::Keep(nth) => &raws[*nth],
             ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => raw,
         });
-        Some(vec![wrapped("$set", &wrapped("messages", &array(all)))])
+        Some(vec![wrapped("$set", wrapped("messages", array(all)))])
     }
 
     fn joins(&self, before: Role, role: Role) -> bool {

@@ -206,7 +206,7 @@ fn image(content: &[u8]) -> Option<Vec<u8>> {
     let mut image = ObjectBuilder::default();
     image
         .text("type", "image_url")
-        .raw("image_url", wrapped("url", &quoted(&url)));
+        .raw("image_url", wrapped("url", quoted(&url)));
     Some(image.finish())
 }
 
@@ -307,7 +307,7 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
             lines.extend(parts.map(|part| chunk("user_message_chunk", &part)));
         }
     }
-    let line = |update: Vec<u8>| wrapped("params", &wrapped("update", &update));
+    let line = |update: Vec<u8>| wrapped("params", wrapped("update", &update));
     lines.into_iter().map(line).collect()
 }
 

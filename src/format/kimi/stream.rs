@@ -213,12 +213,12 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
                 .raw("return_value", value.finish());
             events.push(("ToolResult", payload.finish()));
         }
-        _ => events.push(("TurnBegin", wrapped("user_input", &content(report)))),
+        _ => events.push(("TurnBegin", wrapped("user_input", content(report)))),
     }
     let line = |(kind, payload): (&str, Vec<u8>)| {
         let mut message = ObjectBuilder::default();
         message.text("type", kind).raw("payload", payload);
-        wrapped("message", &message.finish())
+        wrapped("message", message.finish())
     };
     events.into_iter().map(line).collect()
 }

@@ -221,7 +221,7 @@ fn compare_arrays(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8>
         entries.push(match compare(element, encoded[nth], depth) {
             Difference::None => key,
             Difference::Inside(residue) => array([key, residue]),
-            Difference::Other => wrapped("=", &array([&key[..], &check(encoded[nth]), element])),
+            Difference::Other => wrapped("=", array([&key[..], &check(encoded[nth]), element])),
         });
     }
     let mut left: Vec<usize> = known.into_values().flatten().collect();

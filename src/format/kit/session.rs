@@ -18,8 +18,6 @@ use crate::model::record::{self, Record};
 use crate::model::session::Session;
 use std::collections::HashSet;
 
-/// The time of events if the source has no times.
-
 /// Information about the input of a session.
 #[derive(Clone, Copy, Default)]
 pub struct InputName<'a> {
@@ -341,7 +339,7 @@ impl<C: Codec> SessionBuilder<'_, C> {
             for (nth, mut message) in summary.inserted.into_iter().enumerate() {
                 let id = quoted(&format!("{id}_{}", nth + 1));
                 message.raw("id", id.clone());
-                inserts.push(wrapped("message", &message.body_of(C::NAME)));
+                inserts.push(wrapped("message", message.body_of(C::NAME)));
                 self.inserted.push(id);
             }
             event = begin("compact");

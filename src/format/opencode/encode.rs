@@ -108,7 +108,7 @@ fn reasoning_part(raw: &[u8], report: &mut Report) -> Vec<u8> {
         _ => None,
     };
     match anthropic {
-        Some((name, sign)) => drop(part.raw("metadata", wrapped("anthropic", &wrapped(name, sign)))),
+        Some((name, sign)) => drop(part.raw("metadata", wrapped("anthropic", wrapped(name, sign)))),
         None => {
             let signs = ["signature", "data", "encrypted_content", "thoughtSignature"];
             let signed = signs.iter().any(|name| sign(name).is_some());

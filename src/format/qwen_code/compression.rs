@@ -49,7 +49,7 @@ fn user_text(content: &[u8]) -> Option<String> {
 pub fn payload(summary: &str, is_answered: bool) -> Vec<u8> {
     let content = |role: &str, said: &str| {
         let mut content = ObjectBuilder::default();
-        let part = wrapped("text", &quoted(said));
+        let part = wrapped("text", quoted(said));
         content.text("role", role).raw("parts", array([part]));
         content.finish()
     };

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 fn stamp(content: &str) -> Result<Stamp> {
     Ok(Stamp {
-        id: key::id_from("evt_", &content),
+        id: key::id_from("evt_", content),
         at: "2026-02-02T00:00:00Z".to_string(),
     })
 }
