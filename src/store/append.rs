@@ -69,6 +69,11 @@ impl<'s> Appender<'s> {
         self.flush()
     }
 
+    /// Returns the number of bytes that the next flush writes.
+    pub fn waiting(&self) -> usize {
+        self.pending.size()
+    }
+
     /// Returns the number of durable lines.
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged

@@ -246,6 +246,11 @@ fn like(error: &Error, kind: ErrorKind) -> Error {
 }
 
 impl Staged<'_> {
+    /// Its future id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Completes the last file.
     fn finish(&mut self, file: &File) -> Result<()> {
         let shown = || {

@@ -25,14 +25,18 @@ pub enum PicoclawCut {
 }
 
 /// The indexes of the user messages.
-pub(super) fn turn_starts(history: &History<'_>) -> Vec<usize> {
+fn turn_starts(history: &History<'_>) -> Vec<usize> {
     (0..history.len())
         .filter(|at| history.role(*at) == Role::User)
         .collect()
 }
 
 /// The safe boundary nearest to a target: the last turn start at or before the target, else the first after it.
-pub(super) fn boundary(starts: &[usize], length: usize, target: usize) -> usize {
+pub fn safe_boundary(history: &History<'_>, target: usize) -> usize {
+    boundary(&turn_starts(history), history.len(), target)
+}
+
+fn boundary(starts: &[usize], length: usize, target: usize) -> usize {
     if target == 0 || target >= length || starts.is_empty() {
         return target.min(length);
     }

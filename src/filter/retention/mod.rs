@@ -13,9 +13,7 @@ mod set_policy;
 mod tests;
 
 pub use estimate::{Estimate, shorten, turn_size};
-#[cfg(test)]
-pub use policy::Request;
-pub use policy::{Cost, Enforced, Part, RetentionState, ShownMemory};
+pub use policy::{Cost, Enforced, Part, Request, RetentionState, ShownMemory};
 pub use queue::List;
 pub use session::{MemoryState, RetainedLines, TurnItems, due, memory_of, memory_state, plan, waiting_turns};
 pub use set_policy::configure;

@@ -106,9 +106,8 @@ impl<T> Queue<T> {
     }
 
     /// Keeps the turns that satisfy a condition.
-    #[cfg(test)]
-    pub fn retain(&mut self, is_kept: impl Fn(&QueuedTurn<T>) -> bool) {
-        self.entries.retain(is_kept);
+    pub fn retain(&mut self, stays: impl Fn(&QueuedTurn<T>) -> bool) {
+        self.entries.retain(stays);
         self.size = self.entries.iter().map(|entry| entry.size).sum();
     }
 }

@@ -37,12 +37,11 @@ mod turn;
 mod write;
 
 pub use config::{memory, snapshot, with_memory};
-pub use digest::{Observation, digest};
+pub use digest::{Observation, answer_of, digest};
 pub use python::float_text;
 pub use read::read;
 pub use state::{PenguiflowState, PlacedTurn};
 pub use turn::{PenguiflowTurn, Zone, artifacts};
-#[cfg(test)]
 pub use write::request;
 
 use super::report::{Loss, LossSet, Report};

@@ -110,7 +110,6 @@ fn list<'t>(
 }
 
 /// The input of a summarizer: the previous summary, and the turns to summarize.
-#[cfg(test)]
 pub fn request<'t>(summary: &str, turns: impl Iterator<Item = &'t PenguiflowTurn>, digests: bool) -> Vec<u8> {
     let mut out = b"{\"previous_summary\": ".to_vec();
     push_text(&mut out, summary);

@@ -1,17 +1,10 @@
-use super::super::goaitools::{CompactorLimit, Design, design, limit};
-use super::super::{History, Precedence, ViewChanges};
+use super::super::goaitools::{CompactorLimit, Design, design, limit, processed_after};
+use super::super::{History, Precedence};
 use super::{Tally, indexes, json, kept, letters, lines, list, measure, result, session};
 use crate::filter::compact::digest;
 use crate::model::view::View;
 use crate::sample_data;
 use serde_json::{Value, from_str};
-
-/// `processed_length` afterwards: kept messages that the model has seen, plus inserted ones, including a summary that
-/// is still to be written.
-fn processed_after(history: &History<'_>, choice: &ViewChanges, processed: usize) -> usize {
-    let seen = (0..processed.min(history.len())).filter(|message| !choice.is_dropped(history.item(*message)));
-    seen.count() + choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty())
-}
 
 /// Runs the limits; returns the kept messages as letters, whether the limit is met, and what goaitools itself would
 /// keep.

@@ -1,4 +1,4 @@
-use super::super::picoclaw::{PicoclawCut, boundary, cut, sanitise, turn_starts};
+use super::super::picoclaw::{PicoclawCut, cut, safe_boundary, sanitise};
 use super::super::{History, Precedence, ViewChanges};
 use super::{Tally, indexes, json_lines, kept, letters, list, lost, session};
 use crate::model::json;
@@ -66,7 +66,7 @@ fn cuts_agree_with_picoclaw() {
         for row in list(&case["safe_boundary"]) {
             let target = row["target"].as_i64().unwrap().max(0) as usize;
             assert_eq!(
-                boundary(&turn_starts(&history), history.len(), target) as u64,
+                safe_boundary(&history, target) as u64,
                 row["cut"].as_u64().unwrap(),
                 "{name} {target}"
             );

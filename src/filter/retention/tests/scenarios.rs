@@ -4,7 +4,7 @@ use super::super::{Cost, Enforced, Estimate, Part, RetentionState, turn_size};
 use super::different::DIFFERENT;
 use crate::error::Error;
 use crate::format::DocumentSource;
-use crate::format::penguiflow::{self, PenguiflowState, request};
+use crate::format::penguiflow::{self, PenguiflowState, reply, request};
 use crate::format::report::Report;
 use crate::model::health::Health;
 use crate::model::retention::{Memory, Strategy};
@@ -90,16 +90,10 @@ fn answer(call: &Value) -> Result<String, String> {
         Value::Null => Err(call["raises"].as_str().unwrap_or_default().to_string()),
         response => match response["summary"].as_str() {
             // The scenarios' summarizer output is stored unchanged.
-            Some(text) if !is_blank(text) => Ok(text.to_string()),
+            Some(text) if !reply::is_blank(text) => Ok(text.to_string()),
             _ => Err("no summary".to_string()),
         },
     }
-}
-
-/// Whether a summary is blank, with or without PenguiFlow's tags.
-fn is_blank(summary: &str) -> bool {
-    let text = summary.replace("<session_summary>", "");
-    text.replace("</session_summary>", "").trim().is_empty()
 }
 
 fn is_open(call: &Value) -> bool {

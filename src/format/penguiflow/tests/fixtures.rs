@@ -95,7 +95,7 @@ fn doubles_are_encoded_as_in_python() {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn summaries_are_quoted() {
+fn summaries_are_quoted_and_replies_parsed() {
     let wrapped = rows("tables/session_summary_wrapper.json");
     for row in &wrapped {
         let text = row["in"].as_str().unwrap();
@@ -105,8 +105,16 @@ fn summaries_are_quoted() {
         };
         assert_eq!(reply::wrapped(text), expected);
     }
-    let wrapped = wrapped.len();
-    eprintln!("penguiflow summaries: {wrapped} wrapped (1 differs: its missing end is added)");
+    let replies = rows("tables/summarizer_replies.json");
+    for row in &replies {
+        let read = reply::read(row["model_reply"].as_str().unwrap()).ok();
+        assert_eq!(read.as_deref(), row["out"]["summary"].as_str(), "{row}");
+    }
+    let (wrapped, replies) = (wrapped.len(), replies.len());
+    eprintln!(
+        "penguiflow summaries: {wrapped} wrapped (1 differs: its missing end is added), {replies} replies agree"
+    );
+    assert!(reply::read(r#"{"summary":" <session_summary> </session_summary>"}"#).is_err());
 }
 
 #[test]
@@ -142,6 +150,7 @@ fn a_request_equals_that_of_penguiflow() {
 fn runs_become_turns() {
     let rows = rows("tables/turn_from_run.json");
     for row in &rows {
+        let payload = &row["payload"];
         let steps: Vec<&Value> = row["steps"]
             .as_array()
             .unwrap()
@@ -169,6 +178,8 @@ fn runs_become_turns() {
             .map_or(Value::Null, |raw| serde_json::from_slice(&raw).unwrap());
         let expected = &row["turn_without_ts"];
         assert_eq!(built, expected["trajectory_digest"], "{row}");
+        let answer = super::super::answer_of(payload.to_string().as_bytes());
+        assert_eq!(answer, expected["assistant_response"].as_str().unwrap(), "{row}");
     }
     eprintln!("penguiflow runs: {} agree", rows.len());
 }
