@@ -354,3 +354,24 @@ fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
     );
     run.gives(lines[..3000].join("\n") + "\n");
 }
+
+/// Lines longer than a block, one of which ends where a block does.
+#[test]
+fn long_lines_are_copied_completely() {
+    let env = Env::new();
+    let line = |length: usize| {
+        let head = "{\"role\":\"user\",\"content\":\"";
+        format!("{head}{}\"}}", "x".repeat(length - head.len() - 2))
+    };
+    for lengths in [
+        [1 << 20, 2 << 20, 600],
+        [600, (2 << 20) - 601, 700_000],
+        [524_287, 524_288, 3_000_000],
+    ] {
+        let lines: Vec<String> = lengths.into_iter().chain([50; 20]).map(line).collect();
+        let text = lines.join("\n");
+        env.write("long.jsonl", &text);
+        env.run(&["cat", "long.jsonl"]).fine().gives(&text);
+        env.pipe(&["cat", "--strict"], &text).fine().gives(&text);
+    }
+}

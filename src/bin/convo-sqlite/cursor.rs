@@ -233,7 +233,7 @@ impl Bubble<'_> {
         };
         message.text("id", self.id);
         if let Some(tool) = &tool {
-            message.raw("tool_calls", array(&[&tool.call]));
+            message.raw("tool_calls", array([&tool.call]));
         }
         if let Some(reasoning) = reasoning {
             message.raw("reasoning", array(&[reasoning]));

@@ -58,7 +58,7 @@ pub struct OpenCallIds(VecDeque<(String, String)>);
 impl OpenCallIds {
     /// Generates an id for a call of a tool; `place` is unique per call.
     pub fn call(&mut self, tool: &str, place: &str) -> String {
-        let id = key::id_from("call_", &place);
+        let id = key::id_from("call_", place);
         self.0.push_back((tool.to_string(), id.clone()));
         id
     }
