@@ -48,10 +48,10 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         .map(|owner| (owner.caller, owner.nth))
         .collect();
     let mut places = KeptAtoms::of(work);
-    // No model has seen these messages. Only a summary takes the place of the oldest, and only if not all of them fit, or
+    // No model has seen these messages: drop them only for a summary, and only if the budget cannot be reached otherwise, or
     // if the earlier summary, which may quote such messages, would be lost.
+    let mut with_all = None;
     if places.has_unseen() && options.steps.summary {
-        let mut with_all = None;
         let lowest = |atom| shortened_atom(work, options, &answered, atom, Some(LOWEST)).tokens;
         if work.aside() + places.fixed + places.all().map(lowest).sum::<u64>() <= budget {
             choose(work, options, target, &places, (&answered, start.as_ref()));
@@ -62,22 +62,14 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
             with_all = is_met.then(|| work.clone());
             reset(work, start.as_ref());
         }
-        let all = places.newest.clone();
         places.release_unseen();
-        choose(work, options, target, &places, (&answered, start.as_ref()));
-        let is_there = |atom: &usize| work.atoms[*atom].level < AtomLevel::Digest;
-        let is_kept = work.summary.is_some() || all.iter().all(is_there);
-        if target.is_met(work) && is_kept && !work.has_lost_summary() {
-            return;
-        }
-        if let Some(with_all) = with_all {
-            *work = with_all;
-            return;
-        }
-        reset(work, start.as_ref());
-        places.newest = all;
     }
     choose(work, options, target, &places, (&answered, start.as_ref()));
+    if let Some(with_all) = with_all
+        && (work.summary.is_none() || !target.is_met(work))
+    {
+        *work = with_all;
+    }
 }
 
 /// Undoes a choice: messages that it shortened remain so without `start`.
