@@ -220,6 +220,61 @@ fn undoing_removes_the_entry_of_the_journal() {
     }
 }
 
+/// The session that `undo` would remove still exists.
+#[test]
+fn a_session_that_was_moved_keeps_its_journal() {
+    let (env, project) = prepared();
+    let id = "0198d7c2-0000-4000-8000-00000000abcd";
+    let install = |to: &str| {
+        let run = well(
+            &env,
+            &[
+                "--to",
+                to,
+                "--install",
+                "--json",
+                "--id",
+                id,
+                "--project",
+                &project,
+            ],
+        );
+        PathBuf::from(run.objects()[0]["path"].as_str().unwrap())
+    };
+    let is_kept = |moved: &Path| {
+        for more in [&[][..], &["-n"]] {
+            let run = env.run(&[&["handoff", "--undo", id], more].concat()).status(75);
+            let what = format!("moved to {}", moved.display());
+            assert!(run.stderr.contains(&what), "{run}");
+        }
+    };
+    // Its program archives it.
+    let path = install("codex");
+    let moved = home(&env)
+        .join(".codex/archived_sessions")
+        .join(path.file_name().unwrap());
+    std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    std::fs::rename(&path, &moved).unwrap();
+    is_kept(&moved);
+    std::fs::rename(&moved, &path).unwrap();
+    env.run(&["handoff", "--undo", id]).status(0);
+    assert!(!path.exists());
+    // Its project is moved.
+    let path = install("claude");
+    let other = env.work().join("other");
+    std::fs::rename(&project, &other).unwrap();
+    env.run(&["relocate", "--force", &project, other.to_str().unwrap()])
+        .status(0);
+    assert!(!path.exists());
+    let folder = path
+        .parent()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .replace("-a-b-c", "-other");
+    is_kept(&Path::new(&folder).join(path.file_name().unwrap()));
+}
+
 #[test]
 fn without_install_the_file_is_printed() {
     let (env, _) = prepared();

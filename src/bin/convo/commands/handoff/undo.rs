@@ -5,10 +5,10 @@ use super::HandoffSession;
 use super::new_files::{FOLDER_MODE, remove_index, write, write_index};
 use crate::context::Context;
 use crate::errors::named;
-use crate::homes::{long_path, short_path, state_path};
+use crate::homes::{long_path, names, short_path, state_path};
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
-use convo::home::{IndexChange, SessionSlot, is_plain_id, without_project, without_session};
+use convo::home::{IndexChange, SessionSlot, is_plain_id, program, without_project, without_session};
 use convo::model::key;
 use convo::store::{FileStat, Rewrite, make_folders, remove_file};
 use serde_json::{Value, json};
@@ -43,8 +43,8 @@ pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -
         })
     });
     let line = json!({
-        "at": context.clock.now(), "id": ready.id, "path": short(&slot.path), "project": ready.project,
-        "sha256": key::sha256(&ready.bytes), "created": created, "index": index,
+        "at": context.clock.now(), "id": ready.id, "program": ready.to.name, "path": short(&slot.path),
+        "project": ready.project, "sha256": key::sha256(&ready.bytes), "created": created, "index": index,
     });
     let line = format!("{line}\n");
     if !lines.ends_with(line.as_bytes()) {
@@ -103,6 +103,14 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
         bytes => Some(bytes.map_err(|error| Error::io(&shown, error))?),
     };
     let is_gone = bytes.is_none();
+    let to = entry["program"].as_str().and_then(program);
+    // Its program, or `relocate`, may have moved it.
+    if let Some(to) = to.filter(|_| is_gone)
+        && let Some(found) = names::path_of(context, to, id)?
+    {
+        let error = Error::new(ErrorKind::Locked, format!("moved to {}", path_name(&found)));
+        return Err(named(error.hint("nothing was removed"), &shown).into());
+    }
     if bytes.is_some_and(|bytes| entry["sha256"] != key::sha256(&bytes)) {
         let error = Error::new(ErrorKind::Locked, "changed since it was written");
         return Err(named(error.hint("nothing was removed"), &shown).into());
