@@ -137,7 +137,11 @@ impl RunningMarkers {
                 };
                 let lease = self.leases.as_ref();
                 let lease = lease.and_then(|leases| claude_code::read(&leases.join(format!("{id}.lock"))));
-                let is_held = |value: &Value| value["state"] != "sealed" && pid(value).is_some_and(is_alive);
+                let is_held = |value: &Value| {
+                    let start = value["process_start_identity"].as_str();
+                    let is_holder = |pid| is_alive(pid) && is_same_process(pid, start);
+                    value["state"] != "sealed" && pid(value).is_some_and(is_holder)
+                };
                 status.as_ref().is_some_and(is_serving) || lease.as_ref().is_some_and(is_held)
             }
             ("copilot-cli", Some(folder)) => {
@@ -185,23 +189,35 @@ const TICKS: f64 = 100.0;
 
 /// Whether a process existed at this time in seconds since 1970; true if either is unknown.
 fn was_running(pid: i32, at: Option<f64>) -> bool {
-    let read = |path: &str| std::fs::read_to_string(path).ok();
     let started = || {
-        let stat = read(&format!("/proc/{pid}/stat"))?;
-        // The name of the program is in parentheses and may contain spaces.
-        let ticks: f64 = stat
-            .rsplit(')')
-            .next()?
-            .split_whitespace()
-            .nth(19)?
-            .parse()
-            .ok()?;
-        let system = read("/proc/stat")?;
+        let ticks: f64 = start_ticks(pid)?.parse().ok()?;
+        let system = std::fs::read_to_string("/proc/stat").ok()?;
         let boot = system.lines().find_map(|line| line.strip_prefix("btime "))?;
         Some(boot.trim().parse::<f64>().ok()? + ticks / TICKS)
     };
     at.zip(started())
         .is_none_or(|(at, started)| started < at + INACCURACY)
+}
+
+/// Returns the time between the starts of the system and of a process.
+fn start_ticks(pid: i32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program is in parentheses and may contain spaces.
+    let after_name = stat.rsplit(')').next()?;
+    after_name.split_whitespace().nth(19).map(str::to_string)
+}
+
+/// Whether a process started as a lock notes: `linux:BOOT_ID:TICKS`; true if either is unknown. Another process may have
+/// the id of one that ended.
+fn is_same_process(pid: i32, noted: Option<&str>) -> bool {
+    let started = || {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(format!("linux:{}:{}", boot.trim(), start_ticks(pid)?))
+    };
+    let noted = noted.filter(|noted| noted.starts_with("linux:"));
+    noted
+        .zip(started())
+        .is_none_or(|(noted, started)| noted == started)
 }
 
 /// Whether a process holds a lock on a file; false if the system does not report locks.

@@ -622,6 +622,41 @@ fn a_damaged_copy_whose_original_is_gone_is_reported_by_every_run() {
     );
 }
 
+#[test]
+fn a_damaged_copy_is_reported_if_its_home_is_gone() {
+    let env = homes();
+    archive(&env, &["-q"]).fine();
+    let below = format!("kept/claude-code/{FIRST}/1/projects/-src-a-b--c/{FIRST}.jsonl");
+    let own = env.work().join(&below);
+    let text = std::fs::read(&own).unwrap();
+    let place = home(&env).join(".claude");
+    std::fs::rename(&place, env.work().join("away")).unwrap();
+    archive(&env, &[]).fine().gives("");
+    archive(&env, &["--verify"]).fine();
+    std::fs::remove_file(&own).unwrap();
+    for arguments in [&["-q"][..], &[], &["-n"], &["--repair"]] {
+        let run = archive(&env, arguments).status(65);
+        let what = format!("{below}: damaged copy, and its original is gone");
+        assert_eq!(run.stderr.matches(&what).count(), 1, "{run}");
+        // Other versions and files of the session may be intact.
+        assert!(!run.stderr.contains("remove"), "{run}");
+    }
+    archive(&env, &["--verify"]).status(1);
+    // Whatever another program has lost.
+    archive(&env, &["--program", "pi"]).fine();
+    std::fs::write(&own, &text).unwrap();
+    archive(&env, &[]).fine();
+    // The home is found no longer, but still exists.
+    std::fs::remove_file(&own).unwrap();
+    std::fs::rename(env.work().join("away"), &place).unwrap();
+    let elsewhere = env.work().join("elsewhere");
+    let mut command = env.command(&["archive", "--to", "kept"]);
+    command.env("CLAUDE_CONFIG_DIR", elsewhere);
+    env.wait(command).fine();
+    let run = archive(&env, &[]).fine();
+    assert!(run.out().starts_with("repaired\t"), "{run}");
+}
+
 /// Anybody who may read an archive could use the credentials.
 #[test]
 fn credentials_and_rebuilt_indexes_are_not_copied() {
@@ -635,7 +670,7 @@ fn credentials_and_rebuilt_indexes_are_not_copied() {
         ".codex/state_5.sqlite",
         ".gemini/oauth_creds.json",
         ".qwen/oauth_creds.json",
-        ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/_index.json",
+        "../config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/_index.json",
     ] {
         put(&env, name, secret, 3);
     }

@@ -210,6 +210,28 @@ fn marks_of_other_programs_are_read() {
         );
         assert_eq!(running("qwen-code"), expected, "{lease}");
     }
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let boot = boot.trim();
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let after_name = stat.rsplit(')').next().unwrap();
+    let ticks: u64 = after_name.split_whitespace().nth(19).unwrap().parse().unwrap();
+    for (start, expected) in [
+        (format!("linux:{boot}:{ticks}"), "yes"),
+        // Another process has the id since, or the system was started again.
+        (format!("linux:{boot}:{}", ticks + 1), "no"),
+        (
+            format!("linux:00000000-0000-4000-8000-000000000000:{ticks}"),
+            "no",
+        ),
+        ("darwin:1".to_string(), "yes"),
+    ] {
+        let lease = serde_json::json!({
+            "schema_version": 2, "pid": own, "session_id": "s1", "state": "active", "process_start_identity": start,
+        });
+        let path = ".qwen/tmp/session-writer-locks/s1.lock";
+        put(&env, path, &lease.to_string(), 3);
+        assert_eq!(running("qwen-code"), expected, "{lease}");
+    }
     let folder = ".cline/data/sessions/1";
     let messages = r#"{"version":1,"sessionId":"1","messages":[{"role":"user","content":"Hi"}]}"#;
     put(&env, format!("{folder}/1.messages.json"), messages, 3);
@@ -261,4 +283,43 @@ fn a_home_of_another_user_is_not_written() {
     let handoff = ["handoff", "claude:5d1f", "--to", "pi", "--install"];
     refused(&env, &path, &handoff, 77, text);
     assert!(!home(&env).join(".pi/agent").exists());
+}
+
+/// The owner of the place that is written counts: an existing parent of a missing home, and no other home.
+#[test]
+#[cfg_attr(not(root), ignore = "only root can give files to another user")]
+fn a_missing_home_is_not_created_in_a_directory_of_another_user() {
+    let env = Env::new();
+    let id = "019e8304-dff2-79e4-8df0-a7a2fd64797d";
+    let rollout = format!(".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{id}.jsonl");
+    put(&env, rollout, "{}\n", 9);
+    let task = |editor: &str, id: &str| {
+        let storage = format!("../config/{editor}/User/globalStorage/rooveterinaryinc.roo-cline");
+        put(
+            &env,
+            format!("{storage}/tasks/{id}/api_conversation_history.json"),
+            "[]",
+            9,
+        )
+    };
+    let first = task("Code", FIRST);
+    let second = task("VSCodium", SECOND);
+    env.run(&["archive", "-q"]).fine();
+    let given = |path: &Path, user: u32| std::os::unix::fs::chown(path, Some(user), None).unwrap();
+    std::fs::remove_dir_all(home(&env).join(".codex")).unwrap();
+    given(&home(&env), 65534);
+    let run = env.run(&["archive", "--give-back", "codex:019e8304"]).status(77);
+    assert!(run.stderr.contains("belongs to another user"), "{run}");
+    assert!(!home(&env).join(".codex").exists());
+    given(&home(&env), 0);
+    let other = second.ancestors().nth(3).unwrap();
+    given(other, 65534);
+    std::fs::remove_file(&first).unwrap();
+    env.run(&["archive", "--give-back", &format!("roo:{FIRST}")])
+        .status(0);
+    assert!(first.exists());
+    std::fs::remove_file(&second).unwrap();
+    env.run(&["archive", "--give-back", &format!("roo:{SECOND}")])
+        .status(77);
+    assert!(!second.exists());
 }

@@ -54,7 +54,7 @@ impl Copies {
             ErrorKind::Data,
             format!("{shown}: damaged copy, and its original is gone"),
         );
-        error.hint("restore the copy from a backup, or remove the directory of its session from the archive")
+        error.hint("restore the copy from a backup")
     }
 
     /// Whether a copy exists and is complete. Bytes beyond its length were written by an interrupted run.

@@ -48,20 +48,22 @@ pub fn restore_session(
         None => homes::long_path(name),
     };
     let restore = |is_dry| copies.restore_files(&kept, &base, keeps_times, is_dry);
+    let missing = restore(true);
     // Where nothing is missing, nothing is written into the session, which may be running.
-    let is_there = restore(true).is_ok_and(|missing| missing.is_empty());
-    let owners = own.iter().map(|home| refuse_other_owner(&home.root));
-    if let (false, Err(error)) = (is_there, owners.collect::<Result<()>>()) {
+    if missing.as_ref().is_ok_and(Vec::is_empty) {
+        return row;
+    }
+    // A directory that does not exist is created in one that may be of another user.
+    let latest = kept.latest();
+    let written = latest.iter().map(|line| base(&line.home));
+    let mut written = written.chain(missing.unwrap_or_default());
+    if let Err(error) = written.try_for_each(|path| refuse_other_owner(&path)) {
         return row.refused(&error);
     }
-    let refused = match is_there {
-        true => Ok(()),
-        false => {
-            let latest = kept.latest().into_iter();
-            let copied = latest.map(|line| (base(&line.home).join(&line.path), line.bytes));
-            refuse_running(context, &own, &id, &copied.collect())
-        }
-    };
+    let copied = latest
+        .iter()
+        .map(|line| (base(&line.home).join(&line.path), line.bytes));
+    let refused = refuse_running(context, &own, &id, &copied.collect());
     match refused.and_then(|()| restore(is_dry)) {
         Ok(paths) => {
             if !paths.is_empty() {

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::homes::{self, listings, report_unread};
 use crate::parallel;
 use crate::programs::database;
-use convo::home::{Bundle, Home};
+use convo::home::{Bundle, Home, PROGRAMS};
 use convo::model::time;
 use convo::store::copies::{Copies, directory_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,6 +119,17 @@ pub fn all(
             for name in known {
                 let group = groups.entry((program, name)).or_default();
                 group.1.extend(parts_of(BTreeMap::new(), Rows::new()));
+            }
+        }
+    }
+    if let (Some(copies), None) = (copies, &selected) {
+        // Sessions of programs whose home is gone or cannot be read.
+        for program in PROGRAMS
+            .iter()
+            .filter(|program| scope.has_program(Some(program.name)))
+        {
+            for name in copies.names(program.name)? {
+                groups.entry((program.name, name)).or_default();
             }
         }
     }

@@ -381,11 +381,25 @@ fn lost_copies(copies: &Copies, kept: &ArchivedSession, parts: &[HomePart]) -> V
     let is_lost = |line: &&ManifestLine| {
         // The file has the bytes of its newest version only.
         let is_old = || kept.of(&line.home, &line.path) != Some(*line);
-        let has_no_original = |part: &HomePart| part.has_deleted(line) || part.home == line.home && is_old();
-        line.has_copy() && parts.iter().any(has_no_original) && !copies.is_intact(kept, line)
+        let mut own = parts.iter().filter(|part| part.home == line.home).peekable();
+        let has_no_original = match own.peek() {
+            Some(_) => is_old() || own.any(|part| part.has_deleted(line)),
+            None => is_old() || is_absent(line),
+        };
+        line.has_copy() && has_no_original && !copies.is_intact(kept, line)
     };
     let lost = kept.versions().into_iter().filter(is_lost);
     lost.map(|line| copies.lost(kept, line)).collect()
+}
+
+/// Whether the file or database of a line is absent, as those of a home that was removed are. What cannot be examined may
+/// exist.
+fn is_absent(line: &ManifestLine) -> bool {
+    let path = match (&line.row, line.path.parent()) {
+        (Some(_), Some(database)) => database,
+        _ => &line.path,
+    };
+    matches!(homes::long_path(&line.home).join(path).try_exists(), Ok(false))
 }
 
 /// Returns the number of bytes copied for a line.
