@@ -218,3 +218,14 @@ fn a_missing_or_changed_image_is_named() {
     ])
     .status(2);
 }
+
+#[test]
+fn text_is_not_packed() {
+    let env = Env::new();
+    let arguments = ["expand", "--text", "--pack", "msg_1"];
+    env.pipe(&arguments, "").status(2).says("cannot be used with");
+    let help = env.run(&["expand", "--help"]).fine();
+    for option in ["--to", "each file keeps its form", "--output-dir"] {
+        assert!(!help.out().contains(option), "{option}: {help}");
+    }
+}

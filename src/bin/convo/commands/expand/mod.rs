@@ -20,6 +20,12 @@ use images::Images;
 use std::io::Write;
 use std::path::PathBuf;
 
+/// The help of `--pack`, without options that `expand` does not have.
+const PACK: &str = "Write each session on one line
+
+For tools that distribute lines, such as Spark. All commands read packed sessions. A whole session is packed if the first \
+input that is not empty begins with a packed session; messages are packed only with this option.";
+
 /// Print the original of elided or summarized messages
 ///
 /// For the id in a placeholder, prints the original message. For the id of a summary, digest or compact event, prints the
@@ -36,12 +42,13 @@ use std::path::PathBuf;
   convo expand evt_07ab3e6559f2c41d < log.jsonl     from standard input
   convo expand --images ~/images codex:@last        a session with its images
   convo expand --images ~/images codex:@last 3f0c...e1.png > 1.png")]
+#[command(mut_arg("pack", |option| option.long_help(PACK)))]
 pub struct Expand {
     /// Sessions (default: standard input), then the id of a message or event
     #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<String>,
     /// Print only the message text
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "pack", help_heading = "Output")]
     text: bool,
     #[command(flatten)]
     reading: InputArgs,
