@@ -334,12 +334,10 @@ fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
     }
 
     let mut packed = lines.clone();
-    packed[3000] = format!(
-        "{{\"type\":\"packed\",\"records\":[{},{}]}}",
-        lines[3000], lines[3000]
-    );
+    let header = "{\"type\":\"session\",\"version\":1,\"id\":\"next\"}";
+    packed[3000] = format!("{{\"type\":\"packed\",\"records\":[{header},{}]}}", lines[3000]);
     let mut unpacked = lines.clone();
-    unpacked.insert(3000, lines[3000].clone());
+    unpacked.insert(3000, header.to_string());
     env.pipe(&["cat", "--unpack"], packed.join("\n"))
         .status(0)
         .gives(unpacked.join("\n"));
