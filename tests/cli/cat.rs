@@ -307,9 +307,9 @@ fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
     let env = Env::new();
     let mut lines = vec!["{\"type\":\"session\",\"version\":1,\"id\":\"big\"}".to_string()];
     let text = "gearbox ".repeat(100);
-    lines.extend((0..6000).map(|nth| format!("{{\"role\":\"user\",\"content\":\"{nth} {text}\"}}")));
+    lines.extend((0..11_000).map(|nth| format!("{{\"role\":\"user\",\"content\":\"{nth} {text}\"}}")));
     let sound = lines.join("\n") + "\n";
-    assert!(sound.len() > 4_000_000);
+    assert!(sound.len() > 8 << 20);
     env.write("big.jsonl", &sound);
     env.run(&["cat", "big.jsonl"]).fine().gives(&sound);
     env.run(&["cat", "big.jsonl", "./big.jsonl"])
@@ -320,7 +320,7 @@ fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
         .fine()
         .gives(format!("\u{feff}{}", sound.trim_end()));
 
-    for at in [2, 3000, 5999] {
+    for at in [2, 3000, 10_900] {
         let mut damaged = lines.clone();
         damaged[at] = "damaged".to_string();
         let damaged = damaged.join("\n");
@@ -335,9 +335,9 @@ fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
 
     let mut packed = lines.clone();
     let header = "{\"type\":\"session\",\"version\":1,\"id\":\"next\"}";
-    packed[3000] = format!("{{\"type\":\"packed\",\"records\":[{header},{}]}}", lines[3000]);
+    packed[10_000] = format!("{{\"type\":\"packed\",\"records\":[{header},{}]}}", lines[10_000]);
     let mut unpacked = lines.clone();
-    unpacked.insert(3000, header.to_string());
+    unpacked.insert(10_000, header.to_string());
     env.pipe(&["cat", "--unpack"], packed.join("\n"))
         .status(0)
         .gives(unpacked.join("\n"));

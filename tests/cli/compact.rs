@@ -6,7 +6,6 @@ mod question;
 mod repeated;
 mod reports;
 mod steps;
-mod unseen;
 
 use crate::env::{CHAT, Env, Run};
 use std::fmt::Write;

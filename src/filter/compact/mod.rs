@@ -7,7 +7,6 @@ pub(super) mod explain;
 pub(in crate::filter) mod facts;
 mod goal;
 pub mod head_tail;
-mod kept_atoms;
 mod level_options;
 mod levels;
 mod optimize;

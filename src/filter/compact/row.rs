@@ -2,14 +2,16 @@
 //! long kept messages, and may cut an exchange after its request.
 
 use super::goal::CompactionGoal;
-use super::kept_atoms::KeptAtoms;
 use super::options::{CompactOptions, CompactOverflow};
 use super::prefix::{self, SummaryLimit};
 use super::spend::{self, KeptAtom};
-use super::state::{AtomLevel, CompactionState, summary_cost};
+use super::state::{AtomLevel, CompactionState, ViewEntry, summary_cost};
 use super::step::cap::{AnsweredCalls, CAPS, Cap, LOWEST, capped};
 use super::step::mask;
+use super::step::media::newest_user;
 use super::{facts, summary};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Role};
 use std::collections::HashSet;
 
 /// Whether the options allow shortening messages and dropping the others.
@@ -30,6 +32,20 @@ const SPARE: u64 = 20;
 /// leaves few tokens.
 const MANY: usize = 10_000;
 
+/// The message groups that are kept in any case.
+struct KeptAtoms {
+    /// The newest request, unless it is pinned.
+    request: Option<usize>,
+    /// The newest request, pinned or not; the newest groups begin after it.
+    asked: Option<usize>,
+    /// The newest groups, which can only be kept together, oldest first.
+    newest: Vec<usize>,
+    /// Whether the row may begin at each group; in an open tool loop with reasoning, only at groups with reasoning.
+    begins: Vec<bool>,
+    /// Tokens of the groups that cannot change.
+    fixed: u64,
+}
+
 /// Drops the messages that do not fit, and summarizes them.
 pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
     let Some(budget) = target.tokens() else { return };
@@ -47,67 +63,28 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         .values()
         .map(|owner| (owner.caller, owner.nth))
         .collect();
-    let mut places = KeptAtoms::of(work);
-    // No model has seen these messages: drop them only for a summary, and only if the budget cannot be reached otherwise, or
-    // if the earlier summary, which may quote such messages, would be lost.
-    let mut with_all = None;
-    if places.has_unseen() && options.steps.summary {
-        let lowest = |atom| shortened_atom(work, options, &answered, atom, Some(LOWEST)).tokens;
-        if work.aside() + places.fixed + places.all().map(lowest).sum::<u64>() <= budget {
-            choose(work, options, target, &places, (&answered, start.as_ref()));
-            let is_met = target.is_met(work);
-            if is_met && (start.is_none() || !work.has_lost_summary()) {
-                return;
-            }
-            with_all = is_met.then(|| work.clone());
-            reset(work, start.as_ref());
-        }
-        places.release_unseen();
-    }
-    choose(work, options, target, &places, (&answered, start.as_ref()));
-    if let Some(with_all) = with_all
-        && (work.summary.is_none() || !target.is_met(work))
-    {
-        *work = with_all;
-    }
-}
-
-/// Undoes a choice: messages that it shortened remain so without `start`.
-fn reset<'s>(work: &mut CompactionState<'s>, start: Option<&CompactionState<'s>>) {
-    match start {
-        Some(start) => work.clone_from(start),
-        None => work.take_back(),
-    }
-    work.remove_new_summary();
-}
-
-/// Keeps these groups, in their shortest form if no other fits, and as many others as fit. `start` is a copy of the
-/// state, if it has few items.
-fn choose<'s>(
-    work: &mut CompactionState<'s>,
-    options: &CompactOptions,
-    target: &CompactionGoal,
-    places: &KeptAtoms,
-    (answered, start): (&AnsweredCalls, Option<&CompactionState<'s>>),
-) {
-    let Some(budget) = target.tokens() else { return };
+    let places = kept_atoms(work);
     let room = budget.saturating_sub(work.aside() + places.fixed);
-    let lowest = |atom| shortened_atom(work, options, answered, atom, Some(LOWEST));
-    let shortest: Vec<KeptAtom> = places.all().map(lowest).collect();
-    let least: u64 = shortest.iter().map(|kept| kept.tokens).sum();
+    let floor: Vec<KeptAtom> = places
+        .request
+        .iter()
+        .chain(&places.newest)
+        .map(|atom| shortened_atom(work, options, &answered, *atom, Some(LOWEST)))
+        .collect();
+    let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
     // A consolidated summary is smaller than the earlier records: consolidate only if those could have been kept.
     let limit = SummaryLimit::of(work, options, Some(budget));
     let freed = work.summary_item.map_or(0, |at| work.items[at].before);
     work.exchanges_summary = matches!(limit, Some(SummaryLimit::One(_))) && least + freed <= room;
     let summary = summary_reserve(work, options, limit, (room.saturating_sub(least), room));
-    let fit = |work: &mut CompactionState<'_>, summary: u64| {
+    let choose = |work: &mut CompactionState<'_>, summary: u64| {
         let room = (room.saturating_sub(summary), least);
-        if let Some(row) = row(work, options, answered, places, room) {
-            apply(work, places, row);
-            fill(work, options, target, places);
+        if let Some(row) = row(work, options, &answered, &places, room) {
+            apply(work, &places, row);
+            fill(work, options, target, &places);
         }
     };
-    fit(work, summary);
+    choose(work, summary);
     if target.is_met(work) {
         let Some(start) = start else { return };
         // A summary that needs less than its reserve leaves the rest to messages.
@@ -117,24 +94,26 @@ fn choose<'s>(
             && work.now().messages < start.now().messages
         {
             let mut again = start.clone();
-            fit(&mut again, needs);
+            choose(&mut again, needs);
             let is_summarized = again.summary.is_some() || work.summary.is_none();
             if target.is_met(&again) && again.total > work.total && is_summarized {
                 *work = again;
             }
         }
+        let atoms = places.request.iter().chain(places.newest.iter().rev()).copied();
+        let first = places.newest.first().copied().or(places.asked).unwrap_or(0);
         spend::run(
             work,
-            start,
+            &start,
             budget,
-            places.all().chain(places.others()),
-            &|atom, cap| shortened_atom(start, options, answered, atom, cap),
+            atoms.chain((0..first).rev()),
+            &|atom, cap| shortened_atom(&start, options, &answered, atom, cap),
         );
         return;
     }
     work.exchanges_summary = false;
-    apply(work, places, shortest);
-    fill(work, options, target, places);
+    apply(work, &places, floor);
+    fill(work, options, target, &places);
     if !target.is_met(work) {
         work.drop_summary();
     }
@@ -202,6 +181,111 @@ fn summary_reserve(
     let bytes = facts::bytes(work, most.saturating_mul(3)) + before;
     let need = (bytes / 3).saturating_add(summary_cost(work.counter, "") + 64);
     need.min(most).max(standing)
+}
+
+/// Whether a message has a thinking block, which Anthropic requires where a tool loop begins.
+fn has_thinking(message: &Message<'_>) -> bool {
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    parts.unwrap_or_default().into_iter().any(|part| {
+        let kind = json::member_text(part, "type");
+        kind.is_some_and(|kind| kind == "thinking" || kind == "redacted_thinking")
+    })
+}
+
+fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
+    let there = |atom: &usize| work.atoms[*atom].level < AtomLevel::Digest;
+    let fixed: Vec<usize> = (0..work.atoms.len())
+        .filter(|atom| there(atom) && (work.atoms[*atom].pinned || work.waits(*atom)))
+        .collect();
+    let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
+    // Without a request, use the last user message of any category: a view begins with a user message.
+    let asked = newest_user(work).or_else(|| work.items.iter().rposition(ViewEntry::is_user));
+    let asked = asked.and_then(|at| work.items[at].atom).filter(there);
+    let request = asked.filter(free);
+    // Without a pinned request either, the first of the newest groups takes its place.
+    let after = asked.map_or(0, |atom| atom + 1);
+    let reasons = |atom: usize, is_one: fn(&Message<'_>) -> bool| {
+        let mut items = work.atoms[atom].items.iter();
+        items.any(|at| {
+            work.message(*at)
+                .is_some_and(|message| message.role() == Role::Assistant && is_one(&message))
+        })
+    };
+    let open: Vec<usize> = (after..work.atoms.len()).filter(there).collect();
+    // If the loop has thinking blocks, do not begin it at reasoning that only another provider can read.
+    let is_one = match open.iter().any(|atom| reasons(*atom, has_thinking)) {
+        true => has_thinking,
+        false => |message: &Message<'_>| message.reasoning.is_some(),
+    };
+    let reasons = |atom: usize| reasons(atom, is_one);
+    let loops = open.iter().any(|atom| reasons(*atom));
+    let begins: Vec<bool> = (0..work.atoms.len())
+        .map(|atom| atom < after || !loops || reasons(atom))
+        .collect();
+    // If the last group is fixed, no other group counts as newest, unless a loop is open.
+    let last = (after..work.atoms.len()).rev().find(there);
+    let last = match last.filter(free) {
+        None if loops => (after..work.atoms.len()).rev().find(free),
+        last => last,
+    };
+    // If an open loop has fixed groups, keep all of its groups.
+    let parted = loops && fixed.iter().any(|atom| *atom >= after);
+    let first = match parted {
+        true => (after..work.atoms.len()).find(free),
+        false => last.and_then(|last| (after..=last).rev().find(|atom| begins[*atom] && free(atom))),
+    };
+    let mut newest: Vec<usize> = match (first.or(last), last) {
+        (Some(first), Some(last)) => (first..=last).filter(free).collect(),
+        _ => Vec::new(),
+    };
+    // The model has not seen user and context messages after the newest reply.
+    let replies = |atom: &usize| {
+        let mut items = work.atoms[*atom].items.iter();
+        items.any(|at| {
+            work.items[*at]
+                .traits
+                .is_some_and(|traits| traits.role == Role::Assistant)
+        })
+    };
+    let seen = (0..work.atoms.len())
+        .rev()
+        .find(replies)
+        .map_or(0, |atom| atom + 1);
+    let happened = |atom: &usize| work.items[work.atoms[*atom].items[0]].is_user();
+    newest.extend(
+        (seen..work.atoms.len()).filter(|atom| free(atom) && happened(atom) && Some(*atom) != request),
+    );
+    // A late result may come last, long after its call, which may follow a question of its own. The same holds for a
+    // call that waits for another result.
+    let end = work.items.iter().rev().find_map(|entry| entry.atom);
+    let end = end.filter(|atom| free(atom) && Some(*atom) != request);
+    newest.extend(end);
+    let before = |atom: &usize| asked.is_some_and(|asked| *atom < asked);
+    let waits = fixed.iter().copied().find(|atom| !work.atoms[*atom].pinned);
+    if let Some(first) = waits.into_iter().chain(end).filter(before).min() {
+        newest.extend((0..first).rev().find(|atom| there(atom) && happened(atom)));
+        newest.retain(free);
+    }
+    // A call after the request and before later events would belong to the open turn, in which some
+    // providers want calls signed.
+    let happened = work.items.iter().rposition(ViewEntry::is_user);
+    let happened = happened.and_then(|at| work.items[at].atom).filter(free);
+    let parted = |last: &usize| {
+        let mut stays = newest.iter().chain(&fixed);
+        stays.any(|atom| (after..*last).contains(atom) && work.atoms[*atom].items.len() > 1)
+    };
+    newest.extend(happened.filter(|last| Some(*last) != request && parted(last)));
+    newest.sort_unstable();
+    newest.dedup();
+    KeptAtoms {
+        request,
+        asked,
+        newest,
+        begins,
+        fixed: fixed.iter().map(|atom| work.atom_tokens(*atom)).sum(),
+    }
 }
 
 /// A message group shortened to a cap; without a cap, unchanged.
@@ -278,20 +362,21 @@ fn row(
         })
     };
     let mut row = Vec::new();
-    for atom in places.all() {
+    for atom in places.request.iter().chain(places.newest.iter().rev()) {
         // `least` already includes the smallest form of this group.
-        left += lowest(atom);
-        let kept = fit(atom, left)?;
+        left += lowest(*atom);
+        let kept = fit(*atom, left)?;
         left -= kept.tokens;
         row.push(kept);
     }
+    let first = places.newest.first().copied().or(places.asked).unwrap_or(0);
     let mut more = Vec::new();
     let mut whole = 0;
     let free = |atom: &usize| {
         let kept = &work.atoms[*atom];
         kept.level < AtomLevel::Digest && !kept.pinned && Some(*atom) != places.request
     };
-    for atom in places.others().filter(free) {
+    for atom in (0..first).rev().filter(free) {
         if work.waits(atom) {
             continue;
         }

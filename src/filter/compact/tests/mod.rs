@@ -19,5 +19,4 @@ mod spare;
 mod stays;
 mod texts;
 mod twice;
-mod unseen;
 pub(in crate::filter) mod validity;

@@ -5,7 +5,7 @@ use super::case::{Case, Done};
 use super::choices::Wish;
 use crate::model::session::Session;
 
-pub fn compacted(lines: &[String], share: u64) -> (Case, Done, u64, u64) {
+fn compacted(lines: &[String], share: u64) -> (Case, Done, u64, u64) {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
     let wish = Wish {
@@ -21,7 +21,7 @@ pub fn compacted(lines: &[String], share: u64) -> (Case, Done, u64, u64) {
     (case, done, now, budget)
 }
 
-pub fn said(role: &str, text: &str) -> String {
+fn said(role: &str, text: &str) -> String {
     format!(r#"{{"role":"{role}","content":"{text}"}}"#)
 }
 

@@ -14,6 +14,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// Most threads that check. To read and write takes a third of the time of one of them.
 const CHECKERS: usize = 3;
 
+/// Bytes that one thread copies first: a thread has memory of its own, and is worth it for large files.
+const SMALL: u64 = 6 << 20;
+
 /// Blocks with their offsets for a thread, and the blocks that it has checked with the number of their lines if all are
 /// sound.
 type Checker = (Sender<(Block, u64)>, Receiver<(Block, Option<u64>)>);
@@ -56,11 +59,10 @@ struct BlockWriter<'w, 'l> {
 
 impl BlockWriter<'_, '_> {
     fn copy(&mut self, input: &mut dyn BlockReader, reads_ahead: bool) -> anyhow::Result<()> {
-        // One block is no work for several threads.
         let mut block = Block::default();
         loop {
             let after = self.read(input, &mut block)?;
-            if after == AfterBlock::More && reads_ahead {
+            if after == AfterBlock::More && reads_ahead && self.place.offset > SMALL {
                 return self.copy_on_threads(input, block);
             }
             self.write(&block, sound_lines(block.lines(), self.place.offset))?;

@@ -42,10 +42,9 @@ const COLUMNS: [Column; 5] = [
 /// Shrink a session to a token budget
 ///
 /// Shortens, elides, summarizes or drops the least informative messages until the view fits --budget. Keeps system
-/// messages, pinned messages and the newest request; keeps tool calls together with their results. Summarizes user
-/// messages after the newest reply only if the budget cannot be reached otherwise. In the store, the change is one event
-/// that `restore` undoes; otherwise prints the smaller session. If the budget cannot be reached, nothing changes and the
-/// status is 1.
+/// messages, pinned messages and the newest request; keeps tool calls together with their results. In the store, the
+/// change is one event that `restore` undoes; otherwise prints the smaller session. If the budget cannot be reached,
+/// nothing changes and the status is 1.
 ///
 /// Without strategy options, all strategies are used (--optimize). With strategy options, only those are used, in the
 /// order of --tiered.
