@@ -49,9 +49,13 @@ pub fn restore_session(
     };
     let restore = |is_dry| copies.restore_files(&kept, &base, keeps_times, is_dry);
     let missing = restore(true);
-    // Where nothing is missing, nothing is written into the session, which may be running.
+    // Where nothing is missing, nothing is written into the session, which may be running: a killed run may have restored
+    // its files, which are only synced.
     if missing.as_ref().is_ok_and(Vec::is_empty) {
-        return row;
+        return match restore(is_dry) {
+            Ok(_) => row,
+            Err(error) => row.failed(&error),
+        };
     }
     // A directory that does not exist is created in one that may be of another user.
     let latest = kept.latest();
