@@ -62,22 +62,17 @@ impl LossSet {
     /// No losses.
     pub const NONE: LossSet = LossSet(0);
 
-    /// The losses of a writer for most programs, which name the model and keep calls, results and whole messages.
-    pub const USUAL: LossSet = LossSet::of(&[
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
+    /// The losses of a writer for most programs, which name the model and keep calls, results and whole messages. Every
+    /// writer that states this set can lose a kind that is added.
+    pub const USUAL: LossSet = LossSet::of(&Loss::ALL).without(&[
+        Loss::Model,
+        Loss::Summary,
+        Loss::Message,
+        Loss::Orphan,
+        Loss::Number,
+        Loss::Branch,
+        Loss::Sidechain,
+        Loss::Order,
     ]);
 
     /// These kinds.

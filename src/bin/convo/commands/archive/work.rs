@@ -52,7 +52,7 @@ impl HomePart {
         self.lost = self.files.keys().filter(is_lost).cloned().collect();
     }
 
-    /// Whether a file is no longer in this home.
+    /// Whether a file was deleted from this home.
     fn has_deleted(&self, line: &ManifestLine) -> bool {
         // Sessions of a database that another run reads are unknown to this one.
         let is_read = || match (&self.databases, line.path.parent()) {

@@ -21,8 +21,8 @@ const SMALL: u64 = 6 << 20;
 /// sound.
 type Checker = (Sender<(Block, u64)>, Receiver<(Block, Option<u64>)>);
 
-/// Copies the lines of an input unchanged, and reports damage. With `reads_ahead`, further blocks are read before the
-/// first is written: not from a pipe, whose writer may be waiting for what is written.
+/// Copies the lines of an input unchanged, and reports damage. With `reads_ahead`, reads further blocks before it writes the
+/// first. The writer of a pipe may wait for output before it sends more, so pipes are not read ahead.
 pub fn copy(
     context: &Context,
     label: &str,
@@ -50,7 +50,7 @@ struct BlockWriter<'w, 'l> {
     label: &'w str,
     strict: bool,
     lines: &'w mut LineWriter<'l>,
-    /// The end of what was written.
+    /// Position after the written lines.
     place: Position,
     /// Whether there was a record.
     is_begun: bool,
@@ -111,7 +111,7 @@ impl BlockWriter<'_, '_> {
                     }
                 };
             }
-            // What was read before an error comes before it.
+            // After a read error, write the blocks before it first.
             while received < sent
                 && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
             {

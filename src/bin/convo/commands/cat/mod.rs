@@ -395,7 +395,7 @@ fn is_regular_file(input: &Input) -> bool {
     }
 }
 
-/// Copies records; what is to be reported is in the report.
+/// Copies records, and adds findings to the report.
 fn copy_records(
     context: &Context,
     label: &str,
