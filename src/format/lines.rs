@@ -56,7 +56,7 @@ impl<R: Read> ByteLines<R> {
     }
 }
 
-/// Size of a block in bytes: many lines, and small beside a processor's cache.
+/// Size of a block in bytes: many lines, and smaller than a processor's cache.
 pub const BLOCK_SIZE: usize = 512 * 1024;
 
 /// Complete lines of an input; its memory is used again for the next ones.
@@ -78,23 +78,34 @@ impl Block {
 pub enum AfterBlock {
     /// More lines can be read at once.
     More,
-    /// The input has no more bytes now: its writer may be waiting for what was written so far.
+    /// The input has no more bytes now. Its writer may wait for output before it sends more.
     Pause,
     /// The end of the input.
     End,
 }
 
-/// An input that is read in blocks of lines.
-pub trait BlockReader {
-    /// Reads the next complete lines into `block`: about 512 KiB, or what the input has.
+/// The lines of some bytes, each with its newline, which the last one may lack.
+pub fn each_line(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let open = bytes
+        .last()
+        .is_some_and(|last| *last != b'\n')
+        .then_some(bytes.len());
+    let ends = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1);
+    let mut begin = 0;
+    ends.chain(open).map(move |end| {
+        let line = &bytes[begin..end];
+        begin = end;
+        line
+    })
+}
+
+impl<R: Read> ByteLines<R> {
+    /// Reads the next complete lines into `block`: about [`BLOCK_SIZE`] bytes, or what the input has. Their positions are the
+    /// caller's to count.
     ///
     /// # Errors
     /// Read errors.
-    fn next_block(&mut self, block: &mut Block) -> io::Result<AfterBlock>;
-}
-
-impl<R: Read> BlockReader for ByteLines<R> {
-    fn next_block(&mut self, block: &mut Block) -> io::Result<AfterBlock> {
+    pub fn next_block(&mut self, block: &mut Block) -> io::Result<AfterBlock> {
         let buffer = &mut block.buffer;
         let open = self.window.bytes();
         let mut end = open.len();

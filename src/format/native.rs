@@ -1,6 +1,6 @@
 //! The native format: a stream of records, one per line, which are passed on unchanged.
 
-use super::lines::{BlockReader, ByteLines};
+use super::lines::{AfterBlock, Block, ByteLines, each_line};
 use super::packed;
 use super::report::Report;
 use super::{FormatSpec, ReadFn, Reader, SessionCount};
@@ -10,7 +10,7 @@ use crate::model::json::{self, quoted};
 use crate::model::key;
 use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// The description of the format. It has no writer, because its sessions are written from their lines.
 pub const FORM: FormatSpec = FormatSpec {
@@ -92,8 +92,11 @@ impl<R: Read> Reader for NativeReader<R> {
         Ok(Some(record))
     }
 
-    fn blocks(&mut self) -> Option<&mut dyn BlockReader> {
-        self.packed.is_done().then_some(&mut self.lines)
+    fn next_block(&mut self, block: &mut Block) -> io::Result<Option<AfterBlock>> {
+        match self.packed.is_done() {
+            true => self.lines.next_block(block).map(Some),
+            false => Ok(None),
+        }
     }
 }
 
@@ -101,28 +104,20 @@ impl<R: Read> Reader for NativeReader<R> {
 /// neither damaged nor packed nor of a newer version. `at` is the offset of the block in its input.
 pub fn sound_lines(block: &[u8], at: u64) -> Option<u64> {
     std::str::from_utf8(block).ok()?;
-    let (mut begin, mut lines) = (0, 0);
-    let ends = memchr::memchr_iter(b'\n', block).map(|end| end + 1);
-    let open = (block.last().is_some_and(|last| *last != b'\n')).then_some(block.len());
-    for end in ends.chain(open) {
-        lines += 1;
-        let place = Position {
-            line: lines,
-            offset: at + begin as u64,
-        };
-        match Record::reparse(&block[begin..end], place).kind {
-            Line::Message(_) => {}
-            Line::Event(event) if event.is_header() => {
-                newer_version(event.raw).is_none().then_some(())?;
-            }
-            Line::Event(event) if event.name() != packed::TYPE => {}
+    let mut place = Position { line: 0, offset: at };
+    for line in each_line(block) {
+        place.line += 1;
+        let record = Record::reparse(line, place);
+        place.offset += line.len() as u64;
+        let is_sound = match record.kind {
+            Line::Message(_) => true,
             // A blank line is not JSON.
-            _ if block[begin..end].trim_ascii().is_empty() => {}
-            _ => return None,
-        }
-        begin = end;
+            Line::Unreadable(_) => line.trim_ascii().is_empty(),
+            _ => packed::packed_event(&record).is_none() && check(&record, &mut Report::default()).is_ok(),
+        };
+        is_sound.then_some(())?;
     }
-    Some(lines)
+    Some(place.line)
 }
 
 /// The lines of a packed session, and its position.
@@ -139,10 +134,9 @@ impl Packed {
     }
 
     fn next(&mut self, report: &mut Report) -> Result<Record<'_>> {
-        let rest = &self.lines[self.at..];
-        let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
-        self.at += length;
-        let record = Record::parse(&rest[..length], self.place);
+        let line = each_line(&self.lines[self.at..]).next().unwrap_or_default();
+        self.at += line.len();
+        let record = Record::parse(line, self.place);
         check(&record, report)?;
         Ok(record)
     }

@@ -5,7 +5,9 @@
 //! `sha256`; it is not part of the session.
 
 use super::base64::{self, Base64Style};
+use super::lines::each_line;
 use crate::error::Position;
+use crate::model::event::Event;
 use crate::model::json::{self, Dialect};
 use crate::model::record::{Record, RecordKind};
 use crate::model::session::Session;
@@ -13,11 +15,16 @@ use memchr::memmem;
 use std::io::{self, Write};
 
 /// The type of such a line.
-pub(super) const TYPE: &str = "packed";
+const TYPE: &str = "packed";
+
+/// The event of a packed session; `None` if the record is not one.
+pub(super) fn packed_event<'r>(record: &'r Record<'_>) -> Option<&'r Event<'r>> {
+    record.event().filter(|event| event.name() == TYPE)
+}
 
 /// The lines of a packed session, each with its newline; `None` if the record is not one, or damaged.
 pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
-    let event = record.event().filter(|event| event.name() == TYPE)?;
+    let event = packed_event(record)?;
     let records = json::elements(json::member(event.raw, "records")?, Dialect::Strict)?;
     let mut lines = Vec::with_capacity(event.raw.len());
     for element in records {
@@ -41,13 +48,8 @@ pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
 /// Whether unpacked lines are a session without a header. A single line that is not an object was packed to be one, see
 /// [`Objects`].
 pub fn is_headless(lines: &[u8]) -> bool {
-    let record = Record::parse(
-        lines
-            .split_inclusive(|byte| *byte == b'\n')
-            .next()
-            .unwrap_or_default(),
-        Position { line: 1, offset: 1 },
-    );
+    let first = each_line(lines).next().unwrap_or_default();
+    let record = Record::parse(first, Position { line: 1, offset: 1 });
     let is_header = record.event().is_some_and(|event| event.is_header());
     let is_restored = lines.len() == record.full.len() && matches!(record.kind, RecordKind::Unreadable(_));
     !is_header && !is_restored
@@ -56,8 +58,7 @@ pub fn is_headless(lines: &[u8]) -> bool {
 /// Removes the hash of a packed session whose line was changed; returns other lines as they are.
 pub fn without_hash(line: Vec<u8>) -> Vec<u8> {
     let record = Record::parse(&line, Position { line: 1, offset: 1 });
-    let packed = record.event().filter(|event| event.name() == TYPE);
-    let without = packed.and_then(|packed| {
+    let without = packed_event(&record).and_then(|packed| {
         json::member(packed.raw, "sha256")?;
         json::with_members(packed.raw, &[("sha256", None)]).ok()
     });
@@ -102,9 +103,8 @@ pub fn begins_packed(head: &[u8]) -> bool {
     if matches!(record.kind, RecordKind::Unreadable(_)) {
         return is_packed(line); // longer than the head, or damaged
     }
-    let event = record.event().filter(|event| event.name() == TYPE);
-    let records =
-        event.and_then(|event| json::elements(json::member(event.raw, "records")?, Dialect::Strict));
+    let records = packed_event(&record)
+        .and_then(|event| json::elements(json::member(event.raw, "records")?, Dialect::Strict));
     records.is_some_and(|records| records.len() > 1 || records.iter().any(|first| first.starts_with(b"{")))
 }
 

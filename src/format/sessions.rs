@@ -1,6 +1,6 @@
 //! Streams of sessions: read from an input one at a time, and converted to a record stream.
 
-use super::lines::BlockReader;
+use super::lines::{AfterBlock, Block};
 use super::report::Report;
 use crate::error::{Error, Result};
 use crate::model::record::{Record, RecordKind};
@@ -165,8 +165,11 @@ pub trait Reader {
     /// The next record, which borrows the reader's buffer. Problems go to the report.
     fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>>;
 
-    /// The input from the next record on, if its lines are the records: then they can be checked and copied in blocks.
-    fn blocks(&mut self) -> Option<&mut dyn BlockReader> {
-        None
+    /// Reads the next lines into `block`, if the lines of the input are its records; otherwise returns `None`.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn next_block(&mut self, _: &mut Block) -> io::Result<Option<AfterBlock>> {
+        Ok(None)
     }
 }

@@ -8,6 +8,7 @@ use crate::input::input_source;
 use crate::output::count_of;
 use convo::error::{Error, ErrorKind, Position};
 use convo::format::detect::{self, Hints};
+use convo::format::lines::each_line;
 use convo::format::packed::{is_packed, unpack};
 use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader, native};
@@ -331,11 +332,7 @@ fn more(bytes: &mut Vec<u8>) -> std::io::Result<usize> {
 /// The lines of a group, those of packed sessions among them, and where they stand.
 fn split<'g>(group: &'g [u8], at: &mut Position) -> Vec<(Cow<'g, [u8]>, Position)> {
     let mut lines = Vec::new();
-    let mut begin = 0;
-    while begin < group.len() {
-        let length = memchr::memchr(b'\n', &group[begin..]).map_or(group.len() - begin, |end| end + 1);
-        let full = &group[begin..begin + length];
-        begin += length;
+    for full in each_line(group) {
         let place = Position {
             line: at.line + 1,
             offset: at.offset,
@@ -353,8 +350,7 @@ fn split<'g>(group: &'g [u8], at: &mut Position) -> Vec<(Cow<'g, [u8]>, Position
                     offset: place.offset.max(1),
                     ..place
                 };
-                let held = held.split_inclusive(|byte| *byte == b'\n');
-                lines.extend(held.map(|line| (line.to_vec().into(), inside)));
+                lines.extend(each_line(&held).map(|line| (line.to_vec().into(), inside)));
             }
             None => lines.push((full.into(), place)),
         }

@@ -1,55 +1,35 @@
-//! Copies a record stream in blocks of lines, which other threads check while this one reads and writes.
+//! Copies a record stream: line by line, or in blocks of lines, which other threads check while this one reads and writes.
 
-use super::copy_records;
+use crate::args::Input;
 use crate::context::Context;
-use crate::errors::named;
+use crate::errors::{named, stopped};
 use convo::error::{Error, Position};
 use convo::filter::materialize::LineWriter;
-use convo::format::lines::{AfterBlock, BLOCK_SIZE, Block, BlockReader};
+use convo::format::Reader;
+use convo::format::lines::{AfterBlock, BLOCK_SIZE, Block};
 use convo::format::native::{NativeReader, sound_lines};
 use convo::format::report::Report;
 use convo::model::threads::cores;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
 
-/// Most threads that check. To read and write takes a third of the time of one of them.
+/// Maximum number of threads that check. One thread reads and writes as fast as three check.
 const CHECKERS: usize = 3;
 
-/// Bytes that one thread copies first: a thread has memory of its own, and is worth it for large files.
+/// Bytes that one thread copies first: each further thread takes memory, which only large files justify.
 const SMALL: u64 = 6 << 20;
 
-/// Blocks with their offsets for a thread, and the blocks that it has checked with the number of their lines if all are
-/// sound.
-type Checker = (Sender<(Block, u64)>, Receiver<(Block, Option<u64>)>);
+/// Findings that are printed together, so that a file full of damage takes constant memory.
+const MANY: usize = 4096;
 
-/// Copies the lines of an input unchanged, and reports damage. With `reads_ahead`, reads further blocks before it writes the
-/// first. The writer of a pipe may wait for output before it sends more, so pipes are not read ahead.
-pub fn copy(
-    context: &Context,
-    label: &str,
+/// Copies a record stream unchanged.
+pub struct StreamCopy<'c, 'l> {
+    context: &'c Context,
+    input: &'c Input,
+    label: &'c str,
+    /// Whether to stop before the first damaged line.
     strict: bool,
-    reads_ahead: bool,
-    input: &mut dyn BlockReader,
-    lines: &mut LineWriter<'_>,
-) -> anyhow::Result<()> {
-    let mut writer = BlockWriter {
-        context,
-        label,
-        strict,
-        lines,
-        place: Position { line: 0, offset: 0 },
-        is_begun: false,
-        report: Report::default(),
-    };
-    let done = writer.copy(input, reads_ahead);
-    context.output.report(label, &mut writer.report);
-    done
-}
-
-struct BlockWriter<'w, 'l> {
-    context: &'w Context,
-    label: &'w str,
-    strict: bool,
-    lines: &'w mut LineWriter<'l>,
+    lines: LineWriter<'l>,
     /// Position after the written lines.
     place: Position,
     /// Whether there was a record.
@@ -57,73 +37,84 @@ struct BlockWriter<'w, 'l> {
     report: Report,
 }
 
-impl BlockWriter<'_, '_> {
-    fn copy(&mut self, input: &mut dyn BlockReader, reads_ahead: bool) -> anyhow::Result<()> {
+impl<'c, 'l> StreamCopy<'c, 'l> {
+    pub fn new(
+        context: &'c Context,
+        input: &'c Input,
+        label: &'c str,
+        strict: bool,
+        lines: LineWriter<'l>,
+    ) -> Self {
+        StreamCopy {
+            context,
+            input,
+            label,
+            strict,
+            lines,
+            place: Position { line: 0, offset: 0 },
+            is_begun: false,
+            report: Report::default(),
+        }
+    }
+
+    /// Copies what the reader reads, and reports damage.
+    pub fn copy(mut self, reader: &mut dyn Reader) -> anyhow::Result<()> {
+        let done = self.copy_blocks(reader);
+        self.context.output.report(self.label, &mut self.report);
+        done
+    }
+
+    fn copy_blocks(&mut self, reader: &mut dyn Reader) -> anyhow::Result<()> {
         let mut block = Block::default();
-        loop {
-            let after = self.read(input, &mut block)?;
-            if after == AfterBlock::More && reads_ahead && self.place.offset > SMALL {
-                return self.copy_on_threads(input, block);
+        while let Some(after) = self.read(reader, &mut block)? {
+            if after == AfterBlock::More && self.place.offset > SMALL && is_regular_file(self.input) {
+                return self.copy_on_threads(reader, block);
             }
             self.write(&block, sound_lines(block.lines(), self.place.offset))?;
             if after == AfterBlock::End {
                 return Ok(());
             }
         }
+        self.copy_records(reader)
     }
 
     /// Copies a block and those after it.
-    fn copy_on_threads(&mut self, input: &mut dyn BlockReader, first: Block) -> anyhow::Result<()> {
+    fn copy_on_threads(&mut self, reader: &mut dyn Reader, first: Block) -> anyhow::Result<()> {
         std::thread::scope(|scope| {
-            let checkers: Vec<Checker> = (0..cores().clamp(1, CHECKERS))
-                .map(|_| {
-                    let (to_check, blocks) = channel();
-                    let (results, checked) = channel();
-                    scope.spawn(move || check(&blocks, &results));
-                    (to_check, checked)
-                })
-                .collect();
-            let mut spare = Vec::new();
-            // Blocks sent and received; each goes to the next thread, so they come back in order.
-            let (mut sent, mut received) = (0, 0);
-            // The bytes of blocks that are not written yet: a long line is written before the next one is read.
-            let (mut offset, most) = (self.place.offset, (2 * checkers.len() * BLOCK_SIZE) as u64);
+            let mut checkers = Checkers::new(scope);
+            let most = (2 * checkers.channels.len() * BLOCK_SIZE) as u64;
+            let mut read = self.place.offset;
+            let mut spare = vec![];
             let mut next = Ok(Some((first, AfterBlock::More)));
             while let Ok(Some((block, after))) = next {
-                let length = block.lines().len() as u64;
-                // Without its receiver, which ends with this function alone, nothing is checked.
-                let _ = checkers[sent % checkers.len()].0.send((block, offset));
-                sent += 1;
-                offset += length;
-                while received < sent
-                    && (after != AfterBlock::More || offset - self.place.offset > most)
-                    && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
+                let begin = read;
+                read += block.lines().len() as u64;
+                checkers.send(block, begin);
+                // A long line is written before the next one is read.
+                while (after != AfterBlock::More || read - self.place.offset > most)
+                    && let Some((block, sound)) = checkers.receive()
                 {
-                    received += 1;
                     self.write(&block, sound)?;
                     spare.push(block);
                 }
+                let mut block = spare.pop().unwrap_or_default();
                 next = match after {
                     AfterBlock::End => Ok(None),
-                    _ => {
-                        let mut block = spare.pop().unwrap_or_default();
-                        self.read(input, &mut block).map(|after| Some((block, after)))
-                    }
+                    _ => self
+                        .read(reader, &mut block)
+                        .map(|after| after.map(|after| (block, after))),
                 };
             }
             // After a read error, write the blocks before it first.
-            while received < sent
-                && let Ok((block, sound)) = checkers[received % checkers.len()].1.recv()
-            {
-                received += 1;
+            while let Some((block, sound)) = checkers.receive() {
                 self.write(&block, sound)?;
             }
             next.map(drop)
         })
     }
 
-    fn read(&self, input: &mut dyn BlockReader, block: &mut Block) -> anyhow::Result<AfterBlock> {
-        let after = input.next_block(block);
+    fn read(&self, reader: &mut dyn Reader, block: &mut Block) -> anyhow::Result<Option<AfterBlock>> {
+        let after = reader.next_block(block);
         Ok(after.map_err(|error| named(Error::io("cannot read", error), self.label))?)
     }
 
@@ -132,25 +123,88 @@ impl BlockWriter<'_, '_> {
         let bytes = block.lines();
         match sound {
             Some(_) => self.lines.write(bytes)?,
-            None => {
-                let mut reader = NativeReader::of_block(bytes, self.place, self.is_begun);
-                let (context, label, report) = (self.context, self.label, &mut self.report);
-                copy_records(context, label, self.strict, &mut reader, self.lines, report)?;
-            }
+            None => self.copy_records(&mut NativeReader::of_block(bytes, self.place, self.is_begun))?,
         }
         self.place.line += sound.unwrap_or_else(|| memchr::memchr_iter(b'\n', bytes).count() as u64);
         self.place.offset += bytes.len() as u64;
         self.is_begun |= !bytes.trim_ascii_start().is_empty();
         Ok(())
     }
+
+    /// Copies records one by one, and adds findings to the report.
+    fn copy_records(&mut self, reader: &mut dyn Reader) -> anyhow::Result<()> {
+        let report = &mut self.report;
+        while let Some(record) = reader.next(report).map_err(|error| named(error, self.label))? {
+            if self.strict && report.is_damaged() {
+                return Err(named(stopped(), self.label).into());
+            }
+            self.lines.write(record.full)?;
+            if report.findings.len() >= MANY {
+                self.context.output.report(self.label, report);
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Checks blocks until no more come.
-fn check(blocks: &Receiver<(Block, u64)>, results: &Sender<(Block, Option<u64>)>) {
-    for (block, begin) in blocks {
-        let sound = sound_lines(block.lines(), begin);
-        if results.send((block, sound)).is_err() {
-            return;
+/// Whether reading the input never waits for another program. The writer of a pipe may wait for output before it sends more,
+/// so blocks of a pipe are not read ahead.
+fn is_regular_file(input: &Input) -> bool {
+    match input {
+        Input::Stdin => rustix::fs::fstat(std::io::stdin())
+            .is_ok_and(|about| rustix::fs::FileType::from_raw_mode(about.st_mode).is_file()),
+        Input::Path(path) => path.is_file(),
+        Input::Name(_) | Input::Row(..) => true,
+    }
+}
+
+/// A block and the number of its lines, if none needs a report.
+type CheckedBlock = (Block, Option<u64>);
+
+/// Threads that check blocks. Each block goes to the next thread, so blocks come back in order.
+struct Checkers {
+    /// Sends a block with its offset to a thread, and receives it from there.
+    channels: Vec<(Sender<(Block, u64)>, Receiver<CheckedBlock>)>,
+    sent: usize,
+    received: usize,
+}
+
+impl Checkers {
+    fn new<'s>(scope: &'s Scope<'s, '_>) -> Checkers {
+        let start = |_| {
+            let (to_check, blocks) = channel::<(Block, u64)>();
+            let (results, checked) = channel();
+            scope.spawn(move || {
+                for (block, begin) in blocks {
+                    let sound = sound_lines(block.lines(), begin);
+                    // Nothing receives blocks after a write error.
+                    let _ = results.send((block, sound));
+                }
+            });
+            (to_check, checked)
+        };
+        Checkers {
+            channels: (0..cores().clamp(1, CHECKERS)).map(start).collect(),
+            sent: 0,
+            received: 0,
         }
+    }
+
+    fn send(&mut self, block: Block, begin: u64) {
+        // A thread that panicked makes the whole copy panic at its end.
+        let _ = self.channels[self.sent % self.channels.len()]
+            .0
+            .send((block, begin));
+        self.sent += 1;
+    }
+
+    /// Waits for the oldest block that was sent; returns `None` if there is none.
+    fn receive(&mut self) -> Option<CheckedBlock> {
+        if self.received == self.sent {
+            return None;
+        }
+        let checked = self.channels[self.received % self.channels.len()].1.recv().ok();
+        self.received += 1;
+        checked
     }
 }

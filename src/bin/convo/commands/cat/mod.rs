@@ -6,7 +6,6 @@ mod sets;
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
 use crate::context::Context;
-use crate::errors::{named, stopped};
 use crate::input::chain_reader;
 use crate::input::follow::follow;
 use crate::input::open::OpenInput;
@@ -17,6 +16,7 @@ use crate::writing::{
     Export, OutputFormat, SessionGroups, SessionWriter, can_write_back, single, with_model, wrap,
     write_records, write_to,
 };
+use blocks::StreamCopy;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::{LineJoiner, LineWriter};
@@ -25,14 +25,11 @@ use convo::filter::sieve::fingerprint;
 use convo::filter::stable::stable;
 use convo::format::packed::HashFn;
 use convo::format::page::PageOptions;
-use convo::format::report::Report;
-use convo::format::{Format, Reader, Stream};
+use convo::format::{Format, Stream};
 use convo::model::session::Session;
 use convo::model::view::View;
 use sets::{SetArgs, SetSelection};
-use std::fs::File;
 use std::io::Write;
-use std::os::fd::AsFd;
 
 /// Print sessions, or convert them to another format
 ///
@@ -277,22 +274,8 @@ impl Cat {
                 return Ok(());
             }
         };
-        let mut lines = LineWriter::new(out);
-        let strict = self.reading.strict;
-        if let Some(blocks) = reader.blocks() {
-            return blocks::copy(
-                context,
-                &label,
-                strict,
-                is_regular_file(input),
-                blocks,
-                &mut lines,
-            );
-        }
-        let mut report = Report::default();
-        let done = copy_records(context, &label, strict, reader.as_mut(), &mut lines, &mut report);
-        context.output.report(&label, &mut report);
-        done
+        let lines = LineWriter::new(out);
+        StreamCopy::new(context, input, &label, self.reading.strict, lines).copy(reader.as_mut())
     }
 
     fn export(
@@ -378,49 +361,6 @@ impl Cat {
         match &self.model {
             Some(model) => with_model(&session, to, model),
             None => Ok(session),
-        }
-    }
-}
-
-/// Whether reading the input never waits for another program.
-fn is_regular_file(input: &Input) -> bool {
-    match input {
-        Input::Stdin => std::io::stdin()
-            .as_fd()
-            .try_clone_to_owned()
-            .and_then(|stdin| File::from(stdin).metadata())
-            .is_ok_and(|about| about.is_file()),
-        Input::Path(path) => std::fs::metadata(path).is_ok_and(|about| about.is_file()),
-        Input::Name(_) | Input::Row(..) => true,
-    }
-}
-
-/// Copies records, and adds findings to the report.
-fn copy_records(
-    context: &Context,
-    label: &str,
-    strict: bool,
-    reader: &mut dyn Reader,
-    lines: &mut LineWriter<'_>,
-    report: &mut Report,
-) -> anyhow::Result<()> {
-    loop {
-        let record = match reader.next(report) {
-            Ok(Some(record)) => record,
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(named(error, label).into()),
-        };
-        if report.findings.is_empty() {
-            lines.write(record.full)?;
-            continue;
-        }
-        if strict && report.is_damaged() {
-            return Err(named(stopped(), label).into());
-        }
-        lines.write(record.full)?;
-        // Report in batches, so that a file full of damage takes constant memory.
-        if report.findings.len() >= 4096 {
-            context.output.report(label, report);
         }
     }
 }
