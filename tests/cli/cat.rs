@@ -342,6 +342,21 @@ fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
         .status(0)
         .gives(unpacked.join("\n"));
 
+    // A packed session without a header joins the session before it, which may have begun blocks ago.
+    let headless = lines[1..2000].iter();
+    let headless: Vec<_> = headless
+        .map(|line| format!("{{\"type\":\"packed\",\"records\":[{line}]}}"))
+        .collect();
+    env.write("headless.jsonl", headless.join("\n"));
+    let run = env
+        .run(&["cat", "-v", "--unpack", "headless.jsonl"])
+        .status(65)
+        .gives(lines[1..2000].join("\n") + "\n");
+    assert_eq!(
+        run.stderr.matches("packed session without a header").count(),
+        1998
+    );
+
     let mut newer = lines.clone();
     newer[3000] = "{\"type\":\"session\",\"version\":99,\"id\":\"next\"}".to_string();
     env.write("newer.jsonl", newer.join("\n"));
@@ -372,4 +387,40 @@ fn long_lines_are_copied_completely() {
         env.run(&["cat", "long.jsonl"]).fine().gives(&text);
         env.pipe(&["cat", "--strict"], &text).fine().gives(&text);
     }
+}
+
+/// A program that waits for the answer to a line before it sends the next one must not wait forever.
+#[test]
+fn a_line_is_passed_on_before_more_input_comes() {
+    let env = Env::new();
+    let mut child = env
+        .command(&["cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    // Large enough to be detected without more input, and the last one as long as several blocks.
+    let lines = [100_000, 1 << 19, 1 << 20, 1 << 21].map(|length: usize| {
+        let head = "{\"role\":\"user\",\"content\":\"";
+        format!("{head}{}\"}}\n", "x".repeat(length - head.len() - 3))
+    });
+    let expected = lines.clone();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in expected {
+            let mut read = vec![0; line.len()];
+            let is_read = stdout.read_exact(&mut read).is_ok() && read == line.as_bytes();
+            if tell.send(is_read).is_err() {
+                return;
+            }
+        }
+    });
+    for line in lines {
+        stdin.write_all(line.as_bytes()).unwrap();
+        let answer = told.recv_timeout(std::time::Duration::from_secs(20));
+        assert_eq!(answer, Ok(true), "{} bytes", line.len());
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
 }
