@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times the commands that read the sessions of other programs next to their peers on the same bytes: `search` beside `rg` and `jq`,
-`archive` beside `rsync -a`, `agents` and `list --agents` beside `find`. Prints ratios of the smallest times and of the largest memory.
+"""Times the commands that read the sessions of other programs next to other programs on the same bytes: `search` and `rg` or `jq`,
+`archive` and `rsync -a`, `agents` or `list --agents` and `find`. Prints ratios of the smallest times and of the largest memory.
 Usage: benches/homes.py [CONVO]   (default: target/release/convo). MEGABYTES (1000), SESSIONS (10000) and RUNS (3) in the environment."""
 
 import json, os, random, shlex, shutil, subprocess, sys, tempfile, time
@@ -89,9 +89,9 @@ def pair(name, ours, theirs, home, before=(None, None)):
 
 def first_hit(command, home):
     """Milliseconds until the first byte of output."""
+    began = time.monotonic()
     process = subprocess.Popen(["bash", "-c", f"exec {command}"], env={"PATH": os.environ["PATH"], "HOME": str(home)},
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    began = time.monotonic()
     process.stdout.read(1)
     seconds = time.monotonic() - began
     process.stdout.close()
@@ -104,7 +104,7 @@ def main():
         home, work = Path(folder, "home"), Path(folder)
         make(home, sessions, megabytes * 1_000_000)
         logs, quoted = shlex.quote(f"{home}/.claude/projects"), shlex.quote(convo)
-        print(f"convo beside others: {sessions} sessions of Claude Code, {megabytes} MB, best of {runs} runs; convo's memory")
+        print(f"convo and others: {sessions} sessions of Claude Code, {megabytes} MB, best of {runs} runs; convo's memory")
         if shutil.which("rg"):
             for what, options in (("few hits", f"'{RARE}'"), ("many hits", f"'{OFTEN}'"), ("no hit", "'hydraulic pump 0815'"),
                                   ("many hits, -l", f"-l '{OFTEN}'"), ("no hit, -i", "-i 'HYDRAULIC pump 0815'")):

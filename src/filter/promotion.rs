@@ -2,7 +2,7 @@
 
 use super::Stamp;
 use super::materialize::remaining_lines;
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::session::{DerivedLine, Session};
 use crate::model::view::View;
 use crate::tokens::counter;

@@ -3,7 +3,7 @@
 use super::{Plan, Stamp, appended, metadata};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::{Action, Event};
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::session::{Class, Session};
 use std::collections::HashSet;
 

@@ -39,10 +39,9 @@ impl RunningSign {
 pub struct RunningMarkers {
     program: &'static str,
     now: SystemTime,
-    /// The directory of lock files, which are named after sessions.
+    /// The directory of lock files, which are named after sessions: the program holds a lock on them, or they name their
+    /// writer.
     locks: Option<PathBuf>,
-    /// The directory of files that name the writer of a session.
-    leases: Option<PathBuf>,
     /// Sessions and working directories of running processes.
     marks: Vec<(Option<String>, Option<String>)>,
 }
@@ -55,15 +54,15 @@ impl RunningMarkers {
             _ => Vec::new(),
         };
         let living = marks.into_iter().filter(|(pid, ..)| is_alive(*pid));
-        let locks = (home.program.name == "codex").then(|| home.root.join("thread-writer-locks"));
+        let locks = match (home.program.name, home.root.parent()) {
+            ("codex", _) => Some(home.root.join("thread-writer-locks")),
+            ("qwen-code", Some(base)) => Some(base.join("tmp/session-writer-locks")),
+            _ => None,
+        };
         RunningMarkers {
             program: home.program.name,
             now,
             locks,
-            leases: home
-                .root
-                .parent()
-                .map(|base| base.join("tmp/session-writer-locks")),
             marks: living
                 .map(|(_, session, directory)| (session, directory))
                 .collect(),
@@ -135,14 +134,14 @@ impl RunningMarkers {
                     let at = value.get("started_at").and_then(Value::as_f64);
                     pid(value).is_some_and(|pid| is_alive(pid) && was_running(pid, at))
                 };
-                let lease = self.leases.as_ref();
-                let lease = lease.and_then(|leases| claude_code::read(&leases.join(format!("{id}.lock"))));
+                let locks = self.locks.as_ref();
+                let lock = locks.and_then(|locks| claude_code::read(&locks.join(format!("{id}.lock"))));
                 let is_held = |value: &Value| {
                     let start = value["process_start_identity"].as_str();
                     let is_holder = |pid| is_alive(pid) && is_same_process(pid, start);
                     value["state"] != "sealed" && pid(value).is_some_and(is_holder)
                 };
-                status.as_ref().is_some_and(is_serving) || lease.as_ref().is_some_and(is_held)
+                status.as_ref().is_some_and(is_serving) || lock.as_ref().is_some_and(is_held)
             }
             ("copilot-cli", Some(folder)) => {
                 let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -170,6 +170,12 @@ fn index(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
+/// The error of an index whose content must not be replaced.
+fn unknown_index(path: &Path, what: &str) -> Error {
+    let error = Error::new(ErrorKind::Data, format!("{}: {what}", path.display()));
+    error.hint("nothing was changed")
+}
+
 fn gemini(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
     let registry = root.parent().unwrap_or(root).join("projects.json");
     let old = index(&registry)?;
@@ -181,10 +187,7 @@ fn gemini(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
         None | Some(b"") => json!({"projects": {}}),
         Some(text) => {
             let read = serde_json::from_slice(text).ok().filter(is_registry);
-            read.ok_or_else(|| {
-                let error = format!("{}: not a list of projects", registry.display());
-                Error::new(ErrorKind::Data, error).hint("nothing was changed")
-            })?
+            read.ok_or_else(|| unknown_index(&registry, "not a list of projects"))?
         }
     };
     let known = value["projects"][new.project].as_str().map(str::to_string);
@@ -242,11 +245,15 @@ fn continue_ide(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
         "sessionId": new.id, "title": new.title, "dateCreated": milliseconds.to_string(),
         "workspaceDirectory": new.project,
     });
-    let before = old.as_deref().map_or(&b"[]"[..], <[u8]>::trim_ascii_end);
-    // Other entries are not changed.
-    let is_list = serde_json::from_slice::<Vec<Value>>(before);
-    let is_new = |list: &Vec<Value>| !list.iter().any(|known| known["sessionId"] == new.id);
-    let index = is_list.ok().filter(is_new).map(|list| {
+    let before = match old.as_deref().map(<[u8]>::trim_ascii_end) {
+        None | Some(b"") => b"[]",
+        Some(before) => before,
+    };
+    let list = serde_json::from_slice::<Vec<Value>>(before);
+    let list = list.map_err(|_| unknown_index(&path, "not a list of sessions"))?;
+    let is_new = !list.iter().any(|known| known["sessionId"] == new.id);
+    let index = is_new.then(|| {
+        // Other entries are not changed.
         let head = before[..before.len() - 1].trim_ascii_end();
         let comma = if list.is_empty() { "" } else { "," };
         let text = [head, format!("{comma}\n  {entry}\n]\n").as_bytes()].concat();

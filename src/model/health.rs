@@ -13,7 +13,7 @@
 //! These are the states of PenguiFlow. Nothing here reads a clock; callers pass the current time.
 
 use super::event::{Action, Attempt};
-use super::json::{self};
+use super::json;
 use super::message::{Category, Role};
 use super::session::{Class, Session};
 use super::time;

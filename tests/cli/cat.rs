@@ -301,7 +301,7 @@ fn pipes_are_enlarged_when_much_passes() {
     }
 }
 
-/// A file of several blocks, which a second thread checks; what it does not pass is read line by line.
+/// A file of several blocks, which other threads check; a block that they reject is read line by line.
 #[test]
 fn a_large_file_is_copied_and_its_damage_reported_with_its_line() {
     let env = Env::new();
@@ -380,6 +380,8 @@ fn long_lines_are_copied_completely() {
         [1 << 20, 2 << 20, 600],
         [600, (2 << 20) - 601, 700_000],
         [524_287, 524_288, 3_000_000],
+        [7 << 20, 2 << 20, 600],
+        [600, 7 << 20, 3 << 20],
     ] {
         let lines: Vec<String> = lengths.into_iter().chain([50; 20]).map(line).collect();
         let text = lines.join("\n");

@@ -524,16 +524,25 @@ fn an_unreadable_index_is_not_replaced() {
             "{run}"
         );
     }
-    for text in ["{\"projects\":{\"/a\":", "[]", "{\"projects\":[]}"] {
+    let gemini = ("gemini", ".gemini/projects.json", "not a list of projects");
+    let continue_ide = (
+        "continue",
+        ".continue/sessions/sessions.json",
+        "not a list of sessions",
+    );
+    for ((to, index, says), text) in [
+        (gemini, "{\"projects\":{\"/a\":"),
+        (gemini, "[]"),
+        (gemini, "{\"projects\":[]}"),
+        (continue_ide, "[{"),
+        (continue_ide, "{}"),
+    ] {
         let (env, _) = prepared();
-        let index = put(&env, ".gemini/projects.json", text, 3);
-        let run = handoff(&env, &["--to", "gemini", "--install"]);
+        let path = put(&env, index, text, 3);
+        let run = handoff(&env, &["--to", to, "--install"]);
         assert_eq!(run.status, 65, "{run}");
-        assert!(
-            run.stderr.contains("projects.json: not a list of projects"),
-            "{run}"
-        );
-        assert_eq!(std::fs::read_to_string(index).unwrap(), text);
+        assert!(run.stderr.contains(says), "{run}");
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text);
         assert_eq!(files(&home(&env)).len(), 1);
     }
 }

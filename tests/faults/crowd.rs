@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 const WRITERS: usize = 8;
 
-/// How long writers go on until a gc has worked beside them: on a fast machine they end before its first turn.
+/// Longest time that writers continue until a gc has archived messages: on a fast machine they end before its first run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Concurrent appenders with cuts, and a foreign writer in the second half.
@@ -198,7 +198,7 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
         },
     ) {
         tally.bad(format!(
-            "{WRITERS} x {each} appends, foreign writer: {foreign}: {why}"
+            "at least {WRITERS} x {each} appends, foreign writer: {foreign}: {why}"
         ));
     }
     if !collected() {

@@ -132,7 +132,7 @@ fn text(bytes: Vec<u8>) -> String {
 /// Writes the arguments and reads both outputs in separate threads, so that no order of reads and writes blocks.
 fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
     let (tell_given, given) = channel();
-    let (tell_said, stderr) = channel();
+    let (send_stderr, stderr) = channel();
     if let Some(mut input) = child.stdin.take() {
         let line = format!("{arguments}\n");
         // A command may ignore its input.
@@ -146,7 +146,7 @@ fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<
         });
     }
     if let Some(output) = child.stderr.take() {
-        std::thread::spawn(move || tell_said.send(tail(output)));
+        std::thread::spawn(move || send_stderr.send(tail(output)));
     }
     (given, stderr)
 }

@@ -1,4 +1,5 @@
 //! Converts a reply of an API to message records with its metadata.
+
 use crate::retry::RequestFailure;
 use crate::service_error;
 use convo::error::Position;

@@ -7,6 +7,7 @@ use convo::filter::repair::{self, RepairOptions, Repaired};
 use convo::filter::{Plan, Stamp};
 use convo::format::report::Report;
 use convo::format::request;
+use convo::model::event;
 use convo::model::json::ObjectBuilder;
 use convo::model::message::Role;
 use convo::model::session::{Class, Session};
@@ -35,7 +36,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
         let stamp = |_: &str| {
             Ok(Stamp {
                 id: format!("evt_llm{nth}"),
-                at: "1970-01-01T00:00:00Z".to_string(),
+                at: event::EPOCH.to_string(),
             })
         };
         let Repaired { plan, fixed } = repair::plan(&session, &how, stamp)?;

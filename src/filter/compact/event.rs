@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::Stamp;
 use crate::model::event::MessageEdit;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -386,8 +386,7 @@ impl<'s> MessageIdLists<'s> {
         if has_id {
             built.raw("message", body);
         } else {
-            let id = format!("msg_{}", &key::sha256(format!("{event} {nth}").as_bytes())[..16]);
-            let id = [b"\"", id.as_bytes(), b"\""].concat();
+            let id = quoted(&key::id_from("msg_", format!("{event} {nth}")));
             let named = json::with_members(body, &[("id", Some(&id))]);
             built.raw(
                 "message",

@@ -12,7 +12,7 @@ use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::{DocumentSource, Input, SessionReader};
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::key::Derive;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;

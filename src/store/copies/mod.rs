@@ -18,7 +18,8 @@ use super::lock::{Lock, lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -211,13 +212,14 @@ impl ArchivedSession {
     /// The last line of each file, in order of the first ones.
     pub fn latest(&self) -> Vec<&ManifestLine> {
         let mut latest: Vec<&ManifestLine> = Vec::new();
+        let mut places: HashMap<(&Path, &Path), usize> = HashMap::new();
         for line in &self.lines {
-            match latest
-                .iter_mut()
-                .find(|known| known.is_of(&line.home, &line.path))
-            {
-                Some(known) => *known = line,
-                None => latest.push(line),
+            match places.entry((&line.home, &line.path)) {
+                Entry::Occupied(place) => latest[*place.get()] = line,
+                Entry::Vacant(place) => {
+                    place.insert(latest.len());
+                    latest.push(line);
+                }
             }
         }
         latest

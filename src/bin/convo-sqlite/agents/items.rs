@@ -1,8 +1,7 @@
 //! Converts items to messages. Several items may form one message.
 
 use super::super::database::{self, Database, number, utc};
-use super::super::session_lines::NOWHERE;
-use super::super::session_lines::{self, object};
+use super::super::session_lines::{self, NOWHERE, object};
 use super::NAME;
 use super::tables::Tables;
 use convo::error::Result;

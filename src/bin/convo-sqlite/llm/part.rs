@@ -2,7 +2,7 @@
 //! references.
 
 use super::super::database::{self, Database};
-use super::super::session_lines::object;
+use super::super::session_lines::{NOWHERE, object};
 use super::attachment;
 use convo::error::Result;
 use convo::format::report::Report;
@@ -39,7 +39,7 @@ pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec
         let members = payload.as_deref().and_then(object);
         if let (Some(_), None) = (&payload, &members) {
             let what = format!("additional data of a part of {hash} is not a JSON object; skipped");
-            report.damage(super::super::session_lines::NOWHERE, what);
+            report.damage(NOWHERE, what);
         }
         let members = members.unwrap_or_else(|| b"{}".to_vec());
         let (text, members) = resolved(database, text, members, hash, report)?;
@@ -81,7 +81,7 @@ fn resolved(
             Some(content) => whole.push_str(&content),
             None => {
                 let what = format!("a text of {hash} refers to the missing fragment {id}");
-                report.damage(super::super::session_lines::NOWHERE, what);
+                report.damage(NOWHERE, what);
             }
         }
     }

@@ -2,8 +2,7 @@
 //! message is not on the chain of the thread belongs to an abandoned branch.
 
 use super::super::database::{self, Database, number};
-use super::super::session_lines::NOWHERE;
-use super::super::session_lines::{self, LineageMember, object};
+use super::super::session_lines::{self, LineageMember, NOWHERE, object};
 use super::super::system::SystemRow;
 use super::message::{self, OpenCallIds, StoredMessage, TurnMetadata};
 use super::{LOGS, NAME, part, time};

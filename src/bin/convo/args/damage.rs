@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args};
 
-/// The option of commands with a status for damage.
+/// The option of commands that fail on damaged input.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Input")]
 pub struct DamageArgs {

@@ -329,7 +329,7 @@ fn more(bytes: &mut Vec<u8>) -> std::io::Result<usize> {
     }
 }
 
-/// The lines of a group, those of packed sessions among them, and where they stand.
+/// The lines of a group, those of packed sessions among them, and their positions.
 fn split<'g>(group: &'g [u8], at: &mut Position) -> Vec<(Cow<'g, [u8]>, Position)> {
     let mut lines = Vec::new();
     for full in each_line(group) {

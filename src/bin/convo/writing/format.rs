@@ -42,6 +42,7 @@ impl OutputArgs {
         let to = match (self.to, &self.output) {
             (Some(TargetFormat::Format(format)), _) => Some(format),
             (Some(TargetFormat::Same), _) => Some(same(inputs, reading)?),
+            // With --pack, the extension does not choose a format.
             (None, Some(path)) if !self.packing.pack => of_ending(path)?,
             _ => None,
         };

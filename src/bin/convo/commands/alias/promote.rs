@@ -7,7 +7,7 @@ use convo::filter::Stamp;
 use convo::filter::promotion::{self, Promoted};
 use convo::format::report::Report;
 use convo::model::chain::ChainLinks;
-use convo::model::json::{self};
+use convo::model::json;
 use convo::model::key;
 use convo::model::scope::{KeyForm, main_key, picoclaw_normalize, signature};
 use convo::model::session::Session;

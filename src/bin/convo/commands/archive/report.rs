@@ -57,7 +57,7 @@ impl ArchiveRow {
     }
 
     /// Adds an error. Data that cannot be read or written results in status 74.
-    pub fn failed(mut self, error: &Error) -> ArchiveRow {
+    pub fn failed(self, error: &Error) -> ArchiveRow {
         let (word, kind) = match error.kind {
             ErrorKind::Locked => (SessionOutcome::Busy, ErrorKind::Locked),
             kind @ (ErrorKind::Unsure
@@ -67,16 +67,17 @@ impl ArchiveRow {
             | ErrorKind::Usage) => (SessionOutcome::Failed, kind),
             _ => (SessionOutcome::Failed, ErrorKind::InputOutput),
         };
-        self.word = self.word.max(word);
-        self.errors.push((kind, error.message.clone()));
-        self.hint.clone_from(&error.hint);
-        self
+        self.with_error(word, kind, error)
     }
 
     /// Adds an error with its own status.
-    pub fn refused(mut self, error: &Error) -> ArchiveRow {
-        self.word = SessionOutcome::Failed;
-        self.errors.push((error.kind, error.message.clone()));
+    pub fn refused(self, error: &Error) -> ArchiveRow {
+        self.with_error(SessionOutcome::Failed, error.kind, error)
+    }
+
+    fn with_error(mut self, word: SessionOutcome, kind: ErrorKind, error: &Error) -> ArchiveRow {
+        self.word = self.word.max(word);
+        self.errors.push((kind, error.message.clone()));
         self.hint.clone_from(&error.hint);
         self
     }

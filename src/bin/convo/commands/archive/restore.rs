@@ -52,7 +52,8 @@ pub fn restore_session(
     // Where nothing is missing, nothing is written into the session, which may be running: a killed run may have restored
     // its files, which are only synced.
     if missing.as_ref().is_ok_and(Vec::is_empty) {
-        return match restore(is_dry) {
+        let synced = if is_dry { missing } else { restore(false) };
+        return match synced {
             Ok(_) => row,
             Err(error) => row.failed(&error),
         };

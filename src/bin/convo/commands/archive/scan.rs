@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::homes::{self, listings, report_unread};
 use crate::parallel;
 use crate::programs::database;
-use convo::home::{Bundle, Home, PROGRAMS};
+use convo::home::{Bundle, Home, HomeProgram, PROGRAMS};
 use convo::model::time;
 use convo::store::copies::{Copies, directory_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,9 +124,14 @@ pub fn all(
     }
     if let (Some(copies), None) = (copies, &selected) {
         // Sessions of programs whose home is gone or cannot be read.
+        let is_read = |program: &HomeProgram| {
+            homes
+                .iter()
+                .any(|home| home.program.name == program.name && home.problem.is_none())
+        };
         for program in PROGRAMS
             .iter()
-            .filter(|program| scope.has_program(Some(program.name)))
+            .filter(|program| scope.has_program(Some(program.name)) && !is_read(program))
         {
             for name in copies.names(program.name)? {
                 groups.entry((program.name, name)).or_default();

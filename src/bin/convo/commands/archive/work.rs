@@ -9,7 +9,7 @@ use crate::programs::database;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::BundleFile;
 use convo::store::copies::{ArchivedSession, Copies, CopyOutcome, CopyProblem, ManifestLine, WantedFile};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// A session in the homes and in the archive.
@@ -378,15 +378,19 @@ fn deleted_lines(kept: &ArchivedSession, part: &HomePart) -> Vec<ManifestLine> {
 
 /// Returns the errors of damaged copies that can no longer be copied again.
 fn lost_copies(copies: &Copies, kept: &ArchivedSession, parts: &[HomePart]) -> Vec<Error> {
+    // A file has the bytes of its newest version only.
+    let newest = kept.latest().into_iter();
+    let newest: HashMap<_, _> = newest
+        .map(|line| ((&line.home, &line.path), line.version))
+        .collect();
     let is_lost = |line: &&ManifestLine| {
-        // The file has the bytes of its newest version only.
-        let is_old = || kept.of(&line.home, &line.path) != Some(*line);
+        let is_old = || newest.get(&(&line.home, &line.path)) != Some(&line.version);
         let mut own = parts.iter().filter(|part| part.home == line.home).peekable();
-        let has_no_original = match own.peek() {
-            Some(_) => is_old() || own.any(|part| part.has_deleted(line)),
-            None => is_old() || is_absent(line),
+        let mut has_no_original = || match own.peek() {
+            Some(_) => own.any(|part| part.has_deleted(line)),
+            None => is_absent(line),
         };
-        line.has_copy() && has_no_original && !copies.is_intact(kept, line)
+        line.has_copy() && (is_old() || has_no_original()) && !copies.is_intact(kept, line)
     };
     let lost = kept.versions().into_iter().filter(is_lost);
     lost.map(|line| copies.lost(kept, line)).collect()

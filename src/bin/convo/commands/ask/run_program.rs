@@ -144,7 +144,7 @@ impl PromptRequest<'_> {
         let answered = program.ask(&sent, requested);
         let name = program.name();
         shown.end();
-        let tell = |stderr: &str| {
+        let report = |stderr: &str| {
             stderr
                 .lines()
                 .for_each(|line| self.context.output.notice(label, line))
@@ -155,10 +155,10 @@ impl PromptRequest<'_> {
                 self.context.output.error(&error);
                 interrupted.end_program();
             }
-            tell(&failure.stderr);
+            report(&failure.stderr);
             error
         })?;
-        tell(&answered.stderr);
+        report(&answered.stderr);
         let reply = reply::read(&answered.answer, self.plain);
         let reply = reply.map_err(|why| self.failed(&name, &why, label))?;
         if let Some(why) = reply::refusal(session, &reply.lines) {

@@ -161,10 +161,12 @@ fn is_regular_file(input: &Input) -> bool {
 /// A block and the number of its lines, if none needs a report.
 type CheckedBlock = (Block, Option<u64>);
 
+/// Sends a block with its offset to a thread, and receives it from there.
+type Checker = (Sender<(Block, u64)>, Receiver<CheckedBlock>);
+
 /// Threads that check blocks. Each block goes to the next thread, so blocks come back in order.
 struct Checkers {
-    /// Sends a block with its offset to a thread, and receives it from there.
-    channels: Vec<(Sender<(Block, u64)>, Receiver<CheckedBlock>)>,
+    channels: Vec<Checker>,
     sent: usize,
     received: usize,
 }

@@ -267,7 +267,7 @@ fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pair
     Ok(pairs)
 }
 
-/// Describes a key without a setting.
+/// Describes an unknown key.
 fn unknown(key: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> String {
     let option = OPTIONS.iter().find(|(own, ..)| *own == key);
     match (

@@ -5,9 +5,6 @@ use std::ffi::OsString;
 
 /// Replaces the keys that are options with these; `None` if there are none.
 pub fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
-    if !names_tune(arguments) {
-        return None;
-    }
     let mut out: Vec<OsString> = Vec::with_capacity(arguments.len());
     let mut found = false;
     let mut given = arguments.iter();

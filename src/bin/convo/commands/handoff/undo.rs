@@ -2,7 +2,7 @@
 //! the files that were written.
 
 use super::HandoffSession;
-use super::new_files::{FOLDER_MODE, remove_index, write, write_index};
+use super::new_files::{FOLDER_MODE, remove_index, write_index};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes::{long_path, names, short_path, state_path};
@@ -10,11 +10,10 @@ use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{IndexChange, SessionSlot, is_plain_id, program, without_project, without_session};
 use convo::model::key;
-use convo::store::{FileStat, Rewrite, make_folders, remove_file};
+use convo::store::{make_folders, remove_file};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of an index in bytes whose old content is noted. In a larger one, the entry alone is removed.
@@ -28,10 +27,7 @@ fn journal(id: &str) -> Result<PathBuf> {
 /// Notes the files that are about to be written.
 pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -> anyhow::Result<()> {
     let journal = journal(&ready.id)?;
-    let (mut lines, read) = match File::open(&journal) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), None),
-        file => read_journal(file).map_err(|error| Error::io(path_name(&journal), error))?,
-    };
+    let old = read_journal(&journal)?;
     let short = |path: &Path| path_name(&short_path(path));
     let created = slot.beside.iter().filter(|(path, _)| !path.exists());
     let created: Vec<String> = created.map(|(path, _)| short(path)).collect();
@@ -47,48 +43,39 @@ pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -
         "project": ready.project, "sha256": key::sha256(&ready.bytes), "created": created, "index": index,
     });
     let line = format!("{line}\n");
-    if !lines.ends_with(line.as_bytes()) {
-        lines.extend_from_slice(line.as_bytes());
+    let lines = old.as_deref().unwrap_or_default();
+    if lines.ends_with(line.as_bytes()) {
+        return Ok(());
     }
     if let Some(folder) = journal.parent() {
         make_folders(folder, FOLDER_MODE)?;
     }
-    write_journal(context, &journal, &lines, read)
+    let new = [lines, line.as_bytes()].concat();
+    write_journal(context, journal, old, new)
 }
 
-fn write_journal(
-    context: &Context,
-    journal: &Path,
-    lines: &[u8],
-    read: Option<FileStat>,
-) -> anyhow::Result<()> {
-    let options = Rewrite {
-        is_new: read.is_none(),
-        read,
-        lock_timeout: context.lock_timeout(),
-        ..Rewrite::default()
-    };
-    write(journal, lines, &options)
+fn write_journal(context: &Context, path: PathBuf, old: Option<Vec<u8>>, new: Vec<u8>) -> anyhow::Result<()> {
+    let lock = None;
+    write_index(context, &IndexChange { path, old, new, lock })
 }
 
-fn read_journal(file: io::Result<File>) -> io::Result<(Vec<u8>, Option<FileStat>)> {
-    let mut file = file?;
-    let mut lines = Vec::new();
-    file.read_to_end(&mut lines)?;
-    Ok((lines, Some(FileStat::of(&file)?)))
+/// The lines of a journal; `None` if it does not exist.
+fn read_journal(path: &Path) -> Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).map_err(|error| Error::io(path_name(path), error)),
+    }
 }
 
 /// Removes an installed session that has not changed since.
 pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
     let journal = journal(id)?;
-    let (lines, read) = match is_plain_id(id).then(|| read_journal(File::open(&journal))) {
-        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(Error::io(path_name(&journal), error).into());
-        }
-        Some(Ok(read)) => read,
-        _ => (Vec::new(), None),
+    let old = match is_plain_id(id) {
+        true => read_journal(&journal)?,
+        false => None,
     };
-    let lines = lines.split_inclusive(|byte| *byte == b'\n').rev();
+    let noted_lines = old.as_deref().unwrap_or_default();
+    let lines = noted_lines.split_inclusive(|byte| *byte == b'\n').rev();
     let entries = lines.filter_map(|line| Some((line, serde_json::from_slice::<Value>(line).ok()?)));
     let entries: Vec<(&[u8], Value)> = entries.collect();
     let Some((_, entry)) = entries.first() else {
@@ -153,8 +140,11 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
         // The same id in another program can still be undone.
         let left: Vec<&[u8]> = others.iter().rev().map(|(line, _)| *line).collect();
         match left.is_empty() {
-            true => remove_file(&journal)?,
-            false => write_journal(context, &journal, &left.concat(), read)?,
+            true => remove_index(&journal, noted_lines, None)?,
+            false => {
+                let left = left.concat();
+                write_journal(context, journal, old, left)?;
+            }
         }
     }
     let verb = match (is_gone, is_dry) {

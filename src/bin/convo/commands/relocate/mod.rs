@@ -127,10 +127,10 @@ impl Run for Relocate {
                     .notice(&path_name(path), &format!("not changed: {why}"));
             }
             if !plan.is_empty() || !databases.is_empty() {
-                self.refuse(context, self.refuse_running(context, &home))?;
+                self.report_if_dry(context, self.refuse_running(context, &home))?;
                 for database in &databases {
                     match self.dry_run {
-                        true => self.refuse(context, database.refuse_open())?,
+                        true => self.report_if_dry(context, database.refuse_open())?,
                         false => database.settle(context)?,
                     }
                 }
@@ -201,8 +201,8 @@ impl Relocate {
         Ok(())
     }
 
-    /// Reports an error of a dry run and continues, because the plan is of use, too.
-    fn refuse(&self, context: &Context, refused: Result<()>) -> Result<()> {
+    /// Returns the error; in a dry run, reports it and continues, because the plan is useful too.
+    fn report_if_dry(&self, context: &Context, refused: Result<()>) -> Result<()> {
         match refused {
             Err(error) if self.dry_run => {
                 context.output.error(&error);
@@ -254,12 +254,12 @@ impl Relocate {
         let programs: Vec<&str> = programs.filter_map(serde_json::Value::as_str).collect();
         for home in homes::all() {
             if programs.contains(&home.program.name) {
-                self.refuse(context, self.refuse_running(context, &home))?;
+                self.report_if_dry(context, self.refuse_running(context, &home))?;
             }
         }
         let changes = journals.undoing(&journal)?;
         let paths = changes.writes.iter().map(|(path, _)| path.as_path());
-        self.refuse(context, databases::refuse_logs(paths))?;
+        self.report_if_dry(context, databases::refuse_logs(paths))?;
         if !self.dry_run {
             journals.change(&context.clock.now(), &journal.about, &changes, Some(&journal))?;
         }

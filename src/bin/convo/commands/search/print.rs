@@ -288,10 +288,7 @@ fn window(text: &str, span: Option<&Range<usize>>, columns: usize) -> Range<usiz
         let before = text[..start].char_indices().rev().nth(count.saturating_sub(1));
         before.map(|(at, _)| at)
     };
-    let first = match back(wanted) {
-        None => 0,
-        Some(_) => back(before).unwrap_or(0),
-    };
+    let first = back(wanted).and_then(|_| back(before)).unwrap_or(0);
     let end = text[first..].char_indices().nth(wanted);
     first..end.map_or(text.len(), |(at, _)| first + at)
 }
