@@ -9,6 +9,9 @@ pub const VERSION: u64 = 1;
 /// The time of an event whose source has none.
 pub const EPOCH: &str = "1970-01-01T00:00:00Z";
 
+/// The same time as a JSON string with milliseconds, as several programs write times.
+pub const EPOCH_MILLIS: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
+
 /// Id and time of a new event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {

@@ -226,7 +226,7 @@ impl Store {
     /// The session with this id or key, regardless of aliases.
     pub fn session_by_id_or_key(&self, name: &str) -> Result<Option<String>> {
         for id in [name, &key::id_for_key(name)] {
-            if key::is_id(id) && self.has(id)? {
+            if self.is_session(id)? {
                 return Ok(Some(id.to_string()));
             }
         }

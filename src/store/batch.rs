@@ -120,12 +120,14 @@ impl Batch {
         Ok(staged)
     }
 
-    /// Writes the file that will be `<id>.jsonl` with the bytes from the callback, without syncing.
+    /// Writes the file that will be `<id>.jsonl` with the bytes from the callback, without syncing. For a batch of files,
+    /// whose lines have no checksums; a log is written with [`Batch::stage`].
     pub fn stage_written(
         &self,
         id: &str,
         write: impl FnOnce(&mut dyn Write) -> Result<()>,
     ) -> Result<Staged<'_>> {
+        debug_assert!(!self.checked, "lines of a log need checksums");
         key::checked_id(id)?;
         let (mut staged, file, shown) = self.begin(id, log_name(id))?;
         let mut out = BufWriter::with_capacity(BLOCK, &file);

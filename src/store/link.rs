@@ -7,7 +7,7 @@ use super::{Appender, LogReader, Store, atomic, log_name, no_session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::model::chain::{self, ChainLinks};
-use crate::model::event;
+use crate::model::event::Stamp;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
@@ -15,9 +15,9 @@ use rustix::fs::OFlags;
 use std::collections::HashSet;
 
 /// The link event that names a continuation; `aliases` are names of the old session that move to the new one.
-pub fn link(id: &str, at: &str, child: &str, aliases: &[String]) -> Vec<u8> {
-    let mut event = event::begin("link", id);
-    event.text("at", at).text("continued_to", child);
+pub fn link(stamp: &Stamp, child: &str, aliases: &[String]) -> Vec<u8> {
+    let mut event = stamp.event("link");
+    event.text("continued_to", child);
     if !aliases.is_empty() {
         event.raw("aliases", json::texts(aliases));
     }
@@ -32,7 +32,7 @@ pub struct Successor {
     /// Its lines, the header first.
     pub lines: Vec<Vec<u8>>,
     /// Id and time of the link event in the old session.
-    pub stamp: (String, String),
+    pub stamp: Stamp,
 }
 
 /// The result of continuing a session.
@@ -193,8 +193,7 @@ impl Store {
         successor: &Successor,
         aliases: &[String],
     ) -> Result<()> {
-        let (event, at) = &successor.stamp;
-        appender.push(&link(event, at, &successor.id, aliases))?;
+        appender.push(&link(&successor.stamp, &successor.id, aliases))?;
         appender.write(held).map(drop)
     }
 
@@ -284,13 +283,13 @@ impl Store {
     }
 
     /// Appends a link to a continuation unless there is one; returns whether the session is linked to it now.
-    pub(super) fn add_link(&self, parent: &str, child: &str, (id, at): (&str, &str)) -> Result<bool> {
+    pub(super) fn add_link(&self, parent: &str, child: &str, stamp: &Stamp) -> Result<bool> {
         key::checked_id(parent)?;
         loop {
             let mut report = Report::default();
             let (session, length) = self.load_with_length(parent, &mut report)?;
             let known = self.child_of(parent, &session)?;
-            if known.is_some() || self.append_to(parent, &[&link(id, at, child, &[])], length)? {
+            if known.is_some() || self.append_to(parent, &[&link(stamp, child, &[])], length)? {
                 self.unmark(MarkerKind::Continue, parent);
                 return Ok(known.is_none_or(|known| known == child));
             }

@@ -29,11 +29,10 @@ impl Store {
     /// session.
     pub fn exactly(&self, name: &str) -> Result<Option<String>> {
         if let Some(id) = name.strip_prefix(EXACTLY) {
-            let is_there = key::is_id(id) && self.has(id)?;
-            return Ok(is_there.then(|| id.to_string()));
+            return Ok(self.is_session(id)?.then(|| id.to_string()));
         }
         let ids = self.alias_ids(name)?;
-        if key::is_id(name) && self.has(name)? {
+        if self.is_session(name)? {
             return Ok(Some(match ids.as_deref() {
                 Some([moved]) if self.has(moved)? && continues_under_key(&self.first_line(moved)?, name) => {
                     moved.clone()
@@ -75,7 +74,7 @@ impl Store {
     }
 
     /// Whether this is the id of a session.
-    fn is_session(&self, id: &str) -> Result<bool> {
+    pub(super) fn is_session(&self, id: &str) -> Result<bool> {
         Ok(key::is_id(id) && self.has(id)?)
     }
 

@@ -6,15 +6,15 @@ use super::{Store, atomic, log_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Reader;
 use crate::format::report::Report;
-use crate::model::event;
+use crate::model::event::Stamp;
 use crate::model::json::{self, Dialect};
 use crate::model::record::RecordKind as Line;
 use crate::model::session::{Class, Session};
 
 /// The event that names the sessions into which one was split.
-pub fn event(id: &str, at: &str, pieces: &[String]) -> Vec<u8> {
-    let mut event = event::begin("split", id);
-    event.text("at", at).raw("into", json::texts(pieces));
+pub fn event(stamp: &Stamp, pieces: &[String]) -> Vec<u8> {
+    let mut event = stamp.event("split");
+    event.raw("into", json::texts(pieces));
     event.finish()
 }
 
@@ -38,7 +38,7 @@ impl Store {
         &self,
         parent: &str,
         pieces: impl Iterator<Item = Result<(String, Session)>>,
-        stamp: impl FnOnce() -> Result<(String, String)>,
+        stamp: impl FnOnce() -> Result<Stamp>,
     ) -> Result<bool> {
         let batch = self.batch()?;
         let (mut ids, mut staged, mut planned) = (Vec::new(), Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ impl Store {
             self.sync_lines(parent)?;
             return Ok(new > 0);
         }
-        let reported = stamp().and_then(|(id, at)| self.append(parent, &[&event(&id, &at, &ids)]));
+        let reported = stamp().and_then(|stamp| self.append(parent, &[&event(&stamp, &ids)]));
         reported.map_err(|error| if new > 0 { unfinished(error) } else { error })?;
         self.unmark(MarkerKind::Split, parent);
         Ok(true)

@@ -4,7 +4,7 @@ use super::session::memory_of;
 use crate::error::{ErrorKind, Result};
 use crate::filter::Stamp;
 use crate::format::penguiflow;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, wrapped};
 use crate::model::retention::Memory;
 use crate::model::session::Session;
 
@@ -30,10 +30,8 @@ pub fn configure(
         None => ("memory", memory.write()),
     };
     let stamp = stamp("memory")?;
-    let mut set = ObjectBuilder::default();
-    set.raw(name, value);
     let mut event = stamp.event("meta");
-    event.raw("set", set.finish());
+    event.raw("set", wrapped(name, value));
     Ok(Some((event.finish(), difference(before, &memory))))
 }
 

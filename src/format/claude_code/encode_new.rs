@@ -9,6 +9,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::has_more_data;
 use crate::format::request::{Api, draft};
 use crate::format::workspace::NO_DIRECTORY;
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::message::{Category, Message, Role};
 use crate::model::record::Record;
@@ -18,9 +19,6 @@ use std::collections::{HashMap, HashSet};
 
 /// The Claude Code version of new lines in a log without one.
 const RELEASE: &[u8] = br#""2.0.76""#;
-
-/// The time of lines in a log without times.
-const EPOCH: &[u8] = br#""1970-01-01T00:00:00.000Z""#;
 
 /// A new line, without its newline.
 #[derive(Clone, Debug)]
@@ -133,7 +131,7 @@ impl LineFactory<'_> {
         line.text("type", kind);
         own(&mut line);
         line.raw("uuid", uuid);
-        line.raw("timestamp", self.envelope.time.as_deref().unwrap_or(EPOCH));
+        line.raw("timestamp", self.envelope.time.as_deref().unwrap_or(EPOCH_MILLIS));
         NewLine {
             body: line.finish(),
             uuid: uuid.to_vec(),

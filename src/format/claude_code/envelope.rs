@@ -21,14 +21,14 @@ pub fn of(body: &[u8], facts: &LineMembers<'_>) -> (Vec<u8>, MarkerContent) {
     let (Some(said), None) = (&facts.message, &facts.attachment) else {
         return (body.to_vec(), MarkerContent::Nothing);
     };
-    let parsed = marker_content(said);
-    let mark = match parsed {
+    let replaced = marker_content(said);
+    let mark = match replaced {
         MarkerContent::Blocks(count) => count.to_string(),
         MarkerContent::Text => "\"\"".to_string(),
-        MarkerContent::Nothing => return (body.to_vec(), parsed),
+        MarkerContent::Nothing => return (body.to_vec(), replaced),
     };
     match with_content(body, mark.as_bytes()) {
-        Some(shell) => (shell, parsed),
+        Some(shell) => (shell, replaced),
         None => (body.to_vec(), MarkerContent::Nothing),
     }
 }

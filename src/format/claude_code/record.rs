@@ -275,8 +275,8 @@ pub fn summary_event(
     }
     event.text("by", NAME);
     let mut own = ObjectBuilder::default();
-    let (shell, parsed) = envelope::of(body, facts);
-    match parsed {
+    let (shell, replaced) = envelope::of(body, facts);
+    match replaced {
         envelope::MarkerContent::Text => own.raw("lines", array([shell])),
         _ => own.raw("raw", array([body])),
     };

@@ -10,15 +10,13 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, written};
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
 use std::rc::Rc;
-
-/// The time of records without one.
-pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
 /// Writes the view of a session.
 pub fn write(
@@ -161,7 +159,7 @@ impl LogInfo {
         };
         let begun = find("created_at")
             .or_else(first)
-            .unwrap_or_else(|| EPOCH.to_vec());
+            .unwrap_or_else(|| EPOCH_MILLIS.to_vec());
         let own = session.header_text("id").unwrap_or_default();
         let renamed = !uuid::is(&own);
         let time = json::text(&begun).and_then(|time| crate::model::time::milliseconds(&time));

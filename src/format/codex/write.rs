@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::report::Report;
 use crate::format::{EditedSession, Purpose, written};
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
@@ -358,7 +359,7 @@ impl<'s> CodexLogWriter<'s> {
     fn time_at(&self, at: usize) -> Vec<u8> {
         let times = self.slots[..at].iter().rev();
         let mut times = times.filter_map(|slot| json::member(&slot.bytes, "timestamp").map(<[u8]>::to_vec));
-        times.next().unwrap_or_else(|| encode_new::EPOCH.to_vec())
+        times.next().unwrap_or_else(|| EPOCH_MILLIS.to_vec())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::session::Session;
 use crate::model::time;
@@ -19,9 +20,6 @@ use std::collections::{HashMap, HashSet};
 
 /// The codec.
 pub struct Copilot;
-
-/// The time of events without one.
-const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
 /// Information about all events.
 #[derive(Default)]
@@ -240,7 +238,7 @@ impl Editor for Copilot {
         let lines: Vec<&[u8]> = source.raws.iter().flat_map(|raw| lines_of(raw)).collect();
         let clock = lines.iter().rev().find_map(|line| time_of(line));
         EventFactory {
-            clock: clock.unwrap_or(EPOCH).to_vec(),
+            clock: clock.unwrap_or(EPOCH_MILLIS).to_vec(),
             ids: lines.iter().filter_map(|line| text(line, "id")).collect(),
         }
     }

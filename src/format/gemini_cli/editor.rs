@@ -12,15 +12,13 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key;
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashSet;
-
-/// The time of records without one.
-const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
 /// State for creating new records.
 pub struct GeminiRecordFactory {
@@ -47,7 +45,7 @@ impl Editor for GeminiCli {
     fn context(&self, _: Option<&[u8]>, source: &Source) -> GeminiRecordFactory {
         let clock = source.raws.iter().rev().find_map(|raw| timestamp(raw));
         GeminiRecordFactory {
-            clock: clock.unwrap_or(EPOCH).to_vec(),
+            clock: clock.unwrap_or(EPOCH_MILLIS).to_vec(),
             ids: source.raws.iter().filter_map(|raw| self.id(raw)).collect(),
         }
     }
@@ -158,7 +156,7 @@ impl Editor for GeminiCli {
         };
         let mut times = (0..session.len()).filter_map(|index| timestamp(session.record(index).body));
         let begun = find("created_at").or_else(|| times.clone().next().map(<[u8]>::to_vec));
-        let begun = begun.unwrap_or_else(|| EPOCH.to_vec());
+        let begun = begun.unwrap_or_else(|| EPOCH_MILLIS.to_vec());
         let newest = times.next_back().map_or_else(|| begun.clone(), <[u8]>::to_vec);
         let workspace = Workspace::of(session);
         let project = json::text(workspace.directory()).unwrap_or_default();

@@ -13,6 +13,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
+use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;
@@ -128,7 +129,7 @@ impl Editor for Goose {
             .map(|(_, raw)| raw.clone());
         let mut times = view.messages(session).filter_map(|message| message.timestamp);
         let begun = created.or_else(|| times.next().map(<[u8]>::to_vec));
-        let begun = begun.unwrap_or_else(|| b"\"1970-01-01T00:00:00Z\"".to_vec());
+        let begun = begun.unwrap_or_else(|| quoted(event::EPOCH));
         let newest = session.newest_time().map(|time| quoted(&time));
         about
             .text(

@@ -2,12 +2,13 @@
 //! summary becomes a compaction after the last entry. Any other change becomes a new branch with the current entries,
 //! and the previous path remains as an inactive branch.
 
-use super::new_entries::{EPOCH, EntryChain};
+use super::new_entries::EntryChain;
 use super::{NAME, item};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::kit::changes::source_view;
 use crate::format::kit::records;
 use crate::format::report::Report;
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -88,7 +89,7 @@ pub fn add(
 /// The latest time of a session.
 fn time(session: &Session) -> Vec<u8> {
     let time = session.newest_time().map(|time| json::quoted(&time));
-    time.unwrap_or_else(|| EPOCH.to_vec())
+    time.unwrap_or_else(|| EPOCH_MILLIS.to_vec())
 }
 
 /// Appends a compaction that keeps the messages from the first of these items on.

@@ -2,12 +2,13 @@
 //! content.
 
 use super::item;
-use super::new_entries::{EPOCH, EntryChain};
+use super::new_entries::EntryChain;
 use crate::error::Result;
 use crate::format::Purpose;
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::workspace::{Member, Workspace};
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{ObjectBuilder, quoted, wrapped};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -33,7 +34,9 @@ pub fn write(
         view.messages(session)
             .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
     };
-    let begun = find("created_at").or_else(said).unwrap_or_else(|| EPOCH.to_vec());
+    let begun = find("created_at")
+        .or_else(said)
+        .unwrap_or_else(|| EPOCH_MILLIS.to_vec());
     let mut first = ObjectBuilder::default();
     first
         .text("type", "session")

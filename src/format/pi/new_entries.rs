@@ -8,9 +8,6 @@ use crate::model::key;
 use std::collections::HashSet;
 use std::io::Write;
 
-/// The time of entries without one.
-pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
-
 /// Entries in order; each is the parent of the next.
 pub struct EntryChain {
     /// Whether entries have ids; files of the first version have none.

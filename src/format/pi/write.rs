@@ -3,7 +3,7 @@
 
 use super::change::{self, RecordPosition, RecordPositions};
 use super::entry::{EntryKind, PiEntry, entries};
-use super::new_entries::{self, EntryChain};
+use super::new_entries::EntryChain;
 use super::tree::EntryTree;
 use super::{NAME, encode_new, item, read};
 use crate::error::Result;
@@ -12,6 +12,7 @@ use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::request::request_part::extra_members;
 use crate::format::{EditedSession, Purpose, written};
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
@@ -86,7 +87,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
         chain.last = leaf(0);
         let mut note = ObjectBuilder::default();
         note.text("customType", "convo").raw("data", "{}");
-        let time = new_entries::EPOCH.to_vec();
+        let time = EPOCH_MILLIS.to_vec();
         let time = all
             .iter()
             .rev()
@@ -145,7 +146,7 @@ fn restored_lines(session: &Session, first: Vec<u8>) -> (RecordPositions, EntryC
                     &mut chain,
                     &Item::Line(index),
                     session,
-                    new_entries::EPOCH,
+                    EPOCH_MILLIS,
                     id,
                     &names,
                     &mut lost,
@@ -191,10 +192,5 @@ fn compaction(event: &[u8], chain: &mut EntryChain) {
     }
     let id = json::member_string(note, "id");
     let time = json::member(note, "timestamp").or_else(|| json::member(event, "at"));
-    chain.add(
-        "compaction",
-        time.unwrap_or(new_entries::EPOCH),
-        &members.finish(),
-        id,
-    );
+    chain.add("compaction", time.unwrap_or(EPOCH_MILLIS), &members.finish(), id);
 }

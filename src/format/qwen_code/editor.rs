@@ -11,15 +11,13 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
+use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// The time of records without one.
-const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
 
 /// State for creating new records.
 pub struct QwenRecordFactory {
@@ -80,7 +78,7 @@ impl Editor for QwenCode {
             session: members
                 .filter_map(|name| Some((name, last(name)?.to_vec())))
                 .collect(),
-            clock: clock.unwrap_or(EPOCH).to_vec(),
+            clock: clock.unwrap_or(EPOCH_MILLIS).to_vec(),
             names: calls
                 .filter_map(|call| Some((text(call, "id")?, json::member(call, "name")?.to_vec())))
                 .collect(),
@@ -107,7 +105,7 @@ impl Editor for QwenCode {
         let begun = session.header_text("created_at").map(|time| quoted(&time));
         QwenRecordFactory {
             session: members,
-            clock: times.or(begun).unwrap_or_else(|| EPOCH.to_vec()),
+            clock: times.or(begun).unwrap_or_else(|| EPOCH_MILLIS.to_vec()),
             ids: NewIds::default(),
             names: HashMap::new(),
             title: session.header_text("title"),

@@ -117,13 +117,13 @@ pub fn write(
         true => {
             let requested = roles.iter().rposition(|role| *role == Role::User);
             let (prompt, completion) = messages.split_at(requested.map_or(0, |last| last + 1));
-            line.raw("prompt", list(prompt))
-                .raw("completion", list(completion));
+            line.raw("prompt", json::array(prompt))
+                .raw("completion", json::array(completion));
         }
-        false => drop(line.raw("messages", list(&messages))),
+        false => drop(line.raw("messages", json::array(&messages))),
     }
     if !definitions.is_empty() {
-        line.raw("tools", list(&definitions));
+        line.raw("tools", json::array(&definitions));
         if kind == TrainingKind::Finetune
             && let Some(parallel) = tools::parallel(session).or((writer.calls > 1).then_some(true))
         {
@@ -137,8 +137,4 @@ pub fn write(
 fn role(raw: &[u8]) -> Role {
     let record = Record::parse(raw, Position { line: 1, offset: 1 });
     record.message().map_or(Role::Other, |message| message.role())
-}
-
-fn list<T: AsRef<[u8]>>(values: &[T]) -> Vec<u8> {
-    json::array(values)
 }

@@ -1,7 +1,7 @@
 //! Checks the archive and the quarantine of a session.
 
 use super::repair::QUARANTINE;
-use super::{FoundProblem, FsckOptions, Problem, SessionLinks, Stamp, log, quarantined};
+use super::{CreateStamp, FoundProblem, FsckOptions, Problem, SessionLinks, log, quarantined};
 use crate::error::{ErrorKind, Position, Result};
 use crate::store::gc::ARCHIVE;
 use crate::store::locked_log::LockedLog;
@@ -104,7 +104,7 @@ impl Store {
     }
 
     /// Moves bytes outside any run, and runs that are no longer valid, into a new run of the quarantine.
-    fn quarantine_rest(&self, held: &LockedLog<'_>, place: &str, stamp: Stamp<'_>) -> Result<()> {
+    fn quarantine_rest(&self, held: &LockedLog<'_>, place: &str, stamp: CreateStamp<'_>) -> Result<()> {
         let Some(folder) = self.directory().inner(place)? else {
             return Ok(());
         };

@@ -1,9 +1,9 @@
 //! Checks links between sessions, and aliases.
 
 use super::marks::Marks;
-use super::{FoundProblem, FsckOptions, Problem, SessionLinks, Stamp, quarantined};
+use super::{CreateStamp, FoundProblem, FsckOptions, Problem, SessionLinks, quarantined};
 use crate::error::{ErrorKind, Position, Result};
-use crate::model::event;
+use crate::model::event::Stamp;
 use crate::model::key;
 use crate::store::{Store, atomic, run_file};
 use std::collections::{BTreeMap, HashSet};
@@ -66,8 +66,8 @@ pub(super) fn check(
                 }
                 let remedy = (is_ours || is_asked && is_free).then_some("link event added");
                 if let (Some(stamp), true) = (check.repair, remedy.is_some()) {
-                    let (event, at) = stamp(&format!("link {parent} {id}"))?;
-                    store.add_link(parent, id, (&event, &at))?;
+                    let stamp = stamp(&format!("link {parent} {id}"))?;
+                    store.add_link(parent, id, &stamp)?;
                 }
                 if remedy.is_some() {
                     continued.insert(parent);
@@ -103,11 +103,21 @@ impl SessionLinks {
 }
 
 /// Undoes an event of a session; `what` distinguishes the new line from others.
-pub(super) fn undo_event(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, what: &str) -> Result<()> {
-    let (own, at) = stamp(what)?;
-    let mut line = event::begin("restore", &own);
-    line.text("at", &at).text("of", event);
-    store.append(id, &[&line.finish()])
+pub(super) fn undo_event(
+    store: &Store,
+    id: &str,
+    event: &str,
+    stamp: CreateStamp<'_>,
+    what: &str,
+) -> Result<()> {
+    store.append(id, &[&restore_line(event, &stamp(what)?)])
+}
+
+/// The line that undoes an event.
+pub(super) fn restore_line(event: &str, stamp: &Stamp) -> Vec<u8> {
+    let mut line = stamp.event("restore");
+    line.text("of", event);
+    line.finish()
 }
 
 /// Whether a session exists in the store or the trash, or cannot be looked up: entries of another kind are reported
@@ -140,7 +150,7 @@ impl Store {
     /// Checks that every alias names exactly one session in the store or the trash.
     pub(super) fn check_aliases(
         &self,
-        repair: Option<Stamp<'_>>,
+        repair: Option<CreateStamp<'_>>,
         report: &mut dyn FnMut(FoundProblem),
     ) -> Result<()> {
         let aliases = match self.aliases_folder() {
@@ -197,7 +207,7 @@ impl Store {
         Ok(())
     }
 
-    fn quarantine_alias(&self, name: &str, ids: &[String], stamp: Stamp<'_>) -> Result<()> {
+    fn quarantine_alias(&self, name: &str, ids: &[String], stamp: CreateStamp<'_>) -> Result<()> {
         let mut members = quarantined(stamp, &format!("alias {name}"))?;
         members.text("alias", name).text("why", "it named no session");
         let content: String = ids.iter().map(|id| format!("{id}\n")).collect();

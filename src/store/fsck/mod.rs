@@ -16,6 +16,7 @@ mod splits;
 use super::patched::Patched;
 use super::{FileStat, SESSIONS, Store, atomic, log_name};
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::model::event::Stamp;
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
 use marks::Marks;
@@ -168,15 +169,12 @@ impl FoundProblem {
     }
 }
 
-/// Creates ids and times for lines that a repair adds; the argument distinguishes them.
-pub type Stamp<'a> = &'a dyn Fn(&str) -> Result<(String, String)>;
+/// Creates id and time of a line that a repair adds; the argument distinguishes it from others.
+pub type CreateStamp<'a> = &'a dyn Fn(&str) -> Result<Stamp>;
 
 /// The beginning of the line of a run in the quarantine.
-fn quarantined(stamp: Stamp<'_>, what: &str) -> Result<ObjectBuilder> {
-    let (id, at) = stamp(what)?;
-    let mut members = ObjectBuilder::default();
-    members.text("type", "quarantine").text("id", &id).text("at", &at);
-    Ok(members)
+fn quarantined(stamp: CreateStamp<'_>, what: &str) -> Result<ObjectBuilder> {
+    Ok(stamp(what)?.event("quarantine"))
 }
 
 /// Options of a check.
@@ -185,7 +183,7 @@ pub struct FsckOptions<'a> {
     /// Check only these sessions; otherwise the whole store.
     pub ids: Option<&'a [String]>,
     /// Repair, with these stamps.
-    pub repair: Option<Stamp<'a>>,
+    pub repair: Option<CreateStamp<'a>>,
     /// Sessions whose claims to belong to others a repair accepts.
     pub link: &'a [String],
     /// Repair even if another program has a log open.

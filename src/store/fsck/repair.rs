@@ -3,9 +3,8 @@
 use super::bit_repair::unwind;
 use super::chain::{FIRST, lines_from};
 use super::log::{Moved, RepairedLog, Seen, check};
-use super::{Stamp, quarantined};
+use super::{CreateStamp, quarantined};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::json::ObjectBuilder;
 use crate::model::key::{self, HashWriter};
 use crate::store::directory::Directory;
 use crate::store::locked_log::LockedLog;
@@ -26,7 +25,7 @@ pub(super) const QUARANTINE: &str = "quarantine";
 impl Store {
     /// Repairs a log, which is checked again under its lock; returns the result of that check. None when the log is
     /// gone.
-    pub(super) fn repair_log(&self, id: &str, stamp: Stamp<'_>, force: bool) -> Result<Option<Seen>> {
+    pub(super) fn repair_log(&self, id: &str, stamp: CreateStamp<'_>, force: bool) -> Result<Option<Seen>> {
         let held = match LockedLog::open(self, key::checked_id(id)?) {
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
             held => held?,
@@ -39,7 +38,7 @@ impl Store {
         if !force {
             replace_file::refuse_writers(&held.file, &shown)?;
         }
-        let (_, now) = stamp("copy")?;
+        let now = stamp("copy")?.at;
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         let before = quarantine.facts(&held.name)?.map_or(0, |facts| facts.size);
         let (copy, is_new) = copy_of(&held, &quarantine, id, &now)?;
@@ -74,7 +73,7 @@ fn repair_records<'f>(
     id: &str,
     first: RepairedLog<'f>,
     copy: &str,
-    stamp: Stamp<'_>,
+    stamp: CreateStamp<'_>,
     shown: &str,
 ) -> Result<(Patched<'f>, Option<u32>, Vec<NewRun<'f>>)> {
     let mut runs = runs(&first, copy, stamp, shown)?;
@@ -142,7 +141,7 @@ fn is_quarantined(quarantine: &Directory, name: &str, copy: &str, runs: usize) -
 fn runs<'f>(
     repaired: &RepairedLog<'f>,
     copy: &str,
-    stamp: Stamp<'_>,
+    stamp: CreateStamp<'_>,
     shown: &str,
 ) -> Result<Vec<NewRun<'f>>> {
     let run = |piece: &Moved<'f>| {
@@ -159,7 +158,7 @@ fn runs<'f>(
 
 /// The lines, with a `repair` event wherever a checksum does not follow from the line before; the checksum chain
 /// continues from the state that the event states.
-fn chained<'f>(log: &Patched<'f>, stamp: Stamp<'_>, shown: &str) -> Result<Patched<'f>> {
+fn chained<'f>(log: &Patched<'f>, stamp: CreateStamp<'_>, shown: &str) -> Result<Patched<'f>> {
     let mut edits: Vec<Edit> = Vec::new();
     // The state after the last line with a checksum, and after the lines since.
     let (mut chain, mut after) = (LogChain::default(), LogChain::default());
@@ -200,13 +199,8 @@ fn chained<'f>(log: &Patched<'f>, stamp: Stamp<'_>, shown: &str) -> Result<Patch
             let difference = stored.unwrap_or_default() ^ after.state();
             let comma = place.offset + covered.len() as u64;
             let state = chain.state() ^ unwind(difference, comma - from);
-            let (id, at) = stamp(&format!("repair {}", from + added))?;
-            let mut event = ObjectBuilder::default();
-            event
-                .text("type", "repair")
-                .text("id", &id)
-                .text("at", &at)
-                .text("_chain", &format!("{state:08x}"));
+            let mut event = stamp(&format!("repair {}", from + added))?.event("repair");
+            event.text("_chain", &format!("{state:08x}"));
             let mut marker = event.finish();
             marker.pop();
             let own = chain.close(&marker);

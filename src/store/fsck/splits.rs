@@ -1,10 +1,9 @@
 //! Checks the links between split sessions and their parts.
 
-use super::links::{removed, session_exists};
+use super::links::{removed, restore_line, session_exists};
 use super::marks::Marks;
 use super::{FoundProblem, FsckOptions, Problem, SessionLinks};
 use crate::error::Result;
-use crate::model::event;
 use crate::model::key;
 use crate::store::pending::MarkerKind;
 use crate::store::{Store, split};
@@ -40,8 +39,8 @@ pub(super) fn check(
         }
         let what = format!("split into {}, which is not recorded", pieces.ids.join(", "));
         if let Some(stamp) = check.repair {
-            let (event, at) = stamp(&format!("split {id}"))?;
-            store.append(parent, &[&split::event(&event, &at, &pieces.ids)])?;
+            let event = split::event(&stamp(&format!("split {id}"))?, &pieces.ids);
+            store.append(parent, &[&event])?;
             store.unmark(MarkerKind::Split, parent);
         }
         report(found(
@@ -62,13 +61,9 @@ pub(super) fn check(
                 continue;
             }
             if let Some(stamp) = check.repair {
-                let (own, at) = stamp(&format!("unlink {id} {event}"))?;
-                let mut line = event::begin("restore", &own);
-                line.text("at", &at).text("of", event);
-                let mut lines = vec![line.finish()];
+                let mut lines = vec![restore_line(event, &stamp(&format!("unlink {id} {event}"))?)];
                 if !there.is_empty() {
-                    let (own, at) = stamp(&format!("split {id} {event}"))?;
-                    lines.push(split::event(&own, &at, &there));
+                    lines.push(split::event(&stamp(&format!("split {id} {event}"))?, &there));
                 }
                 let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 store.append(id, &lines)?;

@@ -4,7 +4,7 @@ use super::{GcOptions, known_by};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::lines::ByteLines;
 use crate::model::event;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json;
 use crate::model::record::Record;
 use crate::model::reduced;
 use crate::model::session::{Class, DerivedLine, Session};
@@ -160,10 +160,8 @@ impl ReducedLog {
             .iter()
             .filter(|index| session.class(**index) == Class::Event);
         let left = events.filter_map(at).max_by_key(|at| seconds(at));
-        let mut members = ObjectBuilder::default();
+        let mut members = event::begin("archive", options.event);
         members
-            .text("type", "archive")
-            .text("id", options.event)
             .text("at", options.at)
             .text("log", &known_by(session))
             .text("left", left.as_deref().unwrap_or(options.at))

@@ -14,7 +14,7 @@ fn successor(parent: &str, id: &str, texts: &[&str]) -> Successor {
         lines: std::iter::once(header.into_bytes())
             .chain(texts.iter().map(named))
             .collect(),
-        stamp: (format!("evt_{id}"), NOW.to_string()),
+        stamp: stamp(&format!("evt_{id}")),
     }
 }
 
@@ -154,7 +154,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
     assert_eq!(more.unwrap(), AppendOutcome::ContinuedIn("s3".into()));
     // The first of several links counts.
     store
-        .append("s2", &[&link::link("evt_other", NOW, "s0", &[])])
+        .append("s2", &[&link::link(&stamp("evt_other"), "s0", &[])])
         .unwrap();
     assert_eq!(store.end_of_chain("s1").unwrap(), "s5");
     let again = go_on(&store, "s2", &successor("s2", "s9", &[])).unwrap();
@@ -166,7 +166,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
     store.forget_counts();
     assert_eq!(store.end_of_chain("s0").unwrap(), "s5");
     store
-        .append("s5", &[&link::link("evt_round", NOW, "s1", &[])])
+        .append("s5", &[&link::link(&stamp("evt_round"), "s1", &[])])
         .unwrap();
     // It continues another session, whoever names it.
     assert_eq!(store.end_of_chain("s1").unwrap(), "s5");
@@ -174,7 +174,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
         let lines = successor(other, id, &[]).lines;
         store.create_session(id, &lines).unwrap();
         store
-            .append(id, &[&link::link("evt_r", NOW, other, &[])])
+            .append(id, &[&link::link(&stamp("evt_r"), other, &[])])
             .unwrap();
     }
     assert_eq!(kind(store.end_of_chain("r1")), ErrorKind::Data);
@@ -190,7 +190,7 @@ fn a_one_sided_link_makes_no_continuation() {
         store.create_session(id, &lines).unwrap();
     }
     begin(&store, "four", &["evil"]);
-    let named = link::link("evt_4", NOW, "four", &[]);
+    let named = link::link(&stamp("evt_4"), "four", &[]);
     store.append("one", &[&named]).unwrap();
     assert_eq!(store.end_of_chain("one").unwrap(), "one");
     let mut bounded = store.bounded("one", 9).unwrap();

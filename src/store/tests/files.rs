@@ -77,7 +77,7 @@ fn leftovers_of_ended_processes_are_removed_only() {
 #[test]
 fn hard_links_are_refused_for_writing() {
     let (folder, store) = store();
-    let stamp = |what: &str| Ok((format!("evt_{}", key::sha256(what.as_bytes())), NOW.to_string()));
+    let stamp = |what: &str| Ok(stamp(&format!("evt_{}", key::sha256(what.as_bytes()))));
     let repair = |store: &Store| {
         let check = crate::store::fsck::FsckOptions {
             ids: None,

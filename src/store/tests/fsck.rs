@@ -10,7 +10,7 @@ pub(super) fn look(store: &Store, repair: bool) -> Vec<FoundProblem> {
     let built = Cell::new(0);
     let stamp = |_: &str| {
         built.set(built.get() + 1);
-        Ok((format!("evt_{}", built.get()), NOW.to_string()))
+        Ok(stamp(&format!("evt_{}", built.get())))
     };
     let check = FsckOptions {
         ids: None,

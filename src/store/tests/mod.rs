@@ -12,6 +12,7 @@ mod views;
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::model::event::Stamp;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -19,6 +20,15 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 const NOW: &str = "2026-11-20T18:02:03Z";
+
+/// The stamp of an event with this id, now.
+fn stamp(id: &str) -> Stamp {
+    let at = NOW.to_string();
+    Stamp {
+        id: id.to_string(),
+        at,
+    }
+}
 
 fn store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();

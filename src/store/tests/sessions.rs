@@ -235,7 +235,7 @@ fn a_session_continues_in_another() {
         Successor {
             id: id.to_string(),
             lines: vec![header.into_bytes(), message("b")],
-            stamp: ("evt_1".to_string(), NOW.to_string()),
+            stamp: stamp("evt_1"),
         }
     };
     let go_on = |parent: &str, successor: Option<Successor>| {

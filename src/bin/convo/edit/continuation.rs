@@ -6,6 +6,7 @@ use crate::programs::counter_choice::stored_tokenizer;
 use convo::error::{Error, ErrorKind, Result};
 use convo::filter::continuation::{self, Before, CountedSession, NewSession, SessionLayout};
 use convo::format::report::Report;
+use convo::model::event::Stamp;
 use convo::model::message::{Category, Role};
 use convo::model::record::Record;
 use convo::model::session::{Session, Traits};
@@ -154,7 +155,10 @@ pub fn continue_session(
         Ok(Some(Successor {
             id: child,
             lines: built.lines,
-            stamp: (event, now.clone()),
+            stamp: Stamp {
+                id: event,
+                at: now.clone(),
+            },
         }))
     })?;
     Ok((done, taken))

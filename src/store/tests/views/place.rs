@@ -299,10 +299,10 @@ impl Place {
                 let built = Cell::new(0);
                 let stamp = |_: &str| {
                     built.set(built.get() + 1);
-                    Ok((
-                        format!("repair{}_{}", self.made.get(), built.get()),
-                        NOW.to_string(),
-                    ))
+                    Ok(Stamp {
+                        id: format!("repair{}_{}", self.made.get(), built.get()),
+                        at: NOW.to_string(),
+                    })
                 };
                 let check = FsckOptions {
                     ids: None,

@@ -11,6 +11,7 @@ use crate::output::{count_of, in_line};
 use clap::Args;
 use convo::error::{Error, ErrorKind, Position};
 use convo::format::Format;
+use convo::model::event::Stamp;
 use convo::store::fsck::{FoundProblem, FsckOptions, FsckStats, Problem};
 use foreign_dir::DirectoryCheck;
 use std::io;
@@ -144,7 +145,8 @@ impl Fsck {
         let ids = Some(ids.as_slice()).filter(|ids| !ids.is_empty());
         let stamp = |what: &str| {
             let id = context.new_id("evt_", || what.to_string())?;
-            Ok((id, context.clock.now()))
+            let at = context.clock.now();
+            Ok(Stamp { id, at })
         };
         let link: Vec<String> = self
             .link

@@ -261,10 +261,7 @@ impl Split {
                 let piece = split.build_part(nth)?;
                 Ok((piece.id, piece.session))
             });
-            let stamp = || {
-                let stamp = Stamps::new(context, &session, LineDestination::Store).event("split")?;
-                Ok((stamp.id, stamp.at))
-            };
+            let stamp = || Stamps::new(context, &session, LineDestination::Store).event("split");
             let done = store.split_session(&id, pieces, stamp);
             done.map_err(|error| named(with_name_hint(error), name))?
         };
