@@ -97,8 +97,14 @@ pub fn key_for_id(id: &str) -> Option<String> {
 
 /// Lower-case hex digits of these bytes.
 pub fn hex(bytes: &[u8]) -> String {
+    with_hex("", bytes)
+}
+
+/// A prefix and lower-case hex digits of these bytes.
+fn with_hex(prefix: &str, bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut hex = String::with_capacity(2 * bytes.len());
+    let mut hex = String::with_capacity(prefix.len() + 2 * bytes.len());
+    hex.push_str(prefix);
     for byte in bytes {
         hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
         hex.push(char::from(DIGITS[usize::from(byte & 15)]));
@@ -288,9 +294,9 @@ impl Chance {
         }
     }
 
-    /// Returns sixteen hex digits. With a seed, `what` distinguishes one invocation from another; otherwise it is not
-    /// called.
-    pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
+    /// Returns the prefix and sixteen hex digits. With a seed, `what` distinguishes one invocation from another; otherwise it
+    /// is not called.
+    pub fn id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
         match self {
             Chance::System(before) => {
                 let mut before = before.write().unwrap_or_else(PoisonError::into_inner);
@@ -305,13 +311,14 @@ impl Chance {
                     before.extend_from_slice(&bytes);
                 }
                 let rest = before.len() - size_of::<Short>();
-                let digits = hex(&before[rest..]);
+                let id = with_hex(prefix, &before[rest..]);
                 before.truncate(rest);
-                Ok(digits)
+                Ok(id)
             }
             Chance::Seed(seed, made) => {
                 let nth = made.fetch_add(1, Ordering::Relaxed);
-                Ok(hex(&Sha256::digest(format!("{seed}\n{nth}\n{}", what()))[..8]))
+                let digest = Sha256::digest(format!("{seed}\n{nth}\n{}", what()));
+                Ok(with_hex(prefix, &digest[..8]))
             }
         }
     }
@@ -388,7 +395,7 @@ mod tests {
     #[test]
     fn random_ids_differ() {
         let chance = Chance::new(None);
-        let ids: Vec<String> = (0..1000).map(|_| chance.digits(String::new).unwrap()).collect();
+        let ids: Vec<String> = (0..1000).map(|_| chance.id("", String::new).unwrap()).collect();
         assert!(ids.iter().all(|id| id.len() == 16));
         assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 1000);
     }

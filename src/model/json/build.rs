@@ -17,6 +17,15 @@ impl Default for ObjectBuilder {
 }
 
 impl ObjectBuilder {
+    /// Continues an object that was read already and has members; its bytes are unchanged. Members that it has must not be
+    /// added. `more` is the expected number of further bytes. None if this is not an object.
+    pub fn continued(object: &[u8], more: usize) -> Option<ObjectBuilder> {
+        let open = object.trim_ascii_end().strip_suffix(b"}")?;
+        let mut out = Vec::with_capacity(object.len() + more);
+        out.extend_from_slice(open);
+        Some(ObjectBuilder { out })
+    }
+
     /// Adds a member with a raw JSON value.
     pub fn raw(&mut self, name: &str, value: impl AsRef<[u8]>) -> &mut Self {
         if self.out.len() > 1 {
@@ -59,25 +68,6 @@ pub fn object<N: AsRef<str>, V: AsRef<[u8]>>(members: impl IntoIterator<Item = (
         built.raw(name.as_ref(), value);
     }
     built.finish()
-}
-
-/// An object, which was read already and has members, with others added at its end that it does not have; its own bytes are unchanged.
-/// None when the bytes do not end as an object.
-pub fn with_added(object: &[u8], members: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {
-    let open = object.trim_ascii_end().strip_suffix(b"}")?;
-    let more = members
-        .iter()
-        .map(|(name, value)| name.len() + value.map_or(0, <[u8]>::len) + 4);
-    let mut built = ObjectBuilder {
-        out: Vec::with_capacity(object.len() + more.sum::<usize>()),
-    };
-    built.out.extend_from_slice(open);
-    for (name, value) in members {
-        if let Some(value) = value {
-            built.raw(name, value);
-        }
-    }
-    Some(built.finish())
 }
 
 /// An object with some members replaced (in place) or added (at the end); everything else as it was. `changes`

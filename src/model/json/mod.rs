@@ -7,7 +7,7 @@ mod members;
 mod same;
 mod text;
 
-pub use build::{ObjectBuilder, compact, object, with_added, with_members, wrapped};
+pub use build::{ObjectBuilder, compact, object, with_members, wrapped};
 pub use members::{
     ArrayElements, Member, Members, elements, member, member_string, member_text, members, several,
 };
@@ -342,13 +342,14 @@ mod tests {
 
     #[test]
     fn members_are_added_after_unchanged_bytes() {
-        let added = [("id", Some(&b"\"x\""[..])), ("no", None), ("n", Some(b"1"))];
         let object = b" {\"a\" : [1, 2] ,\"b\":{} } \t";
+        let mut built = ObjectBuilder::continued(object, 0).unwrap();
+        built.text("id", "x").raw("n", b"1");
         assert_eq!(
-            String::from_utf8(with_added(object, &added).unwrap()).unwrap(),
+            String::from_utf8(built.finish()).unwrap(),
             " {\"a\" : [1, 2] ,\"b\":{} ,\"id\":\"x\",\"n\":1}"
         );
-        assert_eq!(with_added(b"[1]", &added), None);
+        assert!(ObjectBuilder::continued(b"[1]", 0).is_none());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use convo::store::Store;
 impl Context {
     /// Creates an id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
     pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
-        Ok(format!("{prefix}{}", self.chance.digits(what)?))
+        self.chance.id(prefix, what)
     }
 
     /// An id that no stored session has: with a seed, earlier runs may have created the same one.

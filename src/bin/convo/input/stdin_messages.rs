@@ -13,7 +13,7 @@ use convo::format::packed::{is_packed, unpack};
 use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader, native};
 use convo::model::event::{Action, Event};
-use convo::model::json::{self, quoted};
+use convo::model::json::{self, ObjectBuilder, quoted};
 use convo::model::record::{Record, RecordKind as Line};
 use convo::store::foreign::has_sidecar;
 use convo::tokens::{Tokenizer, counter};
@@ -411,13 +411,16 @@ fn first(head: &[u8]) -> &[u8] {
     &head[..memchr::memchr(b'\n', head).unwrap_or(head.len())]
 }
 
+/// Bytes of the id and the time that a message gets.
+const STAMP_BYTES: usize = 80;
+
 /// The stored form of a message that needs an id, and a time if it has none. None for a message with an id and for
 /// any other line: their bytes are kept. If the session stores token counts, a rewritten line or one with a count of
 /// unknown origin is counted.
-pub fn stamped(
+pub fn stamped<T: AsRef<str>>(
     record: &Record<'_>,
     tokenizer: Option<Tokenizer>,
-    stamp: impl FnOnce() -> convo::Result<(String, Option<String>)>,
+    stamp: impl FnOnce() -> convo::Result<(String, Option<T>)>,
 ) -> convo::Result<Option<Vec<u8>>> {
     let Some(message) = record.message() else {
         return Ok(None);
@@ -427,16 +430,22 @@ pub fn stamped(
         return Ok(counted.map(|tokenizer| counter::with_tokens(record.body.to_vec(), tokenizer)));
     }
     let (id, time) = stamp()?;
-    let id = quoted(&id);
-    let time = time
-        .filter(|_| message.timestamp().is_none())
-        .map(|time| quoted(&time));
-    let changes = [("id", Some(&id[..])), ("timestamp", time.as_deref())];
-    let changes = &changes[..1 + usize::from(time.is_some())];
+    let time = time.filter(|_| message.timestamp().is_none());
+    let time = time.as_ref().map(AsRef::as_ref);
     let has_none = message.id.is_none() && (time.is_none() || message.timestamp.is_none());
-    let built = match has_none {
-        true => json::with_added(record.body, changes),
-        false => json::with_members(record.body, changes).ok(),
+    let built = if has_none {
+        ObjectBuilder::continued(record.body, STAMP_BYTES).map(|mut line| {
+            line.text("id", &id);
+            if let Some(time) = time {
+                line.text("timestamp", time);
+            }
+            line.finish()
+        })
+    } else {
+        let (id, time) = (quoted(&id), time.map(quoted));
+        let changes = [("id", Some(&id[..])), ("timestamp", time.as_deref())];
+        let changes = &changes[..1 + usize::from(time.is_some())];
+        json::with_members(record.body, changes).ok()
     };
     Ok(match tokenizer {
         Some(tokenizer) => built.map(|line| counter::with_tokens(line, tokenizer)),

@@ -60,7 +60,7 @@ impl Append {
                 let now = context.clock.now();
                 for record in records {
                     let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
-                    let stamp = || Ok((context.new_id("msg_", what)?, Some(now.clone())));
+                    let stamp = || Ok((context.new_id("msg_", what)?, Some(&now)));
                     let line = stdin_messages::stamped(record, tokenizer, stamp)?;
                     group.lot.push(record, line.as_deref());
                     self.note(context, &mut group, line.as_deref().unwrap_or(record.body))?;

@@ -104,7 +104,7 @@ pub fn title(session: &Session) -> Option<String> {
 
 /// Generates an id in the format's own form.
 pub fn new_id(context: &Context, to: Format, label: &str) -> Result<String> {
-    let digits = context.chance.digits(|| label.to_string())? + &context.chance.digits(String::new)?;
+    let digits = context.chance.id("", || label.to_string())? + &context.chance.id("", String::new)?;
     let (version, head) = match to {
         Format::Codex => {
             let milliseconds = time::milliseconds(&context.clock.now()).unwrap_or_default();
