@@ -108,7 +108,7 @@ fn without(body: &[u8]) -> Option<Option<Vec<u8>>> {
     if left.len() == parts.len() {
         return None;
     }
-    let says = !left.is_empty() || json::member(body, "tool_calls").is_some();
-    let built = says.then(|| json::with_members(body, &[("content", Some(&array(&left)))]).ok());
+    let has_content = !left.is_empty() || json::member(body, "tool_calls").is_some();
+    let built = has_content.then(|| json::with_members(body, &[("content", Some(&array(&left)))]).ok());
     Some(built.flatten())
 }

@@ -84,7 +84,7 @@ fn messages(format: Format, file: &FolderFile, bytes: &[u8]) -> Option<Vec<Vec<u
     let source = DocumentSource {
         name: Some(&file.name),
         bytes,
-        neighbour: &|_| Ok(None),
+        neighbor: &|_| Ok(None),
     };
     let sessions = convert(format, &source, &mut Report::default()).ok()?;
     let [session] = sessions.as_slice() else {

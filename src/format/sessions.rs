@@ -18,7 +18,7 @@ pub struct Input {
     /// Whether sessions may be written back to the input's format and must keep their source bytes.
     pub returns: bool,
     /// Reads a file in the same directory.
-    pub beside: Option<Neighbor>,
+    pub neighbor: Option<Neighbor>,
 }
 
 /// Reads a file of a directory; `None` if it does not exist.

@@ -149,7 +149,7 @@ pub struct DocumentSource<'a> {
     /// The bytes; empty if only companion files exist.
     pub bytes: &'a [u8],
     /// Reads a file in the same directory; `None` if it does not exist.
-    pub neighbour: &'a dyn Fn(&str) -> io::Result<Option<Vec<u8>>>,
+    pub neighbor: &'a dyn Fn(&str) -> io::Result<Option<Vec<u8>>>,
 }
 
 impl<'a> DocumentSource<'a> {
@@ -158,7 +158,7 @@ impl<'a> DocumentSource<'a> {
         DocumentSource {
             name: None,
             bytes,
-            neighbour: &|_| Ok(None),
+            neighbor: &|_| Ok(None),
         }
     }
 

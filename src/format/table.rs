@@ -154,7 +154,7 @@ pub fn convert(format: Format, source: &DocumentSource<'_>, report: &mut Report)
         head: source.bytes.to_vec(),
         rest: Box::new(io::empty()),
         returns: false,
-        beside: None,
+        neighbor: None,
     };
     let mut reader = match (form.read, format.sessions(input)?) {
         (_, Ok(reader)) => reader,

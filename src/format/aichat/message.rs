@@ -98,11 +98,11 @@ fn exchange(content: &[u8], place: &str) -> Option<Vec<RecordDraft>> {
     if calls.is_empty() {
         return None;
     }
-    let said = json::member(content, "text").filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
+    let text = json::member(content, "text").filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
     let mut message = RecordDraft::default();
     message
         .raw("role", "\"assistant\"")
-        .raw("content", said.unwrap_or(b"null"))
+        .raw("content", text.unwrap_or(b"null"))
         .raw("tool_calls", array(&calls));
     Some([vec![message], results].concat())
 }

@@ -50,11 +50,11 @@ pub(super) const SIGNATURE: Signature = Signature {
     text: |text| {
         let messages = has_line(text, "messages:") || has_line(text, "compressed_messages:");
         // Files of other programs may lack the model, but have aichat's elements.
-        let said = || {
+        let has_role = || {
             text.split(|byte| *byte == b'\n')
                 .any(|line| line.trim_ascii().starts_with(b"- role: "))
         };
-        messages && (has_line(text, "model:") || said())
+        messages && (has_line(text, "model:") || has_role())
     },
     ..Signature::BLANK
 };

@@ -104,12 +104,12 @@ pub fn block(
     outer: usize,
 ) -> Result<(String, usize), (usize, &'static str)> {
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let says = |line: &&str| !line.trim_start_matches(' ').is_empty();
+    let has_text = |line: &&str| !line.trim_start_matches(' ').is_empty();
     let indent = match header.indent {
         Some(more) => outer + more,
         None => lines
             .iter()
-            .find(|line| says(line))
+            .find(|line| has_text(line))
             .map_or(outer + 1, |line| spaces(line)),
     };
     let mut text = String::new();

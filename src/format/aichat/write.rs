@@ -377,18 +377,18 @@ impl ListWriter<'_> {
             if !wanted(first) || items[0].summary(session).is_some() {
                 continue;
             }
-            let stood: Vec<usize> = group
+            let sources: Vec<usize> = group
                 .iter()
                 .zip(&items)
                 .filter(|(_, item)| matches!(item, Item::Line(_)))
                 .filter_map(|(nth, _)| lines[*nth])
                 .collect();
-            let whole = |element: &ReadElement| element.lines.clone().eq(stood.iter().copied());
+            let whole = |element: &ReadElement| element.lines.clone().eq(sources.iter().copied());
             if let Some(nth) = self
                 .elements
                 .iter()
                 .position(whole)
-                .filter(|_| stood.len() == group.len())
+                .filter(|_| sources.len() == group.len())
             {
                 built.push(NewElement::Lines(
                     nth,

@@ -13,7 +13,7 @@ pub enum AiderLineKind<'a> {
     /// Console output.
     Console,
     /// A line of a model message.
-    Said,
+    Reply,
     /// White space.
     Empty,
     /// Not UTF-8.
@@ -38,12 +38,12 @@ pub fn kind(line: &[u8]) -> AiderLineKind<'_> {
     if let Some(time) = start_time(line) {
         return AiderLineKind::Begins(time);
     }
-    if let Some(said) = text.strip_prefix("#### ") {
-        let said = said.strip_suffix('\r').unwrap_or(said);
-        return AiderLineKind::User(said.strip_suffix("  ").unwrap_or(said));
+    if let Some(text) = text.strip_prefix("#### ") {
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        return AiderLineKind::User(text.strip_suffix("  ").unwrap_or(text));
     }
     match text.starts_with("> ") || text.trim_end_matches('\r') == ">" {
         true => AiderLineKind::Console,
-        false => AiderLineKind::Said,
+        false => AiderLineKind::Reply,
     }
 }

@@ -72,8 +72,8 @@ impl Histories {
             .unwrap_or_default();
         let first = body_of(first, piece.start);
         let began = line::start_time(first);
-        let said = |line: &[u8]| line::kind(line) != AiderLineKind::Empty;
-        if began.is_none() && !piece.bytes.split(|byte| *byte == b'\n').any(said) {
+        let has_content = |line: &[u8]| line::kind(line) != AiderLineKind::Empty;
+        if began.is_none() && !piece.bytes.split(|byte| *byte == b'\n').any(has_content) {
             return None;
         }
         self.sessions += 1;
@@ -125,7 +125,7 @@ impl Histories {
 /// Adjacent lines of one kind.
 enum LineRun {
     User,
-    Said,
+    Reply,
     Console,
 }
 
@@ -178,15 +178,15 @@ impl Runs {
             ) => self.close(),
             (AiderLineKind::Empty, Some(open)) => open.more(text()),
             (AiderLineKind::Empty, None) => {}
-            (AiderLineKind::User(said), Some(open)) if matches!(open.run, LineRun::User) => open.more(said),
+            (AiderLineKind::User(typed), Some(open)) if matches!(open.run, LineRun::User) => open.more(typed),
             (AiderLineKind::Console, Some(open)) if matches!(open.run, LineRun::Console) => open.more(text()),
-            (AiderLineKind::Said, Some(open)) if matches!(open.run, LineRun::Said) => open.more(text()),
+            (AiderLineKind::Reply, Some(open)) if matches!(open.run, LineRun::Reply) => open.more(text()),
             (kind, _) => {
                 self.close();
                 let (run, text) = match kind {
-                    AiderLineKind::User(said) => (LineRun::User, said),
+                    AiderLineKind::User(typed) => (LineRun::User, typed),
                     AiderLineKind::Console => (LineRun::Console, text()),
-                    _ => (LineRun::Said, text()),
+                    _ => (LineRun::Reply, text()),
                 };
                 self.open = Some(OpenRun {
                     run,
@@ -207,7 +207,7 @@ impl Runs {
                 self.cleared |= self.asked && text.contains(CLEARED);
                 passthrough(NAME, &quoted(without_outer(&text)))
             }
-            LineRun::User | LineRun::Said => {
+            LineRun::User | LineRun::Reply => {
                 if std::mem::take(&mut self.cleared) {
                     self.cut(place);
                 }

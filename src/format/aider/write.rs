@@ -100,7 +100,7 @@ fn console_output(session: &Session, index: usize) -> Option<String> {
 enum LastKind {
     #[default]
     Nothing,
-    Said,
+    Reply,
     Console,
 }
 
@@ -175,7 +175,7 @@ impl History {
         }
         if !inner.is_empty() {
             // Separates the text from the previous model message.
-            if self.last == LastKind::Said {
+            if self.last == LastKind::Reply {
                 self.raw(">");
             }
             self.text.push('\n');
@@ -190,7 +190,7 @@ impl History {
                 self.text.push_str(line);
                 self.text.push('\n');
             }
-            self.last = LastKind::Said;
+            self.last = LastKind::Reply;
         }
         for call in calls {
             report.count_loss(Loss::Part, 1);

@@ -72,8 +72,8 @@ fn media(part: &[u8]) -> Option<Vec<u8>> {
 
 /// A text block; `None` if the text is blank, because the API rejects it.
 pub fn text(text: &[u8]) -> Option<Vec<u8>> {
-    let said = json::text(text).is_none_or(|text| !text.trim().is_empty());
-    said.then(|| crate::format::request::draft::text_part(text))
+    let has_text = json::text(text).is_none_or(|text| !text.trim().is_empty());
+    has_text.then(|| crate::format::request::draft::text_part(text))
 }
 
 /// Converts a part to a block; otherwise reports a loss.

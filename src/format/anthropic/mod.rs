@@ -77,12 +77,12 @@ impl Decoder for Messages {
 pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Anthropic messages",
-    message: |said| {
-        let source = said.parts.iter().any(|part| {
+    message: |message| {
+        let source = message.parts.iter().any(|part| {
             part.has("source") && (part.text_equals("type", "image") || part.text_equals("type", "document"))
         });
         let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
-        !said.is_own() && (source || said.has_part(&blocks))
+        !message.is_own() && (source || message.has_part(&blocks))
     },
     takes_plain: true,
     ..Signature::BLANK

@@ -32,10 +32,10 @@ pub fn fault(raw: Option<&[u8]>) -> Option<String> {
         return raw.is_none().then(|| "message without content".to_string());
     };
     let kind = object.text("content_type").unwrap_or_default();
-    let said = ["parts", "text", "result", "model_set_context"]
+    let has_content = ["parts", "text", "result", "model_set_context"]
         .iter()
         .any(|name| object.get(name).is_some());
-    let known = said || KINDS.contains(&kind.as_ref());
+    let known = has_content || KINDS.contains(&kind.as_ref());
     (!known).then(|| format!("unknown content type '{kind}'"))
 }
 
@@ -68,7 +68,7 @@ impl<'a> NodeContent<'a> {
             let text = object.string(name).filter(|raw| *raw != b"\"\"");
             text.map(|raw| (name, raw))
         };
-        let said = match kind.as_ref() {
+        let member = match kind.as_ref() {
             "text" | "multimodal_text" => {
                 if let Some(parts) = object.list("parts") {
                     parts.into_iter().for_each(|part| content.part(part));
@@ -91,7 +91,7 @@ impl<'a> NodeContent<'a> {
             }
             _ => None,
         };
-        match said {
+        match member {
             Some((name, raw)) => {
                 content.text(raw, None);
                 content.rest = object.extra_members(&[name]);

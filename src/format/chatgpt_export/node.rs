@@ -19,7 +19,7 @@ pub enum NodeKind {
     /// A tool result.
     Tool,
     /// Any other message.
-    Said,
+    Message,
     /// Not a node, or a message without a role.
     Strange,
 }
@@ -87,10 +87,10 @@ impl<'a> ConversationTree<'a> {
 
 impl<'a> TreeNode<'a> {
     fn of(id: Cow<'a, str>, raw: &'a [u8], object: Option<Object<'a>>, is_first: bool) -> TreeNode<'a> {
-        let said = object.as_ref().and_then(|node| node.get("message"));
-        let message = said.and_then(Object::of).unwrap_or_default();
+        let raw_message = object.as_ref().and_then(|node| node.get("message"));
+        let message = raw_message.and_then(Object::of).unwrap_or_default();
         let author = message.object("author").unwrap_or_default();
-        let kind = match (&object, said) {
+        let kind = match (&object, raw_message) {
             (Some(_), None | Some(b"null")) => NodeKind::Nothing,
             _ => kind(&message, &author),
         };
@@ -137,7 +137,7 @@ fn kind(message: &Object<'_>, author: &Object<'_>) -> NodeKind {
         (Some("system"), Some(b"\"text\"")) if super::content::NodeContent::of(content).is_empty() => {
             NodeKind::Nothing
         }
-        _ => NodeKind::Said,
+        _ => NodeKind::Message,
     }
 }
 

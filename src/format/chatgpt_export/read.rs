@@ -141,7 +141,7 @@ impl<'a> TreeConverter<'a, '_> {
                         ..call
                     });
                 }
-                NodeKind::Said => {
+                NodeKind::Message => {
                     self.end_answer();
                     if let Some(fault) = content::fault(node.message.get("content")) {
                         let what = format!("node '{}': {fault}", node.id);

@@ -45,23 +45,23 @@ fn kind(block: &[u8]) -> Option<String> {
 /// The messages of a list of blocks; calls without an id get one derived from the message id.
 pub fn block_messages(blocks: &[&[u8]], uuid: &str) -> Vec<BlockMessage> {
     let mut pieces = Vec::new();
-    let mut said = BlockMessage::default();
+    let mut message = BlockMessage::default();
     let mut open: VecDeque<Vec<u8>> = VecDeque::new();
     let mut calls = 0;
     for &raw in blocks {
         let block = Object::of(raw).unwrap_or_default();
         match kind(raw).as_deref() {
-            Some("thinking") => said.add_reasoning(&block),
+            Some("thinking") => message.add_reasoning(&block),
             Some("tool_use") => {
                 calls += 1;
                 let own = block.string("id").filter(|id| *id != b"\"\"");
                 let id = own.map_or_else(|| quoted(&format!("{uuid}:{calls}")), <[u8]>::to_vec);
-                said.call(&block, &id);
+                message.call(&block, &id);
                 open.push_back(id);
             }
             Some("tool_result") => {
-                if !said.is_empty() {
-                    pieces.push(std::mem::take(&mut said));
+                if !message.is_empty() {
+                    pieces.push(std::mem::take(&mut message));
                 }
                 let named = block.string("tool_use_id").filter(|id| *id != b"\"\"");
                 let id = match named {
@@ -80,18 +80,18 @@ pub fn block_messages(blocks: &[&[u8]], uuid: &str) -> Vec<BlockMessage> {
                 Some(text) => {
                     let known = ["text", "type"];
                     let known = &known[..if kind == Some("text") { 2 } else { 1 }];
-                    said.add(MemberSlot::Content, block.extra_members(known));
-                    said.parts.push(BlockPart::Text(text.to_vec()));
+                    message.add(MemberSlot::Content, block.extra_members(known));
+                    message.parts.push(BlockPart::Text(text.to_vec()));
                 }
                 None => {
-                    said.add(MemberSlot::Content, None);
-                    said.parts.push(BlockPart::Other(raw.to_vec()));
+                    message.add(MemberSlot::Content, None);
+                    message.parts.push(BlockPart::Other(raw.to_vec()));
                 }
             },
         }
     }
-    if !said.is_empty() {
-        pieces.push(said);
+    if !message.is_empty() {
+        pieces.push(message);
     }
     pieces
 }
@@ -136,7 +136,7 @@ impl BlockMessage {
     /// Appends a text.
     pub fn append(&mut self, text: &[u8]) {
         // Without other text, an attached file is the message.
-        if matches!(&self.parts[..], [BlockPart::Text(said)] if said == b"\"\"") {
+        if matches!(&self.parts[..], [BlockPart::Text(text)] if text == b"\"\"") {
             self.parts.clear();
         }
         self.parts.push(BlockPart::Text(text.to_vec()));
@@ -166,7 +166,7 @@ impl BlockMessage {
     }
 }
 
-/// The `content` of a message; `beside` if the message has further data.
+/// The `content` of a message; `extra` if the message has further data.
 fn content(parts: &[BlockPart], extra: bool) -> Vec<u8> {
     match parts {
         [] if extra => b"null".to_vec(),

@@ -46,7 +46,7 @@ pub fn records(
         .filter_map(|file| file.string("extracted_content"));
     for text in texts {
         match pieces.iter_mut().find(|piece| !piece.is_result) {
-            Some(said) => said.append(text),
+            Some(piece) => piece.append(text),
             None => pieces.push(BlockMessage::of_text(text)),
         }
     }

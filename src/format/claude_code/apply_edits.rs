@@ -29,7 +29,7 @@ pub fn write_log(log: &ClaudeLog, mut changes: LineChanges, out: &mut dyn Write)
             log,
             index,
             body,
-            changes.hangs.get(&index).map(Vec::as_slice),
+            changes.parents.get(&index).map(Vec::as_slice),
             &staying,
         );
         match tied.or(own) {
@@ -73,7 +73,7 @@ fn with_new_parent(
     log: &ClaudeLog,
     index: usize,
     body: &[u8],
-    hangs: Option<&[u8]>,
+    new_parent: Option<&[u8]>,
     staying: &[Option<usize>],
 ) -> Option<Vec<u8>> {
     let line = &log.lines[index];
@@ -81,8 +81,8 @@ fn with_new_parent(
         let uuid = line.and_then(|line| log.facts(line)?.uuid);
         uuid.map_or_else(|| b"null".to_vec(), <[u8]>::to_vec)
     };
-    let (name, parent) = match (hangs, line.above) {
-        (Some(hangs), _) => ("parentUuid", hangs.to_vec()),
+    let (name, parent) = match (new_parent, line.above) {
+        (Some(new_parent), _) => ("parentUuid", new_parent.to_vec()),
         (None, Some(above)) if staying[above] != Some(above) => {
             let own = json::member(body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
             (

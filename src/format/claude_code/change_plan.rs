@@ -147,7 +147,7 @@ fn several(
     let is_result = |block: &&&[u8]| block_type(block) == "tool_result";
     let rest = records.get(blocks.iter().filter(is_result).count());
     let mut results = records.iter();
-    let mut said = false;
+    let mut is_written = false;
     let mut kept: Vec<Vec<u8>> = Vec::new();
     for block in &blocks {
         let result = is_result(&block);
@@ -157,7 +157,7 @@ fn several(
         };
         if !left.edited.contains_key(record) {
             kept.push(block.to_vec());
-        } else if result || !std::mem::replace(&mut said, true) {
+        } else if result || !std::mem::replace(&mut is_written, true) {
             let content = now(*record).unwrap_or_else(|| b"[]".to_vec());
             match json::elements(&content, Dialect::Strict) {
                 Some(blocks) => kept.extend(blocks.into_iter().map(<[u8]>::to_vec)),

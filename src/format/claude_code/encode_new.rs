@@ -160,9 +160,9 @@ impl LineFactory<'_> {
                     && (role != Role::User || matches!(message.category(), Category::Context));
                 let uuid = self.message_uuid(message, body);
                 vec![self.line("user", &uuid, parent, |line| {
-                    let mut said = ObjectBuilder::default();
-                    said.text("role", "user").raw("content", &content);
-                    line.raw("message", said.finish());
+                    let mut message = ObjectBuilder::default();
+                    message.text("role", "user").raw("content", &content);
+                    line.raw("message", message.finish());
                     if meta {
                         line.raw("isMeta", "true");
                     }
@@ -211,20 +211,22 @@ impl LineFactory<'_> {
             };
             let above = lines.last().filter(|_| tied).map(|line| line.uuid.clone());
             let line = self.line("assistant", &uuid, above.as_deref().or(parent), |line| {
-                let mut said = ObjectBuilder::default();
-                said.raw("model", model.as_deref().unwrap_or(br#""unknown""#))
+                let mut message = ObjectBuilder::default();
+                message
+                    .raw("model", model.as_deref().unwrap_or(br#""unknown""#))
                     .text("id", &id)
                     .text("type", "message")
                     .text("role", "assistant")
                     .raw("content", array([block]));
                 let reason = if calls { r#""tool_use""# } else { r#""end_turn""# };
-                said.raw("stop_reason", if nth == last { reason } else { "null" })
+                message
+                    .raw("stop_reason", if nth == last { reason } else { "null" })
                     .raw("stop_sequence", "null")
                     .raw(
                         "usage",
                         usage.unwrap_or(br#"{"input_tokens":0,"output_tokens":0}"#),
                     );
-                line.raw("message", said.finish());
+                line.raw("message", message.finish());
             });
             lines.push(line);
         }
@@ -269,9 +271,9 @@ impl LineFactory<'_> {
         let uuid = self.uuid(&[b"summary\n", text.as_bytes()].concat());
         let content = quoted(&summary::quoted(text));
         lines.push(self.line("user", &uuid, above.as_deref(), |line| {
-            let mut said = ObjectBuilder::default();
-            said.text("role", "user").raw("content", &content);
-            line.raw("message", said.finish())
+            let mut message = ObjectBuilder::default();
+            message.text("role", "user").raw("content", &content);
+            line.raw("message", message.finish())
                 .raw("isVisibleInTranscriptOnly", "true")
                 .raw("isCompactSummary", "true");
         }));

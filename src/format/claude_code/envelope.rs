@@ -18,10 +18,10 @@ pub enum MarkerContent {
 
 /// The shell of a line, and the content that its marker replaces.
 pub fn of(body: &[u8], facts: &LineMembers<'_>) -> (Vec<u8>, MarkerContent) {
-    let (Some(said), None) = (&facts.message, &facts.attachment) else {
+    let (Some(message), None) = (&facts.message, &facts.attachment) else {
         return (body.to_vec(), MarkerContent::Nothing);
     };
-    let replaced = marker_content(said);
+    let replaced = marker_content(message);
     let mark = match replaced {
         MarkerContent::Blocks(count) => count.to_string(),
         MarkerContent::Text => "\"\"".to_string(),
@@ -33,8 +33,8 @@ pub fn of(body: &[u8], facts: &LineMembers<'_>) -> (Vec<u8>, MarkerContent) {
     }
 }
 
-fn marker_content(said: &LineMessage<'_>) -> MarkerContent {
-    match said.content {
+fn marker_content(message: &LineMessage<'_>) -> MarkerContent {
+    match message.content {
         Some(raw) if raw.starts_with(b"\"") => MarkerContent::Text,
         Some(raw) => match json::elements(raw, Dialect::Strict) {
             Some(blocks) => MarkerContent::Blocks(blocks.len()),

@@ -101,7 +101,7 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
                 .iter()
                 .any(|item| parsed.record(item).is_some());
             if next {
-                changes.hangs.insert(at, last.uuid.clone());
+                changes.parents.insert(at, last.uuid.clone());
                 reparent(changes, parsed, at, &last.uuid, |_| false);
             }
         }
@@ -130,7 +130,7 @@ fn reparent(
         if does(own) || own.above.is_some_and(|above| removed.contains(&above)) {
             match is_removed(changes, line) {
                 true => _ = removed.insert(line),
-                false => _ = changes.hangs.insert(line, uuid.to_vec()),
+                false => _ = changes.parents.insert(line, uuid.to_vec()),
             }
         }
     }
@@ -166,7 +166,7 @@ impl CallLines {
         let mut calls = CallLines(HashMap::new());
         for &line in parsed.lines {
             if parsed.log.lines[line]
-                .said
+                .references
                 .as_ref()
                 .is_some_and(|ties| !ties.calls.is_empty())
                 && let Some(uuid) = parsed.log.facts(line).and_then(|facts| facts.uuid)

@@ -162,7 +162,7 @@ impl<'a> LineMembers<'a> {
         let (mut kind, mut parent, mut logical, mut message) = (None, None, None, None);
         let mut attached = None;
         // Whether it has content that logs of this format do not have.
-        let mut says = false;
+        let mut is_unrecognized = false;
         let mut members = Members::new(body, Dialect::Strict)?;
         while let Some(member) = members.next()? {
             let value = member.value;
@@ -178,8 +178,8 @@ impl<'a> LineMembers<'a> {
                 "attachment" => attached = Some(value),
                 "timestamp" => facts.timestamp = filled(value),
                 "message" => message = Some(value),
-                "role" => says = true,
-                "payload" => says |= value.starts_with(b"{"),
+                "role" => is_unrecognized = true,
+                "payload" => is_unrecognized |= value.starts_with(b"{"),
                 name => {
                     if let Some(name) = OTHERS.iter().find(|other| **other == name) {
                         facts.others.push((name, value));
@@ -195,7 +195,11 @@ impl<'a> LineMembers<'a> {
         facts.kind = match facts.name.as_ref() {
             "user" | "assistant" => {
                 facts.message = message.and_then(|raw| LineMessage::of(raw, &facts.name));
-                if facts.message.as_ref().is_some_and(|said| said.content.is_none()) {
+                if facts
+                    .message
+                    .as_ref()
+                    .is_some_and(|message| message.content.is_none())
+                {
                     facts.fault = Some("the message has no content");
                 }
                 match (&facts.message, facts.name.as_ref()) {
@@ -206,7 +210,7 @@ impl<'a> LineMembers<'a> {
                     (Some(_), "user") if facts.other("isCompactSummary") == Some(b"true") => {
                         ClaudeLineKind::Summary
                     }
-                    (Some(said), _) if said.role == "assistant" => ClaudeLineKind::Assistant,
+                    (Some(message), _) if message.role == "assistant" => ClaudeLineKind::Assistant,
                     (Some(_), _) => ClaudeLineKind::User,
                 }
             }
@@ -222,8 +226,8 @@ impl<'a> LineMembers<'a> {
             "system" if facts.other("subtype") == Some(b"\"compact_boundary\"") => ClaudeLineKind::Boundary,
             _ if facts.uuid.is_some() => ClaudeLineKind::Chain,
             _ => {
-                says |= message.is_some_and(|raw| json::member(raw, "role").is_some());
-                if says && facts.other("sessionId").is_none() {
+                is_unrecognized |= message.is_some_and(|raw| json::member(raw, "role").is_some());
+                if is_unrecognized && facts.other("sessionId").is_none() {
                     facts.fault = Some("not a Claude Code record; kept unchanged");
                 }
                 ClaudeLineKind::Other
@@ -256,7 +260,7 @@ impl<'a> LineMessage<'a> {
     }
 
     fn of(raw: &'a [u8], name: &str) -> Option<LineMessage<'a>> {
-        let mut said = LineMessage {
+        let mut message = LineMessage {
             id: None,
             role: Cow::Owned(name.to_string()),
             content: None,
@@ -267,19 +271,19 @@ impl<'a> LineMessage<'a> {
         while let Some(member) = members.next().ok()? {
             let value = member.value;
             match member.name().as_ref() {
-                "id" => said.id = filled(value),
+                "id" => message.id = filled(value),
                 "role" => {
                     if let Some(role) = json::text(value).filter(|role| !role.is_empty()) {
-                        said.role = role;
+                        message.role = role;
                     }
                 }
-                "content" => said.content = Some(value),
-                "model" => said.model = filled(value),
-                "usage" => said.usage = Some(value).filter(|usage| usage.starts_with(b"{")),
+                "content" => message.content = Some(value),
+                "model" => message.model = filled(value),
+                "usage" => message.usage = Some(value).filter(|usage| usage.starts_with(b"{")),
                 _ => {}
             }
         }
-        Some(said)
+        Some(message)
     }
 
     /// The blocks of the content; `None` if it is a string or missing.

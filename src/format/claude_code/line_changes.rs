@@ -26,7 +26,7 @@ pub struct LineChanges {
     /// New lines before a line, by its index; the number of lines represents the end.
     pub new: HashMap<usize, Vec<NewLine>>,
     /// The ids of new lines that become parents of existing lines.
-    pub hangs: HashMap<usize, Vec<u8>>,
+    pub parents: HashMap<usize, Vec<u8>>,
 }
 
 /// A session with its lines in the log.

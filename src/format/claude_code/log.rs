@@ -36,7 +36,7 @@ pub struct LogLine {
     /// The session that it names.
     pub session: Option<Id>,
     /// References of a message.
-    pub said: Option<Box<MessageReferences>>,
+    pub references: Option<Box<MessageReferences>>,
 }
 
 /// The references between messages.
@@ -220,7 +220,7 @@ impl LogReading {
             above: None,
             sidechain: None,
             session: None,
-            said: None,
+            references: None,
         };
         match LineMembers::of(body) {
             Err(_) if body.trim_ascii().is_empty() => line.kind = ClaudeLineKind::Blank,
@@ -236,7 +236,7 @@ impl LogReading {
                 if let Some(fault) = facts.fault {
                     report.damage(place, fault);
                 }
-                let content = facts.message.as_ref().and_then(|said| said.content);
+                let content = facts.message.as_ref().and_then(|message| message.content);
                 if let Some(fault) = content.and_then(content::unknown_parts) {
                     report.damage(place, fault);
                 }
@@ -245,7 +245,7 @@ impl LogReading {
                 line.parent = facts.parent.and_then(Id::of);
                 line.sidechain = facts.sidechain.then(|| facts.agent.and_then(Id::of));
                 line.session = facts.other("sessionId").and_then(Id::of);
-                line.said = facts
+                line.references = facts
                     .message
                     .as_ref()
                     .map(|_| Box::new(message_references(&facts)));
@@ -300,11 +300,13 @@ impl LogReading {
 
 fn message_references(facts: &LineMembers<'_>) -> MessageReferences {
     let mut ties = MessageReferences::default();
-    let Some(said) = &facts.message else { return ties };
+    let Some(message) = &facts.message else {
+        return ties;
+    };
     if facts.kind == ClaudeLineKind::Assistant {
-        ties.message = said.id.and_then(Id::of);
+        ties.message = message.id.and_then(Id::of);
     }
-    for block in said.blocks().unwrap_or_default() {
+    for block in message.blocks().unwrap_or_default() {
         let id = |name| json::member(block, name).and_then(Id::of);
         match block_type(block).as_ref() {
             "tool_use" => ties.calls.extend(id("id")),

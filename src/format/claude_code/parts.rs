@@ -44,14 +44,14 @@ fn part_ends(log: &ClaudeLog) -> Vec<usize> {
         }
     }
     let mut ends = Vec::new();
-    let (mut last, mut said) = (0, false);
+    let (mut last, mut has_message) = (0, false);
     for (index, line) in log.lines.iter().enumerate() {
         last = last.max(reach[index]);
         // Without a session id, it is unknown whether another session begins.
-        said |= line.is_message() && line.session.is_some();
-        if last == index && said {
+        has_message |= line.is_message() && line.session.is_some();
+        if last == index && has_message {
             ends.push(index + 1);
-            said = false;
+            has_message = false;
         }
     }
     match ends.last_mut() {

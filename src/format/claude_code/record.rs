@@ -132,7 +132,7 @@ impl<'l> ClaudeMessages<'l> {
 
 /// The messages of lines without ids, times and annotations.
 pub fn drafts(facts: &[LineMembers<'_>]) -> Vec<AnnotatedDraft> {
-    let Some(said) = facts.first().and_then(|facts| facts.message.as_ref()) else {
+    let Some(message) = facts.first().and_then(|facts| facts.message.as_ref()) else {
         return Vec::new();
     };
     let contents: Vec<&[u8]> = facts
@@ -149,9 +149,9 @@ pub fn drafts(facts: &[LineMembers<'_>]) -> Vec<AnnotatedDraft> {
         (_, [content]) => Some(Cow::Borrowed(*content)),
         (_, contents) => Some(Cow::Owned(joined(contents))),
     };
-    let mut drafts = anthropic::message(&said.role, content.as_deref());
+    let mut drafts = anthropic::message(&message.role, content.as_deref());
     if drafts.is_empty() {
-        drafts.push(AnnotatedDraft::new(&said.role));
+        drafts.push(AnnotatedDraft::new(&message.role));
     }
     drafts
 }
@@ -216,21 +216,21 @@ fn category(facts: &[LineMembers<'_>]) -> Option<&'static str> {
     if first.meta || queued.is_some_and(|attachment| !attachment.is_typed()) {
         return Some("context");
     }
-    let said = first.message.as_ref()?;
-    let text = text_of(said);
+    let message = first.message.as_ref()?;
+    let text = text_of(message);
     let printed = PRINTED.iter().any(|mark| text.trim_start().starts_with(mark));
     printed.then_some("system_output")
 }
 
 /// The text of a message: its string, or that of its blocks.
-fn text_of(said: &LineMessage<'_>) -> String {
-    let Some(content) = said.content else {
+fn text_of(message: &LineMessage<'_>) -> String {
+    let Some(content) = message.content else {
         return String::new();
     };
     if let Some(text) = json::text(content) {
         return text.into_owned();
     }
-    let blocks = said.blocks().unwrap_or_default();
+    let blocks = message.blocks().unwrap_or_default();
     let texts: Vec<_> = blocks
         .into_iter()
         .filter_map(|block| json::member_text(block, "text"))
@@ -253,10 +253,10 @@ pub fn summary_event(
     boundary: Option<&LineMembers<'_>>,
     covers: Option<&Covered>,
 ) -> Vec<u8> {
-    let Some(said) = &facts.message else {
+    let Some(message) = &facts.message else {
         return passthrough(NAME, body.trim_ascii());
     };
-    let text = text_of(said);
+    let text = text_of(message);
     let mut event = event::begin("summary", &event_id("summary", body));
     if let Some(timestamp) = facts.timestamp {
         event.raw("at", timestamp);
@@ -320,7 +320,7 @@ pub fn message_lines(log: &ClaudeLog, lines: &[usize]) -> HashMap<usize, Vec<usi
     let mut first: HashMap<Id, usize> = HashMap::new();
     let mut pieces: HashMap<usize, Vec<usize>> = HashMap::new();
     for &line in lines {
-        let Some(ties) = &log.lines[line].said else {
+        let Some(ties) = &log.lines[line].references else {
             continue;
         };
         let lead = match ties.message {

@@ -61,7 +61,7 @@ impl LogConversion {
     /// The id of the main session: that of its latest line, else one derived from the file name or the bytes.
     fn main_id(&self) -> String {
         let lines = self.groups.first().map_or(&[][..], |group| &group.lines);
-        let said = lines.iter().rev().find_map(|line| {
+        let session_id = lines.iter().rev().find_map(|line| {
             let facts = self.log.facts(*line).filter(|facts| facts.message.is_some())?;
             Some(json::text(facts.other("sessionId")?)?.into_owned())
         });
@@ -70,7 +70,8 @@ impl LogConversion {
             Some(name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string())
         };
         let digest = || format!("session_{}", &self.log.sha256[..16]);
-        said.filter(|id| !id.is_empty())
+        session_id
+            .filter(|id| !id.is_empty())
             .or_else(name)
             .unwrap_or_else(digest)
     }
@@ -120,7 +121,7 @@ impl LogConversion {
             return self.id.clone();
         };
         let agent = text(facts.agent).filter(|_| facts.sidechain);
-        match (agent, group.beside) {
+        match (agent, group.side) {
             (Some(agent), _) => format!("{}.agent-{agent}", self.id),
             (None, None) => self.id.clone(),
             (None, Some(_)) => match text(facts.uuid) {
@@ -174,7 +175,7 @@ impl LogConversion {
     }
 
     fn lineage(&self, group: &LineSet, first: Option<&LineMembers<'_>>) -> Option<Vec<u8>> {
-        let (kind, at) = match group.beside {
+        let (kind, at) = match group.side {
             Some(ClaudeSideSession::Branch(at)) => ("branch", at),
             Some(ClaudeSideSession::Sidechain(at)) => ("sidechain", at),
             // A sidechain in its own file.
@@ -193,9 +194,9 @@ impl LogConversion {
 
     /// The id of the model message that a line of the main session is part of.
     fn message_of(&self, line: usize) -> Option<Vec<u8>> {
-        let message = self.log.lines[line].said.as_ref()?.message;
+        let message = self.log.lines[line].references.as_ref()?.message;
         let is = |other: &&usize| {
-            let ties = self.log.lines[**other].said.as_ref();
+            let ties = self.log.lines[**other].references.as_ref();
             ties.is_some_and(|ties| ties.message == message)
         };
         let lead = match message {

@@ -11,7 +11,7 @@ pub struct LineSet {
     /// Line indexes, in file order.
     pub lines: Vec<usize>,
     /// Its relation to the main session; `None` for the main one.
-    pub beside: Option<ClaudeSideSession>,
+    pub side: Option<ClaudeSideSession>,
 }
 
 /// A side session.
@@ -94,7 +94,7 @@ impl LineGroups {
         if group == new {
             self.others.push(LineSet {
                 lines: Vec::new(),
-                beside: Some(ClaudeSideSession::Branch(at)),
+                side: Some(ClaudeSideSession::Branch(at)),
             });
         }
         self.others[group].lines.push(index);
@@ -107,7 +107,7 @@ impl LineGroups {
         if group == new {
             self.others.push(LineSet {
                 lines: Vec::new(),
-                beside: Some(ClaudeSideSession::Sidechain(at)),
+                side: Some(ClaudeSideSession::Sidechain(at)),
             });
         }
         self.others[group].lines.push(index);
@@ -115,7 +115,7 @@ impl LineGroups {
     }
 
     fn finish(mut self) -> Vec<LineSet> {
-        let is_branch = |group: &LineSet| matches!(group.beside, Some(ClaudeSideSession::Branch(_)));
+        let is_branch = |group: &LineSet| matches!(group.side, Some(ClaudeSideSession::Branch(_)));
         // The sort is stable and keeps the file order.
         self.others.sort_by_key(|group| !is_branch(group));
         self.others.insert(0, self.main);
@@ -193,7 +193,7 @@ fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
         }
     }
     while let Some(index) = waiting.pop() {
-        let Some(ties) = &log.lines[index].said else {
+        let Some(ties) = &log.lines[index].references else {
             continue;
         };
         // Remove each entry, so that it is visited once.
@@ -211,7 +211,7 @@ fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
 
 fn all_references(log: &ClaudeLog) -> impl Iterator<Item = (usize, &super::log::MessageReferences)> {
     let lines = log.lines.iter().enumerate();
-    lines.filter_map(|(index, line)| Some((index, line.said.as_deref()?)))
+    lines.filter_map(|(index, line)| Some((index, line.references.as_deref()?)))
 }
 
 /// Joins abandoned lines into connected components.

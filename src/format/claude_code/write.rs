@@ -199,11 +199,11 @@ fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
         .map(|facts| (id(facts.uuid), id(facts.parent)))
         .collect();
     let all: HashSet<Id> = ids.iter().filter_map(|(own, _)| *own).collect();
-    let hangs = |parent: &Option<Id>| parent.is_some_and(|parent| all.contains(&parent));
+    let has_parent = |parent: &Option<Id>| parent.is_some_and(|parent| all.contains(&parent));
     let roots = ids
         .iter()
         .filter(|(own, parent)| own.is_some() && parent.is_none());
-    let loose = !ids.iter().any(|(_, parent)| hangs(parent)) && roots.count() > 1;
+    let loose = !ids.iter().any(|(_, parent)| has_parent(parent)) && roots.count() > 1;
     let mut bytes = Vec::new();
     let mut last: Option<Vec<u8>> = None;
     for line in lines {
@@ -233,7 +233,7 @@ fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
     let newest = (0..log.lines.len())
         .rev()
         .find_map(|line| log.facts(line).filter(|facts| facts.message.is_some()));
-    let said = |name: &str| {
+    let newest_value = |name: &str| {
         newest
             .as_ref()
             .and_then(|facts| facts.other(name))
@@ -247,13 +247,13 @@ fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
         name => member(name),
     };
     Envelope {
-        session: said("sessionId")
+        session: newest_value("sessionId")
             .or_else(|| member("sessionId"))
             .filter(|raw| raw.starts_with(b"\""))
             .unwrap_or_else(|| session_id(&id)),
         members: ["cwd", "version", "gitBranch", "slug"]
             .into_iter()
-            .filter_map(|name| Some((name, said(name).or_else(|| known(name))?)))
+            .filter_map(|name| Some((name, newest_value(name).or_else(|| known(name))?)))
             .collect(),
         time: header
             .iter()

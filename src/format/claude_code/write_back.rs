@@ -120,7 +120,7 @@ fn keep_branches_separate(
         return;
     }
     let first = main.iter().find(is_kept).copied();
-    let hangs =
+    let has_parent =
         |new: &NewLine| json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
     let is_tied = |line: usize| {
         let above = log.lines[line]
@@ -128,12 +128,12 @@ fn keep_branches_separate(
             .and_then(|above| changes.nearest_kept(log, above));
         changes.lines[line] != LineChange::Removed && above.is_some()
     };
-    let tied = !changes.hangs.is_empty()
-        || changes.new.values().flatten().any(hangs)
+    let tied = !changes.parents.is_empty()
+        || changes.new.values().flatten().any(has_parent)
         || (0..log.lines.len()).any(is_tied);
     let end = log.lines.len();
-    let said = changes.new.get(&end).is_some_and(|new| !new.is_empty());
-    if tied && (first.is_some() || said) {
+    let appends = changes.new.get(&end).is_some_and(|new| !new.is_empty());
+    if tied && (first.is_some() || appends) {
         return;
     }
     let boundary = maker.boundary(log.sha256.as_bytes(), None);
@@ -146,7 +146,7 @@ fn keep_branches_separate(
     }
     new.insert(0, boundary);
     if let Some(first) = first {
-        changes.hangs.insert(first, uuid);
+        changes.parents.insert(first, uuid);
     }
 }
 
@@ -165,8 +165,8 @@ fn is_from(session: &Session, built: &BuiltSession) -> bool {
 
 /// The common members of a session's lines, from its latest message.
 fn envelope(parsed: &ParsedSource<'_>) -> Envelope {
-    let said = |line: &usize| parsed.log.facts(*line).filter(|facts| facts.message.is_some());
-    let newest = parsed.lines.iter().rev().find_map(said);
+    let message_facts = |line: &usize| parsed.log.facts(*line).filter(|facts| facts.message.is_some());
+    let newest = parsed.lines.iter().rev().find_map(message_facts);
     let mut envelope = Envelope::default();
     if let Some(facts) = &newest {
         for name in COMMON {

@@ -24,13 +24,13 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     let endings = [".messages.json", ".compaction.json"];
     let name = source.name.unwrap_or_default();
     let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
-    let neighbour = |name: &str| (source.neighbour)(name).ok().flatten();
-    let manifest = stem.and_then(|stem| neighbour(&format!("{stem}.json")));
+    let neighbor = |name: &str| (source.neighbor)(name).ok().flatten();
+    let manifest = stem.and_then(|stem| neighbor(&format!("{stem}.json")));
     let path = manifest
         .as_deref()
         .and_then(|manifest| json::member_text(manifest, "compaction_path"));
     let file = path.as_deref().and_then(|path| path.rsplit(['/', '\\']).next());
-    let compaction = file.filter(|file| *file != name).and_then(neighbour);
+    let compaction = file.filter(|file| *file != name).and_then(neighbor);
     let compacted = compaction.and_then(|bytes| {
         let messages = json::elements(json::member(&bytes, "messages")?, Dialect::Strict)?;
         Some(Compacted::of(&messages))

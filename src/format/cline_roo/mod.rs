@@ -38,9 +38,9 @@ pub const FORM: FormatSpec = FormatSpec {
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "Cline or Roo messages",
-    message: |said| {
+    message: |message| {
         let own = ["condenseId", "condenseParent", "truncationId", "truncationParent"];
-        said.message.any(&own) && !said.message.has("parts")
+        message.message.any(&own) && !message.message.has("parts")
     },
     list: |elements| {
         let any = |name: &str| elements.iter().any(|element| element.has(name));

@@ -27,7 +27,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         let error = Error::new(ErrorKind::Data, "the messages that Cline or Roo display");
         return Err(error.hint("read the session from api_conversation_history.json next to this file"));
     }
-    let panel = (source.neighbour)(panel::NAME).ok().flatten();
+    let panel = (source.neighbor)(panel::NAME).ok().flatten();
     let codec = ClineRoo {
         panel: panel.and_then(|bytes| Panel::of(&bytes)),
         is_unnamed: source.name.is_none_or(|name| USUAL.contains(&name)),

@@ -34,9 +34,9 @@ pub fn of_view(session: &Session, view: &View, own: bool, report: &mut Report) -
 
 /// Adds the types that items of a log and their parts always have.
 fn typed(item: Vec<u8>) -> Vec<u8> {
-    let said = json::member(&item, "type").is_some();
+    let has_type = json::member(&item, "type").is_some();
     let content = json::member(&item, "content").filter(|raw| raw.starts_with(b"\""));
-    if said && content.is_none() {
+    if has_type && content.is_none() {
         return item;
     }
     let role = json::member(&item, "role").unwrap_or_default();
@@ -45,7 +45,7 @@ fn typed(item: Vec<u8>) -> Vec<u8> {
         _ => part("input_text", raw),
     });
     let mut typed = ObjectBuilder::default();
-    if !said {
+    if !has_type {
         typed.text("type", "message");
     }
     for (name, value) in request_part::extra_members(&item, &[]) {

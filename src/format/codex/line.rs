@@ -12,7 +12,7 @@ pub enum ItemRole {
     /// Reasoning.
     Reasoning,
     /// Text of the model.
-    Said,
+    Reply,
     /// A tool call.
     Call,
     /// A call that the provider executes: neither call nor result.
@@ -40,7 +40,7 @@ impl ItemRole {
         let text = |name| json::member(item, name).filter(|raw| raw.starts_with(b"\""));
         match kind.as_ref() {
             "message" => match text("role").and_then(json::text).as_deref() {
-                Some("assistant") => ItemRole::Said,
+                Some("assistant") => ItemRole::Reply,
                 Some("user" | "developer" | "system") => ItemRole::Alone,
                 _ => ItemRole::Other,
             },

@@ -25,11 +25,11 @@ pub enum LineRelation {
     /// The settings of a turn.
     Turn,
     /// An event about a call, or the display event of a message.
-    Beside {
+    Related {
         /// The id of the call.
         call: Option<String>,
         /// The text of the message.
-        said: Option<String>,
+        text: Option<String>,
     },
 }
 
@@ -86,9 +86,9 @@ fn other_line(line: &CodexLine<'_>) -> LineRelation {
         CodexLineKind::Event(name, _) if name == "task_started" => LineRelation::Start,
         CodexLineKind::Event(_, payload) | CodexLineKind::Item(ItemRole::Other, payload) => {
             let text = |name| json::member_string(payload, name);
-            LineRelation::Beside {
+            LineRelation::Related {
                 call: text("call_id"),
-                said: text("message"),
+                text: text("message"),
             }
         }
         _ => LineRelation::Kept,

@@ -68,8 +68,8 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
     let inherited = header::inherited(&lines, meta);
     let about = MessageInfo::of(&lines, &steps, inherited);
     // A newer Codex may write items of further types; a log with only such items is not supported.
-    let said = steps.iter().any(RecordSource::is_message);
-    let unknown = |line: &CodexLine<'_>| !said && is_unknown(line);
+    let has_messages = steps.iter().any(RecordSource::is_message);
+    let unknown = |line: &CodexLine<'_>| !has_messages && is_unknown(line);
     let strange = lines
         .iter()
         .filter(|line| line.is_unrecognized() || unknown(line));

@@ -52,7 +52,7 @@ struct CodexSlimmer {
     /// The first display event of a user message.
     first: Option<u64>,
     /// Digests of the items' texts.
-    said: HashSet<[u8; 32]>,
+    texts: HashSet<[u8; 32]>,
 }
 
 fn parse(number: u64, line: &[u8]) -> CodexLine<'_> {
@@ -112,12 +112,13 @@ impl Slimmer for CodexSlimmer {
             CodexLineKind::Event(name, _) if name == "user_message" => {
                 self.first.get_or_insert(number);
             }
-            CodexLineKind::Item(ItemRole::Reasoning | ItemRole::Said | ItemRole::Alone, item)
+            CodexLineKind::Item(ItemRole::Reasoning | ItemRole::Reply | ItemRole::Alone, item)
                 if DISPLAY_EVENTS.iter().any(|(name, _)| self.chosen.has(name)) =>
             {
                 let texts = texts(item);
-                self.said.extend(texts.iter().map(|text| digest(text.as_bytes())));
-                self.said.insert(digest(texts.concat().as_bytes()));
+                self.texts
+                    .extend(texts.iter().map(|text| digest(text.as_bytes())));
+                self.texts.insert(digest(texts.concat().as_bytes()));
             }
             _ => {}
         }
@@ -144,12 +145,12 @@ impl Slimmer for CodexSlimmer {
                 }
             }
             CodexLineKind::Event(name, payload) => {
-                let is_said = |member| {
+                let is_item_text = |member| {
                     json::member_text(payload, member)
-                        .is_some_and(|text| self.said.contains(&digest(text.as_bytes())))
+                        .is_some_and(|text| self.texts.contains(&digest(text.as_bytes())))
                 };
                 let is_removed = match DISPLAY_EVENTS.iter().find(|(known, _)| *known == name) {
-                    Some((_, member)) => self.first != Some(number) && is_said(member),
+                    Some((_, member)) => self.first != Some(number) && is_item_text(member),
                     None if name == COUNT => !self.is_fork && !self.counts.contains(&number),
                     None => true,
                 };

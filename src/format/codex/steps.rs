@@ -48,9 +48,9 @@ impl OpenMessage {
     /// Whether the next item starts another message; otherwise adds it to this one.
     pub fn starts_other_message(&mut self, item: ItemRole) -> bool {
         match item {
-            ItemRole::Reasoning | ItemRole::Said if self.full => return true,
+            ItemRole::Reasoning | ItemRole::Reply if self.full => return true,
             ItemRole::Alone | ItemRole::Other => return true,
-            ItemRole::Said | ItemRole::Call => self.full = true,
+            ItemRole::Reply | ItemRole::Call => self.full = true,
             ItemRole::Reasoning | ItemRole::Server => {}
         }
         false

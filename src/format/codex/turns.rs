@@ -12,7 +12,7 @@ pub struct TurnLines {
     gone: Vec<bool>,
     /// Ids of removed calls, and texts of removed messages by turn.
     calls: HashSet<String>,
-    said: HashSet<(usize, String)>,
+    texts: HashSet<(usize, String)>,
 }
 
 impl TurnLines {
@@ -22,7 +22,7 @@ impl TurnLines {
             turns: Vec::with_capacity(slots.len()),
             gone: Vec::new(),
             calls: HashSet::new(),
-            said: HashSet::new(),
+            texts: HashSet::new(),
         };
         let (mut turn, mut set, mut begun) = (0, false, false);
         // Number of messages per turn, and of removed ones.
@@ -61,7 +61,7 @@ impl TurnLines {
             .extend(message.tool_calls().into_iter().map(|call| call.id.into_owned()));
         let text = message.text();
         if !text.is_empty() {
-            self.said.insert((turn, text.into_owned()));
+            self.texts.insert((turn, text.into_owned()));
         }
     }
 
@@ -72,8 +72,8 @@ impl TurnLines {
             return false;
         }
         match what {
-            LineRelation::Beside { call: Some(call), .. } => !self.calls.contains(call),
-            LineRelation::Beside { said: Some(said), .. } => !self.said.contains(&(turn, said.clone())),
+            LineRelation::Related { call: Some(call), .. } => !self.calls.contains(call),
+            LineRelation::Related { text: Some(text), .. } => !self.texts.contains(&(turn, text.clone())),
             _ => true,
         }
     }

@@ -183,12 +183,12 @@ impl<'s> CodexLogWriter<'s> {
                     }
                     _ => lines.push(slot.bytes.clone()),
                 },
-                LineRelation::Start | LineRelation::Turn | LineRelation::Beside { .. }
+                LineRelation::Start | LineRelation::Turn | LineRelation::Related { .. }
                     if turns.keep(at, &slot.what) =>
                 {
                     lines.push(slot.bytes.clone());
                 }
-                LineRelation::Start | LineRelation::Turn | LineRelation::Beside { .. } => {}
+                LineRelation::Start | LineRelation::Turn | LineRelation::Related { .. } => {}
             }
         }
         // Without an item that the user wrote, Codex would read user messages from the display events.

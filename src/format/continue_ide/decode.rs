@@ -30,10 +30,10 @@ pub fn message_of(item: &[u8]) -> &[u8] {
 
 /// The messages of a unit's items, reasoning first; `answered` are calls whose results are separate items.
 pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDraft> {
-    let Some((said, thoughts)) = items.split_last() else {
+    let Some((reply, thoughts)) = items.split_last() else {
         return Vec::new();
     };
-    let message = message_of(said);
+    let message = message_of(reply);
     let role = text(message, "role").unwrap_or_default();
     // Reasoning that no reply follows is an assistant message.
     let is_thought = role == "thinking";
@@ -50,7 +50,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDra
     if role == "assistant" {
         let thoughts = if is_thought { items } else { thoughts };
         let mut reasoning: Vec<Vec<u8>> = thoughts.iter().map(|item| reasoning_part(item)).collect();
-        let shown = json::member(said, "reasoning").and_then(|raw| json::member(raw, "text"));
+        let shown = json::member(reply, "reasoning").and_then(|raw| json::member(raw, "text"));
         let shown = shown.filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
         if let Some(shown) = shown.filter(|_| reasoning.is_empty()) {
             let mut part = ObjectBuilder::default();
@@ -68,7 +68,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDra
         if let Some(usage) = json::member(message, "usage").filter(|raw| raw.starts_with(b"{")) {
             draft.raw("usage", usage);
         }
-        results = self::results(said, answered);
+        results = self::results(reply, answered);
     } else if role == "tool"
         && let Some(call) = json::member(message, "toolCallId").filter(|raw| raw.starts_with(b"\""))
     {

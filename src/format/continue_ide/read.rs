@@ -21,7 +21,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         let error = Error::new(ErrorKind::Data, "not a Continue session: an array");
         return Err(error.hint("give the session files listed in sessions.json"));
     }
-    let index = (source.neighbour)(INDEX).ok().flatten();
+    let index = (source.neighbor)(INDEX).ok().flatten();
     let codec = Continue {
         created: index.and_then(|index| created_at(&index, &text(document, "sessionId")?)),
     };

@@ -116,13 +116,13 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Annota
     let (mut content, mut calls, mut chunks) = (String::new(), Vec::new(), Vec::new());
     for event in events {
         let data = data(event, "assistant.message")?;
-        let said = match json::member(data, "content") {
+        let text = match json::member(data, "content") {
             Some(raw) if raw != b"null" => json::text(raw)?,
             _ => "".into(),
         };
         let requests = list(data, "toolRequests");
-        chunks.push(array([said.len().to_string(), requests.len().to_string()]));
-        content.push_str(&said);
+        chunks.push(array([text.len().to_string(), requests.len().to_string()]));
+        content.push_str(&text);
         calls.extend(requests.into_iter().map(call));
     }
     let data = json::member(events[0], "data")?;

@@ -33,11 +33,11 @@ const NAME: &str = "cursor";
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Cursor transcript",
-    message: |said| {
+    message: |message| {
         let others = ["type", "uuid", "sessionId", "content", "parts"];
-        !said.message.any(&others)
-            && said.message.is_object("message")
-            && has_content(&said.message.object("message"), "content")
+        !message.message.any(&others)
+            && message.message.is_object("message")
+            && has_content(&message.message.object("message"), "content")
     },
     ..Signature::BLANK
 };

@@ -117,7 +117,7 @@ pub(super) static KNOWN: &[Signature] = &[
             let part = shape.all(&["sessionID", "messageID", "type"]);
             part || (shape.is_object("time") && shape.any(&["projectID", "directory"]))
         },
-        message: |said| said.message.has("sessionID") && said.message.is_object("time"),
+        message: |message| message.message.has("sessionID") && message.message.is_object("time"),
         ..Signature::BLANK
     },
 ];

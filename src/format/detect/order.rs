@@ -103,8 +103,8 @@ fn line(shape: &ObjectShape<'_>) -> Option<&'static Signature> {
 }
 
 fn message(shape: &ObjectShape<'_>) -> Option<&'static Signature> {
-    let said = RoleMessage::of(shape);
-    first(|signature| (signature.message)(&said))
+    let message = RoleMessage::of(shape);
+    first(|signature| (signature.message)(&message))
 }
 
 /// The format of a list whose elements may include plain messages; `name` tests one element.

@@ -78,7 +78,7 @@ impl<'a> ObjectShape<'a> {
 
     /// Whether a member is this string.
     pub fn text_equals(&self, name: &str, text: &str) -> bool {
-        self.text(name).is_some_and(|said| said == text)
+        self.text(name).is_some_and(|value| value == text)
     }
 
     /// The first elements of an array member.

@@ -65,7 +65,7 @@ pub fn open_sections(
         head,
         rest,
         returns,
-        beside,
+        neighbor,
     } = input;
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
     let (is, (head, rest)) = match text.get(json::skip_space(text, 0)) {
@@ -96,7 +96,7 @@ pub fn open_sections(
                 head,
                 rest,
                 returns,
-                beside,
+                neighbor,
             }));
         }
     };
@@ -257,7 +257,7 @@ fn read(api: Api, format: Format, piece: DocumentSection<'_>, report: &mut Repor
     let source = DocumentSource {
         name,
         bytes: piece,
-        neighbour: &|_| Ok(None),
+        neighbor: &|_| Ok(None),
     };
     let mut reading = DocumentReader::new(api, format, &source);
     reading.base = place;

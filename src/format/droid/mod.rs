@@ -61,7 +61,9 @@ pub(super) const STREAM: Signature = Signature {
         let is_kind = kinds.iter().any(|kind| shape.text_equals("type", kind));
         is_kind && shape.any(&["session_id", "sessionId"]) && !shape.any(&["message", "uuid"])
     },
-    message: |said| said.message.text_equals("type", "message") && said.message.all(&["session_id", "text"]),
+    message: |message| {
+        message.message.text_equals("type", "message") && message.message.all(&["session_id", "text"])
+    },
     decisive: true,
     ..Signature::BLANK
 };

@@ -161,7 +161,7 @@ fn function<'p>(part: &'p [u8], names: [&str; 2]) -> Option<&'p [u8]> {
 }
 
 fn model(parts: &[&[u8]], known: &mut GeminiCallIds) -> AnnotatedDraft {
-    let (mut reasoning, mut said, mut calls, mut notes) = (vec![], vec![], vec![], vec![]);
+    let (mut reasoning, mut contents, mut calls, mut notes) = (vec![], vec![], vec![], vec![]);
     let mut order = Vec::new();
     for raw in parts {
         let slot = if let Some(call) = function(raw, ["functionCall", "function_call"]) {
@@ -188,15 +188,15 @@ fn model(parts: &[&[u8]], known: &mut GeminiCallIds) -> AnnotatedDraft {
             reasoning.push(thought.finish());
             MemberSlot::Reasoning
         } else {
-            said.push(*raw);
+            contents.push(*raw);
             MemberSlot::Content
         };
         order.push(slot);
     }
     let mut draft = AnnotatedDraft::new("assistant");
-    match said.is_empty() && !parts.is_empty() {
+    match contents.is_empty() && !parts.is_empty() {
         true => draft.raw("content", "null"),
-        false => draft.raw("content", content(&said)),
+        false => draft.raw("content", content(&contents)),
     };
     draft.reply((&calls, &notes), &reasoning, &order);
     draft
@@ -219,16 +219,16 @@ fn call_note(part: &[u8], call: &[u8], built: bool) -> Vec<u8> {
 }
 
 fn user(role: &str, parts: &[&[u8]], calls: &mut GeminiCallIds) -> Vec<AnnotatedDraft> {
-    let (mut drafts, mut said) = (Vec::new(), Vec::new());
+    let (mut drafts, mut contents) = (Vec::new(), Vec::new());
     for raw in parts {
         match function(raw, ["functionResponse", "function_response"]) {
             Some(response) => drafts.push(result(raw, response, calls)),
-            None => said.push(*raw),
+            None => contents.push(*raw),
         }
     }
-    if !said.is_empty() || drafts.is_empty() {
+    if !contents.is_empty() || drafts.is_empty() {
         let mut draft = AnnotatedDraft::new(native_role(role));
-        draft.raw("content", content(&said));
+        draft.raw("content", content(&contents));
         drafts.push(draft);
     }
     drafts

@@ -69,11 +69,11 @@ impl<'a> ElementMembers<'a> {
         let calls = |raw: &[u8]| {
             json::elements(raw, Dialect::Strict).is_some_and(|all| all.iter().all(|call| is_call(call)))
         };
-        let said = ["content", "tool_calls", "tool_call_id"]
+        let has_content = ["content", "tool_calls", "tool_call_id"]
             .iter()
             .any(|name| self.get(name).is_some());
         match () {
-            () if !said && !self.others.is_empty() => {
+            () if !has_content && !self.others.is_empty() => {
                 Some("no content, and members that goaitools does not know")
             }
             () if !text("content") && !self.get("content").is_some_and(|raw| raw.starts_with(b"[")) => {

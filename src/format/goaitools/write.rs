@@ -25,7 +25,7 @@ struct StateElement {
     /// Whether a compaction inserted it.
     inserted: bool,
     /// Whether it is from the model.
-    said: bool,
+    by_model: bool,
 }
 
 /// Writes one session's view.
@@ -105,7 +105,7 @@ fn state_elements(
             seen: index < limit,
             system: false,
             inserted: false,
-            said: false,
+            by_model: false,
         }
     };
     for item in &view.items {
@@ -218,8 +218,8 @@ fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
             Some(element(encode::message(&raw), item, session))
         })
         .collect();
-    let said = elements.iter().rposition(|element| element.said);
-    let seen = said.map_or(0, |newest| newest + 1);
+    let newest = elements.iter().rposition(|element| element.by_model);
+    let seen = newest.map_or(0, |newest| newest + 1);
     elements[..seen]
         .iter_mut()
         .for_each(|element| element.seen = true);
@@ -231,7 +231,7 @@ fn element(raw: Vec<u8>, item: &Item, session: &Session) -> StateElement {
         seen: false,
         system: json::member(&raw, "role") == Some(b"\"system\""),
         inserted: item.line().is_none(),
-        said: item
+        by_model: item
             .traits(session)
             .is_some_and(|traits| traits.role == Role::Assistant),
         raw,

@@ -62,10 +62,10 @@ pub(super) const SIGNATURE: Signature = Signature {
         let begun = shape.has("message_count") && !shape.has("conversation");
         shape.has("working_dir") && (begun || shape.has_element("conversation", is_message))
     },
-    message: |said| {
-        let parts = said.message.has("parts");
-        let created = said.message.has("created") && said.is_typed();
-        !parts && (created || said.has_part(&["toolRequest", "toolResponse"]))
+    message: |message| {
+        let parts = message.message.has("parts");
+        let created = message.message.has("created") && message.is_typed();
+        !parts && (created || message.has_part(&["toolRequest", "toolResponse"]))
     },
     ..Signature::BLANK
 };

@@ -297,8 +297,8 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
                 report.count_loss(Loss::Signature, u64::from(is_signed));
                 lines.extend(text.map(|text| chunk("agent_thought_chunk", &draft::text_part(text))));
             }
-            let said_parts = contents(annotated, report).into_iter();
-            lines.extend(said_parts.map(|part| chunk("agent_message_chunk", &part)));
+            let parts = contents(annotated, report).into_iter();
+            lines.extend(parts.map(|part| chunk("agent_message_chunk", &part)));
             lines.extend(annotated.calls().into_iter().map(|call| request(call, report)));
         }
         role => {

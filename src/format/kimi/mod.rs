@@ -43,9 +43,9 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Kimi session",
     header: |shape| shape.text_equals("type", "metadata") && shape.is_text("protocol_version"),
-    message: |said| {
+    message: |message| {
         let roles = ["_system_prompt", "_checkpoint", "_usage"];
-        roles.iter().any(|role| said.message.text_equals("role", role))
+        roles.iter().any(|role| message.message.text_equals("role", role))
     },
     decisive: true,
     ..Signature::BLANK

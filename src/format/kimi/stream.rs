@@ -192,8 +192,8 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
         Role::Assistant => {
             events.push(("StepBegin", b"{}".to_vec()));
             let parts = parts(annotated, report).into_iter();
-            let is_said = |part: &Vec<u8>| json::member(part, "text") != Some(b"\"\"");
-            events.extend(parts.filter(is_said).map(|part| ("ContentPart", part)));
+            let has_text = |part: &Vec<u8>| json::member(part, "text") != Some(b"\"\"");
+            events.extend(parts.filter(has_text).map(|part| ("ContentPart", part)));
             for call in annotated.calls() {
                 events.push(("ToolCall", function_call(call, report)));
             }

@@ -32,7 +32,7 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
         };
     }
     let lines = is_lines(codec, &mut input)?;
-    let extra = input.beside.take();
+    let extra = input.neighbor.take();
     let neighbor = |name: &str| extra.as_ref().and_then(|read| read(name).ok().flatten());
     let sidecar = codec.sidecar(&input, &neighbor);
     Ok(Box::new(CodecSessions {
@@ -300,7 +300,7 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Option<Repa
         head: origin.bytes.clone(),
         rest: Box::new(std::io::empty()),
         returns: false,
-        beside: None,
+        neighbor: None,
     };
     let mut report = Report::default();
     let is_whole = matches!(C::FORMAT.form().read, ReadFn::Document(_));

@@ -143,7 +143,7 @@ mod tests {
             head: Vec::new(),
             rest: Box::new(std::io::Cursor::new(text.as_bytes().to_vec())),
             returns: false,
-            beside: None,
+            neighbor: None,
         });
         let (mut all, mut joined) = (Vec::new(), Vec::new());
         while let Some(value) = values.next().unwrap() {

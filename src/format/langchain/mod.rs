@@ -58,7 +58,7 @@ pub(super) const SIGNATURE: Signature = Signature {
         let inner = inner.and_then(|object| ObjectShape::of(object, Dialect::Python));
         is_element(shape) || inner.is_some_and(|inner| is_element(&inner))
     },
-    message: |said| is_element(said.message),
+    message: |message| is_element(message.message),
     ..Signature::BLANK
 };
 

@@ -38,10 +38,10 @@ pub fn of(
                 page.push_str("\n## summary\n\n");
                 page.push_str(&prose::of(&summary, images));
             }
-            (None, Some(said)) => {
-                let line = (&said, item.body(session));
+            (None, Some(next)) => {
+                let line = (&next, item.body(session));
                 message(line, &tools, images, &mut page);
-                tools.note(&said);
+                tools.note(&next);
             }
             (None, None) => {}
         }
@@ -72,13 +72,13 @@ fn heading(session: &Session, view: &View) -> String {
     page
 }
 
-fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: ImagePolicy, page: &mut String) {
-    let role = said.role_name();
+fn message((message, body): (&Message<'_>, &[u8]), tools: &Tools, images: ImagePolicy, page: &mut String) {
+    let role = message.role_name();
     let mut label = prose::line(&role);
-    if let Some(name) = tools.name(said) {
+    if let Some(name) = tools.name(message) {
         let _ = write!(label, " {}", fence::span(&name));
     }
-    let metadata = |name: &str| said.metadata.and_then(|raw| json::member(raw, name)) == Some(b"true");
+    let metadata = |name: &str| message.metadata.and_then(|raw| json::member(raw, name)) == Some(b"true");
     for (name, reported) in [("is_error", "failed"), ("denied", "not allowed")] {
         if metadata(name) {
             let _ = write!(label, " ({reported})");
@@ -86,26 +86,26 @@ fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: ImagePoli
     }
     let _ = writeln!(page, "\n## {label}\n");
     let mut facts: Vec<String> = Vec::new();
-    facts.extend(said.timestamp().map(|time| prose::line(&time)));
+    facts.extend(message.timestamp().map(|time| prose::line(&time)));
     facts.extend(json::member_text(body, "model").map(|model| fence::span(&model)));
-    if said.role() == Role::Tool {
-        let call = said.tool_call_id().filter(|id| !id.is_empty());
+    if message.role() == Role::Tool {
+        let call = message.tool_call_id().filter(|id| !id.is_empty());
         facts.extend(call.map(|id| format!("of {}", fence::span(&id))));
     }
     if !facts.is_empty() {
         let _ = writeln!(page, "{}\n", facts.join(" · "));
     }
     let mut blocks: Vec<String> = Vec::new();
-    for reasoning in display_role::reasoning_texts(said) {
+    for reasoning in display_role::reasoning_texts(message) {
         match reasoning.filter(|text| !text.trim().is_empty()) {
             Some(text) => blocks.push(folded("thinking", &prose::in_fold(&text, images))),
             None => blocks.push("*thinking, encrypted*\n".to_string()),
         }
     }
-    for part in said.parts() {
+    for part in message.parts() {
         match part {
             MessagePart::Text(text) if text.is_empty() => {}
-            MessagePart::Text(text) if said.role() == Role::Tool => blocks.push(result(&text)),
+            MessagePart::Text(text) if message.role() == Role::Tool => blocks.push(result(&text)),
             MessagePart::Text(text) => blocks.push(prose::of(&text, images)),
             MessagePart::Other(kind, raw) => blocks.push(other(&kind, raw, images)),
         }
@@ -113,7 +113,7 @@ fn message((said, body): (&Message<'_>, &[u8]), tools: &Tools, images: ImagePoli
     if let Some(refusal) = json::member_text(body, "refusal") {
         blocks.push(format!("refusal:\n\n{}", prose::of(&refusal, images)));
     }
-    for call in said.tool_calls() {
+    for call in message.tool_calls() {
         let id = match call.id.is_empty() {
             true => String::new(),
             false => format!(" · {}", fence::span(&call.id)),

@@ -15,7 +15,7 @@ enum Stage {
     /// Reasoning.
     Reasoning,
     /// Text, or a call that the provider executes.
-    Said,
+    Text,
     /// A call.
     Call,
     /// Not from the model, or a separate message.
@@ -53,10 +53,10 @@ pub(in crate::format) fn is_unnamed(item: &[u8]) -> bool {
 fn stage(item: &[u8]) -> Stage {
     match kind(item).as_ref() {
         "reasoning" => Stage::Reasoning,
-        "message" if is_message(item) && json::member(item, "role") == Some(b"\"assistant\"") => Stage::Said,
-        "mcp_list_tools" | "mcp_approval_request" => Stage::Said,
+        "message" if is_message(item) && json::member(item, "role") == Some(b"\"assistant\"") => Stage::Text,
+        "mcp_list_tools" | "mcp_approval_request" => Stage::Text,
         _ if is_call(item) => Stage::Call,
-        kind if kind.ends_with("_call") => Stage::Said,
+        kind if kind.ends_with("_call") => Stage::Text,
         _ => Stage::Other,
     }
 }
@@ -69,7 +69,7 @@ pub fn group(items: &[&[u8]]) -> usize {
         if stage == Stage::Other {
             return nth.max(1);
         }
-        let after = stage < reached || (stage == Stage::Said && reached == Stage::Said);
+        let after = stage < reached || (stage == Stage::Text && reached == Stage::Text);
         if nth > 0 && after {
             return nth;
         }
@@ -189,7 +189,7 @@ fn assistant(items: &[&[u8]], tools: &mut ItemTools) -> AnnotatedDraft {
     let mut draft = AnnotatedDraft::new("assistant");
     let (mut reasoning, mut calls, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     // Texts of the model, and calls that the provider executes.
-    let mut said: Vec<&[u8]> = Vec::new();
+    let mut texts: Vec<&[u8]> = Vec::new();
     for item in items {
         match stage(item) {
             Stage::Reasoning => reasoning.push(*item),
@@ -204,10 +204,10 @@ fn assistant(items: &[&[u8]], tools: &mut ItemTools) -> AnnotatedDraft {
                 calls.push(call);
                 notes.push(note);
             }
-            _ => said.push(item),
+            _ => texts.push(item),
         }
     }
-    match said.as_slice() {
+    match texts.as_slice() {
         [] => drop(draft.raw("content", "null")),
         [item] if is_message(item) => {
             content(&mut draft, item);

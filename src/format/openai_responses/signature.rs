@@ -11,7 +11,7 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
         response || (!shape.has("messages") && is_request(shape))
     },
     line: |shape| shape.text("type").is_some_and(|kind| is_item(&kind, shape)),
-    message: |said| said.has_part(&["input_text", "output_text", "input_image", "input_file"]),
+    message: |message| message.has_part(&["input_text", "output_text", "input_image", "input_file"]),
     takes_plain: true,
     ..Signature::BLANK
 };

@@ -53,8 +53,8 @@ impl Codec for Opencode {
             return Decoded::Unrecognized;
         };
         match outline[nth] {
-            CompactionRole::Said => Decoded::Messages(decode::messages(&element)),
-            CompactionRole::Beside => Decoded::Passthrough,
+            CompactionRole::Message => Decoded::Messages(decode::messages(&element)),
+            CompactionRole::Passthrough => Decoded::Passthrough,
             CompactionRole::Summary(kept) => {
                 let mut members = vec![("by", quoted(NAME))];
                 let used = element.parts.iter().find_map(|part| decode::tokens(part));

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionRole {
     /// A normal message.
-    Said,
+    Message,
     /// A compaction request, or an answer that is not effective.
-    Beside,
+    Passthrough,
     /// An effective answer, which keeps the messages from this element on.
     Summary(usize),
 }
@@ -27,8 +27,8 @@ pub fn parts(elements: &[Option<OpencodeMessage<'_>>]) -> Vec<CompactionRole> {
     let asks = |nth: usize| elements[nth].as_ref().is_some_and(OpencodeMessage::asks);
     let mut parts: Vec<CompactionRole> = (0..elements.len())
         .map(|nth| match &elements[nth] {
-            Some(element) if !element.asks() => CompactionRole::Said,
-            _ => CompactionRole::Beside,
+            Some(element) if !element.asks() => CompactionRole::Message,
+            _ => CompactionRole::Passthrough,
         })
         .collect();
     let mut last = None;
@@ -45,7 +45,7 @@ pub fn parts(elements: &[Option<OpencodeMessage<'_>>]) -> Vec<CompactionRole> {
             continue;
         };
         if !finished {
-            parts[nth] = CompactionRole::Beside;
+            parts[nth] = CompactionRole::Passthrough;
             continue;
         }
         let tail = elements[question].as_ref().and_then(tail);

@@ -50,7 +50,7 @@ pub fn messages(element: &OpencodeMessage<'_>) -> Vec<Draft> {
 fn user(element: &OpencodeMessage<'_>) -> Draft {
     let mut step = draft("user");
     let is_flag = |part: &[u8], name| json::member(part, name) == Some(b"true");
-    let said: Vec<&[u8]> = element
+    let contents: Vec<&[u8]> = element
         .parts
         .iter()
         .copied()
@@ -65,16 +65,16 @@ fn user(element: &OpencodeMessage<'_>) -> Draft {
             b"[]",
         )
     };
-    step.message.raw("content", content(&said));
-    if !said.is_empty() && said.iter().all(|part| is_flag(part, "synthetic")) {
+    step.message.raw("content", content(&contents));
+    if !contents.is_empty() && contents.iter().all(|part| is_flag(part, "synthetic")) {
         step.message.raw("category", b"\"context\"".as_slice());
     }
-    let sent: Vec<&[u8]> = said
+    let sent: Vec<&[u8]> = contents
         .iter()
         .copied()
         .filter(|part| !is_flag(part, "ignored"))
         .collect();
-    if sent.len() < said.len() {
+    if sent.len() < contents.len() {
         step.visible = match sent.is_empty() {
             true => Visible::Hidden,
             false => Visible::Content(content(&sent)),
@@ -85,7 +85,7 @@ fn user(element: &OpencodeMessage<'_>) -> Draft {
 
 /// The parts of each step. A step without content belongs to the previous one.
 fn steps<'a>(parts: &[&'a [u8]]) -> Vec<Vec<&'a [u8]>> {
-    let says = |part: &&[u8]| matches!(kind(part).as_ref(), "text" | "reasoning" | "tool" | "file");
+    let has_content = |part: &&[u8]| matches!(kind(part).as_ref(), "text" | "reasoning" | "tool" | "file");
     let mut steps: Vec<Vec<&[u8]>> = Vec::new();
     for part in parts {
         match steps.last_mut() {
@@ -96,7 +96,7 @@ fn steps<'a>(parts: &[&'a [u8]]) -> Vec<Vec<&'a [u8]>> {
     let mut joined: Vec<Vec<&[u8]>> = Vec::new();
     for step in steps {
         match joined.last_mut() {
-            Some(last) if !step.iter().any(says) || !last.iter().any(says) => last.extend(step),
+            Some(last) if !step.iter().any(has_content) || !last.iter().any(has_content) => last.extend(step),
             _ => joined.push(step),
         }
     }
@@ -109,11 +109,11 @@ fn steps<'a>(parts: &[&'a [u8]]) -> Vec<Vec<&'a [u8]>> {
 /// The messages of a step: that of the model, and the results of its calls.
 fn assistant(element: &OpencodeMessage<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
     let mut step = draft("assistant");
-    let (mut said, mut reasoning, mut calls, mut results) = (vec![], vec![], vec![], vec![]);
+    let (mut contents, mut reasoning, mut calls, mut results) = (vec![], vec![], vec![], vec![]);
     let mut used: Vec<&[u8]> = Vec::new();
     for part in &parts {
         match kind(part).as_ref() {
-            "text" | "file" => said.extend(content::read(part)),
+            "text" | "file" => contents.extend(content::read(part)),
             "reasoning" => reasoning.push(reasoning_part(part)),
             "tool" => {
                 let (call, result) = tool(part);
@@ -123,7 +123,7 @@ fn assistant(element: &OpencodeMessage<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
             _ => used.extend(tokens(part)),
         }
     }
-    step.message.raw("content", contents::joined(&said, b"null"));
+    step.message.raw("content", contents::joined(&contents, b"null"));
     if !calls.is_empty() {
         step.message.raw("tool_calls", array(&calls));
     }

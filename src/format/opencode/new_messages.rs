@@ -99,8 +99,8 @@ impl MessageFactory {
     }
 
     /// The time to write for a message, not before that of existing ones.
-    pub fn time(&mut self, said: Option<i64>) -> i64 {
-        self.clock = self.clock.max(said.unwrap_or(0));
+    pub fn time(&mut self, time: Option<i64>) -> i64 {
+        self.clock = self.clock.max(time.unwrap_or(0));
         if let Some((_, latest)) = self.next {
             self.clock = self.clock.min(latest);
         }
@@ -296,12 +296,12 @@ pub fn compaction(text: &str, kept: Option<&str>, making: &mut MessageFactory) -
         ..ModelInfo::default()
     };
     let info = making.assistant(&id, time, &reported);
-    let mut said = ObjectBuilder::default();
-    said.text("type", "text")
+    let mut part = ObjectBuilder::default();
+    part.text("type", "text")
         .text("text", text)
         .raw("time", times(&[("start", time), ("end", time)]));
     let finish = step("step-finish", Some(("stop", Figures::default())));
-    let parts = [step("step-start", None), said.finish(), finish];
+    let parts = [step("step-start", None), part.finish(), finish];
     let parts: Vec<_> = parts.iter().map(|part| making.part(part, &info, None)).collect();
     [question, message(&info, &parts)]
 }

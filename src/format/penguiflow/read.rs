@@ -276,9 +276,9 @@ fn attempt(
         .and_then(|own| json::member(own.raw, "attempt"))
         .map(|raw| json::compact(raw).0)
         .filter(|raw| {
-            let said = json::member_text(raw, "health");
+            let health = json::member_text(raw, "health");
             json::member(raw, "type") == Some(b"\"attempt\"")
-                && (said.as_deref() == Some("degraded")) == degraded
+                && (health.as_deref() == Some("degraded")) == degraded
         });
     if kept.is_some() {
         return kept;

@@ -76,15 +76,15 @@ impl<'a> Checkpoint<'a> {
     fn header(&self, line: &[u8], source: &DocumentSource<'_>) -> Vec<u8> {
         let own = json::compact(self.metadata).0;
         let own = String::from_utf8_lossy(&own).into_owned().into_bytes();
-        let said = |name| json::member(&own, name).filter(|raw| is_words(raw));
-        let name = said("id")
+        let filled = |name| json::member(&own, name).filter(|raw| is_words(raw));
+        let name = filled("id")
             .and_then(json::text)
             .map_or_else(|| key::id_from("cp_", source.bytes), Cow::into_owned);
         let id = key::id_for_key(&name);
         let mut lineage = ObjectBuilder::default();
         lineage.text("kind", "fork");
         for (name, member) in [("parent", "session_id"), ("at", "message_id")] {
-            if let Some(raw) = said(member) {
+            if let Some(raw) = filled(member) {
                 lineage.raw(name, raw);
             }
         }
@@ -101,7 +101,7 @@ impl<'a> Checkpoint<'a> {
         let (id_raw, key_raw) = (quoted(&id), quoted(&name));
         let whence = native::source_member(Format::Penguin, source, &[]);
         let titled = json::member(line, "title").is_some();
-        let title = said("name").filter(|_| !titled);
+        let title = filled("name").filter(|_| !titled);
         let mut changes: Vec<(&str, Option<&[u8]>)> = vec![
             ("id", Some(&id_raw)),
             ("key", (name != id).then_some(key_raw.as_slice())),

@@ -185,7 +185,8 @@ pub(super) fn header(
 /// Whether the totals in the document are wrong, e.g. because messages were added while it was written.
 fn is_stale(metadata: &[u8], active: Option<&[u8]>, sums: &DocumentTotals) -> bool {
     let [messages, tokens] = values(metadata, ["message_count", "token_count"]);
-    let differs = |said: Option<&[u8]>, is: u64| said.is_some_and(|said| said != is.to_string().as_bytes());
+    let differs =
+        |stated: Option<&[u8]>, is: u64| stated.is_some_and(|stated| stated != is.to_string().as_bytes());
     let active = active.and_then(json::text).and_then(|text| time::read(&text));
     let active = active.and_then(|reading| time::moment(&reading.time));
     differs(messages, sums.messages)

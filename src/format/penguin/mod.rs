@@ -212,7 +212,7 @@ fn backups(
     let mut found = Vec::new();
     for ending in endings {
         let spare = format!("{name}{ending}");
-        match (source.neighbour)(&spare) {
+        match (source.neighbor)(&spare) {
             Ok(Some(bytes)) => found.push((spare, bytes)),
             Ok(None) => {}
             Err(error) if needed => {

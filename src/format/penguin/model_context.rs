@@ -256,11 +256,11 @@ mod tests {
         let view = View::replay(&session);
         write_context(&session, &view, Purpose::Context, &mut out, &mut report).unwrap();
         let all = json::elements(&out, Dialect::Strict).unwrap();
-        let said = all
+        let texts = all
             .iter()
             .map(|raw| json::text(json::member(raw, "content").unwrap()).unwrap());
-        let said: Vec<_> = said.collect();
-        assert_eq!(said, ["rules", "background", "early", "late", "last"]);
+        let texts: Vec<_> = texts.collect();
+        assert_eq!(texts, ["rules", "background", "early", "late", "last"]);
     }
 
     #[test]

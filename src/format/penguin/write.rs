@@ -268,13 +268,13 @@ fn first_time(session: &Session, header: &Header) -> Option<String> {
 
 /// The latest time of the visible messages and of the events that changed them.
 fn newest(session: &Session, view: &View) -> Option<Timestamp> {
-    let said = view
+    let messages = view
         .items
         .iter()
         .filter_map(|item| moment(item.message(session)?.timestamp?));
     let done = session.live_events().into_iter();
     let done = done.filter_map(|index| moment(json::member(session.record(index).body, "at")?));
-    said.chain(done).max()
+    messages.chain(done).max()
 }
 
 /// The time of last activity: that in the document, or the latest time in the session if that is later.

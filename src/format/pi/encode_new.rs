@@ -30,12 +30,12 @@ pub fn write(
             .find(|(known, _)| known == name)
             .map(|(_, raw)| raw.clone())
     };
-    let said = || {
+    let first_time = || {
         view.messages(session)
             .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
     };
     let begun = find("created_at")
-        .or_else(said)
+        .or_else(first_time)
         .unwrap_or_else(|| EPOCH_MILLIS.to_vec());
     let mut first = ObjectBuilder::default();
     first

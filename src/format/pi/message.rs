@@ -80,7 +80,7 @@ fn assistant(message: &[u8]) -> AnnotatedDraft {
     let mut draft = AnnotatedDraft::new("assistant");
     let blocks = json::member(message, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
     let claude = json::member(message, "api") == Some(b"\"anthropic-messages\"");
-    let (mut reasoning, mut said, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut reasoning, mut contents, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for raw in blocks.unwrap_or_default() {
         let kind = json::member_text(raw, "type").unwrap_or(Cow::Borrowed(""));
         match kind.as_ref() {
@@ -94,16 +94,16 @@ fn assistant(message: &[u8]) -> AnnotatedDraft {
                 calls.push(draft::call(own("id"), own("name"), &arguments));
             }
             _ => {
-                said.push(mcp::part(raw));
+                contents.push(mcp::part(raw));
             }
         }
     }
     draft.raw(
         "content",
-        if said.is_empty() {
+        if contents.is_empty() {
             b"null".to_vec()
         } else {
-            array(&said)
+            array(&contents)
         },
     );
     if !calls.is_empty() {

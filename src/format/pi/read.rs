@@ -74,11 +74,11 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
     let entries = entry::entries(bytes, start);
     // A newer pi may write entries of further types; a file with only such entries is not supported.
     let problems: Vec<Option<Problem>> = entries.iter().map(record::problem).collect();
-    let said =
+    let has_messages =
         { entries.iter().zip(&problems) }.any(|(entry, problem)| entry.is_received() && problem.is_none());
     let strange = entries.iter().zip(&problems).filter(|(entry, problem)| {
         let is_unsupported = matches!(problem, Some(Problem::Unsupported));
-        entry.is_unrecognized() || is_unsupported || (!said && entry.is_unknown())
+        entry.is_unrecognized() || is_unsupported || (!has_messages && entry.is_unknown())
     });
     report.report_unrecognized(strange.map(|(entry, _)| entry.place), "a pi file");
     for (entry, problem) in entries.iter().zip(problems) {

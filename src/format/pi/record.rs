@@ -23,12 +23,12 @@ pub enum Problem {
 
 /// The problem of an entry's message, if any. This converts the message: call it once per entry.
 pub fn problem(entry: &PiEntry<'_>) -> Option<Problem> {
-    let said = entry
+    let message = entry
         .get("message")
         .filter(|_| entry.kind == EntryKind::Message)?;
-    match message::of_message(said) {
+    match message::of_message(message) {
         None => Some(Problem::Unsupported),
-        Some(_) => content::fault(said, &["command", "summary", "errorMessage"]).map(Problem::Fault),
+        Some(_) => content::fault(message, &["command", "summary", "errorMessage"]).map(Problem::Fault),
     }
 }
 
@@ -50,7 +50,7 @@ pub fn of_entry(entry: &PiEntry<'_>) -> Option<AnnotatedDraft> {
     let bodies = [draft.body_of(NAME)];
     let encoded = annotated_messages(&bodies, NAME)
         .first()
-        .map(|said| encode::entry(said, &mut Report::default()));
+        .map(|annotated| encode::entry(annotated, &mut Report::default()));
     let (name, note) = residue::note(&extra_object(entry.body, &LINK)?, encoded);
     draft.note(name, Some(note));
     Some(draft)

@@ -13,7 +13,7 @@ pub struct EntryTree {
     /// Entry and exit time of each entry in a depth-first traversal; 0 if it is not reachable from a root.
     walk: Vec<(usize, usize)>,
     /// For each entry, its nearest ancestor or itself that the model receives.
-    said: Vec<Option<usize>>,
+    received: Vec<Option<usize>>,
 }
 
 impl EntryTree {
@@ -27,7 +27,7 @@ impl EntryTree {
 
     /// The nearest ancestor of an entry, or itself, that the model receives.
     pub fn nearest_received(&self, at: usize) -> Option<usize> {
-        self.said.get(at).copied().flatten()
+        self.received.get(at).copied().flatten()
     }
 
     /// Builds the tree of a file. Entries without ids form a chain. Entries without a connection to the tree, or on a
@@ -94,7 +94,7 @@ impl EntryTree {
             }
         }
         self.walk = vec![(0, 0); entries.len()];
-        self.said = vec![None; entries.len()];
+        self.received = vec![None; entries.len()];
         let mut clock = 0;
         while let Some((nth, left)) = open.pop() {
             clock += 1;
@@ -103,8 +103,8 @@ impl EntryTree {
                 continue;
             }
             self.walk[nth].0 = clock;
-            let before = self.parents[nth].and_then(|parent| self.said[parent]);
-            self.said[nth] = Some(nth).filter(|_| entries[nth].is_received()).or(before);
+            let before = self.parents[nth].and_then(|parent| self.received[parent]);
+            self.received[nth] = Some(nth).filter(|_| entries[nth].is_received()).or(before);
             open.push((nth, true));
             open.extend(children[nth].iter().map(|child| (*child, false)));
         }
@@ -122,9 +122,9 @@ impl EntryTree {
         let mut main = paths.next().unwrap_or_default();
         let mut branches = Vec::new();
         for mut path in paths {
-            let said =
+            let is_message =
                 |nth: &usize| entries[*nth].is_received() || entries[*nth].kind == EntryKind::Compaction;
-            if path.entries.iter().any(said) {
+            if path.entries.iter().any(is_message) {
                 branches.push(path);
             } else {
                 loose.append(&mut path.entries);

@@ -22,7 +22,7 @@ pub fn write(
     let mut writing = LogEncoder::new(None, purpose);
     let laid = layout(session, view, false, &mut writing, report)?;
     let mut heading = Report::default();
-    let said = SidecarHeader::of(session, None, &mut heading);
+    let sidecar = SidecarHeader::of(session, None, &mut heading);
     match purpose {
         Purpose::Export => {
             count_event_losses(session, view, false, report);
@@ -30,9 +30,9 @@ pub fn write(
                 Loss::Header,
                 heading.losses.remove(&Loss::Header).unwrap_or_default(),
             );
-            said.report_sidecar_losses(laid.summary.is_some(), report);
+            sidecar.report_sidecar_losses(laid.summary.is_some(), report);
         }
-        Purpose::Return => said.report_sidecar_losses(laid.summary.is_some(), report),
+        Purpose::Return => sidecar.report_sidecar_losses(laid.summary.is_some(), report),
         // A model needs the summary, too; otherwise the covered messages are lost.
         Purpose::Context => report.count_loss(Loss::Summary, u64::from(laid.summary.is_some())),
     }
@@ -53,17 +53,17 @@ pub fn write_document(
     let mut writing = LogEncoder::in_document(purpose);
     let laid = layout(session, view, false, &mut writing, report)?;
     let mut heading = Report::default();
-    let said = SidecarHeader::of(session, None, &mut heading);
+    let sidecar = SidecarHeader::of(session, None, &mut heading);
     if purpose == Purpose::Export {
         count_event_losses(session, view, false, report);
-        let extra = usize::from(said.scope.is_some()) + usize::from(!said.aliases.is_empty());
+        let extra = usize::from(sidecar.scope.is_some()) + usize::from(!sidecar.aliases.is_empty());
         report.count_loss(Loss::Header, extra as u64);
         report.count_loss(
             Loss::Header,
             heading.losses.remove(&Loss::Header).unwrap_or_default(),
         );
     }
-    let mut members = vec![("key", go_json::quoted(&said.key))];
+    let mut members = vec![("key", go_json::quoted(&sidecar.key))];
     let mut messages = b"[".to_vec();
     for (nth, line) in laid.lines.iter().enumerate() {
         messages.extend_from_slice(if nth == 0 { b"\n    " } else { b",\n    " });
@@ -77,8 +77,8 @@ pub fn write_document(
     let zero = || super::encode::ZERO_TIME.to_vec();
     let time =
         |time: Option<String>| time.map_or_else(zero, |time| go_json::quoted(&super::encode::time(&time)));
-    members.push(("created", time(said.created.clone())));
-    members.push(("updated", time(said.updated(session))));
+    members.push(("created", time(sidecar.created.clone())));
+    members.push(("updated", time(sidecar.updated(session))));
     let mut document = b"{".to_vec();
     for (nth, (name, value)) in members.iter().enumerate() {
         document.extend_from_slice(if nth == 0 { b"\n  " } else { b",\n  " });

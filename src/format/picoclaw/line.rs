@@ -157,8 +157,8 @@ impl<'a> MessageLine<'a> {
     fn has_only_unknown_members(&self) -> bool {
         let texts = [self.content, self.reasoning, self.tool_call_id];
         let lists = [self.media, self.attachments, self.system_parts];
-        let said = texts.iter().chain(&lists).any(Option::is_some) || !self.calls.is_empty();
-        !said && !self.members.is_empty()
+        let has_content = texts.iter().chain(&lists).any(Option::is_some) || !self.calls.is_empty();
+        !has_content && !self.members.is_empty()
     }
 
     fn report_deviation(&mut self, offset: usize, what: &'static str, damage: bool) {

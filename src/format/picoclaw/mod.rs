@@ -94,20 +94,20 @@ const WHOLE: Position = Position { line: 0, offset: 0 };
 /// Reads a session, whose lines have their positions in the log or document. Damage is reported and preserved; an input
 /// without any session is an error of kind [`ErrorKind::Data`].
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let neighbour = |name: &str| {
-        (source.neighbour)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
+    let neighbor = |name: &str| {
+        (source.neighbor)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
     };
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(SIDECAR)) {
         report.mended = true;
         let name = format!("{stem}{LOG}");
-        let Some(lines) = neighbour(&name)? else {
+        let Some(lines) = neighbor(&name)? else {
             return read_sidecar(source, Some(stem), report);
         };
         // The result is the same for either file name.
         let log = DocumentSource {
             name: Some(&name),
             bytes: &lines,
-            neighbour: source.neighbour,
+            neighbor: source.neighbor,
         };
         return Ok(vec![read_log(&log, Some(stem), Some(source.bytes), report)]);
     }
@@ -119,7 +119,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         InputKind::Other | InputKind::Pieces(_) => {}
     }
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(LOG)) {
-        let sidecar = neighbour(&format!("{stem}{SIDECAR}"))?;
+        let sidecar = neighbor(&format!("{stem}{SIDECAR}"))?;
         report.mended |= sidecar.is_some();
         return Ok(vec![read_log(source, Some(stem), sidecar.as_deref(), report)]);
     }

@@ -52,13 +52,13 @@ pub fn stem(key: &str) -> Result<String> {
 /// [`crate::format::output_names::files`].
 pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Result<Vec<FolderFile>> {
     let view = View::replay(session);
-    let said = SidecarHeader::of(session, aliases, report);
-    let stem = stem(&said.key)?;
+    let header = SidecarHeader::of(session, aliases, report);
+    let stem = stem(&header.key)?;
     let mut writing = LogEncoder::new(None, Purpose::Export);
     let laid = layout(session, &view, true, &mut writing, report)?;
     count_event_losses(session, &view, true, report);
     let count = laid.head.len() + laid.lines.len();
-    let sidecar = said.sidecar(session, &laid, count);
+    let sidecar = header.sidecar(session, &laid, count);
     let mut files = Vec::new();
     let mut bytes = Vec::new();
     for line in laid.head.iter().chain(&laid.lines) {
@@ -168,9 +168,13 @@ impl SidecarHeader {
             "metadata" => is_lossless(value),
             _ => false,
         };
-        let said =
+        let is_filled =
             |(_, value): &&(String, Vec<u8>)| !matches!(value.as_slice(), b"null" | b"{}" | b"[]" | b"\"\"");
-        let lost = header.iter().filter(said).filter(|member| !kept(member)).count();
+        let lost = header
+            .iter()
+            .filter(is_filled)
+            .filter(|member| !kept(member))
+            .count();
         report.count_loss(Loss::Header, lost as u64);
         SidecarHeader {
             aliases: match aliases {
@@ -233,7 +237,7 @@ impl SidecarHeader {
     }
 
     /// Names the data that a log alone cannot represent; `None` if there is none.
-    pub fn beside(&self) -> Option<String> {
+    pub fn sidecar_data(&self) -> Option<String> {
         let named = [
             ("scope", self.scope.is_some()),
             ("aliases", !self.aliases.is_empty()),
@@ -252,10 +256,10 @@ impl SidecarHeader {
         let words: Vec<String> = summary
             .then(|| "summary".to_string())
             .into_iter()
-            .chain(self.beside())
+            .chain(self.sidecar_data())
             .collect();
         report.count_loss(Loss::Summary, u64::from(summary));
-        report.count_loss(Loss::Header, u64::from(self.beside().is_some()));
+        report.count_loss(Loss::Header, u64::from(self.sidecar_data().is_some()));
         if !words.is_empty() {
             let what = format!(
                 "the log cannot represent: {}; write the sidecar too with: convo migrate --to picoclaw --output-dir DIR",

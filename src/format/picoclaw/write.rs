@@ -202,10 +202,13 @@ fn candidate(
     if let Some(model) = text("model").or_else(|| text("model_name")) {
         built.text("model_name", &model);
     }
-    let said = message.timestamp().or_else(|| text("created_at"));
-    let time = said.as_deref().and_then(time::read).map(|reading| reading.time);
+    let timestamp = message.timestamp().or_else(|| text("created_at"));
+    let time = timestamp
+        .as_deref()
+        .and_then(time::read)
+        .map(|reading| reading.time);
     let time = time.filter(|time| time::is_rfc3339(time));
-    if said.is_some() && time.is_none() {
+    if timestamp.is_some() && time.is_none() {
         lost.push(Loss::Timestamp);
     }
     if let Some(time) = time.as_deref().or(now) {
@@ -257,10 +260,10 @@ fn elements(list: Option<&[u8]>) -> Vec<&[u8]> {
 /// The calls, with PicoClaw's additional members.
 fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
     let raws = elements(message.tool_calls);
-    let beside = elements(json::member(own, "calls"));
+    let own_calls = elements(json::member(own, "calls"));
     let all = message.tool_calls().into_iter().zip(raws).enumerate();
     array(all.map(|(nth, (call, raw))| {
-        let beside = beside.get(nth).copied().unwrap_or(b"{}");
+        let own_call = own_calls.get(nth).copied().unwrap_or(b"{}");
         let mut built = ObjectBuilder::default();
         built.text("id", &call.id);
         if let Some(kind) = json::member_text(raw, "type") {
@@ -275,17 +278,17 @@ fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
             function
                 .text("name", &call.name)
                 .text("arguments", &call.arguments);
-            if let Some(signature) = json::member(beside, "thought_signature") {
+            if let Some(signature) = json::member(own_call, "thought_signature") {
                 function.raw("thought_signature", signature);
             }
             built.raw("function", function.finish());
         }
-        if let Some(extra) = json::member(beside, "extra_content").or(json::member(raw, "extra_content")) {
+        if let Some(extra) = json::member(own_call, "extra_content").or(json::member(raw, "extra_content")) {
             built.raw("extra_content", extra);
         }
         if ["members", "function_members"]
             .iter()
-            .any(|name| json::member(beside, name).is_some())
+            .any(|name| json::member(own_call, name).is_some())
         {
             lost.push(Loss::Metadata);
         }
@@ -296,10 +299,10 @@ fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
 /// Counts data that a line can never represent.
 fn losses(message: &Message<'_>, body: &[u8], own: &[u8]) -> Vec<Loss> {
     let members = json::members(body, Dialect::Python).unwrap_or_default();
-    let said = members
+    let filled = members
         .iter()
         .filter(|(_, value)| !matches!(*value, b"null" | b"{}" | b"[]" | b"\"\""));
-    let mut lost: Vec<Loss> = said
+    let mut lost: Vec<Loss> = filled
         .filter_map(|(name, value)| match name.as_ref() {
             "role" | "content" | "tool_calls" | "tool_call_id" | "timestamp" | "model" | "reasoning"
             | "id" => None,

@@ -47,9 +47,9 @@ fn user_text(content: &[u8]) -> Option<String> {
 
 /// The payload of a new compression with this summary; `is_answered` adds the model message.
 pub fn payload(summary: &str, is_answered: bool) -> Vec<u8> {
-    let content = |role: &str, said: &str| {
+    let content = |role: &str, text: &str| {
         let mut content = ObjectBuilder::default();
-        let part = wrapped("text", quoted(said));
+        let part = wrapped("text", quoted(text));
         content.text("role", role).raw("parts", array([part]));
         content.finish()
     };

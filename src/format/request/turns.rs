@@ -37,9 +37,9 @@ impl RequestTurns {
         }
     }
 
-    /// The turn for an item: the open one if it has this role and `apart` is not set.
-    pub fn turn(&mut self, role: &'static str, item: usize, apart: bool) -> &mut RequestTurn {
-        if apart || self.open.as_ref().is_some_and(|open| open.role != role) {
+    /// The turn for an item: the open one if it has this role and `separate` is not set.
+    pub fn turn(&mut self, role: &'static str, item: usize, separate: bool) -> &mut RequestTurn {
+        if separate || self.open.as_ref().is_some_and(|open| open.role != role) {
             self.end();
         }
         let turn = self.open.get_or_insert_with(|| RequestTurn {

@@ -61,7 +61,7 @@ fn message(
     remarks: &mut Vec<String>,
 ) -> Option<AnnotatedDraft> {
     let turn = Object::of(turn)?;
-    let [speaker, said] = member_names(has_parts);
+    let [speaker, text] = member_names(has_parts);
     let from = turn.filled(speaker)?;
     let role = role_of(&from);
     if !SENDERS.iter().any(|(_, known)| *known == role) {
@@ -71,7 +71,7 @@ fn message(
         calls.close();
     }
     let mut draft = AnnotatedDraft::new(role);
-    let value = turn.get(said).unwrap_or(b"null");
+    let value = turn.get(text).unwrap_or(b"null");
     let is_call = from == "function_call" && !has_parts;
     let called = is_call.then(|| json::text(value)).flatten();
     match called.and_then(|text| call::read(&text)) {
@@ -110,7 +110,8 @@ fn parts(value: &[u8], draft: &mut AnnotatedDraft, calls: &mut RecordCalls) {
         draft.raw("content", content(value));
         return;
     };
-    let (mut said, mut reasoning, mut called, mut order) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut contents, mut reasoning, mut called, mut order) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut text = None;
     for raw in parts {
         let part = Object::of(raw).unwrap_or_default();
@@ -131,22 +132,22 @@ fn parts(value: &[u8], draft: &mut AnnotatedDraft, calls: &mut RecordCalls) {
             }
             ("text", Some(value), _) => {
                 text = Some(value);
-                said.push(text_part(value));
+                contents.push(text_part(value));
             }
             ("image", Some(value), _) => {
                 let mut part = ObjectBuilder::default();
                 part.text("type", "image_url")
                     .raw("image_url", wrapped("url", value));
-                said.push(part.finish());
+                contents.push(part.finish());
             }
-            _ => said.push(raw.to_vec()),
+            _ => contents.push(raw.to_vec()),
         }
         order.push(MemberSlot::Content);
     }
-    match (&said[..], text) {
+    match (&contents[..], text) {
         ([], _) => draft.raw("content", "null"),
         ([_], Some(text)) => draft.raw("content", text),
-        (said, _) => draft.raw("content", array(said)),
+        (contents, _) => draft.raw("content", array(contents)),
     };
     if !called.is_empty() {
         draft.raw("tool_calls", array(called));

@@ -46,7 +46,7 @@ pub fn turns(
             .map(|annotated| with_parts(annotated, names, report));
         return turns.collect();
     }
-    let said_turn = |annotated: &AnnotatedMessage<'_>, report: &mut Report| {
+    let message_turn = |annotated: &AnnotatedMessage<'_>, report: &mut Report| {
         let text = text_only(annotated, report);
         (text != b"\"\"" || calls(annotated).is_empty())
             .then(|| built(annotated, has_parts, &sender(annotated, has_parts, names), &text))
@@ -55,7 +55,7 @@ pub fn turns(
         return Vec::new();
     };
     let mut results: Vec<&AnnotatedMessage<'_>> = results.iter().collect();
-    let mut turns = Vec::from_iter(said_turn(first, report));
+    let mut turns = Vec::from_iter(message_turn(first, report));
     let called = calls(first);
     if is_array(first) && !called.is_empty() {
         turns.push(call_turn(first, &listed(&called)));
@@ -68,13 +68,13 @@ pub fn turns(
             };
             let named = results.iter().position(|annotated| has_id(annotated, &id));
             let answer = named.or_else(|| results.iter().position(|annotated| has_id(annotated, "")));
-            turns.extend(answer.and_then(|nth| said_turn(results.remove(nth), report)));
+            turns.extend(answer.and_then(|nth| message_turn(results.remove(nth), report)));
         }
     }
     turns.extend(
         results
             .into_iter()
-            .filter_map(|annotated| said_turn(annotated, report)),
+            .filter_map(|annotated| message_turn(annotated, report)),
     );
     turns
 }

@@ -51,9 +51,9 @@ pub(super) const SIGNATURE: Signature = Signature {
         let turn = |turn: &ObjectShape<'_>| turn.any(&["from", "role"]) && turn.any(&["value", "content"]);
         shape.has_element("conversations", turn)
     },
-    message: |said| {
+    message: |message| {
         let valued = |part: &ObjectShape<'_>| part.is_text("type") && part.is_text("value");
-        !said.message.has("parts") && said.parts.iter().any(valued)
+        !message.message.has("parts") && message.parts.iter().any(valued)
     },
     ..Signature::BLANK
 };

@@ -193,7 +193,7 @@ fn a_damaged_line_affects_no_other_line() {
                 .collect();
             if !reported || !removed.is_empty() {
                 wrong.push(format!(
-                    "{} line {}: told {reported}, gone {removed:?}",
+                    "{} line {}: reported {reported}, gone {removed:?}",
                     format.name(),
                     nth + 1
                 ));

@@ -89,7 +89,7 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
         head: bytes[..bytes.len().min(64)].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(64)..].to_vec())),
         returns: true,
-        beside: Some(truth::neighbor(&path)),
+        neighbor: Some(truth::neighbor(&path)),
     };
     let (sessions, tail) = match format.sessions(input)? {
         Ok(mut reader) => (truth::all(reader.as_mut(), &mut report)?, reader.tail().to_vec()),
@@ -97,7 +97,7 @@ fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
             let source = DocumentSource {
                 name: name.as_deref(),
                 bytes: &bytes,
-                neighbour: &|name| Ok(std::fs::read(path.with_file_name(name)).ok()),
+                neighbor: &|name| Ok(std::fs::read(path.with_file_name(name)).ok()),
             };
             (convert(format, &source, &mut report)?, Vec::new())
         }

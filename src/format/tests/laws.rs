@@ -17,7 +17,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 enum Turn {
     /// Any other message: its role, and whether it has all optional members.
-    Said(&'static str, String, bool),
+    Text(&'static str, String, bool),
     /// A reply: whether it has reasoning, its text, the arguments of its calls.
     Answer(bool, Option<String>, Vec<String>),
 }
@@ -35,7 +35,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         1 => Just("{no json".to_string()),
     ];
     prop_oneof![
-        2 => (role, words(), any::<bool>()).prop_map(|(role, text, rich)| Turn::Said(role, text, rich)),
+        2 => (role, words(), any::<bool>()).prop_map(|(role, text, rich)| Turn::Text(role, text, rich)),
         3 => (any::<bool>(), proptest::option::of(words()), prop::collection::vec(arguments, 0..3))
             .prop_map(|(thinks, text, calls)| Turn::Answer(thinks, text, calls)),
     ]
@@ -50,7 +50,7 @@ fn session(turns: &[Turn]) -> Session {
     for (nth, turn) in turns.iter().enumerate() {
         let time = format!("2026-01-02T03:{:02}:05Z", 5 + nth);
         match turn {
-            Turn::Said(role, text, rich) => {
+            Turn::Text(role, text, rich) => {
                 let mut line = json!({"role":role,"content":text,"id":format!("m{nth}"),"timestamp":time});
                 if *rich {
                     line["name"] = json!("ann");
@@ -78,8 +78,8 @@ fn session(turns: &[Turn]) -> Session {
                 }
                 lines.push(line);
                 for call in 0..calls.len() {
-                    let said = format!("result {nth} {call}");
-                    lines.push(json!({"role":"tool","tool_call_id":id(call),"content":said,
+                    let content = format!("result {nth} {call}");
+                    lines.push(json!({"role":"tool","tool_call_id":id(call),"content":content,
                         "id":format!("t{nth}_{call}"),"timestamp":time}));
                 }
             }
@@ -94,9 +94,9 @@ fn session(turns: &[Turn]) -> Session {
 
 /// The content of a session, separated by kind of loss.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Told {
+struct SessionContent {
     /// Texts by role.
-    said: HashMap<&'static str, Vec<String>>,
+    texts: HashMap<&'static str, Vec<String>>,
     /// The tool name of each call, and its result.
     calls: Vec<(String, String)>,
     /// Arguments that are objects, without white space.
@@ -105,8 +105,8 @@ struct Told {
     others: Vec<(Loss, Vec<String>)>,
 }
 
-fn told(session: &Session) -> Told {
-    let mut reported = Told::default();
+fn content_of(session: &Session) -> SessionContent {
+    let mut content = SessionContent::default();
     let view = View::replay(session);
     let mut results: HashMap<String, String> = HashMap::new();
     let mut others: Vec<(Loss, String)> = Vec::new();
@@ -124,7 +124,7 @@ fn told(session: &Session) -> Told {
         };
         let text = message.text().into_owned();
         if !text.is_empty() {
-            reported.said.entry(who).or_default().push(text.clone());
+            content.texts.entry(who).or_default().push(text.clone());
         }
         if let Some(id) = message.tool_call_id() {
             results.insert(id.into_owned(), text);
@@ -137,28 +137,28 @@ fn told(session: &Session) -> Told {
             {
                 true => {
                     let compact = json::compact(text.as_bytes()).0;
-                    reported.objects.push(String::from_utf8(compact).unwrap());
+                    content.objects.push(String::from_utf8(compact).unwrap());
                 }
                 false => others.push((Loss::Arguments, text)),
             }
         }
-        beside(&message, body, &mut others);
+        add_extra_fields(&message, body, &mut others);
     }
     for (name, id) in calls {
         let result = results.get(&id).cloned().unwrap_or_default();
-        reported.calls.push((name, result));
+        content.calls.push((name, result));
     }
     for (loss, value) in others {
-        match reported.others.iter_mut().find(|(known, _)| *known == loss) {
+        match content.others.iter_mut().find(|(known, _)| *known == loss) {
             Some((_, values)) => values.push(value),
-            None => reported.others.push((loss, vec![value])),
+            None => content.others.push((loss, vec![value])),
         }
     }
-    reported
+    content
 }
 
 /// Collects the members of a message other than its text.
-fn beside(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, String)>) {
+fn add_extra_fields(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, String)>) {
     let text = |name: &str| json::member_string(body, name);
     let mut add = |loss, value: Option<String>| others.extend(value.map(|value| (loss, value)));
     add(Loss::Id, text("id"));
@@ -213,7 +213,7 @@ fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
                 head: bytes.to_vec(),
                 rest: Box::new(std::io::empty()),
                 returns: false,
-                beside: None,
+                neighbor: None,
             });
             truth::all(reader.as_mut().unwrap().as_mut(), &mut report).unwrap()
         }
@@ -275,9 +275,9 @@ fn broken(format: Format, session: &Session) -> Vec<String> {
         wrong.push(format!("{} sessions", sessions.len()));
         return wrong;
     };
-    let (was, is) = (told(session), told(again));
-    for (who, texts) in &was.said {
-        let now = is.said.get(who).map(Vec::as_slice).unwrap_or_default();
+    let (was, is) = (content_of(session), content_of(again));
+    for (who, texts) in &was.texts {
+        let now = is.texts.get(who).map(Vec::as_slice).unwrap_or_default();
         if !follow(now, texts) && !lost(&[Loss::Message]) {
             wrong.push(format!("what {who} said: {texts:?}, and is {now:?}"));
         }
@@ -303,7 +303,7 @@ fn broken(format: Format, session: &Session) -> Vec<String> {
         let silent = SILENT.iter().any(|(known, of, _)| *known == format && of == loss);
         if !holds(now, values) && !lost(&[*loss, Loss::Message]) && !silent {
             wrong.push(format!(
-                "{} was {values:?}, and is {now:?}, and nobody is told",
+                "{} was {values:?}, and is {now:?}, without a report",
                 loss.name()
             ));
         }
@@ -311,8 +311,8 @@ fn broken(format: Format, session: &Session) -> Vec<String> {
     let (out, _) = write(format, again);
     let sessions = read(format, &out);
     match sessions.as_slice() {
-        [more] if told(more) == is => {}
-        [more] => wrong.push(format!("again it is {:?}, and not {is:?}", told(more))),
+        [more] if content_of(more) == is => {}
+        [more] => wrong.push(format!("again it is {:?}, and not {is:?}", content_of(more))),
         more => wrong.push(format!("again it is {} sessions", more.len())),
     }
     wrong

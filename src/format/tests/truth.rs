@@ -60,15 +60,15 @@ pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::R
             head: Vec::new(),
             rest: Box::new(std::io::Cursor::new(bytes)),
             returns: false,
-            beside: Some(neighbor(path)),
+            neighbor: Some(neighbor(path)),
         })?;
         return all(reader.as_mut(), report);
     }
-    let neighbour = neighbor(path);
+    let neighbor = neighbor(path);
     let source = DocumentSource {
         name,
         bytes: &bytes,
-        neighbour: &*neighbour,
+        neighbor: &*neighbor,
     };
     convert(format, &source, report)
 }

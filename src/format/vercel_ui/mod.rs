@@ -78,15 +78,16 @@ pub fn differing_contents(session: &Session, view: &View) -> u64 {
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "Vercel AI SDK messages",
-    message: |said| {
+    message: |message| {
         let typed = |part: &super::detect::ObjectShape<'_>| {
             part.text("type").is_some_and(|kind| {
                 kind == "step-start" || kind == "dynamic-tool" || kind.starts_with("tool-")
             })
         };
-        let parts = said.message.list("parts");
-        let listed = said.message.has("id") && said.message.has_element("parts", |part| part.is_text("type"));
-        said.message.is_array("toolInvocations") || listed || parts.iter().any(typed)
+        let parts = message.message.list("parts");
+        let listed =
+            message.message.has("id") && message.message.has_element("parts", |part| part.is_text("type"));
+        message.message.is_array("toolInvocations") || listed || parts.iter().any(typed)
     },
     ..Signature::BLANK
 };

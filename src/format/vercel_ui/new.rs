@@ -14,12 +14,12 @@ pub fn ui_parts(raw: &[u8]) -> Option<Vec<UiPart>> {
 /// Converts a part; `None` if it is displayed but not sent.
 fn ui_part(raw: &[u8]) -> Option<UiPart> {
     let kind = text(raw, "type").unwrap_or_default();
-    let said = json::member(raw, "text").filter(|raw| raw.starts_with(b"\""));
-    Some(match (kind.as_ref(), said) {
+    let raw_text = json::member(raw, "text").filter(|raw| raw.starts_with(b"\""));
+    Some(match (kind.as_ref(), raw_text) {
         ("step-start", _) => UiPart::Border,
-        ("text", Some(said)) => UiPart::Part(text_part(said)),
-        ("reasoning", Some(said)) => {
-            UiPart::Thought(part::reasoning_part(said, json::member(raw, "providerMetadata")))
+        ("text", Some(text)) => UiPart::Part(text_part(text)),
+        ("reasoning", Some(text)) => {
+            UiPart::Thought(part::reasoning_part(text, json::member(raw, "providerMetadata")))
         }
         ("file", _) => {
             let url = text(raw, "url");

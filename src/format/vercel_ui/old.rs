@@ -20,10 +20,10 @@ fn string<'a>(raw: &'a [u8], name: &str) -> Option<&'a [u8]> {
 pub fn ui_parts(raw: &[u8], role: &str) -> Vec<UiPart> {
     let mut pieces: Vec<UiPart> = list(raw, "parts").into_iter().flat_map(ui_part).collect();
     let has = |pieces: &[UiPart], is: fn(&UiPart) -> bool| pieces.iter().any(is);
-    if let Some(said) = reasoning(raw)
+    if let Some(reasoning) = reasoning(raw)
         && !has(&pieces, |piece| matches!(piece, UiPart::Thought(_)))
     {
-        pieces.insert(0, UiPart::Thought(part::reasoning_part(said, None)));
+        pieces.insert(0, UiPart::Thought(part::reasoning_part(reasoning, None)));
     }
     let known: Vec<Vec<u8>> = pieces
         .iter()
@@ -32,7 +32,7 @@ pub fn ui_parts(raw: &[u8], role: &str) -> Vec<UiPart> {
             _ => None,
         })
         .collect();
-    let said = string(raw, "content").filter(|_| !has(&pieces, |piece| matches!(piece, UiPart::Part(_))));
+    let content = string(raw, "content").filter(|_| !has(&pieces, |piece| matches!(piece, UiPart::Part(_))));
     let mut step = None;
     let mut answered = false;
     for invocation in list(raw, "toolInvocations") {
@@ -50,12 +50,12 @@ pub fn ui_parts(raw: &[u8], role: &str) -> Vec<UiPart> {
         answered |= call.result.is_some();
         pieces.push(UiPart::Call(call));
     }
-    if let Some(said) = said {
+    if let Some(content) = content {
         // The final text follows the results, as the SDK sends it.
         if answered {
             pieces.push(UiPart::Border);
         }
-        pieces.push(UiPart::Part(text_part(said)));
+        pieces.push(UiPart::Part(text_part(content)));
     }
     if role != "assistant" {
         for attachment in list(raw, "experimental_attachments") {
@@ -86,7 +86,7 @@ pub fn time(raw: &[u8]) -> Option<Vec<u8>> {
 
 /// Whether the content of a message differs from the text of its parts, which are what the SDK sends.
 pub fn differs(raw: &[u8]) -> bool {
-    let Some(said) = string(raw, "content").and_then(json::text) else {
+    let Some(content) = string(raw, "content").and_then(json::text) else {
         return false;
     };
     let parts = list(raw, "parts");
@@ -96,11 +96,11 @@ pub fn differs(raw: &[u8]) -> bool {
         .filter(is_text)
         .filter_map(|part| text(part, "text"))
         .collect();
-    let said = said.trim();
+    let content = content.trim();
     !texts.is_empty()
         && ["", "\n", "\n\n"]
             .iter()
-            .all(|between| texts.join(between).trim() != said)
+            .all(|between| texts.join(between).trim() != content)
 }
 
 fn ui_part(raw: &[u8]) -> Option<UiPart> {

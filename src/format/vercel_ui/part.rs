@@ -6,7 +6,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder, wrapped};
 use std::borrow::Cow;
 
 /// Reasoning with this text (a JSON string) and the provider's metadata.
-pub fn reasoning_part(said: &[u8], reported: Option<&[u8]>) -> Vec<u8> {
+pub fn reasoning_part(text: &[u8], reported: Option<&[u8]>) -> Vec<u8> {
     let reported = reported.unwrap_or(b"{}");
     let noted = |provider: &str, name: &str| {
         let value = json::member(json::member(reported, provider)?, name)?;
@@ -15,22 +15,22 @@ pub fn reasoning_part(said: &[u8], reported: Option<&[u8]>) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     if let Some(signature) = noted("anthropic", "signature") {
         part.text("type", "thinking")
-            .raw("text", said)
+            .raw("text", text)
             .raw("signature", signature);
     } else if let Some(data) = noted("anthropic", "redactedData") {
         part.text("type", "redacted_thinking").raw("data", data);
     } else if let Some(content) = noted("openai", "reasoningEncryptedContent") {
-        part.text("type", "reasoning").raw("text", said);
+        part.text("type", "reasoning").raw("text", text);
         if let Some(id) = noted("openai", "itemId") {
             part.raw("id", id);
         }
         part.raw("encrypted_content", content);
     } else if let Some(signature) = noted("google", "thoughtSignature") {
         part.text("type", "thinking")
-            .raw("text", said)
+            .raw("text", text)
             .raw("thoughtSignature", signature);
     } else {
-        part.text("type", "thinking").raw("text", said);
+        part.text("type", "thinking").raw("text", text);
     }
     part.finish()
 }

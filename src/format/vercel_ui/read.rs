@@ -59,12 +59,12 @@ pub fn messages(raw: &[u8]) -> Option<Vec<AnnotatedDraft>> {
 }
 
 /// The steps, at least one.
-fn steps(pieces: Vec<UiPart>, apart: bool) -> Vec<StepDraft> {
+fn steps(pieces: Vec<UiPart>, separate: bool) -> Vec<StepDraft> {
     let mut steps = vec![StepDraft::default()];
     for piece in pieces {
         let Some(last) = steps.last_mut() else { break };
         match piece {
-            UiPart::Border if apart && !last.is_silent() => steps.push(StepDraft::default()),
+            UiPart::Border if separate && !last.is_silent() => steps.push(StepDraft::default()),
             UiPart::Border => {}
             UiPart::Thought(part) => last.thoughts.push(part),
             UiPart::Part(part) => last.parts.push(part),

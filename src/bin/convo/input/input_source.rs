@@ -197,7 +197,7 @@ pub fn convert(
     let source = DocumentSource {
         name: source_name(path),
         bytes,
-        neighbour: &neighbor(path),
+        neighbor: &neighbor(path),
     };
     format::convert(format, &source, report)
 }

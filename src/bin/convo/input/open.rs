@@ -194,7 +194,7 @@ impl Context {
             head,
             rest: Box::new(input),
             returns: reading.returns,
-            beside: path.map(|path| Box::new(neighbor(path)) as _),
+            neighbor: path.map(|path| Box::new(neighbor(path)) as _),
         };
         let bytes = match format.sessions(input)? {
             Ok(sessions) => {

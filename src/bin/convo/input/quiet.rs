@@ -164,7 +164,7 @@ fn read(
             head,
             rest: Box::new(input),
             returns: false,
-            beside: path.map(extra),
+            neighbor: path.map(extra),
         };
         match format.displayed(input)? {
             Ok(sessions) => Stream::Sessions(sessions),

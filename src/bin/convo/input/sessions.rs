@@ -90,7 +90,7 @@ pub struct InputSessions<'a> {
     others: bool,
     selected: bool,
     /// With --strict, an exported session is held back until it is known that no branch after it is lost.
-    held: Option<Session>,
+    withheld: Option<Session>,
     /// An error about the last session only.
     error: Option<Error>,
     ended: bool,
@@ -147,7 +147,7 @@ impl<'a> InputSessions<'a> {
             pick,
             others,
             selected: true,
-            held: None,
+            withheld: None,
             error: None,
             ended: false,
             tail: Vec::new(),
@@ -231,7 +231,7 @@ impl<'a> InputSessions<'a> {
         };
         self.selected = matches!(taken, Selected::Wanted(_));
         match taken {
-            Selected::Wanted(session) if self.holds() => self.held.replace(session),
+            Selected::Wanted(session) if self.holds() => self.withheld.replace(session),
             Selected::Wanted(session) => Some(session),
             Selected::Other(session) => Some(session).filter(|_| self.others),
             Selected::Waits => None,
@@ -250,7 +250,7 @@ impl<'a> InputSessions<'a> {
                 report_skipped(self.context, &self.label, self.reading, pick)?;
             }
         }
-        Ok(self.held.take())
+        Ok(self.withheld.take())
     }
 }
 

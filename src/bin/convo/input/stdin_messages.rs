@@ -341,16 +341,16 @@ fn split<'g>(group: &'g [u8], at: &mut Position) -> Vec<(Cow<'g, [u8]>, Position
             line: place.line,
             offset: place.offset + full.len() as u64,
         };
-        let held = is_packed(full)
+        let content = is_packed(full)
             .then(|| unpack(&Record::parse(full, place)))
             .flatten();
-        match held {
-            Some(held) => {
+        match content {
+            Some(content) => {
                 let inside = Position {
                     offset: place.offset.max(1),
                     ..place
                 };
-                lines.extend(each_line(&held).map(|line| (line.to_vec().into(), inside)));
+                lines.extend(each_line(&content).map(|line| (line.to_vec().into(), inside)));
             }
             None => lines.push((full.into(), place)),
         }

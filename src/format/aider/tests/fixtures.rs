@@ -1,6 +1,6 @@
 //! Tests with real histories, if available.
 
-use super::{said, sessions, written};
+use super::{role_texts, sessions, written};
 use crate::format::Format;
 use crate::format::report::Report;
 use crate::format::tests::truth;
@@ -42,7 +42,7 @@ fn a_written_history_reads_back_equal() {
         let (again, _) = sessions(&text);
         assert_eq!(again.len(), all.len());
         for (one, other) in all.iter().zip(&again) {
-            assert_eq!(said(one), said(other), "{}", truth.name);
+            assert_eq!(role_texts(one), role_texts(other), "{}", truth.name);
         }
         files += 1;
     }

@@ -20,7 +20,7 @@ pub fn sessions(file: &str) -> (Vec<Session>, Report) {
 }
 
 /// Role and text of the messages in a session's log, and the console output.
-pub fn said(session: &Session) -> Vec<(String, String)> {
+pub fn role_texts(session: &Session) -> Vec<(String, String)> {
     let lines = (0..session.len()).filter_map(|index| {
         let record = session.record(index);
         if let Some(message) = record.message() {

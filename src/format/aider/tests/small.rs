@@ -1,6 +1,6 @@
 //! Tests with small histories: runs of lines, and round trips.
 
-use super::{said, sessions, written};
+use super::{role_texts, sessions, written};
 use crate::format::report::Loss;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -22,7 +22,7 @@ fn runs_are_messages() {
     let (all, report) = sessions(&text);
     assert_eq!(all.len(), 1);
     assert_eq!(
-        said(&all[0]),
+        role_texts(&all[0]),
         pairs(&[
             ("console", "> aider v1  \n>\n\n> more  "),
             ("user", "one\n\ntwo"),
@@ -94,7 +94,7 @@ fn a_line_that_is_not_utf8_is_reported_and_preserved() {
     assert_eq!(damage.len(), 1);
     assert_eq!((damage[0].place.line, damage[0].what.as_ref()), (6, "not UTF-8"));
     assert_eq!(
-        said(&all[0]),
+        role_texts(&all[0]),
         pairs(&[("user", "a"), ("assistant", "b"), ("assistant", "c")])
     );
     let kept = (0..all[0].len())
@@ -126,7 +126,7 @@ fn a_converted_session_is_shown() {
     ), "{text}");
     assert_eq!(report.losses[&Loss::Part], 4);
     assert_eq!(report.losses[&Loss::Message], 1);
-    let again = said(&sessions(&text).0[0]);
+    let again = role_texts(&sessions(&text).0[0]);
     let spoken: Vec<&str> = again
         .iter()
         .filter(|(role, _)| role != "console")
@@ -148,7 +148,7 @@ proptest! {
         }
         let (text, report) = written(&session);
         let (all, _) = sessions(&text);
-        let again: Vec<_> = said(&all[0]).into_iter().filter(|(role, _)| role != "console").collect();
+        let again: Vec<_> = role_texts(&all[0]).into_iter().filter(|(role, _)| role != "console").collect();
         // Nothing is lost without being reported.
         let reported = report.losses.contains_key(&Loss::Part) || report.losses.contains_key(&Loss::Message);
         prop_assert!(reported || again == wanted, "{text:?}: {again:?} and not {wanted:?}");

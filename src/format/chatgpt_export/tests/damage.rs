@@ -1,6 +1,6 @@
 //! Truncated, damaged and malicious exports.
 
-use super::{conversation, read, said, sessions};
+use super::{conversation, read, sessions, text_node};
 use crate::model::session::Class;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ fn talk() -> String {
     conversation(
         "a",
         &[
-            said("u", "", "user", "Hello."),
-            said("a", "u", "assistant", "Yes?"),
+            text_node("u", "", "user", "Hello."),
+            text_node("a", "u", "assistant", "Yes?"),
         ],
     )
 }
@@ -79,14 +79,14 @@ fn truncated_input_is_reported_and_preserved() {
 #[test]
 fn malformed_trees_are_read_completely() {
     let circle = [
-        said("a", "b", "user", "1"),
-        said("b", "a", "user", "2"),
-        said("c", "c", "user", "3"),
+        text_node("a", "b", "user", "1"),
+        text_node("b", "a", "user", "2"),
+        text_node("c", "c", "user", "3"),
     ];
     let all = read("a", &circle);
     assert_eq!(all.iter().map(|session| session.len() - 1).sum::<usize>(), 3);
     let lost = [
-        said("a", "nobody", "user", "1"),
+        text_node("a", "nobody", "user", "1"),
         json!({"id": "b", "message": 7}),
         json!({"id": "c"}),
     ];
@@ -94,7 +94,7 @@ fn malformed_trees_are_read_completely() {
     assert_eq!(report.findings.len(), 1);
     assert_eq!(all.unwrap().len(), 2);
     // Of two nodes with the same id, only the first can have children.
-    let twice = [said("a", "", "user", "1"), said("a", "", "user", "2")];
+    let twice = [text_node("a", "", "user", "1"), text_node("a", "", "user", "2")];
     let (all, _) = sessions(conversation("a", &twice).as_bytes());
     assert_eq!(
         all.unwrap()
@@ -111,7 +111,7 @@ fn branches_of_a_deep_tree_take_less_than_quadratic_time() {
     let mut nodes: Vec<Value> = (1..=deep)
         .map(|nth| json!({"id": format!("m{nth}"), "parent": format!("m{}", nth - 1), "message": null}))
         .collect();
-    nodes.extend((0..deep).map(|nth| said(&format!("b{nth}"), &format!("m{deep}"), "user", "x")));
+    nodes.extend((0..deep).map(|nth| text_node(&format!("b{nth}"), &format!("m{deep}"), "user", "x")));
     assert_eq!(read("b0", &nodes).len(), deep);
 }
 
@@ -120,7 +120,7 @@ proptest! {
     fn no_message_is_lost_or_read_twice(tree in prop::collection::vec((0u8..12, 0u8..14), 1..30)) {
         let nodes: Vec<Value> = tree
             .iter()
-            .map(|(id, parent)| said(&format!("n{id}"), &format!("n{parent}"), "user", "x"))
+            .map(|(id, parent)| text_node(&format!("n{id}"), &format!("n{parent}"), "user", "x"))
             .collect();
         prop_assert_eq!(messages(&conversation("n3", &nodes)), tree.len());
     }

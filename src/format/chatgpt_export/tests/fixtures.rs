@@ -56,10 +56,10 @@ fn leaves(value: &[u8]) -> Vec<&[u8]> {
                     .find(|(known, _)| known == name)
                     .map(|(_, value)| *value)
             };
-            let said = get("message").and_then(|message| json::member(message, "content"));
-            let said = said.and_then(|content| json::member(content, "parts"));
+            let content = get("message").and_then(|message| json::member(message, "content"));
+            let content = content.and_then(|content| json::member(content, "parts"));
             // Empty nodes: a root, and an empty preamble.
-            if get("message") == Some(b"null") || said == Some(br#"[""]"#) {
+            if get("message") == Some(b"null") || content == Some(br#"[""]"#) {
                 continue;
             }
             let tree = ["parent", "children", "current_node", "content_type", "role"];

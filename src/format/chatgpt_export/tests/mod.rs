@@ -18,7 +18,7 @@ pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
         head: Vec::new(),
         rest: Box::new(std::io::Cursor::new(input.to_vec())),
         returns: false,
-        beside: None,
+        neighbor: None,
     };
     let Ok(mut reader) = Format::ChatgptExport.sessions(input).unwrap() else {
         unreachable!("it is read session by session");
@@ -52,7 +52,7 @@ pub fn conversation(current: &str, nodes: &[Value]) -> String {
 }
 
 /// A node with a text of this role.
-pub fn said(id: &str, parent: &str, role: &str, text: &str) -> Value {
+pub fn text_node(id: &str, parent: &str, role: &str, text: &str) -> Value {
     node(id, parent, role, json!({"content_type": "text", "parts": [text]}))
 }
 
@@ -65,7 +65,7 @@ pub fn node(id: &str, parent: &str, role: &str, content: Value) -> Value {
 
 /// A node with a tool call of the model.
 pub fn call(id: &str, parent: &str, tool: &str, text: &str) -> Value {
-    let mut node = said(id, parent, "assistant", text);
+    let mut node = text_node(id, parent, "assistant", text);
     node["message"]["recipient"] = json!(tool);
     node
 }

@@ -1,15 +1,15 @@
 //! Conversion of single nodes.
 
-use super::{call, conversation, node, read, records, said, sessions};
+use super::{call, conversation, node, read, records, sessions, text_node};
 use crate::format::report::Loss;
 use serde_json::{Value, json};
 
 fn line() -> Vec<Value> {
     vec![
         json!({"id": "root", "message": null, "parent": null, "children": ["s"]}),
-        said("s", "root", "system", ""),
-        said("u", "s", "user", "Hello."),
-        said("a", "u", "assistant", "Yes?"),
+        text_node("s", "root", "system", ""),
+        text_node("u", "s", "user", "Hello."),
+        text_node("a", "u", "assistant", "Yes?"),
     ]
 }
 
@@ -35,9 +35,9 @@ fn the_header_describes_the_conversation() {
 #[test]
 fn abandoned_nodes_are_branches_in_any_order() {
     let mut nodes = line();
-    nodes.push(said("b", "u", "assistant", "No."));
-    nodes.push(said("c", "b", "user", "Why?"));
-    nodes.push(said("d", "s", "user", "Hi."));
+    nodes.push(text_node("b", "u", "assistant", "No."));
+    nodes.push(text_node("c", "b", "user", "Why?"));
+    nodes.push(text_node("d", "s", "user", "Hi."));
     let all = read("a", &nodes);
     let ids = |session: &Vec<Value>| {
         session[1..]
@@ -66,7 +66,7 @@ fn abandoned_nodes_are_branches_in_any_order() {
 #[test]
 fn without_a_current_node_the_latest_leaf_is_active() {
     let mut nodes = line();
-    nodes.push(said("b", "u", "assistant", "No."));
+    nodes.push(text_node("b", "u", "assistant", "No."));
     nodes[3]["message"]["create_time"] = json!(7.5);
     assert_eq!(read("nobody", &nodes)[0][2]["id"], "a");
     nodes[4]["message"]["create_time"] = json!(8);
@@ -83,11 +83,11 @@ fn a_call_and_the_nodes_of_its_tool_are_a_pair() {
         "tool",
         json!({"content_type": "execution_output", "text": "1\n"}),
     ));
-    nodes.push(said("t2", "t", "tool", "and a file"));
+    nodes.push(text_node("t2", "t", "tool", "and a file"));
     nodes.push(call("c2", "t2", "web.run", r#"{"q": 1.50}"#));
-    nodes.push(said("t3", "c2", "tool", "found"));
-    nodes.push(said("e", "t3", "assistant", "Done."));
-    nodes.push(said("t4", "e", "tool", "late"));
+    nodes.push(text_node("t3", "c2", "tool", "found"));
+    nodes.push(text_node("e", "t3", "assistant", "Done."));
+    nodes.push(text_node("t4", "e", "tool", "late"));
     let all = read("t4", &nodes);
     let record = |nth: usize| &all[0][nth];
     assert_eq!(record(3)["tool_calls"][0]["id"], "call_c");
@@ -115,8 +115,8 @@ fn a_call_and_the_nodes_of_its_tool_are_a_pair() {
 fn a_branch_answers_the_call_at_its_branch_point() {
     let mut nodes = line();
     nodes.push(call("c", "a", "python", "1"));
-    nodes.push(said("t", "c", "tool", "one"));
-    nodes.push(said("t2", "c", "tool", "two"));
+    nodes.push(text_node("t", "c", "tool", "one"));
+    nodes.push(text_node("t2", "c", "tool", "two"));
     let all = read("t", &nodes);
     assert_eq!(all[1][1]["tool_call_id"], "call_c");
     assert_eq!(all[1][0]["metadata"]["lineage"]["at"], "c");
@@ -133,9 +133,9 @@ fn reasoning_belongs_to_the_following_answer() {
         "assistant",
         json!({"content_type": "reasoning_recap", "content": "4s"}),
     ));
-    nodes.push(said("e", "r", "assistant", "Done."));
+    nodes.push(text_node("e", "r", "assistant", "Done."));
     nodes.push(node("t2", "e", "assistant", reasoning_parts));
-    nodes.push(said("u2", "t2", "user", "Stop."));
+    nodes.push(text_node("u2", "t2", "user", "Stop."));
     let all = read("u2", &nodes);
     assert_eq!(all[0].len(), 5);
     let answer = &all[0][2];

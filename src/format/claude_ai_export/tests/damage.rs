@@ -39,22 +39,22 @@ fn messages_without_a_sender_are_preserved() {
 
 #[test]
 fn a_deep_tree_takes_less_than_quadratic_time() {
-    let said = |uuid: String, parent: String| after(&parent, message(&uuid, "human", json!([])));
+    let child = |uuid: String, parent: String| after(&parent, message(&uuid, "human", json!([])));
     let deep = 5_000;
     let mut messages: Vec<Value> = (1..=deep)
-        .map(|nth| said(format!("m{nth}"), format!("m{}", nth - 1)))
+        .map(|nth| child(format!("m{nth}"), format!("m{}", nth - 1)))
         .collect();
-    messages.extend((0..deep).map(|nth| said(format!("b{nth}"), format!("m{deep}"))));
+    messages.extend((0..deep).map(|nth| child(format!("b{nth}"), format!("m{deep}"))));
     assert_eq!(read(&messages).len(), deep);
 }
 
 proptest! {
     #[test]
     fn no_message_is_lost_or_read_twice(tree in prop::collection::vec((0u8..12, 0u8..14), 0..30)) {
-        let said = |(id, parent): &(u8, u8)| {
+        let child = |(id, parent): &(u8, u8)| {
             after(&format!("n{parent}"), message(&format!("n{id}"), "human", json!([text("x")])))
         };
-        let messages: Vec<Value> = tree.iter().map(said).collect();
+        let messages: Vec<Value> = tree.iter().map(child).collect();
         let all = read(&messages);
         let count: usize = all.iter().map(|session| session.len() - 1).sum();
         prop_assert_eq!(count, tree.len());

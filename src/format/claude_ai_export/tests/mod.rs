@@ -18,7 +18,7 @@ pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
         head: Vec::new(),
         rest: Box::new(std::io::Cursor::new(input.to_vec())),
         returns: false,
-        beside: None,
+        neighbor: None,
     };
     let Ok(mut reader) = Format::ClaudeAiExport.sessions(input).unwrap() else {
         unreachable!("it is read session by session");

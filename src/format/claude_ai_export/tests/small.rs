@@ -95,8 +95,8 @@ fn the_text_is_used_if_no_block_is_known() {
     assert_eq!(all[0][1]["content"], "the same again");
     assert_eq!(all[0][2]["content"], "the same again");
     assert_eq!(all[0][2]["metadata"]["claude-ai-export"]["content"], odd);
-    let said = json!([{"type": "text", "text": "A."}, {"type": "text", "text": "B."}, {"type": "flag"}]);
-    assert_eq!(all[0][3]["content"], said);
+    let content = json!([{"type": "text", "text": "A."}, {"type": "text", "text": "B."}, {"type": "flag"}]);
+    assert_eq!(all[0][3]["content"], content);
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn files_with_text_are_parts_and_others_are_reported() {
 #[test]
 fn the_current_leaf_is_active_and_others_are_branches() {
     let root = "00000000-0000-4000-8000-000000000000";
-    let said = |uuid: &str, parent: &str| after(parent, message(uuid, "human", json!([text(uuid)])));
+    let child = |uuid: &str, parent: &str| after(parent, message(uuid, "human", json!([text(uuid)])));
     let messages = [
-        said("a", root),
-        said("b", "a"),
-        said("c", "b"),
-        said("d", "a"),
-        said("e", root),
+        child("a", root),
+        child("b", "a"),
+        child("c", "b"),
+        child("d", "a"),
+        child("e", root),
     ];
     let ids = |all: &[Vec<Value>]| -> Vec<Vec<String>> {
         let id = |record: &Value| record["id"].as_str().unwrap().to_string();

@@ -28,7 +28,7 @@ fn read_for(log: &[u8], returns: bool, purpose: super::ReadPurpose) -> (Vec<Sess
         head: Vec::new(),
         rest: Box::new(std::io::Cursor::new(log.to_vec())),
         returns,
-        beside: None,
+        neighbor: None,
     };
     let mut reader = super::open(input, purpose).unwrap();
     let sessions = truth::all(reader.as_mut(), &mut report).unwrap();
@@ -38,10 +38,13 @@ fn read_for(log: &[u8], returns: bool, purpose: super::ReadPurpose) -> (Vec<Sess
 /// The view in comparable form: role and content of each message.
 fn shown(session: &Session) -> Vec<(String, String)> {
     let view = View::replay(session);
-    view.items.iter().map(|item| said(item, session)).collect()
+    view.items
+        .iter()
+        .map(|item| role_and_content(item, session))
+        .collect()
 }
 
-fn said(item: &Item, session: &Session) -> (String, String) {
+fn role_and_content(item: &Item, session: &Session) -> (String, String) {
     if let Some(text) = item.summary(session) {
         return ("summary".to_string(), text.into_owned());
     }

@@ -41,12 +41,12 @@ fn build(steps: &[Step]) -> Vec<u8> {
                 lines.push(user(&format!("u{nth}x"), &last, text));
                 last = format!("u{nth}x");
             }
-            Step::Turn(thinks, said, calls, one) => {
+            Step::Turn(thinks, reply, calls, one) => {
                 let mut blocks = Vec::new();
                 if *thinks {
                     blocks.push(r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#.to_string());
                 }
-                blocks.extend(said.as_ref().map(|said| text(said)));
+                blocks.extend(reply.as_ref().map(|reply| text(reply)));
                 blocks.extend((0..*calls).map(|call| super::call(&format!("c{nth}_{call}"))));
                 if blocks.is_empty() {
                     continue;
@@ -64,8 +64,8 @@ fn build(steps: &[Step]) -> Vec<u8> {
                 let id = |call: usize| format!("c{nth}_{call}");
                 if *one && *calls > 0 {
                     let ids: Vec<String> = (0..*calls).map(id).collect();
-                    let said: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "out")).collect();
-                    lines.push(results(&format!("r{nth}"), &last, &said));
+                    let outputs: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "out")).collect();
+                    lines.push(results(&format!("r{nth}"), &last, &outputs));
                     last = format!("r{nth}");
                 } else {
                     for call in 0..*calls {

@@ -43,7 +43,7 @@ fn messages(session: &Session) -> Vec<Value> {
 
 /// A session with a manifest and a compaction file next to it.
 fn with_files(manifest: &Value, compaction: &Value) -> Session {
-    let neighbour = |name: &str| {
+    let neighbor = |name: &str| {
         Ok(match name {
             "s.json" => Some(manifest.to_string().into_bytes()),
             "s.compaction.json" => Some(compaction.to_string().into_bytes()),
@@ -52,7 +52,7 @@ fn with_files(manifest: &Value, compaction: &Value) -> Session {
     };
     let source = DocumentSource {
         name: Some("s.messages.json"),
-        neighbour: &neighbour,
+        neighbor: &neighbor,
         bytes: RICH.as_bytes(),
     };
     read(&source, &mut Report::default()).unwrap().remove(0)

@@ -19,9 +19,9 @@ pub fn session(bytes: &[u8], panel: Option<&[u8]>) -> Session {
 }
 
 pub fn try_session(bytes: &[u8], panel: Option<&[u8]>, report: &mut Report) -> Result<Session> {
-    let neighbour = |name: &str| Ok(panel.filter(|_| name == panel::NAME).map(<[u8]>::to_vec));
+    let neighbor = |name: &str| Ok(panel.filter(|_| name == panel::NAME).map(<[u8]>::to_vec));
     let source = DocumentSource {
-        neighbour: &neighbour,
+        neighbor: &neighbor,
         ..DocumentSource::alone(bytes)
     };
     read::read(&source, report).map(|mut all| all.remove(0))

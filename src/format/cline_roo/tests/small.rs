@@ -9,7 +9,7 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-fn said(role: &str, text: &str, more: &str) -> String {
+fn message(role: &str, text: &str, more: &str) -> String {
     format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"ts":1780000000000{more}}}"#)
 }
 
@@ -52,7 +52,7 @@ const CUT: &str =
     r#"{"role":"user","content":"[cut]","ts":1780000000000,"isTruncationMarker":true,"truncationId":"t"}"#;
 
 fn summary(id: &str) -> String {
-    said(
+    message(
         "user",
         &format!("sum {id}"),
         &format!(r#","isSummary":true,"condenseId":"{id}""#),
@@ -62,8 +62,8 @@ fn summary(id: &str) -> String {
 #[test]
 fn tags_hide_the_messages_of_their_summary_or_cut() {
     let (hidden, condensed) = (r#","truncationParent":"t""#, r#","condenseParent":"s""#);
-    let u = |text: &str, more: &str| said("user", text, more);
-    let a = |text: &str, more: &str| said("assistant", text, more);
+    let u = |text: &str, more: &str| message("user", text, more);
+    let a = |text: &str, more: &str| message("assistant", text, more);
     let cases: Vec<(Vec<String>, &[&str])> = vec![
         // A tag without its marker hides nothing.
         (vec![u("1", hidden), a("2", condensed)], &["1", "2"]),
@@ -129,9 +129,9 @@ fn an_orphaned_result_after_a_summary_is_hidden() {
 fn reasoning_is_a_part_of_its_reply() {
     let reasoning = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz","ts":1}"#.to_string();
     let elements = [
-        said("user", "1", ""),
+        message("user", "1", ""),
         reasoning.clone(),
-        said("assistant", "2", r#","reasoning_content":"hm""#),
+        message("assistant", "2", r#","reasoning_content":"hm""#),
         reasoning,
     ];
     let bytes = history(&elements);
@@ -154,10 +154,10 @@ fn reasoning_is_a_part_of_its_reply() {
 #[test]
 fn messages_dropped_from_a_roo_history_are_tagged() {
     let elements = [
-        said("user", "0", r#","condenseParent":"gone""#),
-        said("assistant", "1", ""),
-        said("user", "2", ""),
-        said("assistant", "3", ""),
+        message("user", "0", r#","condenseParent":"gone""#),
+        message("assistant", "1", ""),
+        message("user", "2", ""),
+        message("assistant", "3", ""),
     ];
     let bytes = history(&elements);
     let read = session(&bytes, None);
@@ -217,10 +217,10 @@ const PANEL: &str = r#"[{"ts":1,"type":"say","say":"text"},{"ts":2,"type":"say",
 #[test]
 fn messages_hidden_by_cline_are_read_from_the_panel_file() {
     let elements = [
-        said("user", "0", ""),
-        said("assistant", "1", ""),
-        said("user", "2", ""),
-        said("assistant", "3", ""),
+        message("user", "0", ""),
+        message("assistant", "1", ""),
+        message("user", "2", ""),
+        message("assistant", "3", ""),
     ];
     let bytes = history(&elements);
     let read = session(&bytes, Some(PANEL.as_bytes()));
@@ -332,13 +332,13 @@ fn a_history_satisfies_all_laws() {
     let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c.1","content":"r"},{"type":"text","text":"and"}],"ts":2}"#;
     let reasoning = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz"}"#;
     let elements = [
-        said("user", "1", r#","truncationParent":"t""#),
+        message("user", "1", r#","truncationParent":"t""#),
         CUT.to_string(),
         reasoning.to_string(),
         call.to_string(),
         result.to_string(),
-        said("assistant", "3", r#","reasoning_content":"hm""#),
-        said("user", "4", ""),
+        message("assistant", "3", r#","reasoning_content":"hm""#),
+        message("user", "4", ""),
     ];
     in_place::hold(Format::ClineRoo, history(&elements));
 }
@@ -347,10 +347,10 @@ fn a_history_satisfies_all_laws() {
 fn undoing_a_summary_restores_its_messages() {
     let covered = r#","condenseParent":"s""#;
     let elements = [
-        said("user", "1", covered),
-        said("assistant", "2", covered),
+        message("user", "1", covered),
+        message("assistant", "2", covered),
         summary("s"),
-        said("user", "3", ""),
+        message("user", "3", ""),
     ];
     let read = session(&history(&elements), None);
     let event = |index: &usize| json::member(read.record(*index).body, "type") == Some(b"\"summary\"");

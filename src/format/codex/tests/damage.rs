@@ -1,6 +1,6 @@
 //! Truncated, damaged and malicious logs.
 
-use super::small::{META, call, event, log, output, said, thought, turn, user};
+use super::small::{META, call, event, log, output, reply, thought, turn, user};
 use super::{returned, session, through_lines, written};
 use crate::format::report::Report;
 use crate::model::json;
@@ -10,9 +10,9 @@ use proptest::prelude::*;
 
 #[test]
 fn a_malformed_line_is_reported_and_preserved() {
-    let mut bytes = log(&[user("q"), said("a")]);
+    let mut bytes = log(&[user("q"), reply("a")]);
     bytes.extend_from_slice(b"{\"timestamp\": oops\n");
-    bytes.extend_from_slice(said("b").as_bytes());
+    bytes.extend_from_slice(reply("b").as_bytes());
     let (session, report) = session(&bytes);
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].place.line, 4);
@@ -45,7 +45,7 @@ fn a_log_truncated_anywhere_is_read_up_to_its_end() {
         thought(1),
         call("1"),
         output("1"),
-        said("a"),
+        reply("a"),
     ]);
     for end in 0..bytes.len() {
         let (session, _) = session(&bytes[..end]);
@@ -56,7 +56,7 @@ fn a_log_truncated_anywhere_is_read_up_to_its_end() {
 fn line(kind: u8) -> String {
     match kind {
         0 => user("u"),
-        1 => said("a"),
+        1 => reply("a"),
         2 => thought(1),
         3 => call("c"),
         4 => output("c"),
@@ -116,7 +116,7 @@ proptest! {
 #[test]
 fn concatenated_logs_are_separate_sessions() {
     let other = META.replace("019e8377", "019e9999");
-    let one = log(&[user("q"), said("a")]);
+    let one = log(&[user("q"), reply("a")]);
     let two = [other.as_bytes(), b"\n", user("r").as_bytes(), b"\noops\n"].concat();
     let bytes = [one.clone(), two.clone()].concat();
     let mut report = Report::default();
@@ -125,7 +125,7 @@ fn concatenated_logs_are_separate_sessions() {
         head: bytes[..10].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[10..].to_vec())),
         returns: true,
-        beside: None,
+        neighbor: None,
     })
     .unwrap();
     let mut sessions = Vec::new();

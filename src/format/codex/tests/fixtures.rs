@@ -42,8 +42,8 @@ fn every_log_has_its_expected_counts() {
         // The messages inserted by a compaction are visible, too.
         if let Some(inserted) = truth.expected["view_from_replacement"].as_object().cloned() {
             for (role, count) in inserted {
-                let said = truth.expected["view"][&role].as_u64().unwrap_or(0);
-                truth.expected["view"][role] = json!(said + count.as_u64().unwrap());
+                let messages = truth.expected["view"][&role].as_u64().unwrap_or(0);
+                truth.expected["view"][role] = json!(messages + count.as_u64().unwrap());
             }
         }
         let session = &sessions[0];

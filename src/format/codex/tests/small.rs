@@ -29,7 +29,7 @@ pub fn user(text: &str) -> String {
     ))
 }
 
-pub fn said(text: &str) -> String {
+pub fn reply(text: &str) -> String {
     item(&format!(
         r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{text}"}}]}}"#
     ))
@@ -95,7 +95,7 @@ fn reasoning_text_and_calls_are_one_message() {
         user("q"),
         thought(1),
         event(r#"{"type":"agent_message","message":"a"}"#),
-        said("a"),
+        reply("a"),
         call("1"),
         call("2"),
         output("1"),
@@ -105,8 +105,8 @@ fn reasoning_text_and_calls_are_one_message() {
         thought(3),
         call("3"),
         thought(4),
-        said("b"),
-        said("c"),
+        reply("b"),
+        reply("c"),
     ]);
     let (session, report) = session(&bytes);
     assert!(report.findings.is_empty());
@@ -125,12 +125,12 @@ fn reasoning_text_and_calls_are_one_message() {
 fn usage_is_the_difference_of_totals() {
     let bytes = log(&[
         user("q"),
-        said("a"),
+        reply("a"),
         used(10),
         used(10),
-        said("b"),
+        reply("b"),
         used(25),
-        said("c"),
+        reply("c"),
         used(4),
     ]);
     let (session, _) = session(&bytes);
@@ -160,11 +160,11 @@ fn records_inherited_by_a_fork_are_marked() {
         parent,
         turn("019e8305-4dcd-7e44-8596-2d14623229ff"),
         user("old"),
-        said("old"),
+        reply("old"),
         used(100),
         turn("019e8377-888b-77a2-86c5-37c187a60271"),
         user("new"),
-        said("new"),
+        reply("new"),
         used(110),
     ];
     let (session, _) = session(lines.join("\n").as_bytes());
@@ -205,23 +205,29 @@ fn a_compaction_replaces_earlier_messages() {
     };
     let (replaced, summed) = (replaced.to_string(), summed.to_string());
     assert_eq!(
-        texts(&[user("q"), said("a"), replaced.clone(), said("b")]),
+        texts(&[user("q"), reply("a"), replaced.clone(), reply("b")]),
         ["short", "b"]
     );
     assert_eq!(
-        texts(&[user("q"), said("a"), summed.clone(), said("b")]),
+        texts(&[user("q"), reply("a"), summed.clone(), reply("b")]),
         ["sum", "b"]
     );
     assert_eq!(
-        texts(&[user("q"), summed.clone(), said("b"), replaced.clone(), said("c")]),
+        texts(&[
+            user("q"),
+            summed.clone(),
+            reply("b"),
+            replaced.clone(),
+            reply("c")
+        ]),
         ["short", "c"]
     );
     assert_eq!(
-        texts(&[user("q"), replaced.clone(), said("b"), replaced.clone()]),
+        texts(&[user("q"), replaced.clone(), reply("b"), replaced.clone()]),
         ["short"]
     );
     assert_eq!(
-        texts(&[user("q"), replaced, said("b"), summed.clone(), said("c")]),
+        texts(&[user("q"), replaced, reply("b"), summed.clone(), reply("c")]),
         ["sum", "c"]
     );
     assert_eq!(texts(&[summed.clone(), user("q"), summed]), ["sum"]);
@@ -245,7 +251,7 @@ fn a_cut_also_removes_events_about_the_removed_messages() {
         turn("t1"),
         user("old"),
         event(r#"{"type":"user_message","message":"old"}"#),
-        said("gone"),
+        reply("gone"),
         event(r#"{"type":"task_complete"}"#),
         event(r#"{"type":"task_started","turn_id":"t2"}"#),
         turn("t2"),
@@ -253,7 +259,7 @@ fn a_cut_also_removes_events_about_the_removed_messages() {
         call("1"),
         event(r#"{"type":"exec_command_end","call_id":"1","exit_code":0}"#),
         output("1"),
-        said("kept"),
+        reply("kept"),
     ]);
     let (session, _) = session(&bytes);
     let cut = cut(&session, 2).unwrap();
@@ -281,7 +287,7 @@ fn display_events_do_not_become_user_messages() {
 
 #[test]
 fn a_summary_adds_one_line() {
-    let bytes = log(&[user("q"), said("a"), user("r"), said("b")]);
+    let bytes = log(&[user("q"), reply("a"), user("r"), reply("b")]);
     let (mut session, _) = session(&bytes);
     let ids: Vec<String> = session
         .messages()
@@ -316,7 +322,7 @@ fn an_edit_changes_only_its_line() {
         call("2"),
         output("1"),
         output("2"),
-        said("a"),
+        reply("a"),
     ]);
     let (mut session, _) = session(&bytes);
     let ids: Vec<String> = session
@@ -346,7 +352,7 @@ fn an_edit_changes_only_its_line() {
 fn messages_only_in_the_display_log_are_not_duplicated() {
     let bytes = log(&[
         event(r#"{"type":"user_message","message":"q","images":[]}"#),
-        said("a"),
+        reply("a"),
         event(r#"{"type":"user_message","message":"r"}"#),
     ]);
     let (mut session, _) = session(&bytes);

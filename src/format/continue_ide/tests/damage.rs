@@ -7,21 +7,21 @@ use crate::model::json;
 use proptest::prelude::*;
 
 fn item(kind: u8, nth: usize) -> String {
-    let said = |role: &str, more: &str| {
+    let item = |role: &str, more: &str| {
         format!(r#"{{"message":{{"role":"{role}","content":"{nth}"}},"contextItems":[]{more}}}"#)
     };
     match kind % 11 {
-        0 => said("user", ""),
-        1 => said("assistant", r#","x":5e-06"#),
-        2 => said("thinking", ""),
-        3 => said("user", r#","conversationSummary":"S""#),
+        0 => item("user", ""),
+        1 => item("assistant", r#","x":5e-06"#),
+        2 => item("thinking", ""),
+        3 => item("user", r#","conversationSummary":"S""#),
         4 => r#"{"message":{"role":"assistant","content":"","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c","output":[{"content":"r"}]}]}"#.to_string(),
         5 => r#"{"message":{"role":"assistant","content":"","toolCalls":[{"id":"d","type":"function","function":{"name":"f","arguments":"{}"}}]},"contextItems":[]}"#.to_string(),
         6 => format!(r#"{{"message":{{"role":"tool","content":"{nth}","toolCallId":"d"}},"contextItems":[]}}"#),
         7 => "7".to_string(),
         8 => r#"{"message":{"role":"assistant","content":null,"id":"i"}}"#.to_string(),
-        9 => said("thinking", r#","conversationSummary":"T""#),
-        _ => said("system", ""),
+        9 => item("thinking", r#","conversationSummary":"T""#),
+        _ => item("system", ""),
     }
 }
 

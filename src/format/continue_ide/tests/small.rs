@@ -219,9 +219,9 @@ fn any_session_is_a_document() {
 fn the_index_contains_the_start_of_a_session() {
     let bytes = document(&[item("user", "1", "")]);
     let index = br#"[{"sessionId":"s","title":"t","dateCreated":"1750104807000"}]"#;
-    let neighbour = |name: &str| Ok((name == "sessions.json").then(|| index.to_vec()));
+    let neighbor = |name: &str| Ok((name == "sessions.json").then(|| index.to_vec()));
     let source = DocumentSource {
-        neighbour: &neighbour,
+        neighbor: &neighbor,
         ..DocumentSource::alone(&bytes)
     };
     let read = continue_ide::read::read(&source, &mut Report::default()).unwrap();
@@ -242,10 +242,10 @@ fn input_that_is_not_a_session_is_refused() {
         let error = try_session(wrong, &mut Report::default()).unwrap_err();
         assert!(error.message.contains(what), "{}", error.message);
     }
-    let said = r#"{"message":{"role":"user","content":"a"}}"#;
+    let element = r#"{"message":{"role":"user","content":"a"}}"#;
     for damaged in [
-        format!(r#"{{"history":[{said}]}} x"#),
-        format!(r#"{{"history":[{said}, {{"mess"#),
+        format!(r#"{{"history":[{element}]}} x"#),
+        format!(r#"{{"history":[{element}, {{"mess"#),
     ] {
         let mut report = Report::default();
         assert_eq!(

@@ -110,13 +110,13 @@ fn a_call_without_a_requesting_message_becomes_one() {
 
 #[test]
 fn subagents_and_rewinds_are_separate_sessions() {
-    let said = |text: &str| json!({"content": text, "toolRequests": []});
+    let answer = |text: &str| json!({"content": text, "toolRequests": []});
     let aside = json!({"content": "Two bulbs.", "toolRequests": [], "parentToolCallId": "c1"});
     let log = [
         LOG,
         &event("f1", "e12", "assistant.message", aside),
         &event("f2", "f1", "user.message", json!({"content": "Both."})),
-        &event("f3", "f2", "assistant.message", said("Replacing.")),
+        &event("f3", "f2", "assistant.message", answer("Replacing.")),
         &event(
             "f4",
             "f3",

@@ -40,7 +40,7 @@ fn log(lines: &[(u8, u8)]) -> Vec<u8> {
 }
 
 /// Number of visible messages.
-fn said(session: &crate::model::session::Session) -> usize {
+fn visible(session: &crate::model::session::Session) -> usize {
     shown(session).len()
 }
 
@@ -72,12 +72,12 @@ fn dropped_is_gone(lines: &[(u8, u8)], from: usize, count: usize, grows: bool) -
     let after = returned(std::slice::from_ref(&changed), true);
     prop_assert!(after.starts_with(&bytes));
     let again = sessions(&after).0.remove(0);
-    prop_assert_eq!(said(&again), said(&changed));
+    prop_assert_eq!(visible(&again), visible(&changed));
     // And as a new log.
     let (own, _) = written(&changed, Purpose::Export);
     prop_assert_eq!(
-        said(&sessions(&own).0[0]),
-        said(&changed),
+        visible(&sessions(&own).0[0]),
+        visible(&changed),
         "{}",
         String::from_utf8_lossy(&own)
     );

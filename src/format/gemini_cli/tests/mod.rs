@@ -26,7 +26,7 @@ pub fn try_sessions(bytes: &[u8], report: &mut Report) -> crate::error::Result<V
         head: bytes[..bytes.len().min(100)].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(100)..].to_vec())),
         returns: true,
-        beside: None,
+        neighbor: None,
     })?;
     truth::all(reader.as_mut(), report)
 }

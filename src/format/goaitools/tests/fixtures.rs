@@ -125,7 +125,7 @@ fn encoding_agrees_with_the_table() {
 fn encoding_of_new_text_agrees_with_the_table() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("string_text.json") {
-        let Ok(said) = String::from_utf8(bytes(text(&row, "text_utf8_hex"))) else {
+        let Ok(content) = String::from_utf8(bytes(text(&row, "text_utf8_hex"))) else {
             // The program rejects such a text.
             assert_eq!(text(&row, "mark"), "differ", "{row}");
             differ += 1;
@@ -133,7 +133,9 @@ fn encoding_of_new_text_agrees_with_the_table() {
         };
         let mut session = session("");
         let mut line = crate::model::json::ObjectBuilder::default();
-        line.text("role", "user").text("content", &said).text("id", "m");
+        line.text("role", "user")
+            .text("content", &content)
+            .text("id", "m");
         session.push_new(&line.finish());
         assert!(matches!(session.class(1), Class::Message(_)));
         assert_eq!(written_back(&session), text(&row, "state_out"), "{row}");

@@ -40,7 +40,7 @@ pub fn read(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
             head: Vec::new(),
             rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
             returns: true,
-            beside: None,
+            neighbor: None,
         },
     )
     .unwrap();

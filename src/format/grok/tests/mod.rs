@@ -164,14 +164,14 @@ fn a_rewind_creates_a_branch() {
             "params": {"sessionId": "s9", "update": update}});
         format!("{line}\n")
     };
-    let said = |text: &str| {
+    let question = |text: &str| {
         line(
             json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": text},
             "_meta": {"promptIndex": 1}}),
         )
     };
     let marker = line(json!({"sessionUpdate": "rewind_marker", "target_prompt_index": 1}));
-    let log = [STREAM, &said("Break it."), &marker, &said("Cool it.")].concat();
+    let log = [STREAM, &question("Break it."), &marker, &question("Cool it.")].concat();
     let file = opened(FORMAT, &log);
     let [main, branch] = &file.sessions[..] else {
         panic!()

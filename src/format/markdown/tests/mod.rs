@@ -191,13 +191,13 @@ proptest! {
 
     #[test]
     fn no_text_changes_the_page_structure(
-        said in prop::collection::vec(prop::collection::vec(line(), 0..7), 1..5),
+        texts in prop::collection::vec(prop::collection::vec(line(), 0..7), 1..5),
         roles in prop::collection::vec(0..4usize, 5),
     ) {
         let mut lines = vec![json!({"type":"session","version":1,"id":"page"})];
         let mut expected = vec!["page".to_string()];
         let mut tags = 0;
-        for (nth, text) in said.iter().enumerate() {
+        for (nth, text) in texts.iter().enumerate() {
             let text = text.join("\n");
             lines.push(match roles[nth] {
                 0 => json!({"role":"user","content":text}),

@@ -32,18 +32,18 @@ fn part(nth: usize, kind: u8, odd: bool) -> String {
 type Message = (u8, u8, Vec<(u8, bool)>);
 
 fn message(nth: usize, (kind, other, parts): &Message) -> String {
-    let mut said: Vec<String> = parts
+    let mut encoded: Vec<String> = parts
         .iter()
         .enumerate()
         .map(|(at, (kind, odd))| part(nth * 100 + at, *kind, *odd))
         .collect();
     let info = match kind % 6 {
         0 | 1 => {
-            said.retain(|part| !part.contains("tool\"") && !part.contains("reasoning"));
+            encoded.retain(|part| !part.contains("tool\"") && !part.contains("reasoning"));
             r#""role":"user""#.to_string()
         }
         2 => {
-            said = vec![format!(
+            encoded = vec![format!(
                 r#"{{"type":"compaction","auto":true,"tail_start_id":"msg_{other:03}"}}"#
             )];
             r#""role":"user""#.to_string()
@@ -58,7 +58,7 @@ fn message(nth: usize, (kind, other, parts): &Message) -> String {
     format!(
         r#"{{"info":{{"id":"msg_{nth:03}","sessionID":"ses_1",{info},"time":{{"created":{}}}}},"parts":[{}]}}"#,
         1000 * nth,
-        said.join(", ")
+        encoded.join(", ")
     )
     .replace("msg_ID", &format!("msg_{nth:03}"))
 }

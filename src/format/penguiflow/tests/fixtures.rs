@@ -79,7 +79,7 @@ fn documents_are_accepted_and_refused_as_in_the_table() {
             false => agree += 1,
         }
     }
-    eprintln!("penguiflow documents: {agree} agree, {differ} differ as told");
+    eprintln!("penguiflow documents: {agree} agree, {differ} differ as expected");
 }
 
 #[test]

@@ -16,12 +16,12 @@ pub(super) fn folder() -> PathBuf {
 pub(super) fn read_path(path: &Path) -> (Result<Session>, Report) {
     let name = path.file_name().unwrap().to_str().unwrap();
     let (folder, mut report) = (path.parent().unwrap(), Report::default());
-    let neighbour = |name: &str| Ok(std::fs::read(folder.join(name)).ok());
+    let neighbor = |name: &str| Ok(std::fs::read(folder.join(name)).ok());
     let bytes = std::fs::read(path).unwrap();
     let source = DocumentSource {
         name: Some(name),
         bytes: &bytes,
-        neighbour: &neighbour,
+        neighbor: &neighbor,
     };
     (
         read(&source, &mut report).map(|mut sessions| sessions.remove(0)),

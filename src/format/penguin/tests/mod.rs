@@ -23,12 +23,12 @@ fn read_files(name: &str, files: &[(&str, &[u8])]) -> (Result<Session>, Report) 
             .map(|(_, bytes)| bytes.to_vec())
     };
     let bytes = find(name).unwrap_or_default();
-    let neighbour = |wanted: &str| Ok(find(wanted));
+    let neighbor = |wanted: &str| Ok(find(wanted));
     let mut report = Report::default();
     let source = DocumentSource {
         name: Some(name),
         bytes: &bytes,
-        neighbour: &neighbour,
+        neighbor: &neighbor,
     };
     let result = read(&source, &mut report).map(|mut sessions| {
         assert_eq!(sessions.len(), 1);

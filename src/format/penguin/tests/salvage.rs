@@ -7,7 +7,7 @@ use crate::model::session::Session;
 use std::ops::Range;
 
 /// A message in Penguin's encoding.
-fn spelled(nth: usize) -> String {
+fn document_message(nth: usize) -> String {
     // A changed byte cannot turn one id into another.
     let id = nth * 0x1111_1111;
     format!(
@@ -67,7 +67,7 @@ fn session(messages: usize, lines: bool) -> (String, Vec<Range<usize>>) {
             text.push_str(&spell(",\n    "));
         }
         let start = text.len();
-        text.push_str(&spell(&spelled(nth)));
+        text.push_str(&spell(&document_message(nth)));
         places.push(start..text.len());
     }
     text.push_str(&spell(
@@ -85,7 +85,7 @@ fn session(messages: usize, lines: bool) -> (String, Vec<Range<usize>>) {
 
 /// Lines of messages without their original times: if one time is invalid, all original texts are kept, because they
 /// determine the order.
-fn said(session: &Session) -> Vec<String> {
+fn untimed_lines(session: &Session) -> Vec<String> {
     let mut lines = lines(session).split_off(1);
     for line in &mut lines {
         let kept = r#""penguin":{"timestamp":""#;
@@ -109,7 +109,7 @@ fn damaged(text: &str, places: &[Range<usize>], bak: &str, all: &[String], at: u
         ("session_x.json.bak", bak.as_bytes()),
     ];
     let (session, report) = read_files("session_x.json", &files);
-    let found = said(&session.unwrap());
+    let found = untimed_lines(&session.unwrap());
     let touched = places.iter().position(|place| place.contains(&at));
     let case = || {
         let around = &bytes[at.saturating_sub(40)..(at + 40).min(bytes.len())];
@@ -155,7 +155,7 @@ fn one_damaged_byte_loses_at_most_its_message() {
         let (bak, _) = session(10, lines);
         let (whole, report) = read_files("session_x.json", &[("session_x.json", text.as_bytes())]);
         assert!(!report.is_damaged(), "{:?}", whats(&report));
-        let all = said(&whole.unwrap());
+        let all = untimed_lines(&whole.unwrap());
         assert_eq!(all.len(), 12);
         for _ in 0..100 {
             let (at, byte) = (random(text.len()), random(256) as u8);
@@ -184,14 +184,14 @@ fn a_damaged_message_is_taken_from_a_complete_copy() {
     let mut cut = text.into_bytes();
     cut[at] = b'}';
     let (alone, _) = read_files("session_x.json", &[("session_x.json", &cut)]);
-    let alone = said(&alone.unwrap());
+    let alone = untimed_lines(&alone.unwrap());
     assert!(alone.len() == 12 && !alone[5].contains("timestamp"));
     let files = [
         ("session_x.json", cut.as_slice()),
         ("session_x.json.bak", bak.as_bytes()),
     ];
     let (session, report) = read_files("session_x.json", &files);
-    let all = said(&session.unwrap());
+    let all = untimed_lines(&session.unwrap());
     assert!(all.len() == 12 && all[5].contains("timestamp"));
     assert!(
         report.findings[0]

@@ -80,8 +80,8 @@ proptest! {
     ) {
         let lines: Vec<String> = tree.iter().map(|(id, parent, kind)| entry(*id, *parent, *kind)).collect();
         let file = lines.join("\n");
-        let said = tree.iter().filter(|(_, _, kind)| matches!(kind % 5, 2..=4)).count();
-        prop_assert_eq!(messages(file.as_bytes()), said);
+        let expected = tree.iter().filter(|(_, _, kind)| matches!(kind % 5, 2..=4)).count();
+        prop_assert_eq!(messages(file.as_bytes()), expected);
         let (all, _) = sessions(file.as_bytes());
         for session in &all {
             let view = crate::model::view::View::replay(session);

@@ -77,10 +77,10 @@ fn the_last_entry_is_active_and_abandoned_ones_are_branches() {
 
 #[test]
 fn the_last_compaction_defines_the_kept_messages() {
-    let said = ["a", "b", "c", "d"];
+    let ids = ["a", "b", "c", "d"];
     let mut entries: Vec<String> = Vec::new();
-    for (nth, id) in said.iter().enumerate() {
-        let parent = if nth == 0 { "" } else { said[nth - 1] };
+    for (nth, id) in ids.iter().enumerate() {
+        let parent = if nth == 0 { "" } else { ids[nth - 1] };
         entries.push(entry(id, parent, "user", id));
     }
     let cases = [
@@ -246,7 +246,7 @@ fn concatenated_files_are_separate_sessions() {
         head: bytes,
         rest: Box::new(std::io::empty()),
         returns: false,
-        beside: None,
+        neighbor: None,
     })
     .unwrap();
     let mut report = Report::default();

@@ -1,15 +1,15 @@
 //! Property tests with arbitrary bytes: no panic, no loss, and the view follows the rules.
 
 use super::super::{InputKind, facts, lines, without_bom};
-use super::{Folder, read_in, read_pair, said, thought};
+use super::{Folder, message, read_in, read_pair, thought};
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
 /// An error that a program or a disk may cause.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let lines = [
-        said("user", r"a\u003c\ud800"),
-        said("system", "rules"),
+        message("user", r"a\u003c\ud800"),
+        message("system", "rules"),
         thought(),
         r#"{"role":"assistant","content":"","created_at":"2026-01-01T00:00:00Z","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}","thought_signature":"s"},"extra_content":{"google":{}}}],"media":["m"]}"#.to_string() + "\n",
         r#"{"key":"k","messages":[{"role":"user","content":["x"]}],"created":"2026-01-01T00:00:00Z"}"#.to_string() + "\n",
@@ -67,13 +67,13 @@ proptest! {
         kinds in prop::collection::vec(0..7usize, 0..20), skip in 0..24usize, summary in any::<bool>(),
     ) {
         let line = |(nth, kind): (usize, &usize)| match kind {
-            0 => said("user", &format!("{nth}")),
-            1 => said("assistant", &format!("{nth}")),
-            2 => said("system", &format!("{nth}")),
+            0 => message("user", &format!("{nth}")),
+            1 => message("assistant", &format!("{nth}")),
+            2 => message("system", &format!("{nth}")),
             3 => thought(),
             4 => "torn\n".to_string(),
-            5 => format!("\r\n{}", said("tool", &format!("{nth}"))),
-            _ => said("developer", &format!("{nth}")),
+            5 => format!("\r\n{}", message("tool", &format!("{nth}"))),
+            _ => message("developer", &format!("{nth}")),
         };
         let lines: String = kinds.iter().enumerate().map(line).collect();
         let kept = kinds.iter().enumerate().skip(skip).filter(|(_, kind)| !matches!(kind, 3 | 4));

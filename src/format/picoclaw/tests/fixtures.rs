@@ -40,13 +40,13 @@ pub(super) fn json_lines(path: &Path) -> Vec<Value> {
 
 pub(super) fn base64(text: &str) -> Vec<u8> {
     let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut out, mut bits, mut held) = (Vec::new(), 0u32, 0);
+    let (mut out, mut bits, mut count) = (Vec::new(), 0u32, 0);
     for byte in text.bytes().filter(|byte| *byte != b'=') {
         bits = bits << 6 | digits.iter().position(|digit| *digit == byte).unwrap() as u32;
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            out.push((bits >> held) as u8);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count) as u8);
         }
     }
     out

@@ -20,13 +20,13 @@ pub(super) struct Read {
 }
 
 pub(super) fn read_in(folder: &Folder, name: Option<&str>, bytes: &[u8]) -> Result<Read> {
-    let neighbour = |name: &str| Ok(folder.get(name).cloned());
+    let neighbor = |name: &str| Ok(folder.get(name).cloned());
     let mut report = Report::default();
     let mut sessions = read(
         &DocumentSource {
             name,
             bytes,
-            neighbour: &neighbour,
+            neighbor: &neighbor,
         },
         &mut report,
     )?;
@@ -93,7 +93,7 @@ impl Read {
         rejected.map(|finding| finding.place.line).collect()
     }
 
-    fn said(&self) -> String {
+    fn findings(&self) -> String {
         self.report
             .findings
             .iter()
@@ -112,7 +112,7 @@ impl Read {
     }
 }
 
-fn said(role: &str, text: &str) -> String {
+fn message(role: &str, text: &str) -> String {
     format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n")
 }
 
@@ -123,15 +123,15 @@ fn thought() -> String {
 #[test]
 fn skip_counts_lines_and_not_messages() {
     let lines = [
-        said("system", "rules"),
+        message("system", "rules"),
         "torn\n".into(),
         "\r\n\n".into(),
-        said("developer", "more"),
-        said("user", "old"),
+        message("developer", "more"),
+        message("user", "old"),
         thought(),
         "torn\n".into(),
-        said("user", "new"),
-        said("system", "late"),
+        message("user", "new"),
+        message("system", "late"),
     ]
     .concat();
     let read = read_pair(
@@ -142,7 +142,7 @@ fn skip_counts_lines_and_not_messages() {
     assert_eq!(read.summary(), "sum");
     assert_eq!(read.rejected(), [8]);
     assert_eq!(
-        read.said()
+        read.findings()
             .matches("1 of the lines that the sidecar skips")
             .count(),
         1
@@ -150,9 +150,9 @@ fn skip_counts_lines_and_not_messages() {
     let log = read.log();
     let id = |line: &str| Derive::default().id(line.trim_end().as_bytes());
     let (rules, old, new) = (
-        id(&said("system", "rules")),
-        id(&said("user", "old")),
-        id(&said("user", "new")),
+        id(&message("system", "rules")),
+        id(&message("user", "old")),
+        id(&message("user", "new")),
     );
     let at = r#""at":"2026-01-02T00:00:00Z""#;
     assert!(log[log.len() - 3].ends_with(&format!(
@@ -165,7 +165,7 @@ fn skip_counts_lines_and_not_messages() {
 
 #[test]
 fn a_skip_past_the_last_message_hides_everything() {
-    let lines = [said("user", "a"), said("system", "b"), thought()].concat();
+    let lines = [message("user", "a"), message("system", "b"), thought()].concat();
     for skip in [2, 3] {
         let read = read_pair(&lines, &format!(r#"{{"skip":{skip}}}"#));
         assert!(read.texts().is_empty() && !read.report.is_damaged());
@@ -189,9 +189,9 @@ fn lines_that_are_not_messages_are_preserved_and_hidden() {
     ];
     let lines = format!(
         "{}{}\n{}",
-        said("user", "a"),
+        message("user", "a"),
         rejected.join("\n"),
-        said("user", "b")
+        message("user", "b")
     );
     let read = read_pair(&lines, "{}");
     assert_eq!(read.texts(), ["a", "b"]);
@@ -222,7 +222,7 @@ fn lines_that_are_not_messages_are_preserved_and_hidden() {
 fn positions_refer_to_the_source() {
     let lines = format!(
         "\u{feff}{}\n{{\"role\":\"user\",\"content\":7}}",
-        said("user", "a")
+        message("user", "a")
     );
     let read = read_pair(&lines, "{}");
     let place = |index: usize| {
@@ -237,7 +237,7 @@ fn positions_refer_to_the_source() {
     assert_eq!(read.texts(), ["a"]);
 
     let mark = read_pair(
-        &format!("\u{feff}\n{}", said("user", "a")),
+        &format!("\u{feff}\n{}", message("user", "a")),
         r#"{"key":"s","skip":1}"#,
     );
     assert_eq!(
@@ -254,7 +254,7 @@ fn positions_refer_to_the_source() {
 
 #[test]
 fn a_sidecar_may_be_missing_or_damaged() {
-    let lines = said("user", "a");
+    let lines = message("user", "a");
     let broken = read_pair(&lines, "{\"skip\":1,");
     assert_eq!(
         (broken.texts(), broken.report.is_damaged()),
@@ -270,13 +270,13 @@ fn a_sidecar_may_be_missing_or_damaged() {
     assert!(missing.report.findings.is_empty());
     let other = read_pair(&lines, r#"{"key":"else"}"#);
     assert_eq!(other.session.header_text("key").as_deref(), Some("else"));
-    assert!(other.said().contains("does not match the file name") && !other.report.is_damaged());
+    assert!(other.findings().contains("does not match the file name") && !other.report.is_damaged());
     assert!(read_pair(&lines, r#"{"key":"s"}"#).report.findings.is_empty());
 }
 
 #[test]
 fn either_file_of_a_pair_leads_to_the_same_session() {
-    let lines = [said("user", "a"), said("user", "b")].concat();
+    let lines = [message("user", "a"), message("user", "b")].concat();
     let sidecar = r#"{"key":"s","skip":1,"summary":"sum"}"#;
     let folder = Folder::from([
         ("s.jsonl".to_string(), lines.clone().into_bytes()),
@@ -359,7 +359,7 @@ fn keys_and_ids_derive_from_the_file_name_or_content() {
         let read = read_in(&folder, Some(name), b"").unwrap();
         assert_eq!(read.session.header_text("key").as_deref(), Some(key));
     }
-    let lines = said("user", "a");
+    let lines = message("user", "a");
     let digest = key::sha256(lines.as_bytes());
     assert_eq!(id(None, &lines), (format!("session_{}", &digest[..16]), None));
 }

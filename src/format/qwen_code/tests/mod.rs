@@ -41,7 +41,7 @@ fn line(uuid: &str, parent: &str, kind: &str, more: Value) -> String {
     format!("{line}\n")
 }
 
-fn said(role: &str, text: &str) -> Value {
+fn content(role: &str, text: &str) -> Value {
     json!({"message": {"role": role, "parts": [{"text": text}]}})
 }
 
@@ -102,7 +102,7 @@ fn a_rewind_creates_a_branch() {
             "system",
             json!({"subtype": "rewind", "systemPayload": {}}),
         ),
-        &line("b2", "b1", "user", said("user", "Close it.")),
+        &line("b2", "b1", "user", content("user", "Close it.")),
         &line(
             "b3",
             "a8",
@@ -138,7 +138,7 @@ fn a_rewind_creates_a_branch() {
 
 #[test]
 fn a_path_continues_after_a_missing_parent() {
-    let log = [LOG, &line("c1", "gone", "user", said("user", "More."))].concat();
+    let log = [LOG, &line("c1", "gone", "user", content("user", "More."))].concat();
     let file = opened(FORMAT, &log);
     assert_eq!(file.sessions.len(), 1);
     assert_eq!(messages(&file.sessions[0]).len(), 8);
@@ -146,7 +146,7 @@ fn a_path_continues_after_a_missing_parent() {
     let log = [
         LOG,
         &line("c0", "gone", "system", rewind),
-        &line("c1", "c0", "user", said("user", "More.")),
+        &line("c1", "c0", "user", content("user", "More.")),
     ];
     assert_eq!(shown(&opened(FORMAT, log.concat()).sessions[0]), ["More."]);
 }
@@ -165,7 +165,7 @@ fn a_compression_replaces_earlier_messages() {
     let log = [
         LOG,
         &compressed("c1", "a8", &history),
-        &line("c2", "c1", "assistant", said("model", "Stuck.")),
+        &line("c2", "c1", "assistant", content("model", "Stuck.")),
     ];
     let log = log.concat();
     let file = opened(FORMAT, &log);

@@ -191,11 +191,11 @@ fn item() -> BoxedStrategy<String> {
         ("image_url", word(&["data:image/png;base64,aGk=", "https://a.b"])),
         ("detail", word(&["auto"])),
     ]);
-    let said = prop_oneof![2 => text(), 3 => list(prop_oneof![3 => part, 1 => image], 3), 1 => value()];
-    let output = said.clone();
+    let content = prop_oneof![2 => text(), 3 => list(prop_oneof![3 => part, 1 => image], 3), 1 => value()];
+    let output = content.clone();
     prop_oneof![
-        4 => object(vec![("type", word(&["message"])), ("role", word(&["user", "assistant", "developer"])), ("content", said.clone().boxed())]),
-        3 => object(vec![("role", word(&["user", "assistant", "system", "odd"])), ("content", said.boxed())]),
+        4 => object(vec![("type", word(&["message"])), ("role", word(&["user", "assistant", "developer"])), ("content", content.clone().boxed())]),
+        3 => object(vec![("role", word(&["user", "assistant", "system", "odd"])), ("content", content.boxed())]),
         3 => object(vec![("type", word(&["reasoning"])), ("summary", list(value(), 2)), ("encrypted_content", text().boxed())]),
         4 => object(vec![("type", word(&["function_call"])), ("call_id", id().boxed()), ("name", text().boxed()), ("arguments", text().boxed())]),
         1 => object(vec![("type", word(&["function_call"])), ("call_id", id().boxed()), ("arguments", value().boxed())]),
@@ -229,7 +229,7 @@ fn returned(api: Api, text: &str) -> Option<(String, Session)> {
 enum Step {
     System(String),
     User(String),
-    Said(String, bool),
+    Text(String, bool),
     Calls(Vec<(String, String)>, bool, bool),
 }
 
@@ -244,16 +244,16 @@ fn step() -> impl Strategy<Value = Step> {
         .prop_map(|(name, arguments)| (name.to_string(), arguments.to_string()));
     prop_oneof![
         4 => spoken().prop_map(Step::User),
-        3 => (spoken(), any::<bool>()).prop_map(|(text, reasons)| Step::Said(text, reasons)),
-        3 => (vec(call, 1..4), any::<bool>(), any::<bool>()).prop_map(|(calls, late, said)| Step::Calls(calls, late, said)),
+        3 => (spoken(), any::<bool>()).prop_map(|(text, reasons)| Step::Text(text, reasons)),
+        3 => (vec(call, 1..4), any::<bool>(), any::<bool>()).prop_map(|(calls, late, has_text)| Step::Calls(calls, late, has_text)),
         1 => spoken().prop_map(Step::System),
     ]
 }
 
 /// The lines, and the expected messages after reading them back, with late results moved to their calls.
-fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
+fn lines(steps: &[Step]) -> (Vec<String>, Vec<MessageContent>) {
     let (mut lines, mut expected, mut late_lines) = (Vec::new(), Vec::new(), Vec::new());
-    let reported = |role, text: &str, calls: &[(String, String)]| Told {
+    let message = |role, text: &str, calls: &[(String, String)]| MessageContent {
         role,
         text: text.to_string(),
         calls: calls.to_vec(),
@@ -263,13 +263,13 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
         match step {
             Step::System(text) if nth == 0 => {
                 lines.push(format!(r#"{{"role":"system","content":{}}}"#, quoted(text)));
-                expected.push(reported("system", text, &[]));
+                expected.push(message("system", text, &[]));
             }
             Step::System(text) | Step::User(text) => {
                 lines.push(format!(r#"{{"role":"user","content":{}{extra}}}"#, quoted(text)));
-                expected.push(reported("user", text, &[]));
+                expected.push(message("user", text, &[]));
             }
-            Step::Said(text, reasons) => {
+            Step::Text(text, reasons) => {
                 let reasoning = if *reasons {
                     r#","reasoning":[{"type":"text","text":"hm"}]"#
                 } else {
@@ -279,18 +279,18 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
                     r#"{{"role":"assistant","content":{}{reasoning}}}"#,
                     quoted(text)
                 ));
-                expected.push(reported("assistant", text, &[]));
+                expected.push(message("assistant", text, &[]));
             }
-            Step::Calls(calls, late, said) => {
+            Step::Calls(calls, late, has_text) => {
                 let raw: Vec<_> = calls.iter().enumerate().map(|(i, (name, arguments))| {
                     format!(r#"{{"id":"c{nth}.{i}","type":"function","function":{{"name":{name:?},"arguments":{}}}}}"#, quoted(arguments))
                 }).collect();
-                let content = if *said { "\"s\"" } else { "null" };
+                let content = if *has_text { "\"s\"" } else { "null" };
                 lines.push(format!(
                     r#"{{"role":"assistant","content":{content},"tool_calls":[{}]}}"#,
                     raw.join(",")
                 ));
-                expected.push(reported("assistant", if *said { "s" } else { "" }, calls));
+                expected.push(message("assistant", if *has_text { "s" } else { "" }, calls));
                 let to = if *late { &mut late_lines } else { &mut lines };
                 // In reverse order of the calls.
                 for i in (0..calls.len()).rev() {
@@ -299,7 +299,7 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
                     ));
                 }
                 for i in 0..calls.len() {
-                    expected.push(reported("tool", &format!("r{nth}.{i}"), &[]));
+                    expected.push(message("tool", &format!("r{nth}.{i}"), &[]));
                 }
             }
         }
@@ -309,8 +309,8 @@ fn lines(steps: &[Step]) -> (Vec<String>, Vec<Told>) {
 }
 
 /// Joins messages of the same role, as some APIs do.
-fn joined(all: Vec<Told>) -> Vec<Told> {
-    let mut out: Vec<Told> = Vec::new();
+fn joined(all: Vec<MessageContent>) -> Vec<MessageContent> {
+    let mut out: Vec<MessageContent> = Vec::new();
     for one in all {
         match out.last_mut() {
             Some(last) if last.role == one.role && one.role != "tool" => {
@@ -368,7 +368,7 @@ proptest! {
         for api in Api::ALL {
             let text = printed(api, &session, Purpose::Context).0;
             let back = read(api, &text);
-            let reported = joined(all_told(&back));
+            let reported = joined(all_contents(&back));
             let results: Vec<_> = reported.iter().filter(|reported| reported.role == "tool").map(|reported| reported.text.clone()).collect();
             let wanted: Vec<_> = expected.iter().filter(|reported| reported.role == "tool").map(|reported| reported.text.clone()).collect();
             prop_assert_eq!(results, wanted, "{}", text);
@@ -378,10 +378,10 @@ proptest! {
     }
 }
 
-fn all(expected: &[Told]) -> Vec<Told> {
+fn all(expected: &[MessageContent]) -> Vec<MessageContent> {
     expected
         .iter()
-        .map(|reported| Told {
+        .map(|reported| MessageContent {
             role: reported.role,
             text: reported.text.clone(),
             calls: reported.calls.clone(),

@@ -68,14 +68,14 @@ fn same(one: &str, other: &str) {
 
 /// The content of a message, without differences between APIs.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct MessageContent {
     role: &'static str,
     text: String,
     calls: Vec<(String, String)>,
 }
 
-fn told(message: &Message<'_>) -> Told {
-    Told {
+fn content_of(message: &Message<'_>) -> MessageContent {
+    MessageContent {
         role: message.role().name(),
         text: message.text().into_owned(),
         calls: message
@@ -86,9 +86,9 @@ fn told(message: &Message<'_>) -> Told {
     }
 }
 
-fn all_told(session: &Session) -> Vec<Told> {
+fn all_contents(session: &Session) -> Vec<MessageContent> {
     View::replay(session)
         .messages(session)
-        .map(|m| told(&m))
+        .map(|m| content_of(&m))
         .collect()
 }

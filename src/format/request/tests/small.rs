@@ -329,7 +329,7 @@ fn responses_are_read() {
     ] {
         let session = read(api, text);
         let line = bodies(&session).pop().unwrap();
-        assert_eq!(all_told(&session)[0].text, "a");
+        assert_eq!(all_contents(&session)[0].text, "a");
         assert_eq!(
             json::member(line.as_bytes(), "model"),
             Some(&b"\"m\""[..]),
@@ -361,7 +361,7 @@ fn lines_are_one_history_and_bodies_many() {
         convert(Format::Gemini, &DocumentSource::alone(text.as_bytes()), report).unwrap()
     };
     let sessions = read(elements, &mut report);
-    assert_eq!((sessions.len(), all_told(&sessions[0]).len()), (1, 2));
+    assert_eq!((sessions.len(), all_contents(&sessions[0]).len()), (1, 2));
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].place.line, 2);
     assert_eq!(

@@ -73,14 +73,14 @@ fn one(
     out: &mut Findings<'_>,
 ) -> Result<Option<Session>> {
     let bytes = bytes_of(directory, name)?;
-    let neighbour = |other: &str| {
+    let neighbor = |other: &str| {
         let bytes = bytes_of(directory, other);
         bytes.map_err(|error| std::io::Error::other(error.message))
     };
     let source = DocumentSource {
         name: Some(name),
         bytes: bytes.as_deref().unwrap_or_default(),
-        neighbour: &neighbour,
+        neighbor: &neighbor,
     };
     let mut report = Report::default();
     let session = match penguin::read(&source, &mut report) {

@@ -58,7 +58,7 @@ impl SessionFile for Document<'_> {
         let source = DocumentSource {
             name: self.path.file_name().and_then(|name| name.to_str()),
             bytes: &self.bytes,
-            neighbour: self.options.neighbor,
+            neighbor: self.options.neighbor,
         };
         let sessions = format::convert(Format::Penguin, &source, report);
         penguin::remove_irrelevant_notes(report);

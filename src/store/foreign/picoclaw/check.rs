@@ -2,7 +2,7 @@
 
 use super::pair::{Pair, PairRepair};
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::format::picoclaw::{self, CountedLine as Told, LOG, LONGEST, SIDECAR, Sidecar};
+use crate::format::picoclaw::{self, CountedLine, LOG, LONGEST, SIDECAR, Sidecar};
 use crate::store::directory::Directory;
 use crate::store::foreign::files::{bytes_of, copy_to_quarantine, files, move_to_quarantine};
 use crate::store::foreign::finding::{DirectoryProblemKind, Findings};
@@ -127,7 +127,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
     let skip = sidecar.map_or(0, Sidecar::skip);
     for line in picoclaw::counted_lines(&bytes) {
         raw += 1;
-        let Told { place, size, .. } = line;
+        let CountedLine { place, size, .. } = line;
         if size > LONGEST {
             let what = format!("line of {size} bytes: PicoClaw does not read the session");
             out.report(&name, place, DirectoryProblemKind::TooLong, what, None);
@@ -162,15 +162,15 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
                 );
             }
             Err(why) => out.report(&name, place, DirectoryProblemKind::Unreadable, why, None),
-            Ok(said) => {
-                if said.thought_only {
+            Ok(message) => {
+                if message.thought_only {
                     let what = "only reasoning: PicoClaw never shows the message";
                     out.report(&name, place, DirectoryProblemKind::ThoughtOnly, what, None);
                 }
-                for id in said.calls {
+                for id in message.calls {
                     calls.insert(id, place);
                 }
-                if let Some(id) = said.answers {
+                if let Some(id) = message.answers {
                     results.push((id, place));
                 }
             }

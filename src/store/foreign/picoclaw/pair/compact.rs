@@ -87,12 +87,12 @@ impl Pair {
                 archive(&self.directory, &self.stem, &removed, self.timeout)?;
                 receipt.archived = real.len() as u64;
                 done(CompactionStep::Archived)?;
-                let mut held: Vec<u8> = Vec::new();
+                let mut log: Vec<u8> = Vec::new();
                 for _ in &gone {
-                    push_line(&mut held, PLACEHOLDER);
+                    push_line(&mut log, PLACEHOLDER);
                 }
-                held.extend_from_slice(&self.bytes[end..]);
-                self.replace_log(held)?;
+                log.extend_from_slice(&self.bytes[end..]);
+                self.replace_log(log)?;
                 done(CompactionStep::Placeholders)?;
             }
             self.sidecar.set_skip(0);
@@ -101,8 +101,8 @@ impl Pair {
         }
         // A program without locks may have restored the old skip, which would now hide messages.
         self.check_sidecar().map_err(interrupted)?;
-        let held = picoclaw::raw_lines(&self.bytes).take_while(|raw| raw.placeholder);
-        let end = held.last().map_or(0, |last| last.end);
+        let placeholders = picoclaw::raw_lines(&self.bytes).take_while(|raw| raw.placeholder);
+        let end = placeholders.last().map_or(0, |last| last.end);
         let rest = self.bytes[end..].to_vec();
         self.replace_log(rest).map_err(interrupted)?;
         done(CompactionStep::Removed)?;

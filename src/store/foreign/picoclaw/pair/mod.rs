@@ -5,8 +5,8 @@ mod append;
 mod apply;
 mod compact;
 mod repair;
-mod said;
 mod shown;
+mod sidecar_only;
 #[cfg(test)]
 mod tests;
 
@@ -126,14 +126,14 @@ impl Pair {
     /// The session with PicoClaw's view.
     pub fn session(&self, report: &mut Report) -> Result<Session> {
         let log = self.log_name();
-        let neighbour = |name: &str| {
+        let neighbor = |name: &str| {
             let known = self.known.as_ref().filter(|_| name == self.sidecar_name());
             Ok(known.map(|(_, bytes)| bytes.clone()))
         };
         let source = DocumentSource {
             name: Some(&log),
             bytes: &self.bytes,
-            neighbour: &neighbour,
+            neighbor: &neighbor,
         };
         let mut sessions = convert(Format::Picoclaw, &source, report)?;
         if sessions.len() == 1 {

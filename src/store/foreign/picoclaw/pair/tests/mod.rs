@@ -125,7 +125,7 @@ fn line(text: &str) -> Vec<u8> {
 
 #[test]
 fn every_compaction_step_keeps_the_view_and_can_resume() {
-    let held = HELD.repeat(3) + kept();
+    let replaced = HELD.repeat(3) + kept();
     let states = [
         (None, (kept().to_string(), sidecar(0, 2, NOW))),
         (
@@ -134,9 +134,9 @@ fn every_compaction_step_keeps_the_view_and_can_resume() {
         ),
         (
             Some(CompactionStep::Placeholders),
-            (held.clone(), sidecar(3, 5, BEFORE)),
+            (replaced.clone(), sidecar(3, 5, BEFORE)),
         ),
-        (Some(CompactionStep::SkipCleared), (held, sidecar(0, 5, NOW))),
+        (Some(CompactionStep::SkipCleared), (replaced, sidecar(0, 5, NOW))),
         (
             Some(CompactionStep::Removed),
             (kept().to_string(), sidecar(0, 5, NOW)),
