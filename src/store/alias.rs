@@ -129,8 +129,8 @@ impl Store {
             return Err(none());
         };
         // Lock the file, so that a process that just read it cannot restore it.
-        let held = atomic::open_locked(aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
-        if held.is_none() || !atomic::unlink(aliases, file)? {
+        let locked = atomic::open_locked(aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
+        if locked.is_none() || !atomic::unlink(aliases, file)? {
             return Err(none());
         }
         atomic::sync_directory(aliases).map_err(|error| error.kind(ErrorKind::Unsure))
@@ -242,8 +242,8 @@ impl Store {
     ) -> Result<Option<Vec<String>>> {
         let aliases = atomic::folder(self.directory(), ALIASES)?;
         loop {
-            let held = atomic::open_locked(&aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
-            let known = match held {
+            let locked = atomic::open_locked(&aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
+            let known = match locked {
                 Some(_) => read(&aliases, file)?,
                 None => None,
             };
@@ -251,7 +251,7 @@ impl Store {
                 atomic::sync_directory(&aliases)?;
                 return Ok(None);
             };
-            if held.is_some() {
+            if locked.is_some() {
                 atomic::replace(&aliases, file, &content(&ids), self.lock_timeout)?;
                 return Ok(Some(ids));
             }

@@ -85,8 +85,8 @@ impl<'s> Appender<'s> {
         if self.pending.is_empty() {
             return Ok(self.acknowledged);
         }
-        let held = self.lock_log()?;
-        self.write(held)
+        let locked = self.lock_log()?;
+        self.write(locked)
     }
 
     /// Locks the log and reads its end.
@@ -131,13 +131,13 @@ impl<'s> Appender<'s> {
     }
 
     /// Writes the pending lines to a locked log, makes them durable, and releases the lock.
-    pub(super) fn write(&mut self, held: LockedEnd) -> Result<u64> {
+    pub(super) fn write(&mut self, locked: LockedEnd) -> Result<u64> {
         let LockedEnd {
             file,
             facts,
             tail,
             shown,
-        } = held;
+        } = locked;
         let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
         let mut chain = tail.chain;
         self.pending.close(&mut chain);
@@ -165,13 +165,13 @@ impl<'s> Appender<'s> {
     }
 
     /// Releases a locked log without writing.
-    pub(super) fn release(&mut self, held: LockedEnd) {
-        if !held.tail.torn && held.file.unlock().is_ok() {
+    pub(super) fn release(&mut self, locked: LockedEnd) {
+        if !locked.tail.torn && locked.file.unlock().is_ok() {
             self.known = Some(FlushedLog {
-                file: held.file,
-                facts: held.facts,
-                length: held.facts.size,
-                chain: held.tail.chain,
+                file: locked.file,
+                facts: locked.facts,
+                length: locked.facts.size,
+                chain: locked.tail.chain,
             });
         }
     }

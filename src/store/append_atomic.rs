@@ -14,12 +14,12 @@ impl Store {
     /// Appends lines atomically if the log still has the length that was read; returns whether it had. Rewrites the
     /// log, so it is meant for short sessions.
     pub fn append_whole(&self, id: &str, lines: &[Vec<u8>], length: u64) -> Result<bool> {
-        let Some(held) = self.lock_at(id, length)? else {
+        let Some(locked) = self.lock_at(id, length)? else {
             return Ok(false);
         };
-        replace_file::refuse_writers(&held.file, &held.sessions.shown(&held.name))
+        replace_file::refuse_writers(&locked.file, &locked.sessions.shown(&locked.name))
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
-        held.replace(self, &mut with(&held, lines)?)?;
+        locked.replace(self, &mut with(&locked, lines)?)?;
         Ok(true)
     }
 
@@ -30,36 +30,36 @@ impl Store {
         if lines.len() < 2 {
             return self.append_to(id, &borrowed, length);
         }
-        let Some(held) = self.lock_at(id, length)? else {
+        let Some(locked) = self.lock_at(id, length)? else {
             return Ok(false);
         };
-        if open_writers::writers(&held.file) != Writers::None {
-            drop(held);
+        if open_writers::writers(&locked.file) != Writers::None {
+            drop(locked);
             return self.append_to(id, &borrowed, length);
         }
-        held.replace_by_newer(self, &mut with(&held, lines)?)?;
+        locked.replace_by_newer(self, &mut with(&locked, lines)?)?;
         Ok(true)
     }
 
     /// Locks a log; none if it has another length.
     fn lock_at(&self, id: &str, length: u64) -> Result<Option<LockedLog<'_>>> {
-        let held = LockedLog::open(self, key::checked_id(id)?)?;
-        Ok((held.facts.size == length).then_some(held))
+        let locked = LockedLog::open(self, key::checked_id(id)?)?;
+        Ok((locked.facts.size == length).then_some(locked))
     }
 }
 
 /// The content of a log followed by new lines.
-fn with(held: &LockedLog<'_>, lines: &[Vec<u8>]) -> Result<impl FnMut(&mut dyn Write) -> Result<()>> {
+fn with(locked: &LockedLog<'_>, lines: &[Vec<u8>]) -> Result<impl FnMut(&mut dyn Write) -> Result<()>> {
     let mut pending = Pending::default();
     for line in lines {
         pending.push(line)?;
     }
-    let shown = held.sessions.shown(&held.name);
-    let tail = Tail::read(&held.file, held.facts.size).map_err(|error| Error::io(&shown, error))?;
+    let shown = locked.sessions.shown(&locked.name);
+    let tail = Tail::read(&locked.file, locked.facts.size).map_err(|error| Error::io(&shown, error))?;
     let mut chain = tail.chain;
     pending.close(&mut chain);
     Ok(move |out: &mut dyn Write| {
-        let mut reader = held.reader().map_err(|error| Error::io(&shown, error))?;
+        let mut reader = locked.reader().map_err(|error| Error::io(&shown, error))?;
         io::copy(&mut reader, out).map_err(|error| Error::io(&shown, error).kind(ErrorKind::InputOutput))?;
         atomic::put_bytes(out, &shown, pending.bytes(tail.torn))
     })

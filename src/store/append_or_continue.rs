@@ -47,14 +47,16 @@ impl<'s> Bounded<'s> {
     /// Appends lines in order up to the limit. `over` ignores the limit, for an exchange that fills a session by
     /// itself.
     pub fn append(&mut self, entries: &[BoundedLine], over: bool) -> Result<AppendOutcome> {
-        let held = self.appender.lock_log()?;
+        let locked = self.appender.lock_log()?;
         let known = self.count.take();
-        let (kept, now) = self.store.count(&self.id, &held.file, &held.facts, known, true)?;
+        let (kept, now) = self
+            .store
+            .count(&self.id, &locked.file, &locked.facts, known, true)?;
         self.count = Some(kept);
         if let Some(child) = now.link
             && self.store.agrees(&child, &self.id)?
         {
-            self.appender.release(held);
+            self.appender.release(locked);
             return Ok(AppendOutcome::ContinuedIn(child));
         }
         let mut room = match over {
@@ -68,13 +70,13 @@ impl<'s> Bounded<'s> {
         };
         let taken = entries.iter().take_while(fits).count();
         if taken == 0 {
-            self.appender.release(held);
+            self.appender.release(locked);
             return Ok(AppendOutcome::Until(0));
         }
         for (line, _) in &entries[..taken] {
             self.appender.push(line)?;
         }
-        self.appender.write(held)?;
+        self.appender.write(locked)?;
         Ok(if taken == entries.len() {
             AppendOutcome::All
         } else {

@@ -56,8 +56,8 @@ impl Store {
         plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
     ) -> Result<Continued> {
         let mut appender = self.appender(parent)?;
-        let held = appender.lock_log()?;
-        let session = self.session_of_locked_log(parent, &held, report)?;
+        let locked = appender.lock_log()?;
+        let session = self.session_of_locked_log(parent, &locked, report)?;
         if let Some(child) = self.child_of(parent, &session)? {
             self.unmark(MarkerKind::Continue, parent);
             self.update_linked_names_of(parent, &session)?;
@@ -87,7 +87,7 @@ impl Store {
                 self.unmark(MarkerKind::Continue, parent);
             }
         })?;
-        let linked = self.write_link(&mut appender, held, &successor, &aliases);
+        let linked = self.write_link(&mut appender, locked, &successor, &aliases);
         if let (Err(error), true) = (&linked, built) {
             // No other process knows it yet.
             if error.kind != ErrorKind::Unsure {
@@ -161,12 +161,12 @@ impl Store {
     }
 
     /// Reads the session of a locked log.
-    fn session_of_locked_log(&self, id: &str, held: &LockedEnd, report: &mut Report) -> Result<Session> {
+    fn session_of_locked_log(&self, id: &str, locked: &LockedEnd, report: &mut Report) -> Result<Session> {
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
         let file = sessions
             .file(log_name(id), OFlags::RDONLY)?
             .ok_or_else(|| no_session(id))?;
-        Ok(LogReader::new(file, held.facts.size).whole(report)?.0)
+        Ok(LogReader::new(file, locked.facts.size).whole(report)?.0)
     }
 
     /// Appends missing lines to a session that a dead process left: the open exchange may have received messages
@@ -189,12 +189,12 @@ impl Store {
     fn write_link(
         &self,
         appender: &mut Appender<'_>,
-        held: LockedEnd,
+        locked: LockedEnd,
         successor: &Successor,
         aliases: &[String],
     ) -> Result<()> {
         appender.push(&link(&successor.stamp, &successor.id, aliases))?;
-        appender.write(held).map(drop)
+        appender.write(locked).map(drop)
     }
 
     /// Removes a session that was just created and is not known to others.

@@ -74,7 +74,7 @@ fn holder(file: &File) -> Option<String> {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         match fields[..] {
             // A waiting process has an arrow in the second column; pid 0 is in another container.
-            [_, "FLOCK", _, _, pid, held, ..] if held == place && pid != "0" => Some(pid.to_string()),
+            [_, "FLOCK", _, _, pid, range, ..] if range == place && pid != "0" => Some(pid.to_string()),
             _ => None,
         }
     })

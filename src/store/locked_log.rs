@@ -50,7 +50,7 @@ const BLOCK: usize = 256 * 1024;
 
 /// Reads lines of a locked log again.
 pub(super) struct LogLineReader<'h> {
-    held: &'h LockedLog<'h>,
+    locked: &'h LockedLog<'h>,
     start: u64,
     bytes: Vec<u8>,
 }
@@ -61,21 +61,21 @@ impl LogLineReader<'_> {
         let range = lines.range(index);
         let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         if range.start < self.start || range.end > self.start + self.bytes.len() as u64 {
-            let rest = self.held.facts.size.saturating_sub(range.start);
+            let rest = self.locked.facts.size.saturating_sub(range.start);
             let block = length.max(BLOCK);
             self.bytes.clear();
             self.bytes.shrink_to(block);
             self.bytes
                 .resize(usize::try_from(rest).map_or(block, |rest| rest.min(block)), 0);
             self.start = range.start;
-            let read = self.held.file.read_exact_at(&mut self.bytes, self.start);
-            read.map_err(|error| Error::io(self.held.shown(), error))?;
+            let read = self.locked.file.read_exact_at(&mut self.bytes, self.start);
+            read.map_err(|error| Error::io(self.locked.shown(), error))?;
         }
         let from = usize::try_from(range.start - self.start).unwrap_or(usize::MAX);
         let bytes = self.bytes.get(from..from.saturating_add(length));
         bytes
             .filter(|bytes| crc32c::crc32c(bytes) == lines.sums[index])
-            .ok_or_else(|| self.held.modified())
+            .ok_or_else(|| self.locked.modified())
     }
 }
 
@@ -132,7 +132,7 @@ impl<'s> LockedLog<'s> {
     /// A reader of single lines.
     pub fn again(&self) -> LogLineReader<'_> {
         LogLineReader {
-            held: self,
+            locked: self,
             start: 0,
             bytes: Vec::new(),
         }

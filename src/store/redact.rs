@@ -153,25 +153,25 @@ impl Store {
     /// Replaces lines of a session in its log, the archive, the quarantine and the trash, and appends an event that
     /// reports it; returns the changed files. A log that another program has open is [`ErrorKind::Locked`].
     pub fn redact(&self, id: &str, redaction: &mut dyn Redaction, dry_run: bool) -> Result<Vec<Redacted>> {
-        let held = LockedLog::open(self, key::checked_id(id)?)?;
-        let session = held.lines(Session::default())?.session;
-        let bytes = held.read()?;
-        let shown = held.sessions.shown(&held.name);
-        replace_file::refuse_writers(&held.file, &shown)
+        let locked = LockedLog::open(self, key::checked_id(id)?)?;
+        let session = locked.lines(Session::default())?.session;
+        let bytes = locked.read()?;
+        let shown = locked.sessions.shown(&locked.name);
+        replace_file::refuse_writers(&locked.file, &shown)
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
         let archive = self.directory().inner(ARCHIVE)?;
         if !dry_run {
-            held.sweep(archive.as_ref());
+            locked.sweep(archive.as_ref());
             if let Some(archive) = &archive {
-                self.trim_archive(&held, &session, archive)?;
+                self.trim_archive(&locked, &session, archive)?;
             }
         }
-        let others = self.beside(id, &held, dry_run)?;
+        let others = self.other_files(id, &locked, dry_run)?;
         redaction.prepare(&bytes);
         others.iter().for_each(|file| redaction.prepare(&file.bytes));
 
         // The log first, so that placeholders are numbered in the order of the conversation.
-        let own = format!("sessions/{}", held.name);
+        let own = format!("sessions/{}", locked.name);
         let mut log = relined_log(&bytes, &mut |number, line| redaction.line(&own, number, line))?;
         let back = session_of(&log.bytes);
         if view(&back) != view(&session) {
@@ -191,7 +191,7 @@ impl Store {
         }
         for file in &others {
             let mut change = |number: u64, line: &[u8]| redaction.line(&file.shown, number, line);
-            let (bytes, lines) = if file.name == held.name {
+            let (bytes, lines) = if file.name == locked.name {
                 relined_runs(&file.bytes, (&marks.0, &marks.1), &mut change)?
             } else {
                 let log = relined_log(&file.bytes, &mut change)?;
@@ -215,7 +215,7 @@ impl Store {
             .iter()
             .try_for_each(|file| atomic::sync_directory(&file.folder))?;
         if changed.is_empty() {
-            atomic::sync_directory(held.sessions)?;
+            atomic::sync_directory(locked.sessions)?;
             self.forget_texts(id)?;
             return Ok(changed);
         }
@@ -232,7 +232,7 @@ impl Store {
             for (file, bytes) in &planned {
                 atomic::replace(&file.folder, &file.name, bytes, self.lock_timeout)?;
             }
-            held.replace(self, &mut |out| atomic::put_bytes(out, &shown, &log.bytes))
+            locked.replace(self, &mut |out| atomic::put_bytes(out, &shown, &log.bytes))
         };
         let unsure = |error: Error| match begun {
             true => error
@@ -247,8 +247,8 @@ impl Store {
     }
 
     /// All other data that the store keeps of a session.
-    fn beside(&self, id: &str, held: &LockedLog<'_>, dry_run: bool) -> Result<Vec<AdjacentFile>> {
-        let temporary = atomic::temporary_name(&held.name);
+    fn other_files(&self, id: &str, locked: &LockedLog<'_>, dry_run: bool) -> Result<Vec<AdjacentFile>> {
+        let temporary = atomic::temporary_name(&locked.name);
         let mut found = Vec::new();
         for (folder, names) in self.files_besides_log(id, &DATA_DIRECTORIES)? {
             let place = folder

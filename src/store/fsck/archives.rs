@@ -25,14 +25,14 @@ impl Store {
         if seen.is_empty() {
             return Ok(None);
         }
-        let held = match LockedLog::open(self, id) {
+        let locked = match LockedLog::open(self, id) {
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
             // Another process is changing it: do not report possible artifacts, and check the other sessions.
             Err(error) if error.kind == ErrorKind::Locked => return Ok(Some(error.kind)),
-            held => held?,
+            locked => locked?,
         };
-        packed = log::check(&held.bytes(), id, &held.shown())?.0.links.packed;
-        self.check_archives_of(id, &packed, check, report, Some(&held))?;
+        packed = log::check(&locked.bytes(), id, &locked.shown())?.0.links.packed;
+        self.check_archives_of(id, &packed, check, report, Some(&locked))?;
         Ok(None)
     }
 
@@ -42,7 +42,7 @@ impl Store {
         packed: &[String],
         check: &FsckOptions<'_>,
         report: &mut dyn FnMut(FoundProblem),
-        held: Option<&LockedLog<'_>>,
+        locked: Option<&LockedLog<'_>>,
     ) -> Result<()> {
         let name = log_name(id);
         for place in [ARCHIVE, QUARANTINE] {
@@ -87,8 +87,8 @@ impl Store {
             }
             let rest = file.rest();
             let stray = remedy.is_some() && file.runs.iter().any(|run| !run.sound);
-            if let (Some(stamp), Some(held), false) = (check.repair, held, rest.is_empty() && !stray) {
-                self.quarantine_rest(held, place, stamp)?;
+            if let (Some(stamp), Some(locked), false) = (check.repair, locked, rest.is_empty() && !stray) {
+                self.quarantine_rest(locked, place, stamp)?;
             }
             for range in rest {
                 let what = "truncated data of an interrupted write";
@@ -104,11 +104,11 @@ impl Store {
     }
 
     /// Moves bytes outside any run, and runs that are no longer valid, into a new run of the quarantine.
-    fn quarantine_rest(&self, held: &LockedLog<'_>, place: &str, stamp: CreateStamp<'_>) -> Result<()> {
+    fn quarantine_rest(&self, locked: &LockedLog<'_>, place: &str, stamp: CreateStamp<'_>) -> Result<()> {
         let Some(folder) = self.directory().inner(place)? else {
             return Ok(());
         };
-        let file = Pieces::open(&folder, &held.name)?;
+        let file = Pieces::open(&folder, &locked.name)?;
         let mut rest = file.rest();
         if place == QUARANTINE {
             let changed = file.runs.iter().filter(|run| !run.sound);
@@ -132,8 +132,8 @@ impl Store {
             return Ok(());
         }
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
-        run_file::append_runs(&quarantine, &held.name, &runs)?;
+        run_file::append_runs(&quarantine, &locked.name, &runs)?;
         // The quarantine itself has grown.
-        Pieces::open(&folder, &held.name)?.take(&rest, self.lock_timeout)
+        Pieces::open(&folder, &locked.name)?.take(&rest, self.lock_timeout)
     }
 }

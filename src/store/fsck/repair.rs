@@ -26,34 +26,34 @@ impl Store {
     /// Repairs a log, which is checked again under its lock; returns the result of that check. None when the log is
     /// gone.
     pub(super) fn repair_log(&self, id: &str, stamp: CreateStamp<'_>, force: bool) -> Result<Option<Seen>> {
-        let held = match LockedLog::open(self, key::checked_id(id)?) {
+        let locked = match LockedLog::open(self, key::checked_id(id)?) {
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
-            held => held?,
+            locked => locked?,
         };
-        let shown = held.shown();
-        let (mut seen, repaired) = check(&held.bytes(), id, &shown)?;
+        let shown = locked.shown();
+        let (mut seen, repaired) = check(&locked.bytes(), id, &shown)?;
         let Some(repaired) = repaired else {
             return Ok(Some(seen));
         };
         if !force {
-            replace_file::refuse_writers(&held.file, &shown)?;
+            replace_file::refuse_writers(&locked.file, &shown)?;
         }
         let now = stamp("copy")?.at;
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
-        let before = quarantine.facts(&held.name)?.map_or(0, |facts| facts.size);
-        let (copy, is_new) = copy_of(&held, &quarantine, id, &now)?;
+        let before = quarantine.facts(&locked.name)?.map_or(0, |facts| facts.size);
+        let (copy, is_new) = copy_of(&locked, &quarantine, id, &now)?;
         let exchanged = repair_records(id, repaired, &copy, stamp, &shown).and_then(|(log, sum, runs)| {
-            if !runs.is_empty() && !is_quarantined(&quarantine, &held.name, &copy, runs.len())? {
-                run_file::append_runs(&quarantine, &held.name, &runs)?;
+            if !runs.is_empty() && !is_quarantined(&quarantine, &locked.name, &copy, runs.len())? {
+                run_file::append_runs(&quarantine, &locked.name, &runs)?;
             }
-            held.replace(self, &mut |out| match log.write(out, &shown)? {
+            locked.replace(self, &mut |out| match log.write(out, &shown)? {
                 written if sum.is_none_or(|sum| sum == written) => Ok(()),
-                _ => Err(held.modified()),
+                _ => Err(locked.modified()),
             })
         });
         exchanged.inspect_err(|error| {
             if error.kind != ErrorKind::Unsure {
-                let _ = run_file::cut(&quarantine, &held.name, before); // on failure the next repair continues from there
+                let _ = run_file::cut(&quarantine, &locked.name, before); // on failure the next repair continues from there
                 if is_new {
                     let _ = atomic::unlink(&quarantine, &copy); // a second name of the log
                 }
@@ -91,7 +91,7 @@ fn repair_records<'f>(
 
 /// Creates the copy of the log as a second name of the same file; returns whether it is new, because an interrupted
 /// repair may have left one.
-fn copy_of(held: &LockedLog<'_>, quarantine: &Directory, id: &str, now: &str) -> Result<(String, bool)> {
+fn copy_of(locked: &LockedLog<'_>, quarantine: &Directory, id: &str, now: &str) -> Result<(String, bool)> {
     for name in quarantine
         .names()?
         .into_iter()
@@ -99,11 +99,11 @@ fn copy_of(held: &LockedLog<'_>, quarantine: &Directory, id: &str, now: &str) ->
     {
         let Some(facts) = quarantine
             .facts(&name)?
-            .filter(|facts| facts.size == held.facts.size)
+            .filter(|facts| facts.size == locked.facts.size)
         else {
             continue;
         };
-        if facts.is_same_file(&held.facts) || is_equal(held, quarantine, &name)? {
+        if facts.is_same_file(&locked.facts) || is_equal(locked, quarantine, &name)? {
             atomic::sync_directory(quarantine)?;
             return Ok((name, false));
         }
@@ -112,20 +112,20 @@ fn copy_of(held: &LockedLog<'_>, quarantine: &Directory, id: &str, now: &str) ->
     let mut names = (1..).map(|nth| trash::copy_name(id, &time, nth));
     loop {
         let name = names.next().unwrap_or_default();
-        if atomic::link_new(held.sessions, &held.name, quarantine, &name)? {
+        if atomic::link_new(locked.sessions, &locked.name, quarantine, &name)? {
             return Ok((name, true));
         }
     }
 }
 
 /// Whether a file of the same size has the bytes of the log.
-fn is_equal(held: &LockedLog<'_>, folder: &Directory, name: &str) -> Result<bool> {
+fn is_equal(locked: &LockedLog<'_>, folder: &Directory, name: &str) -> Result<bool> {
     let Some(file) = folder.file(name, OFlags::RDONLY)? else {
         return Ok(false);
     };
     let (mut own, mut other) = (HashWriter::default(), HashWriter::default());
-    held.bytes().write(&mut own, &held.shown())?;
-    Patched::new(Some(&file), held.facts.size).write(&mut other, &folder.shown(name))?;
+    locked.bytes().write(&mut own, &locked.shown())?;
+    Patched::new(Some(&file), locked.facts.size).write(&mut other, &folder.shown(name))?;
     Ok(own.hex() == other.hex())
 }
 

@@ -130,19 +130,19 @@ impl Store {
         options: &GcOptions<'_>,
         plan: impl FnOnce(&Session) -> Result<Option<Vec<DerivedLine>>>,
     ) -> Result<Receipt> {
-        let held = LockedLog::open(self, key::checked_id(id)?)?;
-        let lines = held.lines(Session::of_digests())?;
+        let locked = LockedLog::open(self, key::checked_id(id)?)?;
+        let lines = locked.lines(Session::of_digests())?;
         let session = &lines.session;
         let archive = self.directory().inner(ARCHIVE)?;
         if !options.dry_run {
-            held.sweep(archive.as_ref());
+            locked.sweep(archive.as_ref());
         }
         if let Some(folder) = archive.as_ref().filter(|_| options.discard && !options.dry_run) {
-            self.trim_archive(&held, session, folder)?;
+            self.trim_archive(&locked, session, folder)?;
         }
         let file = archive
             .as_ref()
-            .map(|folder| Pieces::open(folder, &held.name))
+            .map(|folder| Pieces::open(folder, &locked.name))
             .transpose()?;
         let is_discarded = |run: &&FileRun| options.discard && is_old(run, options.until);
         let old = file.iter().flat_map(|file| log_runs(file, session));
@@ -156,7 +156,7 @@ impl Store {
         let archived = file.as_ref().map_or(0, |file| file.length);
         let mut receipt = Receipt {
             lines: (session.len() as u64, session.len() as u64),
-            bytes: (held.facts.size, held.facts.size),
+            bytes: (locked.facts.size, locked.facts.size),
             archive: (archived, archived - destroyed),
             taken: 0,
         };
@@ -165,7 +165,7 @@ impl Store {
         if let Some(planned) = plan(session)?.or_else(|| (!removed.is_empty()).then(all)) {
             let new = ReducedLog::new(session, planned);
             let old = SourceLog {
-                held: &held,
+                locked: &locked,
                 lines: &lines,
             };
             let event = new.event(options, new.bytes(&old), &removed);
@@ -180,7 +180,7 @@ impl Store {
                 receipt.bytes.1 = new.write_log(&old, &event, &mut std::io::sink())?;
             } else {
                 if !options.force {
-                    replace_file::refuse_writers(&held.file, &held.sessions.shown(&held.name))?;
+                    replace_file::refuse_writers(&locked.file, &locked.sessions.shown(&locked.name))?;
                 }
                 receipt.bytes.1 = self.exchange(&old, &new, &event, run.as_deref())?;
             }
@@ -210,25 +210,25 @@ impl Store {
         event: &[u8],
         run: Option<&[u8]>,
     ) -> Result<u64> {
-        let (held, mut written) = (old.held, 0);
+        let (locked, mut written) = (old.locked, 0);
         let mut log = |out: &mut dyn Write| {
             written = new.write_log(old, event, out)?;
             Ok(())
         };
         let Some(run) = run else {
-            held.replace(self, &mut log)?;
+            locked.replace(self, &mut log)?;
             return Ok(written);
         };
         let archive = atomic::folder(self.directory(), ARCHIVE)?;
-        self.trim_archive(held, old.session(), &archive)?;
-        let shown = archive.shown(&held.name);
-        let before = run_file::append_of(&archive, &held.name, &mut |out| {
+        self.trim_archive(locked, old.session(), &archive)?;
+        let shown = archive.shown(&locked.name);
+        let before = run_file::append_of(&archive, &locked.name, &mut |out| {
             atomic::put_bytes(out, &shown, run)?;
             new.write_taken(old, out)
         })?;
-        held.replace(self, &mut log).inspect_err(|error| {
+        locked.replace(self, &mut log).inspect_err(|error| {
             if error.kind != ErrorKind::Unsure {
-                let _ = run_file::cut(&archive, &held.name, before); // on failure the next gc removes it
+                let _ = run_file::cut(&archive, &locked.name, before); // on failure the next gc removes it
             }
         })?;
         Ok(written)
@@ -238,16 +238,16 @@ impl Store {
     /// or restore, whose lines are in the log. The last run may be incomplete.
     pub(super) fn trim_archive(
         &self,
-        held: &LockedLog<'_>,
+        locked: &LockedLog<'_>,
         session: &Session,
         archive: &Directory,
     ) -> Result<()> {
-        let file = Pieces::open(archive, &held.name)?;
+        let file = Pieces::open(archive, &locked.name)?;
         let mut length = file.length;
         let whole = file.runs.last().map_or(0, |run| run.end);
         while let Some(run) = file.unfinished(whole..length, selection::BEGIN)? {
             let (is_needed, rest) = Self::needs(session, &file, &run)?;
-            if is_needed || !held.has_beginning(&rest)? {
+            if is_needed || !locked.has_beginning(&rest)? {
                 break;
             }
             length = run.start;
@@ -259,7 +259,7 @@ impl Store {
             length = run.start;
         }
         if length < file.length {
-            run_file::cut(archive, &held.name, length)?;
+            run_file::cut(archive, &locked.name, length)?;
         }
         Ok(())
     }
@@ -352,8 +352,8 @@ impl Store {
     /// only checks whether that is possible. Only the newest active gc can be restored, because earlier ones refer to
     /// its result, and only if the view does not change.
     pub fn ungc(&self, id: &str, event: &str, line: &[u8], dry_run: bool) -> Result<Archived> {
-        let held = LockedLog::open(self, key::checked_id(id)?)?;
-        let lines = held.lines(Session::of_digests())?;
+        let locked = LockedLog::open(self, key::checked_id(id)?)?;
+        let lines = locked.lines(Session::of_digests())?;
         let session = &lines.session;
         let none = || {
             Error::new(ErrorKind::No, format!("the archive has no data of gc {event}"))
@@ -361,10 +361,10 @@ impl Store {
         };
         let archive = self.directory().inner(ARCHIVE)?.ok_or_else(none)?;
         if !dry_run {
-            held.sweep(Some(&archive));
-            self.trim_archive(&held, session, &archive)?;
+            locked.sweep(Some(&archive));
+            self.trim_archive(&locked, session, &archive)?;
         }
-        let file = Pieces::open(&archive, &held.name)?;
+        let file = Pieces::open(&archive, &locked.name)?;
         let is_it = |run: &&FileRun| run.text("id").is_some_and(|id| id == event);
         let run = log_runs(&file, session).find(is_it);
         let run = run.ok_or_else(none)?;
@@ -382,7 +382,7 @@ impl Store {
         if !run.sound {
             return Err(
                 Error::new(ErrorKind::Data, "the archive was modified; nothing was changed")
-                    .at(archive.shown(&held.name), Position::default()),
+                    .at(archive.shown(&locked.name), Position::default()),
             );
         }
         let rejoined = Rejoined::new(session, &file, run).ok_or_else(|| {
@@ -390,10 +390,10 @@ impl Store {
                 ErrorKind::Data,
                 "the log was modified since that gc; nothing was changed",
             )
-            .hint(format!("find the lines in {}", archive.shown(&held.name)))
+            .hint(format!("find the lines in {}", archive.shown(&locked.name)))
         })?;
         let old = SourceLog {
-            held: &held,
+            locked: &locked,
             lines: &lines,
         };
         let (mut back, mut sum) = (Session::of_digests(), 0);
@@ -415,17 +415,17 @@ impl Store {
         if dry_run {
             return Ok(reported);
         }
-        replace_file::refuse_writers(&held.file, &held.sessions.shown(&held.name))
+        replace_file::refuse_writers(&locked.file, &locked.sessions.shown(&locked.name))
             .map_err(|error| error.hint("nothing was changed; close it first"))?;
-        held.replace(self, &mut |out| {
-            let (mut new, mut written) = (NewLog::new(&held, out), 0);
+        locked.replace(self, &mut |out| {
+            let (mut new, mut written) = (NewLog::new(&locked, out), 0);
             rejoined.each_line(&old, line, &mut |line| {
                 written = crc32c::crc32c_append(written, line);
                 new.push(line)
             })?;
             match written == sum {
                 true => new.finish().map(drop),
-                false => Err(held.modified()),
+                false => Err(locked.modified()),
             }
         })?;
         file.take(slice::from_ref(&(run.start..run.end)), self.lock_timeout)

@@ -27,7 +27,7 @@ const BLOCK: usize = 256 * 1024;
 /// A log from which lines are removed.
 #[derive(Clone, Copy)]
 pub(super) struct SourceLog<'h> {
-    pub held: &'h LockedLog<'h>,
+    pub locked: &'h LockedLog<'h>,
     pub lines: &'h LineDigest,
 }
 
@@ -103,7 +103,7 @@ impl ReducedLog {
 
     /// Writes the removed lines in their stored form.
     pub fn write_taken(&self, old: &SourceLog<'_>, out: &mut dyn Write) -> Result<()> {
-        let mut again = old.held.again();
+        let mut again = old.locked.again();
         for index in &self.taken {
             let line = again.line(old.lines, *index)?;
             atomic::put_bytes(out, "archive", line)?;
@@ -119,8 +119,8 @@ impl ReducedLog {
 
     /// Writes the new log, ending with the event that reports the change; returns its size in bytes.
     pub fn write_log(&self, old: &SourceLog<'_>, event: &[u8], out: &mut dyn Write) -> Result<u64> {
-        let mut again = old.held.again();
-        let mut new = NewLog::new(old.held, out);
+        let mut again = old.locked.again();
+        let mut new = NewLog::new(old.locked, out);
         for piece in &self.pieces {
             match piece {
                 DerivedLine::Line(index) => new.push(&log::strip(again.line(old.lines, *index)?))?,
@@ -182,10 +182,10 @@ pub(super) struct NewLog<'o> {
 }
 
 impl<'o> NewLog<'o> {
-    pub fn new(held: &LockedLog<'_>, out: &'o mut dyn Write) -> NewLog<'o> {
+    pub fn new(locked: &LockedLog<'_>, out: &'o mut dyn Write) -> NewLog<'o> {
         NewLog {
             out,
-            shown: held.shown(),
+            shown: locked.shown(),
             pending: Pending::default(),
             chain: LogChain::default(),
             written: 0,
@@ -256,7 +256,7 @@ impl<'p> Rejoined<'p> {
         event: &[u8],
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let (mut again, mut lines) = (old.held.again(), self.lines());
+        let (mut again, mut lines) = (old.locked.again(), self.lines());
         while let Some(line) = lines.next()? {
             match line {
                 Merged::Log(index) => each(&log::strip(again.line(old.lines, index)?))?,

@@ -90,7 +90,7 @@ fn added(whole: &Session, excerpt: &Session, text: &str) {
 }
 
 /// Runs a story to its end, after which a valid checkpoint must exist.
-fn told(remembers: bool, story: &[Happens]) -> Place {
+fn replayed(remembers: bool, story: &[Happens]) -> Place {
     let mut place = Place::new(remembers);
     for what in story {
         place.does(what);
@@ -102,22 +102,22 @@ fn told(remembers: bool, story: &[Happens]) -> Place {
     place
 }
 
-fn said(who: usize) -> Happens {
+fn message(who: usize) -> Happens {
     Happens::Message(who, "some words that are long enough to be worth it".to_string())
 }
 
 #[test]
 fn an_exchange_after_a_failure_counts_when_hidden() {
     use Happens::*;
-    let place = told(
+    let place = replayed(
         false,
         &[
-            said(0),
-            said(1),
-            said(0),
+            message(0),
+            message(1),
+            message(0),
             Attempt,
-            said(0),
-            said(1),
+            message(0),
+            message(1),
             TruncateAll,
             Keep,
         ],
@@ -129,35 +129,35 @@ fn an_exchange_after_a_failure_counts_when_hidden() {
 fn lines_adjacent_in_a_checkpoint_are_adjacent_in_the_log() {
     use Happens::*;
     // The second answer of the first turn was dropped; then the whole turn is dropped.
-    let turn = [said(0), said(1), said(1), said(1)];
-    let story = [&turn[..], &turn, &turn, &[Drop(3), Keep, said(0)]].concat();
-    told(true, &story);
+    let turn = [message(0), message(1), message(1), message(1)];
+    let story = [&turn[..], &turn, &turn, &[Drop(3), Keep, message(0)]].concat();
+    replayed(true, &story);
 }
 
 #[test]
 fn only_an_edit_outside_the_view_allows_a_checkpoint() {
     use Happens::*;
-    let story = [said(0), said(1), said(0), said(1), Edit(1), Keep];
+    let story = [message(0), message(1), message(0), message(1), Edit(1), Keep];
     let mut place = Place::new(false);
     story.iter().for_each(|what| place.does(what));
     assert!(place.store.excerpt("one").unwrap().is_none());
-    told(false, &[&story[..], &[TruncateAll, said(0), Keep]].concat());
+    replayed(false, &[&story[..], &[TruncateAll, message(0), Keep]].concat());
 }
 
 #[test]
 fn a_checkpoint_of_another_file_is_ignored() {
     use Happens::*;
     let story = [
-        said(0),
-        said(1),
-        said(0),
-        said(1),
+        message(0),
+        message(1),
+        message(0),
+        message(1),
         TruncateAll,
-        said(0),
-        said(1),
+        message(0),
+        message(1),
         Keep,
     ];
-    let place = told(false, &story);
+    let place = replayed(false, &story);
     let path = log_path(&place.store, "one");
     let log = fs::read_to_string(&path).unwrap();
     fs::write(
@@ -199,6 +199,6 @@ fn a_checkpoint_agrees_with_its_log() {
         looks.get(),
         excerpts.get()
     );
-    // Random stories decide how often; that valid checkpoints are used, `told` asserts for each of its stories.
+    // Random stories decide how often; that valid checkpoints are used, `replayed` asserts for each of its stories.
     assert!(excerpts.get() > 0, "no checkpoint is used");
 }
