@@ -227,10 +227,10 @@ impl<'a, P: Provider> History<'a, '_, P> {
 
     /// The range of adjacent elements with the same sender as this one.
     pub(super) fn turn_range(&self, index: usize) -> std::ops::Range<usize> {
-        self.neighbours(index, P::speaker)
+        self.neighbors(index, P::speaker)
     }
 
-    fn neighbours(&self, index: usize, speaker: impl Fn(&P::Facts) -> Option<u8>) -> std::ops::Range<usize> {
+    fn neighbors(&self, index: usize, speaker: impl Fn(&P::Facts) -> Option<u8>) -> std::ops::Range<usize> {
         let own = speaker(&self.pieces[index].facts);
         let same = |piece: &&HistoryElement<'_, P::Facts>| own.is_some() && speaker(&piece.facts) == own;
         let before = self.pieces[..index].iter().rev().take_while(same).count();
@@ -244,7 +244,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
             if finding.index < done {
                 continue;
             }
-            let range = self.neighbours(finding.index, P::turn);
+            let range = self.neighbors(finding.index, P::turn);
             done = range.end;
             self.merge_turn(rule, range);
         }

@@ -157,7 +157,7 @@ fn between(session: &Session, [first, last]: [&str; 2], nth: [u64; 2]) -> Vec<us
     let (Some(first), Some(last)) = (end(first, nth[0]), end(last, nth[1])) else {
         return Vec::new();
     };
-    let is_said =
+    let is_dialog =
         |index: &usize| matches!(session.class(*index), Class::Message(traits) if !traits.is_system());
-    (first..=last).filter(is_said).collect()
+    (first..=last).filter(is_dialog).collect()
 }

@@ -149,13 +149,13 @@ fn check_reply(lines: Vec<Vec<u8>>) -> Result<CompleteReply, String> {
 
 /// Whether an assistant message has no content, not even a refusal.
 fn is_blank(message: &Message<'_>, line: &[u8]) -> bool {
-    let says = |part: &MessagePart<'_>| match part {
+    let has_content = |part: &MessagePart<'_>| match part {
         MessagePart::Text(text) => !text.trim().is_empty(),
         MessagePart::Other(..) => true,
     };
     let refusal = json::member_text(line, "refusal");
     let refuses = refusal.is_some_and(|text| !text.trim().is_empty());
-    !message.calls_tools() && !refuses && !message.parts().iter().any(says)
+    !message.calls_tools() && !refuses && !message.parts().iter().any(has_content)
 }
 
 /// The calls that wait for results.
@@ -206,8 +206,8 @@ pub fn open(session: &Session, view: &View) -> Vec<OpenCall> {
 /// Whether the newest message of a view expects a reply.
 pub fn is_awaited(session: &Session, view: &View) -> bool {
     let roles = view.messages(session).map(|message| message.role());
-    let said = roles.filter(|role| !matches!(role, Role::System | Role::Developer));
-    said.last().is_some_and(|role| role != Role::Assistant)
+    let dialog = roles.filter(|role| !matches!(role, Role::System | Role::Developer));
+    dialog.last().is_some_and(|role| role != Role::Assistant)
 }
 
 /// Why lines cannot be appended to a session: a call waits for its result, or the session has one of these messages.

@@ -179,12 +179,12 @@ impl Cuts {
 /// Makes the context messages since the latest reply part of the exchange that follows them: the model has seen
 /// neither, so both are kept or dropped together.
 fn start_with_context(pieces: &[Option<CutTraits>], begins: &mut [bool]) {
-    let said = |piece: &Option<CutTraits>| {
+    let is_reply = |piece: &Option<CutTraits>| {
         piece
             .as_ref()
             .is_some_and(|piece| piece.traits.role == Role::Assistant)
     };
-    let since = pieces.iter().rposition(said).map_or(0, |newest| newest + 1);
+    let since = pieces.iter().rposition(is_reply).map_or(0, |newest| newest + 1);
     let happened = |piece: &Option<CutTraits>| {
         piece.as_ref().is_some_and(|piece| {
             piece.traits.role == Role::User && piece.traits.category == Category::Context

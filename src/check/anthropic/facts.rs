@@ -131,13 +131,13 @@ pub(in crate::check) fn read(raw: &[u8]) -> AnthropicFacts {
 fn block(raw: &[u8]) -> (CheckedBlock, usize) {
     let mut kind = String::new();
     let (mut id, mut call, mut marks) = (String::new(), String::new(), 0);
-    let (mut text, mut held, mut signature, mut data, mut sealed) = (None, None, None, None, None);
+    let (mut text, mut content, mut signature, mut data, mut sealed) = (None, None, None, None, None);
     each(raw, |name, value| match name {
         "type" => kind = string(value),
         "id" => id = string(value),
         "tool_use_id" => call = string(value),
         "text" => text = Some(value),
-        "content" => held = Some(value),
+        "content" => content = Some(value),
         "signature" => signature = Some(value),
         "encrypted_content" => sealed = Some(value),
         "data" => data = Some(value),
@@ -150,7 +150,7 @@ fn block(raw: &[u8]) -> (CheckedBlock, usize) {
         },
         "tool_use" => CheckedBlock::Use(id),
         "tool_result" => {
-            let inner = held.map(elements).unwrap_or_default().into_iter();
+            let inner = content.map(elements).unwrap_or_default().into_iter();
             marks += inner
                 .filter(|part| json::member(part, "cache_control").is_some_and(|mark| mark != b"null"))
                 .count();
@@ -163,7 +163,7 @@ fn block(raw: &[u8]) -> (CheckedBlock, usize) {
             signed: is_filled(data),
         },
         "compaction" => CheckedBlock::Compaction {
-            whole: held.is_some_and(|raw| raw == b"null" || !raw.is_empty() && raw != b"\"\"")
+            whole: content.is_some_and(|raw| raw == b"null" || !raw.is_empty() && raw != b"\"\"")
                 && [signature, sealed]
                     .into_iter()
                     .flatten()

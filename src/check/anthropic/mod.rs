@@ -223,8 +223,8 @@ fn check_ends(elements: &[&AnthropicFacts], findings: &mut Findings<'_>) {
 
 /// Start of the open loop: after the last user message with more than results. `None` if it is closed or has no calls.
 fn loop_start(elements: &[&AnthropicFacts]) -> Option<usize> {
-    let said = |piece: &&AnthropicFacts| piece.role == AnthropicRole::User && !piece.is_results();
-    let start = elements.iter().rposition(said).map_or(0, |at| at + 1);
+    let by_user = |piece: &&AnthropicFacts| piece.role == AnthropicRole::User && !piece.is_results();
+    let start = elements.iter().rposition(by_user).map_or(0, |at| at + 1);
     let calls = |piece: &&AnthropicFacts| piece.uses().next().is_some();
     let last = elements[start..].last()?;
     let closed = last.role == AnthropicRole::Assistant && last.uses().next().is_none();

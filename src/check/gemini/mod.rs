@@ -155,8 +155,8 @@ fn unmatched_response<'f>(turn: &GeminiFacts, next: &'f GeminiFacts) -> Option<&
 
 /// After the last user turn, the first call of each turn must be signed.
 fn unsigned(elements: &[&GeminiFacts], findings: &mut Findings<'_>) {
-    let said = |piece: &&GeminiFacts| piece.role == GeminiRole::User && piece.responses().next().is_none();
-    let start = elements.iter().rposition(said).map_or(0, |at| at + 1);
+    let by_user = |piece: &&GeminiFacts| piece.role == GeminiRole::User && piece.responses().next().is_none();
+    let start = elements.iter().rposition(by_user).map_or(0, |at| at + 1);
     for (index, piece) in elements.iter().enumerate().skip(start) {
         if piece.role == GeminiRole::Model
             && let Some((part, call)) = piece.calls().next()

@@ -23,7 +23,7 @@ pub(super) fn repair(
 ) {
     match rule.id {
         "GE01" => roles(rule, history, findings),
-        "GE02" => neighbours(rule, history, findings),
+        "GE02" => neighbors(rule, history, findings),
         "GE03" => responses::equalize_counts(rule, history, findings),
         "GE04" => responses::orphans(rule, history, findings),
         "GE05" => empty(rule, history, findings),
@@ -61,7 +61,7 @@ fn roles(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings
 }
 
 /// Merges a turn with calls with the preceding model turns.
-fn neighbours(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn neighbors(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut done = 0;
     for finding in findings {
         if finding.index < done {

@@ -94,7 +94,7 @@ fn without(
     let text = history.how.mode == Some(Mode::Text);
     let raw = history.pieces[index].raw.clone();
     // If valid responses remain, text must follow them in a separate turn.
-    let apart = history.pieces[index]
+    let is_separate = history.pieces[index]
         .facts
         .responses()
         .any(|(part, _)| !bad.contains(&part));
@@ -117,12 +117,12 @@ fn without(
             format!("the response of {}: {what}", short_id(&name.unwrap_or_default())),
         );
         if text {
-            let held = response
+            let value = response
                 .and_then(|raw| json::member(raw, "response"))
                 .unwrap_or_default();
-            let output = json::member(held, "output").filter(|output| output.starts_with(b"\""));
-            let part = wrapped("text", quoted(&result_text(output.unwrap_or(held))));
-            match apart {
+            let output = json::member(value, "output").filter(|output| output.starts_with(b"\""));
+            let part = wrapped("text", quoted(&result_text(output.unwrap_or(value))));
+            match is_separate {
                 true => texts.push(part),
                 false => kept.push(Cow::Owned(part)),
             }

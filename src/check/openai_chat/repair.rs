@@ -291,15 +291,18 @@ fn arguments(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, find
 /// A call with valid JSON arguments, and the original text if it is lost.
 fn with_arguments(call: &[u8]) -> (Vec<u8>, Option<String>) {
     let function = json::member(call, "function").unwrap_or(b"{}");
-    let held = json::member(function, "arguments").unwrap_or(b"null");
-    let (text, lost) = match held.first() {
-        Some(b'{') => (String::from_utf8_lossy(held).into_owned(), None),
+    let arguments = json::member(function, "arguments").unwrap_or(b"null");
+    let (text, lost) = match arguments.first() {
+        Some(b'{') => (String::from_utf8_lossy(arguments).into_owned(), None),
         Some(b'"') => (
             "{}".to_string(),
-            Some(string(held)).filter(|text| !text.is_empty()),
+            Some(string(arguments)).filter(|text| !text.is_empty()),
         ),
         Some(b'n') | None => ("{}".to_string(), None),
-        Some(_) => ("{}".to_string(), Some(String::from_utf8_lossy(held).into_owned())),
+        Some(_) => (
+            "{}".to_string(),
+            Some(String::from_utf8_lossy(arguments).into_owned()),
+        ),
     };
     let function = set(function, &[("arguments", Some(&quoted(&text)))]);
     (set(call, &[("function", Some(&function))]), lost)

@@ -27,7 +27,7 @@ const CALLS: [&str; 6] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ItemKind {
     /// A user message or instructions: first letter of the role.
-    Said(u8),
+    Message(u8),
     /// A model message.
     Assistant,
     /// A call; index of its type.
@@ -100,11 +100,11 @@ impl Provider for Responses {
         if let (ItemKind::Output(_), true) = (facts.kind, facts.call.is_empty()) {
             facts.call = facts.id.take().unwrap_or_default();
         }
-        let held = match facts.kind {
+        let parts = match facts.kind {
             ItemKind::Output(_) => output,
             _ => content,
         };
-        let faults = elements(held)
+        let faults = elements(parts)
             .into_iter()
             .map(|part| parts::fault(facts.kind, part));
         facts.faults = faults
@@ -116,7 +116,7 @@ impl Provider for Responses {
 
     fn speaker(facts: &ResponsesFacts) -> Option<u8> {
         match facts.kind {
-            ItemKind::Said(role) => Some(role),
+            ItemKind::Message(role) => Some(role),
             ItemKind::Assistant => Some(b'a'),
             _ => None,
         }
@@ -157,7 +157,7 @@ fn kind_of(kind: Option<&str>, role: Option<&str>) -> ItemKind {
     match kind {
         None | Some("message") => match role {
             Some("assistant") => ItemKind::Assistant,
-            Some(role) => ItemKind::Said(role.bytes().next().unwrap_or_default()),
+            Some(role) => ItemKind::Message(role.bytes().next().unwrap_or_default()),
             None => ItemKind::Other,
         },
         Some("reasoning") => ItemKind::Reasoning,
@@ -233,7 +233,7 @@ fn calls(elements: &[&ResponsesFacts], findings: &mut Findings<'_>) {
                     format!("the call {} has no output after it", short_id(call))
                 });
             }
-            ItemKind::Said(_) | ItemKind::Assistant => at_end = false,
+            ItemKind::Message(_) | ItemKind::Assistant => at_end = false,
             _ => {}
         }
     }

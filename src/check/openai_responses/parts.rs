@@ -26,7 +26,7 @@ pub(super) fn text_type(kind: ItemKind) -> &'static str {
 pub(super) fn fault(kind: ItemKind, part: &[u8]) -> Option<PartFault> {
     let own = text_member(part, "type").unwrap_or_default();
     let fits = match kind {
-        ItemKind::Said(_) => own.starts_with("input_"),
+        ItemKind::Message(_) => own.starts_with("input_"),
         ItemKind::Assistant => matches!(own.as_str(), "output_text" | "refusal"),
         _ => true,
     };

@@ -167,8 +167,8 @@ fn content(
             PartFault::Type => parts::fitting(kind, raw),
             PartFault::Source => parts::part_placeholder(kind, raw),
         };
-        let held = json::member(raw, name).map(elements).unwrap_or_default();
-        let repaired = array(held.into_iter().enumerate().map(mend));
+        let parts = json::member(raw, name).map(elements).unwrap_or_default();
+        let repaired = array(parts.into_iter().enumerate().map(mend));
         let raw = set(raw, &[(name, Some(&repaired))]);
         history.replace(index, raw);
         let what = match wanted {

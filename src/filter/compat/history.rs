@@ -139,11 +139,11 @@ impl<'v> History<'v> {
                 .position(|item| line(item).is_some_and(|line| line >= unseen));
             return first.unwrap_or(self.len());
         }
-        let said = self
+        let reply = self
             .traits
             .iter()
             .rposition(|traits| traits.role == Role::Assistant);
-        said.map_or(0, |newest| newest + 1)
+        reply.map_or(0, |newest| newest + 1)
     }
 
     /// Whether a cut before this message separates no call from its result and interrupts no open tool loop.

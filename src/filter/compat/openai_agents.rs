@@ -31,10 +31,10 @@ impl<'m> MessageItems<'m> {
     fn of(message: &Message<'m>) -> Self {
         let list = |raw: Option<&'m [u8]>| raw.and_then(|raw| json::elements(raw, Dialect::Strict));
         let nothing: [&[u8]; 3] = [b"null", br#""""#, b"[]"];
-        let said = message.content.is_some_and(|content| !nothing.contains(&content));
+        let has_content = message.content.is_some_and(|content| !nothing.contains(&content));
         MessageItems {
             reasoning: list(message.reasoning).unwrap_or_default(),
-            text: usize::from(said || message.role() != Role::Assistant),
+            text: usize::from(has_content || message.role() != Role::Assistant),
             calls: list(message.tool_calls).unwrap_or_default(),
         }
     }
@@ -165,8 +165,8 @@ impl Default for TrimOutputs {
 /// Zero recent turns or a zero length is wrong usage.
 pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<ViewChanges> {
     if options.recent_turns == 0 || options.most == 0 {
-        let said = "expected at least one recent exchange and outputs of at least one character";
-        return Err(Error::new(ErrorKind::Usage, said));
+        let what = "expected at least one recent exchange and outputs of at least one character";
+        return Err(Error::new(ErrorKind::Usage, what));
     }
     let users = (0..history.len())
         .rev()

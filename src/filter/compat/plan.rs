@@ -139,7 +139,7 @@ fn sum_up(
             break;
         }
         let share = u128::from(*tokens) * u128::from(most) / u128::from(encoded);
-        span.room = u64::try_from(share).unwrap_or(0); // smaller than before, because spelled > most
+        span.room = u64::try_from(share).unwrap_or(0); // smaller than before, because encoded > most
         found = summary_of_span(work, &options.style, &span);
     }
     let spoken = found.is_some();

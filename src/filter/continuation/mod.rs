@@ -162,11 +162,11 @@ fn items_to_copy(
 
 /// The first item of the last exchange, if that has no answer yet.
 fn open_exchange(session: &Session, view: &View) -> Option<usize> {
-    let said = |item: &&Item| {
+    let dialog_traits = |item: &&Item| {
         let traits = item.traits(session);
         traits.filter(|traits| traits.category != Category::Context && !traits.is_system())
     };
-    let last = view.items.iter().rev().find_map(|item| said(&item))?;
+    let last = view.items.iter().rev().find_map(|item| dialog_traits(&item))?;
     if last.role == Role::Assistant && !last.calls {
         return None;
     }

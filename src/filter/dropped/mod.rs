@@ -145,8 +145,8 @@ pub fn facts(session: &Session, a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Vec
         .build(&patterns)
     {
         for entry in b {
-            let said = folded(&full_text(entry));
-            for hit in searcher.find_overlapping_iter(&said) {
+            let text = folded(&full_text(entry));
+            for hit in searcher.find_overlapping_iter(&text) {
                 kept[hit.pattern().as_usize()] = true;
             }
         }
@@ -160,21 +160,21 @@ pub fn facts(session: &Session, a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Vec
 
 /// The full text of a message, including names and strings of its tool calls.
 fn full_text(entry: &DiffEntry<'_>) -> String {
-    let mut said = entry.text().into_owned();
+    let mut text = entry.text().into_owned();
     for call in entry
         .message()
         .map(|message| message.tool_calls())
         .unwrap_or_default()
     {
-        said.push('\n');
-        said.push_str(&call.name);
-        said.push('\n');
+        text.push('\n');
+        text.push_str(&call.name);
+        text.push('\n');
         match serde_json::from_str::<serde_json::Value>(&call.arguments) {
-            Ok(value) => push_strings(&value, &mut said),
-            Err(_) => said.push_str(&call.arguments),
+            Ok(value) => push_strings(&value, &mut text),
+            Err(_) => text.push_str(&call.arguments),
         }
     }
-    said
+    text
 }
 
 fn push_strings(value: &serde_json::Value, out: &mut String) {

@@ -152,7 +152,7 @@ struct JoinState {
     there: HashMap<String, String>,
     alike: HashMap<[u8; 32], String>,
     /// Content hashes of the included messages, by original id.
-    said: HashMap<String, Vec<String>>,
+    contents: HashMap<String, Vec<String>>,
     /// Included events: their ids, and hashes of their rewritten lines.
     events: HashMap<String, String>,
 }
@@ -180,7 +180,7 @@ impl JoinState {
             .into_iter()
             .any(|index| View::is_moved_by(session, index));
         let mut changes = JoinChanges::new(session.len());
-        let (mut new, mut new_said) = (Vec::new(), Vec::new());
+        let (mut new, mut new_contents) = (Vec::new(), Vec::new());
         for (index, origin) in origins {
             let record = session.record(index);
             let Some(message) = record.message() else { continue };
@@ -205,7 +205,10 @@ impl JoinState {
             }
             let content = own.as_ref().map(|_| message_hash(&record));
             if let (Some(own), Some(content)) = (&own, &content)
-                && self.said.get(own).is_some_and(|known| known.contains(content))
+                && self
+                    .contents
+                    .get(own)
+                    .is_some_and(|known| known.contains(content))
                 && let Some(now) = self.there.get(own)
             {
                 self.joined.shared += 1;
@@ -235,15 +238,15 @@ impl JoinState {
                     .or_insert_with(|| now.clone());
             }
             if !is_last {
-                new_said.extend(own.zip(content));
+                new_contents.extend(own.zip(content));
                 new.push((now.clone(), now));
             }
             changes.insert(index, JoinChange::Kept(changed));
         }
         self.lines(session, &changes, moves);
         self.there.extend(new);
-        for (id, content) in new_said {
-            self.said.entry(id).or_default().push(content);
+        for (id, content) in new_contents {
+            self.contents.entry(id).or_default().push(content);
         }
     }
 
@@ -327,9 +330,9 @@ impl JoinState {
 /// A hash of a message's content, equal for copies of which one lacks a count or a time.
 fn message_hash(record: &Record<'_>) -> String {
     const ASIDE: [(&str, Option<&[u8]>); 3] = [("tokens", None), ("timestamp", None), ("metadata", None)];
-    let said = json::with_members(record.body, &ASIDE);
+    let essential = json::with_members(record.body, &ASIDE);
     let mut members =
-        json::members(said.as_deref().unwrap_or(record.body), Dialect::Strict).unwrap_or_default();
+        json::members(essential.as_deref().unwrap_or(record.body), Dialect::Strict).unwrap_or_default();
     members.sort();
     let mut whole = Vec::new();
     for (name, value) in members {

@@ -18,7 +18,7 @@ pub(super) enum JoinChange {
     Gone,
 }
 
-/// The fate of each message of a session, by line.
+/// The change of each message of a session, by line.
 pub(super) struct JoinChanges(Vec<Option<JoinChange>>);
 
 impl JoinChanges {

@@ -40,23 +40,23 @@ fn act(chain: &mut Vec<Session>, letter: char, nth: usize) {
         format!(r#","id":"m{nth}""#)
     };
     let text = format!("text {nth}");
-    let said = |role: &str, more: &str| format!(r#"{{"role":"{role}","content":"{text}"{id}{more}}}"#);
+    let message = |role: &str, more: &str| format!(r#"{{"role":"{role}","content":"{text}"{id}{more}}}"#);
     let line = match letter {
-        'u' => said("user", ""),
-        'a' => said("assistant", ""),
-        'c' => said(
+        'u' => message("user", ""),
+        'a' => message("assistant", ""),
+        'c' => message(
             "assistant",
             &format!(
                 r#","tool_calls":[{{"id":"c{nth}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]"#
             ),
         ),
-        't' => said(
+        't' => message(
             "tool",
             &format!(r#","tool_call_id":"c{}""#, nth.saturating_sub(1)),
         ),
-        's' => said("system", ""),
-        'k' => said("system", r#","category":"context""#),
-        'e' => said("user", r#","category":"context""#),
+        's' => message("system", ""),
+        'k' => message("system", r#","category":"context""#),
+        'e' => message("user", r#","category":"context""#),
         'x' => format!("by hand {nth}"),
         '|' => {
             let next = go_on(last);
@@ -127,9 +127,9 @@ proptest! {
     #[test]
     fn after_continue_and_join_each_message_occurs_once(script in "[uactskexTSD|]{0,60}", shuffled: bool) {
         let mut chain = chain(&script);
-        let said: Vec<String> = chain.iter().flat_map(own).collect();
+        let expected: Vec<String> = chain.iter().flat_map(own).collect();
         let letters = script.chars().filter(|letter| "uactske".contains(*letter)).count();
-        prop_assert_eq!(said.len(), letters);
+        prop_assert_eq!(expected.len(), letters);
         if shuffled {
             chain.reverse();
         }
@@ -139,7 +139,7 @@ proptest! {
         }
         prop_assert_eq!(&order.faults, &Vec::<String>::new());
         prop_assert_eq!(joined.kept, 0);
-        prop_assert_eq!(own(&joined.session), said);
+        prop_assert_eq!(own(&joined.session), expected);
         // No event refers to a missing message, unless it did before.
         let view = View::replay(&joined.session);
         let dangling: usize = chain.iter().map(|session| View::replay(session).dangling.len()).sum();
@@ -178,8 +178,8 @@ proptest! {
         let markers = next.text().matches("session_transition").count();
         prop_assert_eq!(markers, 1);
         // Messages are copied from the last question on, or not at all.
-        let (said, preserved) = (texts(&before, false), texts(&next, false));
-        prop_assert!(said.ends_with(&preserved));
+        let (earlier, preserved) = (texts(&before, false), texts(&next, false));
+        prop_assert!(earlier.ends_with(&preserved));
         let answered = before.messages().filter(|(_, t)| matches!(t.category, crate::model::message::Category::Dialog | crate::model::message::Category::SystemOutput)).last();
         let is_open = answered.is_some_and(|(_, t)| t.calls || t.role != crate::model::message::Role::Assistant);
         prop_assert_eq!(is_open, !preserved.is_empty());

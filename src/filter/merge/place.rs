@@ -40,17 +40,17 @@ impl<'s> Merging<'s, '_> {
             start,
             end,
         };
-        let a_says = own.any(|line| self.is_message(&self.sides.a, home, line));
-        let says = |incoming: &Incoming| incoming.is_new && self.is_message(b, from, incoming.line);
-        let first = lines.iter().position(says);
+        let has_own = own.any(|line| self.is_message(&self.sides.a, home, line));
+        let is_new_message = |incoming: &Incoming| incoming.is_new && self.is_message(b, from, incoming.line);
+        let first = lines.iter().position(is_new_message);
         if self.options.keyed.is_some() {
-            return self.keyed(gap, lines, a_says && first.is_some());
+            return self.keyed(gap, lines, has_own && first.is_some());
         }
         match first {
-            Some(_) if a_says && self.options.interleave && !self.options.appends => {
+            Some(_) if has_own && self.options.interleave && !self.options.appends => {
                 self.interleave(gap, lines)
             }
-            Some(first) if a_says => self.branch(gap, lines, first),
+            Some(first) if has_own => self.branch(gap, lines, first),
             Some(_) => self.put_all(gap, end, lines),
             None => self.put_all(gap, if self.options.appends { end } else { start }, lines),
         }
@@ -136,9 +136,9 @@ impl<'s> Merging<'s, '_> {
                         && self.sides.base.find(a, key).is_none()
                 };
                 let cuts_all = self.options.appends && json::member(record.body, "before") == Some(b"null");
-                let says = |own: usize| self.is_message(&self.sides.a, gap.home, own);
+                let is_message = |own: usize| self.is_message(&self.sides.a, gap.home, own);
                 is_suspended = hidden::is_in_force(b, line)
-                    && (cuts_all && (gap.start..gap.end).any(says)
+                    && (cuts_all && (gap.start..gap.end).any(is_message)
                         || hidden::overlaps((a, is_rival), (b, line)));
             }
             _ => {}
@@ -238,12 +238,12 @@ impl<'s> Merging<'s, '_> {
             let is_message = matches!(a.session.class(*line), Class::Message(_));
             is_message && self.sides.b.has(SearchScope::Session(gap.from), &a.keys[*line])
         };
-        let said = (0..gap.start).rev().find(is_common);
-        let (parent, at) = match (said, &a.lineage) {
+        let shared = (0..gap.start).rev().find(is_common);
+        let (parent, at) = match (shared, &a.lineage) {
             (None, Some(lineage)) if lineage.aside().is_some() => {
                 (lineage.parent.clone(), lineage.at.clone())
             }
-            (said, _) => (a.name.clone(), said.and_then(|line| a.session.id(line))),
+            (shared, _) => (a.name.clone(), shared.and_then(|line| a.session.id(line))),
         };
         let line = self.sides.b.record((gap.from, course[0].line));
         let id = branch_id(parent.as_deref(), at.as_deref(), line.body);
@@ -263,7 +263,7 @@ impl<'s> Merging<'s, '_> {
             let name = record.event().map(|event| event.name());
             name.is_some_and(|name| name == "restore" || hidden::is_compaction(&name))
         };
-        let before = said.map_or(0, |said| said + 1)..gap.start;
+        let before = shared.map_or(0, |shared| shared + 1)..gap.start;
         let common = before.filter(|line| {
             shrinks(&self.sides.a, gap.home, *line)
                 && self.sides.b.has(SearchScope::Session(gap.from), &a.keys[*line])

@@ -416,6 +416,6 @@ fn decoded(run: &[u8]) -> Option<(base64::Base64Style, String)> {
 }
 
 fn is_free(edits: &[TextEdit], range: &Range<usize>) -> bool {
-    let apart = |edit: &TextEdit| edit.range.end <= range.start || range.end <= edit.range.start;
-    edits.iter().all(apart)
+    let is_disjoint = |edit: &TextEdit| edit.range.end <= range.start || range.end <= edit.range.start;
+    edits.iter().all(is_disjoint)
 }

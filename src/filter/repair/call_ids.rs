@@ -70,8 +70,8 @@ impl CallIdMap {
             items.dedup();
             for item in items {
                 let skip = taken.entry(item).or_default();
-                let held = calls([view.items[item].body(session)]);
-                let rest = held
+                let calls = calls([view.items[item].body(session)]);
+                let rest = calls
                     .into_iter()
                     .skip(*skip)
                     .take(read.len() - native.len().min(read.len()));

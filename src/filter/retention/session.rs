@@ -23,16 +23,16 @@ pub type TurnItems = Vec<usize>;
 enum ContextMeasure {
     /// PenguiFlow's estimate.
     Estimate(Estimate),
-    /// Message tokens; `beside` counts messages outside turns, which are always sent, as are waiting turns.
-    Tokens { counter: Counter, beside: u64 },
+    /// Message tokens; `other` counts messages outside turns, which are always sent, as are waiting turns.
+    Tokens { counter: Counter, other: u64 },
 }
 
 impl Cost for ContextMeasure {
     fn context(&self, shown: &ShownMemory) -> u64 {
         match self {
             ContextMeasure::Estimate(estimate) => estimate.context(shown),
-            ContextMeasure::Tokens { beside, .. } => {
-                beside + shown.recent.size + shown.pending.size + shown.backlog.size + shown.summary
+            ContextMeasure::Tokens { other, .. } => {
+                other + shown.recent.size + shown.pending.size + shown.backlog.size + shown.summary
             }
         }
     }
@@ -71,17 +71,17 @@ struct MemorySession<'s> {
 /// [`ErrorKind::Config`]: the policy is invalid.
 pub fn memory_of(session: &Session) -> Result<Option<Memory>> {
     let header = session.header();
-    let says = |name: &str| {
+    let member = |name: &str| {
         header
             .iter()
             .find(|(known, _)| known == name)
             .map(|(_, value)| value)
     };
-    let own = says("metadata").is_some_and(|metadata| {
+    let own = member("metadata").is_some_and(|metadata| {
         let noted = json::member(metadata, "penguiflow");
         noted.is_some_and(|noted| json::member(noted, "config_snapshot").is_some())
     });
-    if !own && says("memory").is_none() {
+    if !own && member("memory").is_none() {
         return Ok(None);
     }
     Ok(Some(PenguiflowState::of(session, &View::replay(session))?.memory))
@@ -100,13 +100,13 @@ impl<'s> MemorySession<'s> {
                 shows_nothing: self.state.memory.strategy == Strategy::None,
             });
         }
-        let beside = self
+        let other = self
             .state
             .homeless
             .iter()
             .map(|item| self.tokens(*item, counter))
             .sum();
-        ContextMeasure::Tokens { counter, beside }
+        ContextMeasure::Tokens { counter, other }
     }
 
     fn tokens(&self, item: usize, counter: Counter) -> u64 {
@@ -188,9 +188,9 @@ pub fn memory_state(session: &Session, counter: Counter) -> Result<Option<Memory
     let Some(memory) = memory_of(session)? else {
         return Ok(None);
     };
-    let held = MemorySession::of(session)?;
-    let measure = held.measure(counter);
-    let machine = held.machine(&measure, |_| true)?;
+    let parsed = MemorySession::of(session)?;
+    let measure = parsed.measure(counter);
+    let machine = parsed.machine(&measure, |_| true)?;
     let count = |part| machine.turns(part).count();
     Ok(Some(MemoryState {
         memory,
@@ -227,8 +227,14 @@ pub fn due(session: &Session) -> Result<Option<TurnItems>> {
     let Some(memory) = memory_of(session)? else {
         return Ok(None);
     };
-    let held = MemorySession::of(session)?;
-    let of = |zone: Zone| held.state.turns.iter().filter(move |placed| placed.zone == zone);
+    let parsed = MemorySession::of(session)?;
+    let of = |zone: Zone| {
+        parsed
+            .state
+            .turns
+            .iter()
+            .filter(move |placed| placed.zone == zone)
+    };
     let most = usize::try_from(memory.backlog).ok().filter(|most| *most > 0);
     let backlog: TurnItems = of(Zone::Backlog)
         .take(most.unwrap_or(usize::MAX))
@@ -288,8 +294,8 @@ fn enforce_policy(
     counter: Counter,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<RetainedLines> {
-    let held = MemorySession::of(grown)?;
-    let measure = held.measure(counter);
+    let parsed = MemorySession::of(grown)?;
+    let measure = parsed.measure(counter);
     // The turns before the append: first line and number of items.
     let known: HashMap<Option<usize>, usize> = {
         let before = MemorySession::of(session)?;
@@ -307,7 +313,7 @@ fn enforce_policy(
         placed
             .items
             .first()
-            .and_then(|item| held.view.items[*item].line())
+            .and_then(|item| parsed.view.items[*item].line())
     };
     let is_known = |placed: &PlacedTurn| known.contains_key(&line(placed));
     let has_grown = |placed: &PlacedTurn| {
@@ -315,34 +321,34 @@ fn enforce_policy(
             .get(&line(placed))
             .is_some_and(|items| placed.items.len() > *items)
     };
-    let new: Vec<&PlacedTurn> = held.turns().filter(|placed| !is_known(placed)).collect();
+    let new: Vec<&PlacedTurn> = parsed.turns().filter(|placed| !is_known(placed)).collect();
     if memory.strategy == Strategy::None && !new.is_empty() {
         let error = Error::new(ErrorKind::No, "the retention strategy none keeps no exchanges");
         return Err(error.hint("use the strategy truncation or rolling_summary"));
     }
-    let mut machine = held.machine(&measure, is_known)?;
+    let mut machine = parsed.machine(&measure, is_known)?;
     let mut dropped: Vec<TurnItems> = Vec::new();
     let mut over = None;
     for placed in &new {
-        let enforced = machine.add(placed.items.clone(), held.size(placed, &measure), &measure)?;
+        let enforced = machine.add(placed.items.clone(), parsed.size(placed, &measure), &measure)?;
         dropped.extend(enforced.dropped);
         over = (!enforced.fits).then_some((enforced.tokens, memory.total));
     }
     let left = match new.is_empty() {
-        true if held.summary() != MemorySession::of(session)?.summary() => Some(machine.settle(&measure)?),
+        true if parsed.summary() != MemorySession::of(session)?.summary() => Some(machine.settle(&measure)?),
         // A further reply extends a turn, so the total must be checked again.
-        true if held.turns().any(has_grown) => Some(machine.enforce(&measure)?),
+        true if parsed.turns().any(has_grown) => Some(machine.enforce(&measure)?),
         _ => None,
     };
     if let Some(enforced) = left {
         dropped.extend(enforced.dropped);
         over = (!enforced.fits).then_some((enforced.tokens, memory.total));
     }
-    let mut reshaping = ViewEdit::of(&held.view);
+    let mut reshaping = ViewEdit::of(&parsed.view);
     for item in dropped.iter().flatten() {
         reshaping.fates[*item] = ItemChange::Goes;
     }
-    if let Some((at, _)) = held.summary().filter(|(_, text)| text != machine.summary()) {
+    if let Some((at, _)) = parsed.summary().filter(|(_, text)| text != machine.summary()) {
         reshaping.fates[at] = ItemChange::Goes;
         reshaping.summary = (!machine.summary().is_empty()).then(|| InsertedSummary {
             before: at,
@@ -360,7 +366,7 @@ fn enforce_policy(
         strategy: "memory".to_string(),
         sizes: None,
     };
-    let event = reshaping.event(grown, &held.view, &about, &stamp("memory")?)?;
+    let event = reshaping.event(grown, &parsed.view, &about, &stamp("memory")?)?;
     lines.push(event);
     // A shortened summary is not a new one: earlier failures still count.
     if reshaping.summary.is_some()
@@ -369,7 +375,7 @@ fn enforce_policy(
         lines.push(grown.record(line).body.to_vec());
     }
     let reported = format!("{reported}; dropped exchanges: {}", dropped.len());
-    let cut = match (&reshaping.summary, held.summary()) {
+    let cut = match (&reshaping.summary, parsed.summary()) {
         (Some(_), _) => "; shortened the summary",
         (None, Some((at, _))) if reshaping.fates[at] == ItemChange::Goes => "; dropped the summary",
         _ => "",

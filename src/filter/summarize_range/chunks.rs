@@ -143,15 +143,15 @@ fn message_text<'m>(message: &Message<'m>, tool_max: Option<usize>) -> Cow<'m, s
 
 /// Returns the text of a message including its tool calls.
 fn text_with_calls<'m>(message: &Message<'m>, tool_max: Option<usize>) -> Cow<'m, str> {
-    let mut said = message_text(message, tool_max);
+    let mut text = message_text(message, tool_max);
     for call in message.tool_calls() {
-        let said = said.to_mut();
-        if !said.is_empty() {
-            said.push('\n');
+        let text = text.to_mut();
+        if !text.is_empty() {
+            text.push('\n');
         }
-        said.push_str(&format!("[calls {}: {}]", call.name, call.arguments));
+        text.push_str(&format!("[calls {}: {}]", call.name, call.arguments));
     }
-    said
+    text
 }
 
 fn encode_message(

@@ -99,13 +99,14 @@ fn ranges(session: &Session, ground: &BaseView, items: &[usize]) -> Vec<[usize; 
     let after = items
         .last()
         .and_then(|at| (at + 1..view.len()).filter(stays).find_map(|at| view[at].line()));
-    let said = |index: &usize| matches!(session.class(*index), Class::Message(traits) if !traits.is_system());
+    let is_dialog =
+        |index: &usize| matches!(session.class(*index), Class::Message(traits) if !traits.is_system());
     let lowest = (before.map_or(0, |line| line + 1)..=first)
-        .find(said)
+        .find(is_dialog)
         .unwrap_or(first);
     let highest = (last..after.unwrap_or(session.len()))
         .rev()
-        .find(said)
+        .find(is_dialog)
         .unwrap_or(last);
     let earlier = ground.replaced.and_then(|line| first_covered(session, line));
     let mut ranges = Vec::new();

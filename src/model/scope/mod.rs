@@ -1,10 +1,11 @@
 //! The scope of a session (agent, channel, account, and the dimensions that separate its sessions) and the key that
 //! encodes it.
 //!
-//! - `inbound` computes the scope of an incoming message; `identity` links the ids of a person;
-//! - `owner` is an alternative scope: tenant, user and session;
-//! - `spelled` encodes convo's readable keys, `signature` PicoClaw's, with ids normalized by `fold`;
-//! - `asked` (with `value`, `arrival`) parses requests in JSON and returns keys; `notes` describes ambiguities.
+//! - `inbound_scope` computes the scope of an incoming message; `identity` links the ids of a person;
+//! - `tenant_scope` is an alternative scope: tenant, user and session;
+//! - `key_codec` encodes convo's readable keys, `signature` PicoClaw's, with ids normalized by `picoclaw_normalize`;
+//! - `key_request` (with `value`, `inbound_message`) parses requests in JSON and returns keys; `key_warnings` describes
+//!   ambiguities.
 
 mod identity;
 mod inbound_message;

@@ -66,8 +66,8 @@ pub fn trim(
     measure: MeasureFn<'_>,
 ) -> Result<ViewChanges> {
     if options.strategy == TrimStrategy::First && (options.include_system || !options.start_on.is_empty()) {
-        let said = "--keep-end first conflicts with --start-on and --include-system";
-        return Err(Error::new(Fault::Usage, said));
+        let what = "--keep-end first conflicts with --start-on and --include-system";
+        return Err(Error::new(Fault::Usage, what));
     }
     let is = |message: usize, kinds: &[MessageKind]| {
         kinds.is_empty() || MessageKind::of(history.role(message)).is_some_and(|kind| kinds.contains(&kind))

@@ -29,7 +29,7 @@ fn native(message: &Value, content: Value) -> Value {
 }
 
 /// Reads a message's text as its count.
-fn said(message: &Message<'_>) -> u64 {
+fn tokens_of(message: &Message<'_>) -> u64 {
     message.text().parse().unwrap()
 }
 
@@ -97,7 +97,7 @@ fn category_trimming_agrees_with_penguin() {
             ..Trim::of(window)
         };
         let expected = &case["expected"];
-        let (choice, after) = trim(&history, &options, Precedence::Theirs, &said);
+        let (choice, after) = trim(&history, &options, Precedence::Theirs, &tokens_of);
         let ids = |kept: &[usize]| kept.iter().map(|at| own[*at]["id"].clone()).collect::<Vec<_>>();
         let total = |kept: &[usize]| {
             kept.iter()
@@ -114,7 +114,7 @@ fn category_trimming_agrees_with_penguin() {
         }
         exact += 1;
 
-        let (choice, _) = trim(&history, &options, Precedence::Convo, &said);
+        let (choice, _) = trim(&history, &options, Precedence::Convo, &tokens_of);
         let ours = kept(&history, &choice);
         lines(&session, &view, &choice);
         let stays = |at: usize| own[at]["category"] == "SYSTEM" || history.newest_user() == Some(at);
@@ -312,11 +312,11 @@ fn exchanges_are_dropped_whole_and_open_calls_kept() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &said);
+    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &tokens_of);
     assert_eq!(kept(&history, &choice), [0, 3, 4]);
-    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Theirs, &said);
+    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Theirs, &tokens_of);
     assert_eq!(kept(&history, &choice), [0, 1, 3, 4]);
-    let (choice, _) = trim(&history, &Trim::of(10), Precedence::Convo, &said);
+    let (choice, _) = trim(&history, &Trim::of(10), Precedence::Convo, &tokens_of);
     assert_eq!((kept(&history, &choice), choice.fits), (vec![3, 4], false));
 }
 
@@ -340,7 +340,7 @@ fn dialog_lends_half_of_its_unused_budget() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let (_, shares) = trim(&history, &Trim::of(1000), Precedence::Theirs, &said);
+    let (_, shares) = trim(&history, &Trim::of(1000), Precedence::Theirs, &tokens_of);
     assert_eq!(shares.most[1..3], [425, 275]);
 }
 
@@ -354,6 +354,6 @@ fn the_oldest_by_time_is_dropped_not_the_first() {
     let session = session(&messages);
     let view = View::replay(&session);
     let history = History::of(&session, &view);
-    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &said);
+    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &tokens_of);
     assert_eq!(kept(&history, &choice), [0, 2]);
 }

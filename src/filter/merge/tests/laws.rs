@@ -48,7 +48,7 @@ fn acts(most: usize) -> impl Strategy<Value = Vec<Act>> {
 fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
     for (nth, act) in acts.iter().enumerate() {
         let minute = lines.len() % 60;
-        let said = |role: &str, more: &str| {
+        let message = |role: &str, more: &str| {
             format!(
                 r#"{{"role":"{role}","content":"{side}{nth}","id":"{side}{nth}"{more},"timestamp":"2026-11-01T10:{minute:02}:00Z"}}"#
             )
@@ -67,12 +67,12 @@ fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
             Some((at, id.into_owned()))
         };
         let line = match act {
-            Act::Say(choice) => said(if choice % 2 == 0 { "user" } else { "assistant" }, ""),
+            Act::Say(choice) => message(if choice % 2 == 0 { "user" } else { "assistant" }, ""),
             Act::Call => {
                 let call = format!(
                     r#","tool_calls":[{{"id":"c{side}{nth}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]"#
                 );
-                lines.push(said("assistant", &call));
+                lines.push(message("assistant", &call));
                 format!(
                     r#"{{"role":"tool","tool_call_id":"c{side}{nth}","content":"r","id":"r{side}{nth}"}}"#
                 )
@@ -99,7 +99,7 @@ fn played(lines: &mut Vec<String>, acts: &[Act], side: &str, deletes: bool) {
                     .iter()
                     .rev()
                     .find_map(|line| Some(&line[line.find("T10:")?..][..6]));
-                let line = said("user", "").replace(&now, before.unwrap_or("T10:00"));
+                let line = message("user", "").replace(&now, before.unwrap_or("T10:00"));
                 lines.insert(at, line);
                 continue;
             }

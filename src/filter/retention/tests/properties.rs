@@ -78,7 +78,7 @@ impl Watched {
         time::from_epoch(self.now as f64).unwrap()
     }
 
-    fn held(&self) -> Vec<u64> {
+    fn kept_turns(&self) -> Vec<u64> {
         [Part::Backlog, Part::Pending, Part::Recent]
             .into_iter()
             .flat_map(|part| self.machine.turns(part).copied().collect::<Vec<_>>())
@@ -92,7 +92,7 @@ impl Watched {
     }
 
     fn add(&mut self, size: u64) {
-        let before = self.held();
+        let before = self.kept_turns();
         let turn = self.next;
         self.next += 1;
         match self.machine.add(turn, size, &COST) {
@@ -105,21 +105,25 @@ impl Watched {
                 assert_eq!(enforced.tokens, self.machine.tokens(&COST));
                 self.drop_all(enforced.dropped);
                 let none_stays = memory.keep_last == 0 && memory.strategy == Way::Truncation;
-                assert_eq!(self.held().last() == Some(&turn), !none_stays, "the newest stays");
+                assert_eq!(
+                    self.kept_turns().last() == Some(&turn),
+                    !none_stays,
+                    "the newest stays"
+                );
             }
             Err(_) => {
                 assert_eq!(self.machine.memory().overflow, Overflow::Error);
-                assert_eq!(self.held(), before);
+                assert_eq!(self.kept_turns(), before);
                 self.dropped.insert(turn);
             }
         }
     }
 
     fn check(&self) {
-        let held = self.held();
-        assert!(held.is_sorted(), "the order of age: {held:?}");
-        let all: BTreeSet<u64> = held.iter().copied().collect();
-        assert_eq!(all.len(), held.len(), "a turn is there once");
+        let kept_turns = self.kept_turns();
+        assert!(kept_turns.is_sorted(), "the order of age: {kept_turns:?}");
+        let all: BTreeSet<u64> = kept_turns.iter().copied().collect();
+        assert_eq!(all.len(), kept_turns.len(), "a turn is there once");
         for turn in 0..self.next {
             let places = [
                 all.contains(&turn),
@@ -148,9 +152,9 @@ impl Watched {
             Happens::Failure => {
                 let now = self.time();
                 if self.machine.request(&now).is_some() {
-                    let before = self.held();
+                    let before = self.kept_turns();
                     self.machine.fail(&now, "broken");
-                    assert_eq!(self.held(), before);
+                    assert_eq!(self.kept_turns(), before);
                     assert!(self.machine.health().failures > 0);
                 }
             }
@@ -160,7 +164,7 @@ impl Watched {
                 let mut answers = answers.into_iter();
                 let (mut requested, now) = (Vec::new(), self.time());
                 let mut machine = self.machine.clone();
-                let known = self.held();
+                let known = self.kept_turns();
                 let mut count = 0;
                 machine
                     .flush(
@@ -187,7 +191,7 @@ impl Watched {
             return;
         };
         turns.iter().for_each(|size| self.add(*size));
-        let before = self.held();
+        let before = self.kept_turns();
         let failures = self.machine.health().failures;
         match self.machine.apply(&request, text, &now, &COST) {
             Ok(enforced) => {
@@ -202,7 +206,7 @@ impl Watched {
                 }
             }
             Err(_) => {
-                assert_eq!(self.held(), before, "a refused answer takes nothing");
+                assert_eq!(self.kept_turns(), before, "a refused answer takes nothing");
                 assert_eq!(self.machine.health().failures, failures + 1);
             }
         }

@@ -110,9 +110,9 @@ impl Grown {
             Happens::User(words) => drop(self.say("user", words)),
             Happens::Answer(words) => {
                 let before = self.session.len();
-                let said = self.say("assistant", words);
-                assert!(said || memory.overflow == Overflow::Error && self.session.len() == before);
-                if said {
+                let appended = self.say("assistant", words);
+                assert!(appended || memory.overflow == Overflow::Error && self.session.len() == before);
+                if appended {
                     let newest = self.session.messages().map(|(line, _)| line).last();
                     let shown: Vec<_> = self.view().items.iter().filter_map(Item::line).collect();
                     // If no turn is kept, an addition to a restored turn may be kept with it.

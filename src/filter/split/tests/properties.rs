@@ -59,7 +59,7 @@ fn is_copy(body: &[u8]) -> bool {
 }
 
 /// The bodies of a log's messages and damaged lines, without copies.
-fn said(session: &Session) -> Vec<Vec<u8>> {
+fn message_lines(session: &Session) -> Vec<Vec<u8>> {
     let kept = |index: &usize| matches!(session.class(*index), Class::Message(_) | Class::Unreadable);
     let bodies = (0..session.len())
         .filter(kept)
@@ -97,9 +97,9 @@ proptest! {
         let pieces: Vec<Session> = (0..split.parts.len()).map(|nth| split.build_part(nth).unwrap().session).collect();
 
         // Every line occurs once and in order, and the views together equal the original.
-        let lines: Vec<_> = pieces.iter().flat_map(said).collect();
+        let lines: Vec<_> = pieces.iter().flat_map(message_lines).collect();
         let put_in = |body: &&Vec<u8>| !String::from_utf8_lossy(body).contains("put in");
-        prop_assert!(lines.iter().filter(put_in).eq(said(&session).iter().filter(put_in)));
+        prop_assert!(lines.iter().filter(put_in).eq(message_lines(&session).iter().filter(put_in)));
         let shown: Vec<_> = pieces.iter().flat_map(sent).filter(|body| !is_copy(body.as_bytes())).collect();
         prop_assert_eq!(shown, sent(&session));
 

@@ -70,8 +70,8 @@ fn tokens(session: &Session) -> u64 {
 fn ids(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     let work = CompactionState::new(session, &view, counter(session), &HashSet::new());
-    let said = (0..view.items.len()).filter(|at| !matches!(view.items[*at], Item::Summary(_)));
-    said.map(|at| work.id(at)).collect()
+    let messages = (0..view.items.len()).filter(|at| !matches!(view.items[*at], Item::Summary(_)));
+    messages.map(|at| work.id(at)).collect()
 }
 
 /// Ids of the messages in a request.
