@@ -24,7 +24,7 @@ pub struct SessionSlot {
     /// The file.
     pub path: PathBuf,
     /// Files next to it that the program needs; written if they are missing.
-    pub beside: Vec<(PathBuf, Vec<u8>)>,
+    pub extra_files: Vec<(PathBuf, Vec<u8>)>,
     /// The change of the index that lists it.
     pub index: Option<Index>,
 }
@@ -97,7 +97,7 @@ impl Environment<'_> {
         };
         let plain = |path: PathBuf| SessionSlot {
             path,
-            beside: Vec::new(),
+            extra_files: Vec::new(),
             index: None,
         };
         let (utc, local) = new.now;
@@ -232,7 +232,7 @@ fn gemini(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
     let first = new.id.get(..8).unwrap_or(new.id);
     Ok(SessionSlot {
         path: folder.join(format!("chats/session-{minute}-{first}.jsonl")),
-        beside: vec![(folder.join(".project_root"), new.project.as_bytes().to_vec())],
+        extra_files: vec![(folder.join(".project_root"), new.project.as_bytes().to_vec())],
         index,
     })
 }
@@ -266,7 +266,7 @@ fn continue_ide(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
     });
     Ok(SessionSlot {
         path: root.join(format!("{}.json", new.id)),
-        beside: Vec::new(),
+        extra_files: Vec::new(),
         index,
     })
 }

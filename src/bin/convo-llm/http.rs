@@ -153,13 +153,13 @@ impl<'s> Service<'s> {
             .limit(MOST_OF_ERROR)
             .reader()
             .read_to_end(&mut body);
-        let said = crate::service_error::of_error(&body);
-        let said = match (&self.settings.key, said) {
-            (Some(key), Some(said)) => Some(key.out_of(&said)),
-            (_, said) => said,
+        let reason = crate::service_error::of_error(&body);
+        let reason = match (&self.settings.key, reason) {
+            (Some(key), Some(reason)) => Some(key.out_of(&reason)),
+            (_, reason) => reason,
         };
-        let what = match said {
-            Some(said) => format!("{host}: status {status}: {said}"),
+        let what = match reason {
+            Some(reason) => format!("{host}: status {status}: {reason}"),
             None => format!("{host}: status {status}"),
         };
         let mut failure = match status {

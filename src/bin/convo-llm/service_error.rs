@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn error_bodies_yield_the_message_of_the_service() {
-        for (body, said) in [
+        for (body, expected) in [
             (
                 r#"{"error":{"message":"No such\nmodel","type":"x"}}"#,
                 Some("No such model"),
@@ -91,7 +91,7 @@ mod tests {
             ("plain\u{1b}[31m text", Some("plain [31m text")),
             ("", None),
         ] {
-            assert_eq!(of_error(body.as_bytes()).as_deref(), said, "{body}");
+            assert_eq!(of_error(body.as_bytes()).as_deref(), expected, "{body}");
         }
         assert_eq!(short(&"x".repeat(1000)).len(), MAXIMUM + 3);
         assert!(is_quota(br#"{"error":{"code":"insufficient_quota"}}"#));

@@ -13,7 +13,7 @@ pub struct Output {
     worst: Cell<u8>,
     closed: Cell<bool>,
     /// Notices already printed; one of them usually applies to all sessions.
-    told: RefCell<HashSet<String>>,
+    printed: RefCell<HashSet<String>>,
     /// Losses of the printed sessions, by kind.
     lost: RefCell<BTreeMap<Loss, u64>>,
 }
@@ -27,7 +27,7 @@ impl Default for Output {
             }),
             worst: Cell::new(0),
             closed: Cell::new(false),
-            told: RefCell::default(),
+            printed: RefCell::default(),
             lost: RefCell::default(),
         }
     }
@@ -101,7 +101,7 @@ impl Output {
 
     /// Prints a notice once.
     pub fn note(&self, label: &str, what: &str) {
-        if self.told.borrow_mut().insert(what.to_string()) {
+        if self.printed.borrow_mut().insert(what.to_string()) {
             self.print_diagnostic(&format!("convo: {label}: {what}"));
         }
     }

@@ -147,10 +147,10 @@ pub fn records(items: &[ItemRow], usage: &TurnUsage, report: &mut Report) -> Vec
     // The last assistant message of each turn.
     let mut last: BTreeMap<i64, usize> = BTreeMap::new();
     for (nth, built) in all.iter().enumerate() {
-        let said = json::member(&built.body, "role") == Some(b"\"assistant\"");
+        let is_reply = json::member(&built.body, "role") == Some(b"\"assistant\"");
         if let Some(turn) = items[built.first]
             .turn
-            .filter(|_| said && built.kind != RecordType::Foreign)
+            .filter(|_| is_reply && built.kind != RecordType::Foreign)
         {
             last.insert(turn, nth);
         }

@@ -156,8 +156,8 @@ pub fn encode_part(kind: &str, text: Option<&str>, members: &[u8]) -> Vec<u8> {
 
 /// Converts reasoning. A signature that the provider requires in later requests is encoded as in its API.
 pub fn reasoning_part(text: Option<&str>, members: &[u8]) -> Vec<u8> {
-    let said = json::member(members, "provider_metadata");
-    let by_anthropic = said.and_then(|said| json::member(said, "anthropic"));
+    let metadata = json::member(members, "provider_metadata");
+    let by_anthropic = metadata.and_then(|metadata| json::member(metadata, "anthropic"));
     if let Some(signature) = by_anthropic.and_then(|own| json::member(own, "signature")) {
         let mut part = ObjectBuilder::default();
         part.text("type", "thinking")
@@ -165,7 +165,7 @@ pub fn reasoning_part(text: Option<&str>, members: &[u8]) -> Vec<u8> {
             .raw("signature", signature);
         return part.finish();
     }
-    let providers = said.and_then(|said| json::members(said, Dialect::Strict));
+    let providers = metadata.and_then(|metadata| json::members(metadata, Dialect::Strict));
     let mut part = ObjectBuilder::default();
     part.text("type", "thinking")
         .raw("text", quoted(text.unwrap_or_default()));

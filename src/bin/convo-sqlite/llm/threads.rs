@@ -201,10 +201,10 @@ fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<TurnMetadata> {
 /// Reads the usage from the columns for input tokens, output tokens and details.
 pub fn usage(
     row: &rusqlite::Row<'_>,
-    [sent, said, details]: [usize; 3],
+    [input, output, details]: [usize; 3],
 ) -> rusqlite::Result<Option<Vec<u8>>> {
     let mut usage = ObjectBuilder::default();
-    for (name, column) in [("input_tokens", sent), ("output_tokens", said)] {
+    for (name, column) in [("input_tokens", input), ("output_tokens", output)] {
         if let Some(tokens) = number(row, column)? {
             usage.raw(name, tokens.to_string());
         }

@@ -205,7 +205,7 @@ pub struct ChainWriter<'c> {
     bounded: Bounded<'c>,
     acknowledged: u64,
     /// Reports to print once the lines are durable.
-    told: Vec<String>,
+    notices: Vec<String>,
     /// The sessions that received lines since the last query, with the number of lines.
     placed: Vec<(String, usize)>,
 }
@@ -222,7 +222,7 @@ impl<'c> ChainWriter<'c> {
             limit,
             bounded: store.bounded(&end, limit)?,
             acknowledged: 0,
-            told: Vec::new(),
+            notices: Vec::new(),
             placed: Vec::new(),
         })
     }
@@ -255,7 +255,7 @@ impl<'c> ChainWriter<'c> {
     pub fn append(&mut self, lines: &[BoundedLine], once: bool) -> Result<usize> {
         let done = self.fill(lines, once);
         if !matches!(done, Ok(done) if done < lines.len()) {
-            for what in self.told.drain(..) {
+            for what in self.notices.drain(..) {
                 self.context.output.notice(self.name, &what);
             }
         }
@@ -308,7 +308,7 @@ impl<'c> ChainWriter<'c> {
             }
             Continued::Before(_) => self.enter()?,
             Continued::Now(child, _) => {
-                self.told.push(describe_continuation(&from, &child, &taken));
+                self.notices.push(describe_continuation(&from, &child, &taken));
                 self.enter()?;
             }
         }

@@ -226,8 +226,8 @@ impl ExternalProgram {
             _ => "the output is truncated".to_string(),
         };
         // A hint follows the error that it belongs to.
-        let tells = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint: ");
-        let last = stderr.lines().rev().find(tells);
+        let is_message = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint: ");
+        let last = stderr.lines().rev().find(is_message);
         let why = match last {
             Some(last) if running.interrupted.is_none() => {
                 // A plugin reports errors in the same form as this program.

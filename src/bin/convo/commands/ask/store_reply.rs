@@ -64,7 +64,7 @@ pub fn in_store(mut asking: PromptRequest<'_>, name: &str, limit: Option<u64>) -
         let done = store.append_together(&target.id, &planned, length);
         if done.map_err(|error| named(error, name))? {
             for reported in target
-                .told
+                .notices
                 .iter()
                 .chain([&reported])
                 .filter(|reported| !reported.is_empty())
@@ -93,7 +93,7 @@ struct ReplyTarget<'c> {
     /// Whether the boundary no longer applies.
     over: bool,
     /// Notices to print once the lines are stored.
-    told: Vec<String>,
+    notices: Vec<String>,
 }
 
 impl<'c> ReplyTarget<'c> {
@@ -107,7 +107,7 @@ impl<'c> ReplyTarget<'c> {
             },
             boundary,
             over: false,
-            told: Vec::new(),
+            notices: Vec::new(),
         })
     }
 
@@ -136,7 +136,7 @@ impl<'c> ReplyTarget<'c> {
         // Continue only once: a new session cannot be emptier.
         self.over = !matches!(done, Continued::Before(_));
         if let Continued::Now(child, _) = &done {
-            self.told
+            self.notices
                 .push(continuation::describe_continuation(&self.id, child, &taken));
         }
         Ok(!matches!(done, Continued::Not))

@@ -37,7 +37,7 @@ pub fn install(context: &Context, ready: HandoffSession<'_>, is_dry: bool, json:
             if !is_dry {
                 // Record it first, so that it can be undone if anything below fails.
                 undo::note(context, &ready, &slot)?;
-                for (path, bytes) in slot.beside.iter().filter(|(path, _)| !path.exists()) {
+                for (path, bytes) in slot.extra_files.iter().filter(|(path, _)| !path.exists()) {
                     write_new(context, path, bytes)?;
                 }
                 if !is_there {

@@ -29,7 +29,7 @@ pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -
     let journal = journal(&ready.id)?;
     let old = read_journal(&journal)?;
     let short = |path: &Path| path_name(&short_path(path));
-    let created = slot.beside.iter().filter(|(path, _)| !path.exists());
+    let created = slot.extra_files.iter().filter(|(path, _)| !path.exists());
     let created: Vec<String> = created.map(|(path, _)| short(path)).collect();
     let index = slot.index.as_ref().map(|index| {
         let old = index.old.as_deref().filter(|old| old.len() <= LARGEST);

@@ -223,7 +223,7 @@ fn notice(path: &Path, format: Format, bytes: &[u8], why: &Error) -> Option<Sess
     let source = DocumentSource {
         name: Some(name),
         bytes,
-        neighbour: &|_| Ok(None),
+        neighbor: &|_| Ok(None),
     };
     system.notice(&source, &copies, &why.message)
 }
