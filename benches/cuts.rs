@@ -93,12 +93,12 @@ fn of_file(measure: Measure, sessions: &[Session]) -> [usize; 4] {
     for session in sessions {
         let view = View::replay(session);
         let known = broken(measure, session);
-        let said = view
+        let count = view
             .items
             .iter()
             .filter(|item| !item.is_never_dropped(session))
             .count();
-        for keep in 1..said {
+        for keep in 1..count {
             counts[1] += 1;
             counts[2] += usize::from(is_worse(&broken(measure, &last(session, &view, keep)), &known));
             counts[3] += usize::from(is_worse(&broken(measure, &truncated(session, keep)), &known));
@@ -157,7 +157,7 @@ fn last(session: &Session, view: &View, keep: usize) -> Session {
     if !session.is_empty() && session.record(0).event().is_some_and(|event| event.is_header()) {
         cut.push_new(session.record(0).body);
     }
-    let said = view
+    let count = view
         .items
         .iter()
         .filter(|item| !item.is_never_dropped(session))
@@ -166,7 +166,7 @@ fn last(session: &Session, view: &View, keep: usize) -> Session {
     for item in &view.items {
         let stays = item.is_never_dropped(session);
         seen += usize::from(!stays);
-        if stays || seen > said - keep {
+        if stays || seen > count - keep {
             cut.push_new(item.body(session));
         }
     }

@@ -143,21 +143,21 @@ impl Maker {
         text
     }
 
-    fn said(&mut self, role: &'static str, sentences: usize) -> String {
-        let mut said = Vec::new();
+    fn message(&mut self, role: &'static str, sentences: usize) -> String {
+        let mut text = Vec::new();
         for _ in 0..sentences {
             let length = 3 + self.chance.below(8);
             let sentence = self.sentence(length);
             self.maybe_fact(&sentence, role, 4);
-            said.push(sentence);
+            text.push(sentence);
         }
-        said.join(" ")
+        text.join(" ")
     }
 
     fn question(&mut self, rule: Option<&str>, nth: usize) {
         self.made.newest = self.made.lines.len();
         let sentences = 1 + self.chance.below(4);
-        let mut text = self.said("user", sentences);
+        let mut text = self.message("user", sentences);
         if let Some(rule) = rule {
             text = format!("{text} {rule}");
         }
@@ -186,7 +186,7 @@ impl Maker {
         };
         let id = self.made.lines.len();
         let sentences = self.chance.below(3);
-        let text = self.said("assistant", sentences);
+        let text = self.message("assistant", sentences);
         let calls = format!(
             r#"[{{"id":"c{id}","type":"function","function":{{"name":"read_file","arguments":{}}}}}]"#,
             raw(&arguments)
@@ -247,7 +247,7 @@ impl Maker {
 
     fn answer(&mut self) {
         let sentences = 2 + self.chance.below(5);
-        let text = self.said("assistant", sentences);
+        let text = self.message("assistant", sentences);
         self.add("assistant", &[("content", raw(&text))]);
     }
 }

@@ -26,11 +26,11 @@ pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
         } else {
             Role::Assistant
         };
-        let tells = chance.below(2) == 0;
-        if tells && chance.below(4) == 0 {
+        let has_fact = chance.below(2) == 0;
+        if has_fact && chance.below(4) == 0 {
             questions.push(vec![index]);
         }
-        let text = if tells {
+        let text = if has_fact {
             small_talk(&mut chance)
         } else {
             nod(&mut chance)

@@ -168,12 +168,12 @@ fn shown(session: &Session, plan: &Plan) -> Left {
         if let Some(summary) = item.summary(&session) {
             left.summary = summary.into_owned();
         } else if let Some(message) = item.message(&session) {
-            let said = text(&message);
-            if said.starts_with("[digest of ") {
-                left.digests.push_str(&said);
+            let text = text(&message);
+            if text.starts_with("[digest of ") {
+                left.digests.push_str(&text);
             }
             left.messages
-                .insert(message.id().unwrap_or_default().into_owned(), said);
+                .insert(message.id().unwrap_or_default().into_owned(), text);
         }
     }
     left

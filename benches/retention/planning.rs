@@ -13,15 +13,15 @@ pub fn session(seed: u64, turns: usize) -> Made {
             "Who has",
         ]);
         built.say("user", &format!("{question} {ask}?"));
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         for _ in 0..1 + built.chance.below(3) {
             let sentence = match built.chance.below(3) {
                 0 => plan(&mut built),
                 _ => remark(&mut built),
             };
-            said.push(sentence);
+            sentences.push(sentence);
         }
-        built.say("assistant", &said.join(" "));
+        built.say("assistant", &sentences.join(" "));
     }
     built
 }

@@ -177,7 +177,7 @@ impl Made {
     }
 
     /// The lines that identify a call's result.
-    pub fn told(&self, call: &Call) -> Vec<String> {
+    pub fn result_lines(&self, call: &Call) -> Vec<String> {
         let at: usize = call.result[1..].parse().unwrap_or_default();
         let content = json::member(self.lines[at].as_bytes(), "content").and_then(json::text);
         let lines = content.as_deref().unwrap_or_default().lines();

@@ -8,7 +8,7 @@ use crate::{BUDGETS, SEEDS, TURNS};
 
 const FATES: [&str; 6] = ["whole", "shortened", "digest", "quoted", "by id", "lost"];
 
-fn fate(call: &Call, left: &Left, results: &[String]) -> usize {
+fn outcome(call: &Call, left: &Left, results: &[String]) -> usize {
     let there = |id: &String| left.messages.contains_key(id);
     if there(&call.result) && there(&call.caller) {
         return usize::from(left.shortened.contains(&call.result));
@@ -42,7 +42,7 @@ pub fn print() {
                 let session = built.session(usize::MAX, &[]);
                 let left = left(&session, way, budget);
                 for call in &built.calls {
-                    changes[fate(call, &left, &built.told(call))] += 1;
+                    changes[outcome(call, &left, &built.result_lines(call))] += 1;
                 }
             }
             let all: usize = changes.iter().sum();

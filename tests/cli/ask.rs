@@ -15,7 +15,7 @@ fn ask(env: &Env, line: &str, arguments: &[&str]) -> Run {
 }
 
 /// The messages of the session `trip` in the log: role and text.
-fn said(env: &Env) -> Vec<String> {
+fn messages(env: &Env) -> Vec<String> {
     let run = env.run(&["cat", "trip"]).fine();
     let messages = run.objects().into_iter().filter(|line| line["role"].is_string());
     messages
@@ -38,7 +38,7 @@ fn question_and_answer_are_stored_and_the_answer_printed() {
     let env = Env::with_chat();
     let line = r#"cat > given.jsonl; echo "$CONVO_STORE" > store.txt; echo "$CONVO_PARTIAL" > partial.txt; echo Sunny."#;
     ask(&env, line, &["And on Sunday?"]).fine().gives("Sunny.\n");
-    let all = said(&env);
+    let all = messages(&env);
     assert_eq!(all.len(), 9);
     assert_eq!(all[7..], ["user: And on Sunday?", "assistant: Sunny."]);
     // The request equals what `context` prints of the session up to the answer.
@@ -140,7 +140,7 @@ fn text_that_looks_like_json_is_text() {
         .fine()
         .gives("  a\n\n  b\n");
     assert_eq!(
-        said(&env)[7..],
+        messages(&env)[7..],
         [
             "user: hi",
             "assistant: {\"a\":1}",
@@ -155,7 +155,7 @@ fn the_question_may_be_piped() {
     let env = Env::with_chat();
     let arguments = ["ask", "trip", "--with", "cmd:echo Yes."];
     env.pipe(&arguments, "Two\nlines?\n").fine().gives("Yes.\n");
-    assert_eq!(said(&env)[7], "user: Two\nlines?");
+    assert_eq!(messages(&env)[7], "user: Two\nlines?");
     env.pipe(&arguments, "")
         .status(2)
         .says("empty prompt")
@@ -206,7 +206,7 @@ fn the_request_fits_the_budget_and_is_valid_for_the_api() {
     let given = env.read("given.jsonl");
     assert!(given.contains("Monday?") && !given.contains("Paris"), "{given}");
     // Results generated for the request are not stored.
-    assert!(said(&env).iter().all(|text| !text.starts_with("tool")));
+    assert!(messages(&env).iter().all(|text| !text.starts_with("tool")));
     assert!(!env.run(&["cat", "trip"]).fine().out().contains("compact"));
     ask(&env, line, &["Sunday?", "--window", "1000"])
         .status(2)
@@ -227,7 +227,7 @@ fn a_pending_question_is_answered() {
     env.run(&["append", "trip", "Tuesday?"]).fine();
     ask(&env, "grep -c '\"user\"'", &["--reply"]).fine().gives("5\n");
     assert_eq!(
-        said(&env)[8..],
+        messages(&env)[8..],
         [
             "user: And Monday?",
             "assistant: 4",
@@ -313,7 +313,7 @@ fn files_and_streams_are_answered() {
         run.out().contains("Yes.") && run.out().contains("\"messages\"") || run.out().starts_with('['),
         "{run}"
     );
-    assert_eq!(said(&env).len(), 7);
+    assert_eq!(messages(&env).len(), 7);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn a_retention_policy_remains_in_effect() {
         !given.contains("number 0") && given.contains("number 3"),
         "{given}"
     );
-    assert_eq!(said(&env).len(), 8);
+    assert_eq!(messages(&env).len(), 8);
     ask(&env, "echo no", &["hi", "--boundary", "8"])
         .status(2)
         .says("--max-messages conflicts with a retention policy");
@@ -345,10 +345,10 @@ fn a_retention_policy_remains_in_effect() {
 fn a_boundary_does_not_separate_question_and_answer() {
     let env = Env::with_chat();
     ask(&env, "echo One.", &["one?", "--boundary", "9"]).fine();
-    assert_eq!(said(&env).len(), 9);
+    assert_eq!(messages(&env).len(), 9);
     let run = ask(&env, "grep -c user; echo Two.", &["two?", "--boundary", "10"]).status(0);
     assert!(run.stderr.contains("trip is full; continued as trip.1"), "{run}");
-    assert_eq!(said(&env).len(), 9, "nothing is added to a full one");
+    assert_eq!(messages(&env).len(), 9, "nothing is added to a full one");
     let next = env.run(&["context", "trip.1"]).fine();
     assert!(
         next.out().contains("two?") && next.out().contains("Two."),

@@ -23,7 +23,7 @@ fn file() -> String {
 }
 
 /// The ids of the messages of a stream, separated by session.
-fn said(stream: &str) -> Vec<String> {
+fn message_ids(stream: &str) -> Vec<String> {
     let mut sessions: Vec<String> = Vec::new();
     for line in crate::env::objects(stream) {
         match line["id"].as_str() {
@@ -40,7 +40,7 @@ fn the_active_branch_is_read_and_skipped_ones_are_reported() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     let run = env.run(&["truncate", "--keep-last", "9", "tree.jsonl"]).status(0);
-    assert_eq!(said(run.out()), ["abe"]);
+    assert_eq!(message_ids(run.out()), ["abe"]);
     run.says("skipped 2 branches; include them with --all-branches, or read one with --branch N");
     for verb in [
         &["count"][..],
@@ -65,16 +65,16 @@ fn lossless_commands_include_all_branches() {
     env.write("tree.jsonl", file());
     let all = ["abe", "cc2", "d"];
     let native = env.run(&["cat", "tree.jsonl"]).fine().out().to_string();
-    assert_eq!(said(&native), all);
+    assert_eq!(message_ids(&native), all);
     let piped = env.pipe(&["migrate"], file()).fine();
-    assert_eq!(said(piped.out()), all);
+    assert_eq!(message_ids(piped.out()), all);
     // In a record stream each session is independent.
     let run = env.pipe(&["truncate", "--keep-last", "9"], &native).status(0);
-    assert_eq!(said(run.out()), all);
+    assert_eq!(message_ids(run.out()), all);
     env.run(&["migrate", "tree.jsonl"]).status(0);
     assert_eq!(env.run(&["list", "-q"]).fine().out().lines().count(), 3);
     let every = ["truncate", "--keep-last", "9", "--all-branches", "tree.jsonl"];
-    assert_eq!(said(env.run(&every).status(0).out()), all);
+    assert_eq!(message_ids(env.run(&every).status(0).out()), all);
     // Writing back in the original format preserves everything.
     env.run(&["cat", "--to", "pi", "tree.jsonl"]).fine().gives(file());
 }
@@ -87,21 +87,21 @@ fn a_branch_includes_the_messages_before_it() {
         let id = format!("tree.{which}");
         for name in [which, &id] {
             let run = env.run(&["cat", "--branch", name, "tree.jsonl"]).fine();
-            assert_eq!(said(run.out()), [whole]);
+            assert_eq!(message_ids(run.out()), [whole]);
             let run = env
                 .run(&["truncate", "--keep-last", "9", "--branch", name, "tree.jsonl"])
                 .status(0);
-            assert_eq!(said(run.out()), [whole]);
+            assert_eq!(message_ids(run.out()), [whole]);
         }
         let run = env.run(&["cat", "--session", &id, "tree.jsonl"]).fine();
-        assert_eq!(said(run.out()), [own]);
+        assert_eq!(message_ids(run.out()), [own]);
     }
     // In a record stream too.
     let native = env.run(&["cat", "tree.jsonl"]).fine().out().to_string();
     let run = env
         .pipe(&["cat", "--branch", "2", "--session", "tree"], &native)
         .fine();
-    assert_eq!(said(run.out()), ["abcd"]);
+    assert_eq!(message_ids(run.out()), ["abcd"]);
     let none = env.run(&["cat", "--branch", "3", "tree.jsonl"]).status(66);
     none.says("no branch '3'")
         .says("choose 1 to 2, or an id: tree.1, tree.2");

@@ -12,7 +12,7 @@ fn line(kind: &str, uuid: &str, parent: &str, message: &str) -> String {
     )
 }
 
-fn said(uuid: &str, parent: &str, text: &str) -> String {
+fn user(uuid: &str, parent: &str, text: &str) -> String {
     line(
         "user",
         uuid,
@@ -33,13 +33,13 @@ fn log() -> String {
     let result = r#"{"role":"user","content":[{"tool_use_id":"c1","type":"tool_result","content":"22 C"}]}"#;
     let lines = [
         r#"{"type":"file-history-snapshot","messageId":"u1","snapshot":{}}"#.to_string(),
-        said("u1", "", "Weather?"),
+        user("u1", "", "Weather?"),
         block("a1", "u1", "m1", r#"{"type":"text","text":"I look."}"#),
         block("a2", "a1", "m1", r#"{"type":"tool_use","id":"c1","name":"weather","input":{"city":"Paris"}}"#),
         line("user", "r1", "a2", result),
         block("a3", "r1", "m2", r#"{"type":"text","text":"22 degrees."}"#),
-        said("b1", "a3", "Left behind"),
-        said("u2", "a3", "And tomorrow?"),
+        user("b1", "a3", "Left behind"),
+        user("u2", "a3", "And tomorrow?"),
         block("a4", "u2", "m3", r#"{"type":"text","text":"Rain."}"#),
         r#"{"type":"last-prompt","lastPrompt":"And tomorrow?","leafUuid":"a4","sessionId":"11111111-2222-4333-8444-555555555555"}"#.to_string(),
     ];
@@ -261,7 +261,7 @@ fn attached() -> String {
     );
     let result = r#"{"role":"user","content":[{"tool_use_id":"c1","type":"tool_result","content":"22 C"}]}"#;
     let lines = [
-        said("u1", "", "Weather?"),
+        user("u1", "", "Weather?"),
         attachment(
             "n1",
             "u1",

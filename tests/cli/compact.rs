@@ -268,9 +268,12 @@ fn an_unreachable_budget_changes_nothing() {
     let session = work(100);
     let run = compact(&["--budget", "20"], &session).status(1);
     assert_eq!(run.out(), session);
-    let says = &run.stderr;
-    assert!(says.contains("cannot reach 20 tokens; the minimum is "), "{says}");
-    let smallest = says
+    let stderr = &run.stderr;
+    assert!(
+        stderr.contains("cannot reach 20 tokens; the minimum is "),
+        "{stderr}"
+    );
+    let smallest = stderr
         .split("the minimum is ")
         .nth(1)
         .unwrap()
@@ -340,9 +343,9 @@ fn sessions_that_hold_little() {
 
 #[test]
 fn contradictory_options_are_refused() {
-    let refused = |options: &[&str], says: &str| {
+    let refused = |options: &[&str], stderr: &str| {
         let run = compact(options, CHAT).status(2);
-        assert!(run.stderr.contains(says), "{options:?}: {}", run.stderr);
+        assert!(run.stderr.contains(stderr), "{options:?}: {}", run.stderr);
         assert_eq!(run.out(), "");
     };
     refused(&[], "no budget, trigger or strategy given");

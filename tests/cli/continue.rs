@@ -159,12 +159,15 @@ fn a_full_session_continues_in_a_new_one() {
         .iter()
         .filter_map(|row| row["content"].as_str().map(str::to_string))
         .collect();
-    let said: Vec<&String> = texts
+    let messages: Vec<&String> = texts
         .iter()
         .filter(|text| text.starts_with("question") || text.starts_with("answer"))
         .collect();
-    assert_eq!(said.len(), 12);
-    assert_eq!((said[0].as_str(), said[11].as_str()), ("question 0", "answer 5"));
+    assert_eq!(messages.len(), 12);
+    assert_eq!(
+        (messages[0].as_str(), messages[11].as_str()),
+        ("question 0", "answer 5")
+    );
     assert!(joined.out().starts_with("{\"type\":\"session\""));
     env.run(&["fsck"]).status(0);
 }
@@ -275,7 +278,7 @@ fn a_chain_of_fifty() {
         "talk",
     ])
     .fine();
-    let mut said = 1;
+    let mut sent = 1;
     for nth in 0..=50 {
         for (role, text) in [
             ("user", "Another question, please."),
@@ -283,7 +286,7 @@ fn a_chain_of_fifty() {
         ] {
             env.run(&["append", "talk", "-r", role, &format!("{text} {nth}")])
                 .fine();
-            said += 1;
+            sent += 1;
         }
         if nth < 50 {
             env.run(&["continue", "talk"]).fine();
@@ -318,7 +321,7 @@ fn a_chain_of_fifty() {
         .into_iter()
         .filter(|row| row["role"].is_string())
         .collect();
-    assert_eq!(messages.len(), said);
+    assert_eq!(messages.len(), sent);
     // The total in the last header equals the tokens of all earlier messages, each counted once.
     let counted = env.run(&["count", "--chain", "chat", "--json"]).fine().objects();
     let last = env.run(&["count", "chat.50", "--json"]).fine().objects();
@@ -326,7 +329,7 @@ fn a_chain_of_fifty() {
     let copies = env.run(&["continue", "chat.50", "--stdout"]).fine();
     let all = copies.objects()[0]["chain_tokens"].as_u64().unwrap();
     eprintln!(
-        "a chain of 50 continuations: {said} messages, {all} tokens; {tokens} ahead of the last, which has {} with its copies",
+        "a chain of 50 continuations: {sent} messages, {all} tokens; {tokens} ahead of the last, which has {} with its copies",
         total(&last[0])
     );
     assert!(total(&counted[0]) >= all && all > tokens);

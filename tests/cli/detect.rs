@@ -59,12 +59,12 @@ fn unsupported_input_is_described() {
 fn input_of_several_formats_is_ambiguous() {
     let env = Env::new();
     let text = "[{\"role\":\"user\",\"content\":\"a\"}]";
-    let says = "ambiguous format: also matches anthropic";
+    let warning = "ambiguous format: also matches anthropic";
     env.pipe(&["detect"], text)
         .status(0)
-        .says(says)
+        .says(warning)
         .gives("openai-chat\n");
-    env.pipe(&["detect", "--strict"], text).status(65).says(says);
+    env.pipe(&["detect", "--strict"], text).status(65).says(warning);
     let out = env.pipe(&["detect", "--json"], text).status(0).out().to_string();
     assert!(out.contains("\"confidence\":\"ambiguous\""), "{out}");
     assert!(out.contains("\"format\":\"anthropic\""), "{out}");

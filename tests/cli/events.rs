@@ -5,7 +5,7 @@ use crate::env::{BARE, Env, OPENAI};
 
 /// Two exchanges of some length, one line each.
 fn talk() -> String {
-    let said = |role: &str, text: &str| {
+    let message = |role: &str, text: &str| {
         format!(
             "{{\"role\":{role:?},\"content\":\"{text} {}\"}}\n",
             "and so on ".repeat(30)
@@ -14,7 +14,7 @@ fn talk() -> String {
     ["user", "assistant", "user", "assistant"]
         .iter()
         .enumerate()
-        .map(|(nth, role)| said(role, &format!("turn {nth}")))
+        .map(|(nth, role)| message(role, &format!("turn {nth}")))
         .collect()
 }
 

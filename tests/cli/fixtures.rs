@@ -92,7 +92,7 @@ fn cases(root: &Path) -> Vec<(String, PathBuf, Value)> {
 }
 
 /// A message as the program prints it: role, text, time.
-type Told = (String, String, Option<String>);
+type MessageText = (String, String, Option<String>);
 
 fn text(content: &Value) -> String {
     match content {
@@ -136,7 +136,7 @@ fn messages(run: &Run) -> Vec<Value> {
     lines
 }
 
-fn told(run: &Run) -> Vec<Told> {
+fn message_texts(run: &Run) -> Vec<MessageText> {
     let time = |line: &Value| line["timestamp"].as_str().map(str::to_string);
     messages(run)
         .iter()

@@ -118,11 +118,11 @@ fn a_rewritten_file_continues_after_the_common_prefix() {
     env.write("new.jsonl", user("one") + &user("2") + &user("3"));
     std::fs::rename(env.work().join("new.jsonl"), path).unwrap();
     assert_eq!(show.until("  3"), ["", "user", "  2", "", "user", "  3"]);
-    let (status, rest, said) = show.end();
+    let (status, rest, stderr) = show.end();
     assert_eq!((status, rest.len()), (Some(0), 0));
     assert!(
-        said.contains("rewritten; continuing after the first 1 message"),
-        "{said}"
+        stderr.contains("rewritten; continuing after the first 1 message"),
+        "{stderr}"
     );
 }
 
@@ -136,8 +136,8 @@ fn sessions_of_the_store_and_standard_input_are_followed() {
     env.run(&["append", "-q", "trip", "next"]).status(0);
     assert!(!show.until("  next").concat().contains("skipped"));
     env.run(&["remove", "-q", "trip"]).status(0);
-    let (status, _, said) = show.end();
-    assert_eq!(status, Some(74), "{said}");
+    let (status, _, stderr) = show.end();
+    assert_eq!(status, Some(74), "{stderr}");
     let mut piped = Running::start(&env, &["cat", "--follow"]);
     let mut input = piped.child.stdin.take().unwrap();
     input.write_all(user("one").as_bytes()).unwrap();
@@ -205,8 +205,8 @@ fn inputs_that_cannot_be_followed_are_refused() {
     let show = Running::start(&env, &["show", "--follow", "s.jsonl"]);
     show.until("Rain.");
     std::fs::remove_file(env.work().join("s.jsonl")).unwrap();
-    let (status, _, said) = show.end();
-    assert_eq!(status, Some(74), "{said}");
+    let (status, _, stderr) = show.end();
+    assert_eq!(status, Some(74), "{stderr}");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn a_picoclaw_log_is_compacted_in_place() {
 #[test]
 fn undoing_a_gc_is_refused_if_a_later_cut_would_change() {
     let env = Env::new();
-    let said = [
+    let texts = [
         ("x", "user"),
         ("a1", "assistant"),
         ("b", "user"),
@@ -158,7 +158,7 @@ fn undoing_a_gc_is_refused_if_a_later_cut_would_change() {
         ("x", "user"),
         ("a3", "assistant"),
     ];
-    let lines: String = said
+    let lines: String = texts
         .iter()
         .enumerate()
         .map(|(nth, (id, role))| format!("{{\"role\":\"{role}\",\"content\":\"{nth}\",\"id\":\"{id}\"}}\n"))

@@ -18,7 +18,7 @@ fn with_hooks() -> Env {
     env
 }
 
-fn said(env: &Env, kind: &str) -> Vec<serde_json::Value> {
+fn calls(env: &Env, kind: &str) -> Vec<serde_json::Value> {
     match std::fs::read_to_string(env.work().join(format!("{kind}.jsonl"))) {
         Ok(text) => text
             .lines()
@@ -41,14 +41,14 @@ fn an_append_runs_its_hook_with_the_record() {
         append.env(key, "sk-secret");
     }
     env.wait(append).fine();
-    let said = said(&env, "append");
-    assert_eq!(said.len(), 1);
-    assert_eq!(said[0]["schema"], "convo.hook/1");
-    assert_eq!(said[0]["hook"], "append");
-    assert_eq!(said[0]["session"], "trip");
-    assert_eq!(said[0]["at"], "2026-11-20T18:02:03Z");
+    let calls = calls(&env, "append");
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0]["schema"], "convo.hook/1");
+    assert_eq!(calls[0]["hook"], "append");
+    assert_eq!(calls[0]["session"], "trip");
+    assert_eq!(calls[0]["at"], "2026-11-20T18:02:03Z");
     assert_eq!(
-        said[0]["records"][0]["content"],
+        calls[0]["records"][0]["content"],
         "Thanks; $(touch PWNED) `touch PWNED`"
     );
     let environment = env.read("append.env");
@@ -71,8 +71,8 @@ fn a_stream_runs_hooks_for_each_session() {
     let env = with_hooks();
     let stream = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n";
     env.pipe(&["append", "-q", "trip", "--stream"], stream).fine();
-    let records = |said: &serde_json::Value| said["records"].as_array().unwrap().len();
-    let all = said(&env, "append");
+    let records = |call: &serde_json::Value| call["records"].as_array().unwrap().len();
+    let all = calls(&env, "append");
     assert_eq!(all.iter().map(records).sum::<usize>(), 2);
     std::fs::remove_file(env.work().join("append.jsonl")).unwrap();
     env.pipe(
@@ -80,11 +80,11 @@ fn a_stream_runs_hooks_for_each_session() {
         format!("{stream}{stream}"),
     )
     .fine();
-    let all = said(&env, "append");
+    let all = calls(&env, "append");
     assert_eq!(all.iter().map(records).sum::<usize>(), 4);
     let of = |id: &str| {
         all.iter()
-            .filter(|said| said["session"] == id)
+            .filter(|call| call["session"] == id)
             .map(records)
             .sum::<usize>()
     };
@@ -105,13 +105,13 @@ fn compactions_summaries_and_health() {
             .fine();
     }
     env.run(&["compact", "-q", "trip", "--keep-last", "1"]).fine();
-    assert_eq!(said(&env, "compact").len(), 1);
-    assert_eq!(said(&env, "compact")[0]["records"][0]["type"], "compact");
+    assert_eq!(calls(&env, "compact").len(), 1);
+    assert_eq!(calls(&env, "compact")[0]["records"][0]["type"], "compact");
     env.run(&["restore", "-q", "trip"]).fine();
-    assert_eq!(said(&env, "health").len(), 0);
+    assert_eq!(calls(&env, "health").len(), 0);
     let summarize = |with: &str| env.run(&["summarize", "-q", "trip", "--keep-last", "1", "--with", with]);
     summarize("cmd:cat >/dev/null; exit 3").status(69);
-    let health = said(&env, "health");
+    let health = calls(&env, "health");
     assert_eq!(health.len(), 1, "{health:?}");
     assert_eq!(
         (&health[0]["from"], &health[0]["to"]),
@@ -122,11 +122,11 @@ fn compactions_summaries_and_health() {
         health[0]["why"].as_str().unwrap().contains("status 3"),
         "{health:?}"
     );
-    assert!(said(&env, "summarize").is_empty());
+    assert!(calls(&env, "summarize").is_empty());
     env.run(&["summarize", "-q", "trip", "--keep-last", "1", "--with", "extract"])
         .status(0);
-    assert_eq!(said(&env, "summarize").len(), 1);
-    let health = said(&env, "health");
+    assert_eq!(calls(&env, "summarize").len(), 1);
+    let health = calls(&env, "health");
     assert_eq!(health.len(), 2, "{health:?}");
     assert_eq!(
         (&health[1]["from"], &health[1]["to"]),
@@ -178,7 +178,7 @@ fn filters_and_changes_by_a_hook_run_no_hooks() {
     env.pipe(&["compact", "--keep-last", "1"], CHAT).status(0);
     env.run(&["append", "trip", "more", "--stdout"]).fine();
     env.run(&["append", "trip", "more", "--dry-run"]).status(0);
-    assert!(said(&env, "append").is_empty() && said(&env, "compact").is_empty());
+    assert!(calls(&env, "append").is_empty() && calls(&env, "compact").is_empty());
     config(
         &env,
         "[hooks]\nappend = \"echo x >> runs; \\\"$CONVO\\\" append \\\"$CONVO_SESSION\\\" 'from the hook'\"\n",

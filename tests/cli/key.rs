@@ -123,19 +123,19 @@ fn printed_keys_give_the_same_key_again() {
             .fine()
             .gives(format!("{key}\n"));
         if form == "convo" {
-            let said = env.run(&["key", "--parse", &key]).fine().objects();
-            assert_eq!(said[0], answer.objects()[0]["scope"]);
+            let parsed = env.run(&["key", "--parse", &key]).fine().objects();
+            assert_eq!(parsed[0], answer.objects()[0]["scope"]);
         }
     }
     let owner = env
         .run(&["key", "--tenant", "a:b", "--user", "c", "--session", "d"])
         .fine();
-    let said = env.run(&["key", "--parse", owner.out().trim_end()]).fine();
+    let parsed = env.run(&["key", "--parse", owner.out().trim_end()]).fine();
     assert_eq!(
-        said.objects()[0],
+        parsed.objects()[0],
         json!({"tenant": "a:b", "user": "c", "session": "d"})
     );
-    env.pipe(&["key"], said.out()).fine().gives(owner.out());
+    env.pipe(&["key"], parsed.out()).fine().gives(owner.out());
     env.run(&["key", "--parse", "agent:main:x"])
         .fine()
         .gives("{\"agent_id\":\"main\",\"rest\":\"x\"}\n");

@@ -49,7 +49,7 @@ fn lines(count: usize, mut line: impl FnMut(usize) -> String) -> String {
     all
 }
 
-fn said(id: &str) -> String {
+fn message(id: &str) -> String {
     format!(r#"{{"role":"user","content":"x","id":"{id}"}}"#)
 }
 
@@ -170,7 +170,7 @@ fn claimed(count: usize, parent: impl Fn(usize) -> String) -> Env {
         let (id, parent) = (format!("c{nth}"), parent(nth));
         let log = format!(
             "{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\",\"continued_from\":\"{parent}\"}}\n{}\n",
-            said("m")
+            message("m")
         );
         std::fs::write(env.log(&id), log).unwrap();
         std::fs::set_permissions(env.log(&id), Permissions::from_mode(0o600)).unwrap();
@@ -182,12 +182,12 @@ fn claimed(count: usize, parent: impl Fn(usize) -> String) -> Env {
 fn compactions_with_an_insert_each() {
     is_linear(100, |size| {
         lines(size + 1, |nth| match nth {
-            0 => said("m"),
+            0 => message("m"),
             nth => compact(
                 nth,
                 &format!(
                     r#""insert":[{{"before":"m","message":{}}}]"#,
-                    said(&format!("i{nth}"))
+                    message(&format!("i{nth}"))
                 ),
             ),
         })
@@ -198,7 +198,7 @@ fn compactions_with_an_insert_each() {
 fn inserts_before_inserts_and_cuts_between_them() {
     is_linear(100, |size| {
         lines(2 * size + 1, |nth| match (nth, nth % 2) {
-            (0, _) => said("i0"),
+            (0, _) => message("i0"),
             (_, 1) => compact(
                 nth,
                 &format!(
@@ -216,7 +216,7 @@ fn inserts_before_inserts_and_cuts_between_them() {
 fn compactions_that_edit_one_message() {
     is_linear(100, |size| {
         lines(size + 1, |nth| match nth {
-            0 => said("m"),
+            0 => message("m"),
             nth => compact(nth, &format!(r#""edit":[{{"id":"m","k{nth}":{nth}}}]"#)),
         })
     });
@@ -227,7 +227,7 @@ fn one_edit_of_many_members() {
     is_linear(600, |size| {
         let edit = joined(size, |nth| format!(r#""k{nth}":{nth}"#));
         lines(2, |nth| match nth {
-            0 => said("m"),
+            0 => message("m"),
             nth => compact(nth, &format!(r#""edit":[{{"id":"m",{edit}}}]"#)),
         })
     });
@@ -274,7 +274,7 @@ fn calls_in_one_message() {
 fn events_that_set_members() {
     is_linear(250, |size| {
         lines(size + 1, |nth| match nth {
-            0 => said("m"),
+            0 => message("m"),
             nth => format!(r#"{{"type":"meta","id":"e{nth}","set":{{"k{nth}":{nth}}}}}"#),
         })
     });
@@ -297,7 +297,7 @@ fn ranges_of_one_compaction() {
         let range = format!(r#"["m0","m{}"]"#, size - 1);
         lines(size + 1, |nth| match nth == size {
             true => compact(nth, &format!(r#""drop":[{}]"#, joined(size, |_| range.clone()))),
-            false => said(&format!("m{nth}")),
+            false => message(&format!("m{nth}")),
         })
     });
 }
@@ -306,7 +306,7 @@ fn ranges_of_one_compaction() {
 fn links_and_cuts() {
     is_linear(150, |size| {
         lines(3 * size, |nth| match nth % 3 {
-            0 => said(&format!("m{nth}")),
+            0 => message(&format!("m{nth}")),
             1 => format!(r#"{{"type":"truncate","id":"t{nth}","before":"m{}"}}"#, nth - 1),
             _ => format!(r#"{{"type":"link","id":"l{nth}","continued_to":"x{nth}"}}"#),
         })
@@ -319,7 +319,7 @@ fn damage_blank_lines_and_deep_values() {
         let deep = "[".repeat(20 * size) + &"]".repeat(20 * size);
         let digits = "9".repeat(20 * size);
         let all = lines(8 * size, |nth| match nth % 8 {
-            0 => said(&format!("m{nth}")),
+            0 => message(&format!("m{nth}")),
             1 => r#"{"role":"us"#.to_string(),
             2 => r#"{"type":"novelty","id":"e1"}"#.to_string(),
             3 => r#"{"role":"user","content":"a","content":"b","role":"tool"}"#.to_string(),
@@ -347,7 +347,7 @@ fn unusual_lines() {
     ];
     is_linear(100, |size| {
         let many: String = shapes.iter().map(|shape| shape.repeat(size)).collect();
-        lines(1, |_| said("m")) + &many
+        lines(1, |_| message("m")) + &many
     });
 }
 
@@ -374,7 +374,7 @@ fn parts_in_a_directory() {
         let session = |nth| {
             format!(
                 "{{\"type\":\"session\",\"version\":1,\"id\":\"s{nth}\"}}\n{}\n",
-                said("m")
+                message("m")
             )
         };
         (0..count).map(session).collect()

@@ -115,27 +115,27 @@ fn every_parameter_is_an_option_of_the_command() {
 fn values_are_never_options_and_never_files() {
     let env = Env::with_chat();
     env.write("other.jsonl", CHAT);
-    let (said, is_error) = one(&env, &[], "show", json!({"session": "--help"}));
-    assert!(is_error && said.contains("no such session"), "{said}");
-    let (said, is_error) = one(&env, &[], "search", json!({"pattern": "--help"}));
-    assert_eq!((said.as_str(), is_error), ("nothing found", false));
-    let (said, is_error) = one(&env, &[], "list", json!({"project": "--json"}));
-    assert_eq!((said.as_str(), is_error), ("nothing found", false));
+    let (answer, is_error) = one(&env, &[], "show", json!({"session": "--help"}));
+    assert!(is_error && answer.contains("no such session"), "{answer}");
+    let (answer, is_error) = one(&env, &[], "search", json!({"pattern": "--help"}));
+    assert_eq!((answer.as_str(), is_error), ("nothing found", false));
+    let (answer, is_error) = one(&env, &[], "list", json!({"project": "--json"}));
+    assert_eq!((answer.as_str(), is_error), ("nothing found", false));
     for file in ["other.jsonl", "./other.jsonl", "."] {
         for (tool, values) in [
             ("show", json!({"session": file})),
             ("count", json!({"session": file})),
             ("search", json!({"pattern": "Paris", "sessions": ["trip", file]})),
         ] {
-            let (said, is_error) = one(&env, &[], tool, values);
+            let (answer, is_error) = one(&env, &[], tool, values);
             assert!(
-                is_error && said.contains("files are not read"),
-                "{tool} {file}: {said}"
+                is_error && answer.contains("files are not read"),
+                "{tool} {file}: {answer}"
             );
         }
     }
-    let (said, is_error) = one(&env, &["--files"], "show", json!({"session": "other.jsonl"}));
-    assert!(!is_error && said.contains("Weather in Paris?"), "{said}");
+    let (answer, is_error) = one(&env, &["--files"], "show", json!({"session": "other.jsonl"}));
+    assert!(!is_error && answer.contains("Weather in Paris?"), "{answer}");
 }
 
 #[test]
@@ -191,15 +191,15 @@ fn bad_calls_are_answered_and_the_server_runs_on() {
 #[test]
 fn errors_of_the_command_are_results() {
     let env = Env::with_chat();
-    let (said, is_error) = one(&env, &[], "show", json!({"session": "nobody"}));
+    let (answer, is_error) = one(&env, &[], "show", json!({"session": "nobody"}));
     assert!(
-        is_error && said.starts_with("convo: nobody: no such session"),
-        "{said}"
+        is_error && answer.starts_with("convo: nobody: no such session"),
+        "{answer}"
     );
-    let (said, is_error) = one(&env, &[], "count", json!({"session": "trip", "by": "color"}));
-    assert!(is_error && said.contains("invalid value 'color'"), "{said}");
-    let (said, is_error) = one(&env, &[], "search", json!({"pattern": "(", "regex": true}));
-    assert!(is_error, "{said}");
+    let (answer, is_error) = one(&env, &[], "count", json!({"session": "trip", "by": "color"}));
+    assert!(is_error && answer.contains("invalid value 'color'"), "{answer}");
+    let (answer, is_error) = one(&env, &[], "search", json!({"pattern": "(", "regex": true}));
+    assert!(is_error, "{answer}");
 }
 
 #[test]

@@ -50,17 +50,17 @@ fn sources() -> Vec<(&'static str, String, String)> {
             r#"{{"sessionId":"eae05d18-0d74-4354-814e-0227a736ad82","projectHash":"ab","startTime":"2026-06-01T22:37:47.469Z","lastUpdated":"2026-06-01T22:3{updated}:57.757Z","messages":[{messages}]}}"#
         )
     };
-    let said = |id: u32, kind: &str, text: &str| {
+    let message = |id: u32, kind: &str, text: &str| {
         format!(
             r#"{{"id":"825ca01b-3709-47ad-9c11-00000000000{id}","timestamp":"2026-06-01T22:37:5{id}.000Z","type":"{kind}","content":"{text}"}}"#
         )
     };
-    let questions = [said(1, "user", "one"), said(2, "gemini", "two")].join(",");
-    let partial = [said(1, "user", "one"), said(2, "gemini", "two and")].join(",");
+    let questions = [message(1, "user", "one"), message(2, "gemini", "two")].join(",");
+    let partial = [message(1, "user", "one"), message(2, "gemini", "two and")].join(",");
     let whole = [
-        said(1, "user", "one"),
-        said(2, "gemini", "two and more"),
-        said(3, "user", "three"),
+        message(1, "user", "one"),
+        message(2, "gemini", "two and more"),
+        message(3, "user", "three"),
     ]
     .join(",");
     let code = [
@@ -81,7 +81,7 @@ fn sources() -> Vec<(&'static str, String, String)> {
         (
             "gemini.json",
             gemini(&questions, 8),
-            gemini(&format!("{questions},{}", said(3, "user", "three")), 9),
+            gemini(&format!("{questions},{}", message(3, "user", "three")), 9),
         ),
         ("partial.json", gemini(&partial, 8), gemini(&whole, 9)),
         ("claude.jsonl", code[..2].concat(), code.concat()),

@@ -270,11 +270,11 @@ fn a_summary_remains_after_new_messages() {
         (&event["content"], &event["here"], &event["by"]),
         (&"They met.".into(), &true.into(), &"x".into())
     );
-    let said = lines
+    let texts = lines
         .iter()
         .filter(|line| line["role"] == "user")
         .map(|line| &line["content"]);
-    assert_eq!(said.collect::<Vec<_>>(), ["And tomorrow?", "Snow?"]);
+    assert_eq!(texts.collect::<Vec<_>>(), ["And tomorrow?", "Snow?"]);
 }
 
 #[test]

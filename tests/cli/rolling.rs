@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Turns until the log is long enough for checkpoints, and a few that use them.
 const TURNS: usize = 34;
 
-fn said(turn: usize) -> (String, String) {
+fn exchange(turn: usize) -> (String, String) {
     let words = "the sorter on line seven stopped beside gate ".repeat(26);
     let rule = match turn % 9 {
         2 => " From now on, always name the gate.",
@@ -46,7 +46,7 @@ fn roll(memory: &[&str], each: &[&[&str]]) -> [Env; 2] {
     both(&places, &[&["new", "--id", "chat"], memory].concat());
     let mut used = 0;
     for turn in 0..TURNS {
-        let (user, model) = said(turn);
+        let (user, model) = exchange(turn);
         both(&places, &["append", "chat", "-r", "user", &user]);
         for arguments in each {
             both(&places, arguments).fine();
@@ -113,7 +113,7 @@ fn hidden_messages_are_not_read_and_read_ones_are_checked() {
     let summarize = ["summarize", "chat", "-q", "--when", "tokens>=2500"];
     let [env, _] = roll(&[], &[&summarize]);
     env.run(&["summarize", "chat", "-q", "--keep-last", "1"]).fine();
-    env.run(&["append", "chat", &said(50).0.repeat(25)]).fine();
+    env.run(&["append", "chat", &exchange(50).0.repeat(25)]).fine();
     env.run(&summarize).fine();
     let context = env.run(&["context", "chat"]).fine();
     let log = std::fs::read(env.log("chat")).unwrap();

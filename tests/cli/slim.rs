@@ -21,7 +21,7 @@ fn line(kind: &str, uuid: &str, parent: Option<&str>, more: Value) -> String {
     format!("{line}\n")
 }
 
-fn said(role: &str, uuid: &str, parent: Option<&str>, content: Value) -> String {
+fn message(role: &str, uuid: &str, parent: Option<&str>, content: Value) -> String {
     line(
         role,
         uuid,
@@ -46,15 +46,15 @@ fn grown() -> Vec<String> {
         json!({"toolUseResult": {"stdout": "y".repeat(500)}, "message": {"role": "user", "content": result}});
     vec![
         tick("p0", None),
-        said("user", "u1", Some("p0"), json!("List the files.")),
+        message("user", "u1", Some("p0"), json!("List the files.")),
         json!({"type": "queue-operation", "operation": "enqueue", "sessionId": FIRST}).to_string() + "\n",
-        said("assistant", "a1", Some("u1"), call),
+        message("assistant", "a1", Some("u1"), call),
         tick("p1", Some("a1")),
         tick("p2", Some("p1")),
         line("user", "r1", Some("p2"), shown),
         tick("p3", Some("r1")),
-        said("assistant", "a2", Some("r1"), json!("There is  a.rs.")),
-        said("assistant", "a2", Some("r1"), json!("There is  a.rs.")),
+        message("assistant", "a2", Some("r1"), json!("There is  a.rs.")),
+        message("assistant", "a2", Some("r1"), json!("There is  a.rs.")),
         json!({"type": "file-history-snapshot", "messageId": "u1", "snapshot": {}}).to_string() + "\n",
         json!({"type": "summary", "summary": "Files", "leafUuid": "p3"}).to_string() + "\n",
     ]
@@ -113,10 +113,10 @@ fn unusual_chains_are_kept() {
     let text = [
         line("progress", "p1", Some("p2"), json!({})),
         line("progress", "p2", Some("p1"), json!({})),
-        said("user", "u1", Some("p1"), json!("One")),
+        message("user", "u1", Some("p1"), json!("One")),
         line("progress", "p3", Some("nowhere"), json!({})),
-        said("assistant", "a1", Some("p3"), json!("Two")),
-        said("assistant", "a1", Some("p3"), json!("Three")),
+        message("assistant", "a1", Some("p3"), json!("Two")),
+        message("assistant", "a1", Some("p3"), json!("Three")),
         "{\"type\":\"progress\",\"uuid\"".to_string(),
     ]
     .concat();
@@ -433,7 +433,7 @@ fn images_are_files_before_the_session_is_rewritten() {
     };
     let mut lines = grown();
     let last = "5d1f0a4e-0000-4000-8000-00000000ffff";
-    lines.push(said(
+    lines.push(message(
         "user",
         last,
         None,
@@ -586,14 +586,14 @@ fn a_lock_of_codex_marks_a_session() {
     let text = codex(&[meta, event]);
     let path = put(&env, name, &text, 3);
     let lock = put(&env, format!(".codex/thread-writer-locks/{FIRST}.lock"), "", 3);
-    let held = std::fs::File::open(&lock).unwrap();
-    held.lock().unwrap();
+    let lock_file = std::fs::File::open(&lock).unwrap();
+    lock_file.lock().unwrap();
     let run = env
         .run(&["slim", "-i", "--force", path.to_str().unwrap()])
         .status(75);
     assert!(run.stderr.contains("a lock that its program holds"), "{run}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
-    drop(held);
+    drop(lock_file);
     assert_eq!(env.run(&["slim", "-i", path.to_str().unwrap()]).status, 0);
     assert!(std::fs::read_to_string(&path).unwrap().len() < text.len());
 }

@@ -10,7 +10,7 @@ fn lines(numbers: impl IntoIterator<Item = usize>) -> String {
 }
 
 /// The message lines of these sessions, without headers, links and copies.
-fn said(stream: &str) -> String {
+fn message_lines(stream: &str) -> String {
     let own = |line: &&str| line.starts_with("{\"role\"") && !line.contains("copied_from");
     stream.split_inclusive('\n').filter(own).collect()
 }
@@ -20,7 +20,7 @@ fn a_stream_is_split_into_several_sessions() {
     let env = Env::new();
     let run = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
     snapshot!("split_stream", run.out());
-    assert_eq!(said(run.out()), lines(1..8));
+    assert_eq!(message_lines(run.out()), lines(1..8));
     // Equal input gives equal output, whatever the clock and the seed.
     env.pipe(&["split", "--every-turns", "1"], CHAT)
         .fine()
@@ -67,7 +67,7 @@ fn every_split_option_ends_a_part() {
 fn an_unreachable_limit_is_reported() {
     let env = Env::new();
     let run = env.pipe(&["split", "--max-messages", "4"], CHAT).status(1);
-    assert_eq!(said(run.out()), lines(1..8));
+    assert_eq!(message_lines(run.out()), lines(1..8));
     run.says("convo: -: trip.1: exchange of 5 messages exceeds the limit; not divided\n");
     env.pipe(&["split", "--max-messages", "1"], CHAT)
         .status(2)
@@ -194,13 +194,13 @@ fn joining_the_parts_restores_the_session() {
     let env = Env::with_chat();
     let pieces = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
     let whole = env.pipe(&["join", "--id", "trip"], &pieces.stdout).status(0);
-    assert_eq!(said(whole.out()), lines(1..8));
+    assert_eq!(message_lines(whole.out()), lines(1..8));
     let header = &whole.objects()[0];
     assert_eq!(header["title"], "Trip");
     env.run(&["split", "trip", "--every-turns", "1", "-q"]).status(0);
     let run = env.run(&["join", "trip.2", "-q"]).status(0);
     let again = env.run(&["cat", run.out().trim_end()]).fine();
-    assert_eq!(said(again.out()), lines(1..8));
+    assert_eq!(message_lines(again.out()), lines(1..8));
     let tree = env.run(&["list", "--tree"]).fine();
     assert!(
         tree.out().contains("  trip.1\t") && tree.out().contains("  trip.2\t"),

@@ -82,7 +82,7 @@ struct Run<'e> {
     dice: Dice,
     /// The expected content of each session.
     known: [Session; 3],
-    said: u64,
+    count: u64,
 }
 
 const NAMES: [&str; 3] = ["one", "agent_main_x", "three"];
@@ -104,8 +104,8 @@ impl Run<'_> {
     fn exchange(&mut self, nth: usize) {
         let long = "and a long story ".repeat(self.dice.below(30) as usize);
         for role in ["user", "assistant"] {
-            self.said += 1;
-            let text = format!("{role} says {} <&> {long}", self.said)
+            self.count += 1;
+            let text = format!("{role} says {} <&> {long}", self.count)
                 .trim_end()
                 .to_string();
             self.verb(nth, &["append", "-i", "-r", role, &text]);
@@ -212,7 +212,7 @@ fn a_directory_is_maintained() {
         env: &env,
         dice: Dice(0x9E37_79B9_7F4A_7C15),
         known: Default::default(),
-        said: 0,
+        count: 0,
     };
     let mut done = std::collections::BTreeMap::<&str, u64>::new();
     for operation in 0..operations {
@@ -250,10 +250,10 @@ fn a_directory_is_maintained() {
         all += &fs::read_to_string(run.folder().join(format!(".convo/archive/{name}.jsonl")))
             .unwrap_or_default();
     }
-    for nth in 1..=run.said {
-        assert!(all.contains(&format!("says {nth} ")), "{nth} of {}", run.said);
+    for nth in 1..=run.count {
+        assert!(all.contains(&format!("says {nth} ")), "{nth} of {}", run.count);
     }
     let left = fs::read_dir(run.folder()).unwrap().count();
     assert_eq!(left, 6 + usize::from(run.folder().join(".convo").exists()));
-    eprintln!("{operations} operations, {} messages: {done:?}", run.said);
+    eprintln!("{operations} operations, {} messages: {done:?}", run.count);
 }

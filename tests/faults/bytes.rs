@@ -25,7 +25,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     let flips: Vec<Damaged> = (0..log.len() * 8).map(|bit| flip(&log, bit)).collect();
     let others = [torn(&log), moved(&log)].concat();
     let batches: Vec<&[Damaged]> = flips.chunks(BATCH).chain(others.chunks(BATCH)).collect();
-    in_parallel(&batches, |batch| told(batch, tally));
+    in_parallel(&batches, |batch| check_batch(batch, tally));
     let most = if faults.long { flips.len() } else { 150 };
     let some = spread(
         &flips.iter().chain(&others).collect::<Vec<_>>(),
@@ -112,7 +112,7 @@ fn moved(log: &[u8]) -> Vec<Damaged> {
 }
 
 /// Reads a batch of damaged logs and compares the reports.
-fn told(batch: &[Damaged], tally: &Tally) {
+fn check_batch(batch: &[Damaged], tally: &Tally) {
     let place = Place::new();
     let names: Vec<String> = (0..batch.len()).map(|nth| format!("damaged{nth}")).collect();
     for (name, damaged) in names.iter().zip(batch) {

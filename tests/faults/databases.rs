@@ -27,14 +27,14 @@ fn sessions(place: &Place, more: &str) {
         INSERT INTO session VALUES ('ses_one', 'p', 'x', '/src/api', 'One', '1', 1000, 1000),
           ('ses_two', 'p', 'y', '/src/api/web', 'Two', '1', 1000, 1000);";
     let texts = [
-        said("ses_one", 1, "Where is the lease?"),
-        said("ses_two", 1, "And the tide?"),
+        message("ses_one", 1, "Where is the lease?"),
+        message("ses_two", 1, "And the tide?"),
     ];
     build(place, PATH, &[tables, &texts[0], &texts[1], more].concat());
 }
 
 /// Statements that add a message.
-fn said(session: &str, nth: u32, text: &str) -> String {
+fn message(session: &str, nth: u32, text: &str) -> String {
     format!(
         r#"INSERT INTO message VALUES ('msg_{session}_{nth}', '{session}', {nth}, '{{"role":"user","time":{{"created":{nth}}}}}');
         INSERT INTO part VALUES ('prt_{session}_{nth}', 'msg_{session}_{nth}', '{session}', '{{"type":"text","text":"{text}"}}');"#
@@ -71,7 +71,7 @@ pub const DATABASES: &[Operation] = &[
             sessions(place, "");
             archives(place);
             let later = "UPDATE session SET time_updated = 2000 WHERE id = 'ses_one';";
-            sessions(place, &[later, &said("ses_one", 2, "More.")].concat());
+            sessions(place, &[later, &message("ses_one", 2, "More.")].concat());
         },
         arguments: &["archive", "--to", "kept"],
         session: None,

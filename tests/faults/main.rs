@@ -130,7 +130,7 @@ fn main() -> ExitCode {
         }
     }
     drop(faults);
-    match report::told(&rows, began.elapsed().as_secs_f64()) {
+    match report::print(&rows, began.elapsed().as_secs_f64()) {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }

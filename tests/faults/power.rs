@@ -38,8 +38,8 @@ pub fn run(faults: &Faults, tally: &Tally) {
         let changes = calls.iter().filter(|call| changes(call)).count().max(1);
         for (nth, call) in calls.iter().enumerate() {
             let changed = disk.replay(call);
-            let tells = call.text.starts_with("write(1,") || call.text.starts_with("write(2,");
-            let acknowledges = !acknowledged && (tells || call.name == "exit_group");
+            let is_output = call.text.starts_with("write(1,") || call.text.starts_with("write(2,");
+            let acknowledges = !acknowledged && (is_output || call.name == "exit_group");
             acknowledged |= acknowledges;
             if !changed && !acknowledges && nth > 0 {
                 continue;
@@ -90,8 +90,8 @@ pub fn after_a_kill(faults: &Faults, tally: &Tally) {
         replay(disk, &calls);
         let done = place.state().files == golden.new.files;
         // A report without rows acknowledges nothing.
-        let tells = operation.between != Between::Each || !outcome.stdout.is_empty();
-        if outcome.status != operation.status || !done || !tells {
+        let has_report = operation.between != Between::Each || !outcome.stdout.is_empty();
+        if outcome.status != operation.status || !done || !has_report {
             return;
         }
         for mut luck in luck {
@@ -194,8 +194,8 @@ fn changes(call: &Call) -> bool {
         "mkdirat",
         "mkdir",
     ];
-    let tells = call.text.starts_with("write(1,") || call.text.starts_with("write(2,");
-    CHANGING.contains(&call.name.as_str()) && !tells
+    let is_output = call.text.starts_with("write(1,") || call.text.starts_with("write(2,");
+    CHANGING.contains(&call.name.as_str()) && !is_output
 }
 
 fn materialised(files: &Files) -> Place {

@@ -131,20 +131,20 @@ pub fn file(place: &Place) {
 /// Two diverged copies of a file and of the stored session.
 pub fn copies(place: &Place) {
     file(place);
-    let said = |id: &str| format!("{{\"role\":\"user\",\"content\":\"{id}\",\"id\":\"{id}\"}}\n");
+    let message = |id: &str| format!("{{\"role\":\"user\",\"content\":\"{id}\",\"id\":\"{id}\"}}\n");
     for (name, ids) in [("ours", ["o1", "o2"]), ("theirs", ["t1", "t2"])] {
         place.write(
             &format!("work/{name}.jsonl"),
-            NATIVE.to_string() + &said(ids[0]) + &said(ids[1]),
+            NATIVE.to_string() + &message(ids[0]) + &message(ids[1]),
         );
     }
     let log = std::fs::read_to_string(place.log("chat")).expect("the log is there");
     let mut lines: Vec<&str> = log.lines().collect();
     let last = lines.pop().expect("it has lines");
-    place.write("work/short.jsonl", lines.join("\n") + "\n" + &said("b1"));
+    place.write("work/short.jsonl", lines.join("\n") + "\n" + &message("b1"));
     place.write(
         "work/longer.jsonl",
-        lines.join("\n") + "\n" + last + "\n" + &said("l1"),
+        lines.join("\n") + "\n" + last + "\n" + &message("l1"),
     );
 }
 

@@ -48,7 +48,7 @@ impl Tally {
 pub type Row = (&'static str, Tally, f64);
 
 /// Prints the table, skipped parts and findings; returns whether there are no findings.
-pub fn told(rows: &[Row], seconds: f64) -> bool {
+pub fn print(rows: &[Row], seconds: f64) -> bool {
     let mut all = Vec::new();
     let mut notes = Vec::new();
     for (name, tally, _) in rows {

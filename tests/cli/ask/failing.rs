@@ -1,6 +1,6 @@
 //! Checks that a failed `ask` leaves the session unchanged, byte for byte.
 
-use super::{ask, said};
+use super::{ask, messages};
 use crate::env::{CHAT, Env};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -115,7 +115,7 @@ fn output_that_cannot_be_written_is_reported() {
     let line = "convo ask trip hi --with 'cmd:echo Yes.' > /dev/full";
     env.shell(line).status(76).says("standard output");
     // The messages are stored, so the caller must check before repeating.
-    assert_eq!(said(&env).len(), 9);
+    assert_eq!(messages(&env).len(), 9);
     env.run(&["ask", "nobody", "hi", "--with", "cmd:touch asked"])
         .status(66);
     assert!(!env.work().join("asked").exists());

@@ -1,7 +1,7 @@
 //! Tests changes by other processes while a reply is generated.
 
 use super::failing::await_file;
-use super::{ask, said};
+use super::{ask, messages};
 use crate::env::{CHAT, Env, Run};
 use std::process::Stdio;
 
@@ -29,7 +29,7 @@ fn concurrently_added_lines_come_before_the_question() {
     });
     run.status(0).gives("Yes.\n").says("2 lines were appended while");
     assert_eq!(
-        said(&env)[7..],
+        messages(&env)[7..],
         [
             "user: By the way.",
             "user: It rains.",
@@ -50,7 +50,7 @@ fn strict_refuses_concurrent_appends() {
         .gives("")
         .says("--strict")
         .says("nothing was stored");
-    assert_eq!(said(&env)[7..], ["user: By the way."]);
+    assert_eq!(messages(&env)[7..], ["user: By the way."]);
     let env = Env::with_chat();
     while_it_thinks(&env, &["ask", "trip", "Sunday?", "--strict"], || {}).fine();
 }
@@ -63,7 +63,7 @@ fn an_exchange_after_a_conflicting_append_is_not_stored() {
         env.pipe(&["append", "-q", "trip", "--stream"], call).fine();
     });
     run.status(75).gives("").says("the last message calls");
-    assert_eq!(said(&env).len(), 8);
+    assert_eq!(messages(&env).len(), 8);
     // A removed session is not created again.
     let env = Env::with_chat();
     let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
@@ -110,7 +110,7 @@ fn concurrent_questions_and_appends_lose_nothing() {
     let appends = "for nth in 1 2 3 4 5 6 7 8 9; do convo append trip \"$nth\"; done";
     env.shell(&format!("{}{appends}; wait", lines.collect::<String>()))
         .status(0);
-    let all = said(&env);
+    let all = messages(&env);
     assert_eq!(all.len(), 7 + 2 * requested + 9);
     for nth in 0..requested {
         let at = all
@@ -151,7 +151,7 @@ fn writes_of_another_program_are_not_lost() {
         .write_all(b"{\"role\":\"user\",\"content\":\"by hand\"}\n")
         .unwrap();
     assert_eq!(
-        said(&env)[7..],
+        messages(&env)[7..],
         ["user: Sunday?", "assistant: Yes.", "user: by hand"]
     );
 }

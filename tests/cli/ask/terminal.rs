@@ -1,6 +1,6 @@
 //! Tests that a terminal shows a reply as it arrives.
 
-use super::said;
+use super::messages;
 use crate::env::Env;
 
 #[test]
@@ -11,7 +11,7 @@ fn parts_are_shown_on_arrival_and_the_reply_once() {
     env.write("line", line);
     let run = env.terminal((80, 50), "convo ask trip hi --with \"cmd:$(cat line)\"");
     assert_eq!((run.status, run.out()), (0, "Sun\u{241b}[2Jny.\n"), "{run}");
-    assert_eq!(said(&env)[8], "assistant: Sunny.");
+    assert_eq!(messages(&env)[8], "assistant: Sunny.");
     // Plain text too, without splitting characters; unshown text is printed at the end.
     let run = env.terminal(
         (80, 50),
@@ -36,5 +36,5 @@ fn a_failed_reply_is_not_stored_after_display() {
         run.out().starts_with("Su\n") && run.out().contains("nothing was stored"),
         "{run}"
     );
-    assert_eq!(said(&env).len(), 7);
+    assert_eq!(messages(&env).len(), 7);
 }

@@ -47,16 +47,16 @@ fn a_file_is_changed_in_place() {
     let grown = env.read("talk.yaml");
     assert_eq!(grown, format!("{FILE}- role: user\n  content: \"And: now?\"\n"));
     // Covered messages move to the compressed ones with their original bytes.
-    let said = format!(
+    let text = format!(
         "content: '{}'",
         "motor crate divert hopper late count reject ".repeat(40)
     );
-    let long = grown.replace("content: three", &said);
+    let long = grown.replace("content: three", &text);
     env.write("talk.yaml", &long);
     env.run(&["summarize", "-q", "--keep-last", "1", "-i", "talk.yaml"])
         .fine();
     let summed = env.read("talk.yaml");
-    let moved = format!("- role: assistant\n  {said}\nmessages:\n- role: system\n");
+    let moved = format!("- role: assistant\n  {text}\nmessages:\n- role: system\n");
     assert!(summed.contains(&moved), "{summed}");
     assert!(
         summed.ends_with("- role: user\n  content: \"And: now?\"\n"),
@@ -67,7 +67,7 @@ fn a_file_is_changed_in_place() {
     let back = env.read("talk.yaml");
     let live =
         "model: openai:gpt-4o\nsave_session: true\nmessages:\n- role: user\n  content: first question\n";
-    assert!(back.starts_with(live) && back.contains(&said), "{back}");
+    assert!(back.starts_with(live) && back.contains(&text), "{back}");
     env.write("talk.yaml", FILE);
     env.run(&["truncate", "-q", "--keep-last", "0", "-i", "talk.yaml"])
         .fine();
@@ -124,15 +124,15 @@ fn damage_is_reported_with_its_line() {
 #[test]
 fn a_model_is_written_only_if_aichat_accepts_it() {
     let env = Env::new();
-    let said = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\",\"model\":\"gpt-4o\"}\n";
-    let built = env.pipe(&["cat", "--to", "aichat"], said).status(0);
+    let chat = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\",\"model\":\"gpt-4o\"}\n";
+    let built = env.pipe(&["cat", "--to", "aichat"], chat).status(0);
     assert!(built.out().starts_with("messages:\n"), "{built}");
     let built = built.says("--model CLIENT:MODEL");
     env.write("bare.yaml", built.out());
     env.run(&["detect", "bare.yaml"]).fine().gives("aichat\n");
     env.run(&["count", "bare.yaml"]).fine();
     let model = ["cat", "-q", "--to", "aichat", "--model", "openai:gpt-4o"];
-    let built = env.pipe(&model, said).status(0);
+    let built = env.pipe(&model, chat).status(0);
     assert!(
         built.out().starts_with("model: openai:gpt-4o\nmessages:\n"),
         "{built}"
@@ -146,16 +146,16 @@ fn a_model_is_written_only_if_aichat_accepts_it() {
         again.out().starts_with("model: claude:x\nsave_session: true\n"),
         "{again}"
     );
-    env.pipe(&["cat", "--to", "aichat", "--model", "gpt-4o"], said)
+    env.pipe(&["cat", "--to", "aichat", "--model", "gpt-4o"], chat)
         .status(2)
         .says("--model: 'gpt-4o' is not CLIENT:MODEL");
-    env.pipe(&["cat", "--to", "openai-chat", "--model", "m"], said)
+    env.pipe(&["cat", "--to", "openai-chat", "--model", "m"], chat)
         .status(2)
         .says("--model: openai-chat cannot represent the model of a session");
     let codex = env.pipe(
         &["cat", "-q", "--to", "codex", "--model", "m-7"],
-        said.replace(",\"model\":\"gpt-4o\"", ""),
+        chat.replace(",\"model\":\"gpt-4o\"", ""),
     );
     assert!(codex.status(0).out().contains("\"model\":\"m-7\""));
-    env.pipe(&["cat", "--model", "m"], said).status(2);
+    env.pipe(&["cat", "--model", "m"], chat).status(2);
 }

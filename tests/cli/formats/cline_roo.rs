@@ -2,7 +2,7 @@
 
 use crate::env::{CHAT, Env};
 
-fn said(role: &str, text: &str, more: &str) -> String {
+fn message(role: &str, text: &str, more: &str) -> String {
     format!(
         r#"{{"role": "{role}", "content": [{{"type": "text", "text": "{text}"}}], "ts": 1780000000000{more}}}"#
     )
@@ -12,12 +12,12 @@ fn said(role: &str, text: &str, more: &str) -> String {
 fn history() -> String {
     let condensed = r#", "condenseParent": "s""#;
     let elements = [
-        said("user", "old", condensed),
-        said("assistant", "answer", condensed),
-        said("user", "sum", r#", "isSummary": true, "condenseId": "s""#),
-        said("user", "ask", ""),
-        said("assistant", "more", ""),
-        said("user", "last", r#", "x": 5e-06"#),
+        message("user", "old", condensed),
+        message("assistant", "answer", condensed),
+        message("user", "sum", r#", "isSummary": true, "condenseId": "s""#),
+        message("user", "ask", ""),
+        message("assistant", "more", ""),
+        message("user", "last", r#", "x": 5e-06"#),
     ];
     format!("[{}]", elements.join(", "))
 }
@@ -54,7 +54,7 @@ fn a_cut_tags_dropped_messages_and_changes_nothing_else() {
         .status(0);
     let after = env.read("task.json");
     assert_eq!(after.matches("truncationParent").count(), 2);
-    assert!(after.ends_with(&format!(", {}]", said("user", "last", r#", "x": 5e-06"#))));
+    assert!(after.ends_with(&format!(", {}]", message("user", "last", r#", "x": 5e-06"#))));
     assert!(
         env.run(&["count", "task.json"])
             .fine()
@@ -72,9 +72,9 @@ fn a_cut_tags_dropped_messages_and_changes_nothing_else() {
 fn messages_hidden_by_cline_are_read_from_another_file() {
     let env = Env::new();
     let elements = [
-        said("user", "1", ""),
-        said("assistant", "2", ""),
-        said("user", "3", ""),
+        message("user", "1", ""),
+        message("assistant", "2", ""),
+        message("user", "3", ""),
     ];
     let history = format!("[{}]", elements.join(", "));
     env.write("api_conversation_history.json", &history);

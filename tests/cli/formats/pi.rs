@@ -147,10 +147,10 @@ fn a_damaged_line_does_not_split_a_session() {
             .unwrap()
             .lines()
             .collect();
-        for said in ["ask", "more", "last"] {
+        for text in ["ask", "more", "last"] {
             assert!(
                 main.iter()
-                    .any(|line| line.contains(&format!("\"text\":\"{said}\""))),
+                    .any(|line| line.contains(&format!("\"text\":\"{text}\""))),
                 "{damaged}: {run}"
             );
         }

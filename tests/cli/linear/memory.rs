@@ -1,6 +1,6 @@
 //! Checks memory use in relation to the input size.
 
-use super::{VERBS, call, calls, lines, said};
+use super::{VERBS, call, calls, lines, message};
 use crate::agents::{FIRST, claude, put};
 use crate::env::Env;
 
@@ -36,7 +36,7 @@ fn least(env: &Env, verb: &[&str], input: &str) -> usize {
 /// Runs every command on a shape with a memory limit: a multiple of the input, plus a constant for one message.
 fn takes_at_most(times: usize, input: &str) {
     let env = Env::new();
-    env.write("small.jsonl", lines(1, |_| said("m")));
+    env.write("small.jsonl", lines(1, |_| message("m")));
     env.write("large.jsonl", input);
     let over = VERBS.iter().filter(|verb| {
         let least = least(&env, verb, "small.jsonl");
@@ -50,7 +50,7 @@ fn takes_at_most(times: usize, input: &str) {
 fn newlines_take_three_times_their_memory() {
     takes_at_most(
         3,
-        &(lines(1, |_| said("m")) + &"\n".repeat(1 << 20) + &said("n") + "\n"),
+        &(lines(1, |_| message("m")) + &"\n".repeat(1 << 20) + &message("n") + "\n"),
     );
 }
 
@@ -225,9 +225,9 @@ fn blank_lines_keep_their_bytes_and_their_numbers() {
     let blank = "\n \n\r\n\n\t\n";
     let input = format!(
         "{}{blank}{}\n{blank}{}\n{blank}",
-        lines(1, |_| said("m")),
-        said("n"),
-        said("o")
+        lines(1, |_| message("m")),
+        message("n"),
+        message("o")
     );
     env.write("in.jsonl", &input);
     for verb in ["cat", "truncate --keep-last 5 --log", "truncate -i --keep-last 1"] {

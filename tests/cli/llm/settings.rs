@@ -265,8 +265,8 @@ fn proxies_are_used() {
         .status(69)
         .says("refused");
     let excepted = [("HTTP_PROXY", proxy.as_str()), ("NO_PROXY", "model.invalid")];
-    let said = run(&env, &excepted, &away).status(69);
-    assert!(!said.stderr.contains("refused"), "{said}");
+    let answer = run(&env, &excepted, &away).status(69);
+    assert!(!answer.stderr.contains("refused"), "{answer}");
 }
 
 #[test]

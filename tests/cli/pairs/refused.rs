@@ -79,15 +79,15 @@ fn a_dry_run_writes_nothing() {
 #[test]
 fn a_command_waits_for_a_lock() {
     let pair = Pair::usual();
-    let held = fs::File::open(pair.path("s.jsonl")).unwrap();
-    held.lock().unwrap();
+    let lock = fs::File::open(pair.path("s.jsonl")).unwrap();
+    lock.lock().unwrap();
     pair.refuses(75, "locked by", |pair| {
         pair.run("append", &["x", "--lock-timeout=50ms"])
     });
     pair.refuses(75, "locked by", |pair| {
         pair.run("truncate", &["--all", "--lock-timeout=50ms"])
     });
-    drop(held);
+    drop(lock);
     pair.run("append", &["x"]).fine();
 }
 

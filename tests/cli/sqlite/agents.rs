@@ -133,7 +133,7 @@ fn values_that_are_not_items_are_passed_through() {
 #[test]
 fn branches_are_sessions_and_turns_have_their_usage() {
     let env = Env::new();
-    let said = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
+    let message = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
     let items: Vec<String> = [
         ("user", "1"),
         ("assistant", "2"),
@@ -143,7 +143,7 @@ fn branches_are_sessions_and_turns_have_their_usage() {
         ("assistant", "6"),
         ("user", "lost"),
     ]
-    .map(|(role, text)| said(role, text))
+    .map(|(role, text)| message(role, text))
     .to_vec();
     let items: Vec<(&str, &str)> = items.iter().map(|item| ("a", item.as_str())).collect();
     let database = made(&env, &tables("agent_sessions", "agent_messages"), &items);

@@ -77,19 +77,19 @@ fn a_thread_contains_the_ancestors_of_its_last_message() {
             {"type": "image_url", "image_url": {"url": "https://x/y.png"}},
             {"type": "attachment", "attachment": {"type": "image/png", "path": "/home/a.png"}}])
     );
-    let said = &lines[2];
-    assert_eq!(said["content"], Value::Null);
+    let reply = &lines[2];
+    assert_eq!(reply["content"], Value::Null);
     assert_eq!(
-        said["reasoning"],
+        reply["reasoning"],
         json!([{"type": "thinking", "thinking": "hm", "signature": "sig"}])
     );
-    assert_eq!(said["tool_calls"][1]["function"]["arguments"], "{\"n\":1.50}");
+    assert_eq!(reply["tool_calls"][1]["function"]["arguments"], "{\"n\":1.50}");
     assert_eq!(
-        (&said["model"], &said["timestamp"]),
+        (&reply["model"], &reply["timestamp"]),
         (&json!("model-1"), &json!("2026-01-01T00:00:00+00:00"))
     );
     assert_eq!(
-        said["usage"],
+        reply["usage"],
         json!({"input_tokens": 5, "output_tokens": 2, "token_details": {"cached": 1}})
     );
     assert!(
@@ -98,7 +98,7 @@ fn a_thread_contains_the_ancestors_of_its_last_message() {
     );
     assert!(run.out().contains(r#""options":{"temperature":0.50}"#));
     // Results in order, each with its call; one had no id and got that of the call.
-    assert_eq!(lines[3]["tool_call_id"], said["tool_calls"][0]["id"]);
+    assert_eq!(lines[3]["tool_call_id"], reply["tool_calls"][0]["id"]);
     assert_eq!(lines[4]["tool_call_id"], "c1");
     assert_eq!(
         lines[4]["metadata"],

@@ -77,7 +77,7 @@ fn places(range: impl Iterator<Item = usize>) -> Vec<String> {
     range.map(|at| format!("m{at}")).collect()
 }
 
-fn told(what: &str, ran: usize, all: usize) {
+fn report(what: &str, ran: usize, all: usize) {
     eprintln!("{what}, through the program: {ran} of {all} cases ran and agree");
     assert!(ran * 2 > all, "{what}: {ran} of {all}");
 }
@@ -124,7 +124,7 @@ fn trim_messages() {
         let expected: Vec<&Value> = list(&case["expected"]["messages"]).iter().collect();
         assert_eq!(kept, expected, "{id}");
     }
-    told("langchain trim_messages", ran, all.len());
+    report("langchain trim_messages", ran, all.len());
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn clear_tool_uses() {
         }
         ran += 1;
     }
-    told("langchain ClearToolUsesEdit", ran, all.len());
+    report("langchain ClearToolUsesEdit", ran, all.len());
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn summarization() {
         );
         ran += 1;
     }
-    told("langchain SummarizationMiddleware", ran, all.len());
+    report("langchain SummarizationMiddleware", ran, all.len());
 }
 
 /// Converts each item to a message.
@@ -267,7 +267,7 @@ fn sessions() {
         }
         ran += 1;
     }
-    told("openai-agents sessions", ran, all.len());
+    report("openai-agents sessions", ran, all.len());
 }
 
 #[test]
@@ -307,5 +307,5 @@ fn tool_output_trimmer() {
             case["id"]
         );
     }
-    told("openai-agents ToolOutputTrimmer", all.len(), all.len());
+    report("openai-agents ToolOutputTrimmer", all.len(), all.len());
 }

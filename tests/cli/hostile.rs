@@ -19,7 +19,7 @@ const HOSTILE: [&str; 10] = [
 ];
 
 /// The messages of a stream: roles and texts.
-fn said(text: &str) -> Vec<(String, String)> {
+fn messages(text: &str) -> Vec<(String, String)> {
     let records = crate::env::objects(text)
         .into_iter()
         .filter(|record| record.get("role").is_some());
@@ -46,7 +46,7 @@ fn text_cannot_imitate_a_message_of_another_format() {
                 continue;
             }
             let back = env.pipe(&["cat", "-q", "--from", format], written.out()).fine();
-            let back = said(back.out());
+            let back = messages(back.out());
             let roles: Vec<&str> = back.iter().map(|(role, _)| role.as_str()).collect();
             assert_eq!(
                 roles,
@@ -54,7 +54,7 @@ fn text_cannot_imitate_a_message_of_another_format() {
                 "{format}: {hostile:?}: {back:?}"
             );
             if format == "aichat" {
-                assert_eq!(back, said(&input), "{hostile:?}");
+                assert_eq!(back, messages(&input), "{hostile:?}");
             }
         }
         for verb in [
