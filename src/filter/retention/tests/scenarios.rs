@@ -278,7 +278,9 @@ fn carry_out(
                     let answered = run.ask(machine, 0);
                     let answered = answered.map(|answered| answered.map(drop).map_err(|error| error.message));
                     let call = list(&step["summarizer_calls"]).into_iter().next();
-                    let recorded = call.filter(|call| !is_open(call)).map(|call| answer(&call).map(drop));
+                    let recorded = call
+                        .filter(|call| !is_open(call))
+                        .map(|call| answer(&call).map(drop));
                     if answered != recorded {
                         return Err(format!("answered {answered:?}, recorded {recorded:?}"));
                     }
