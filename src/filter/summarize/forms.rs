@@ -1,8 +1,11 @@
 //! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
 //! to five words, `~ing` a word with that ending.
 
-use super::marks::{BEGIN, BEGINNINGS, DUTY, LIFT, LIFTING, OF_THINGS, ONCE, PERSON, SMALL_TALK, TALK};
-use super::word_lists::{NOT_FORBIDDEN, REPORTED, is_in};
+use super::marks::{
+    BEGIN, BEGINNINGS, DUTY, IMPERATIVE, KIND, LIFT, LIFTING, OF_KINDS, OF_THINGS, ONCE, PERSON, SMALL_TALK,
+    TALK,
+};
+use super::word_lists::{AT_HAND, NOT_FORBIDDEN, REPORTED, is_in};
 use super::words::Sentence;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -38,6 +41,9 @@ static OF_RULES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(BEGINNINGS.l
 
 /// Statements about all things of a kind, or about one thing for good, without a person as subject.
 static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS.lines(), DUTY));
+
+/// Statements in the present tense about all things of a kind.
+static CONVENTIONS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_KINDS.iter().copied(), KIND));
 
 /// Verbs of form, which applied to a plural set a rule.
 const OF_FORM: &[&str] = &[
@@ -96,16 +102,52 @@ impl Sentence {
 
     /// Whether the sentence has one of the forms, starting at its first significant word.
     pub(super) fn has_form(&self, start: usize) -> bool {
-        if self.has(ONCE) {
+        let is_once = |at: usize| at >= start && !self.has_words_at(at, "back to");
+        if self.all(ONCE).any(is_once) {
             return false;
         }
         OF_RULES.begin_at(self, start)
             || self.is_duty(start)
+            || self.is_convention(start)
             || self.is_of_many(start)
             || self.forbids_many(start)
     }
 
+    /// `tests go next to the code`, `all SQL goes through the builder`, `errors start with a lower-case letter`: a statement in
+    /// the present tense about all things of a kind.
+    fn is_convention(&self, start: usize) -> bool {
+        let each = is_in(&["every", "each", "all", "any"], self.at(start));
+        let first = self.at(start + usize::from(each));
+        let is_kind = |word: &str| {
+            word.len() > 3
+                && word.ends_with('s')
+                && !word.ends_with("ss")
+                && !is_in(DETERMINERS, word)
+                && !is_in(AT_HAND, word)
+        };
+        let narrates = self.has_any(&["was", "were", "did", "i", "he", "she", "they"]);
+        if narrates || is_in(AT_HAND, self.at(start)) || self.at(start + 1) == "of" {
+            return false;
+        }
+        (start + 1..self.words.len().min(start + 5)).any(|at| {
+            if self.is(PERSON, at) || is_in(DETERMINERS, self.at(at)) {
+                return false;
+            }
+            // The kind is the word before the verb, or the first word of a longer name of it.
+            let is_named = each
+                || is_kind(self.at(at - 1)) && !self.words[at].fresh
+                || is_kind(first) && at <= start + 2;
+            is_named && CONVENTIONS.begin_at(self, at)
+        })
+    }
+
     fn is_duty(&self, start: usize) -> bool {
+        // A task with a thing: "add a check: the name must ...".
+        if self.is(IMPERATIVE, start)
+            && matches!(self.at(start + 1), "a" | "an" | "the" | "me" | "my" | "this")
+        {
+            return false;
+        }
         let subject = (start..self.words.len().min(start + 8)).take_while(|at| !self.is(PERSON, *at));
         // Skip the first word, which belongs to the subject.
         self.has(DUTY) && subject.skip(1).any(|at| DUTIES.begin_at(self, at))
@@ -123,7 +165,7 @@ impl Sentence {
     }
 
     /// `no emojis`, `no function names longer than ...`.
-    fn forbids_many(&self, start: usize) -> bool {
+    pub(super) fn forbids_many(&self, start: usize) -> bool {
         let first = self.at(start + 1);
         let is_answer = self.words.get(start + 1).is_some_and(|word| word.fresh);
         if self.at(start) != "no" || is_answer || is_in(NOT_FORBIDDEN, first) || is_in(REPORTED, first) {
@@ -134,7 +176,13 @@ impl Sentence {
             let plural = word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("'s");
             word.len() > 3 && (plural || word.ends_with("ing"))
         };
-        many(start + 1) || many(start + 2) && self.words.len() <= start + 8
+        // A report: "no tests were run".
+        if self.has_any(&["were", "was", "had", "been", "ran"]) {
+            return false;
+        }
+        // "no sugar", "no mock data".
+        let is_short = start == 0 && (2..=3).contains(&self.words.len());
+        is_short || many(start + 1) || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
     }
 
     /// Whether a pattern matches at a word.

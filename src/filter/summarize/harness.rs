@@ -1,9 +1,11 @@
 //! Recognizes user messages that a program generated; they are neither requests nor standing instructions.
 
 /// Tag names of harnesses, as they follow `<`.
-const TAGS: [&str; 15] = [
+const TAGS: [&str; 17] = [
     "user_instructions",
-    "environment_context",
+    "environment_",
+    "attached_files",
+    "hook",
     "permissions",
     "system-reminder",
     "command-",
@@ -20,11 +22,15 @@ const TAGS: [&str; 15] = [
 ];
 
 /// Beginnings of other generated texts.
-const BEGINNINGS: [&str; 4] = [
+const BEGINNINGS: [&str; 8] = [
     "caveat:",
     "[request interrupted",
     "# agents.md instructions",
     "this session is being continued",
+    "stop hook feedback:",
+    "base directory for this skill:",
+    "[error] you did not use a tool",
+    "the following tool was executed by the user",
 ];
 
 /// Whether a text begins like a generated one.

@@ -63,6 +63,7 @@ impl Sentence {
             let from = self.opening(at);
             self.order(from)
                 || self.wish(from)
+                || self.forbids_many(from)
                 || self.manner_within(from)
                 || fresh && self.all_of_the_readers(from)
         });
@@ -71,12 +72,18 @@ impl Sentence {
 
     /// The first significant word from an index: skips polite words and conjunctions.
     fn opening(&self, mut at: usize) -> usize {
-        const PASSED: [&str; 17] = [
+        const PASSED: [&str; 23] = [
             "please", "also", "and", "but", "so", "then", "just", "kindly", "ok", "okay", "hi", "hello",
-            "oh", "note", "let's", "yes", "yeah",
+            "oh", "note", "let's", "yes", "yeah", "pls", "plz", "btw", "fyi", "thx", "reminder",
         ];
-        while is_in(&PASSED, self.at(at)) {
-            at += 1;
+        loop {
+            if is_in(&PASSED, self.at(at)) {
+                at += 1;
+            } else if let Some(repeated) = self.repeats(at) {
+                at = repeated;
+            } else {
+                break;
+            }
         }
         // An adverb of manner may precede the verb: "clearly state".
         if self.at(at).len() > 4 && self.at(at).ends_with("ly") && self.is(IMPERATIVE, at + 1) {
@@ -89,9 +96,40 @@ impl Sentence {
         at
     }
 
+    /// The word after `as I said,`, `just so you know,`, `again:`.
+    fn repeats(&self, at: usize) -> Option<usize> {
+        const LEADS: [&str; 12] = [
+            "as i said",
+            "like i said",
+            "as i mentioned",
+            "as mentioned",
+            "as i told you",
+            "as i wrote",
+            "by the way",
+            "just so you know",
+            "so you know",
+            "for the record",
+            "again",
+            "one more thing",
+        ];
+        let lead = LEADS.iter().find(|lead| self.has_words_at(at, lead))?;
+        let mut next = at + lead.split(' ').count();
+        // "As I said before, ...".
+        if matches!(self.at(next), "before" | "already" | "earlier") {
+            next += 1;
+        }
+        self.words
+            .get(next)
+            .is_some_and(|word| word.fresh)
+            .then_some(next)
+    }
+
     /// `always`, `never`, `don't`, `avoid`, `make sure`, ... followed by what they order.
     fn order(&self, at: usize) -> bool {
         let next = self.at(at + 1);
+        if self.is_for_one_time() {
+            return false;
+        }
         match self.at(at) {
             // A past tense narrates: "never looked back".
             "always" | "never" => {
@@ -106,9 +144,15 @@ impl Sentence {
             }
             "do" => next == "not" && !self.at(at + 2).is_empty() && !is_in(NOT_ORDERED, self.at(at + 2)),
             "avoid" | "refrain" => !next.is_empty() && !matches!(next, "it" | "that" | "this"),
-            "make" => next == "sure" && !self.at(at + 2).is_empty(),
+            "make" => next == "sure" && !self.at(at + 2).is_empty() && !self.has_any(&["then"]),
             "ensure" => !next.is_empty() && !matches!(next, "is" | "was" | "has" | "had"),
             // A lasting fact about a person: "remember that I'm ...".
+            // A rule that was given before: "I told you not to ...".
+            "i" if is_in(&["told", "asked"], next) && self.at(at + 2) == "you" => {
+                let not = self.at(at + 3);
+                matches!(not, "not" | "never") && self.at(at + 4) == "to"
+                    || not == "to" && is_in(&["always", "never", "stop"], self.at(at + 4))
+            }
             "remember" => next == "to" || next == "that" && is_in(&FIRST_PERSON, self.at(at + 2)),
             "keep" => {
                 let alone = matches!(next, "it" | "that" | "them") && self.at(at + 2).is_empty();
@@ -117,7 +161,10 @@ impl Sentence {
                     && !is_in(NOT_KEPT, next)
                     && !self.has_words_at(at, "keep in touch")
             }
-            "stop" => next.len() > 4 && next.ends_with("ing"),
+            "stop" | "quit" => next.len() > 4 && next.ends_with("ing"),
+            "enough" => {
+                next == "with" && self.at(at + 2) == "the" && self.at(self.words.len() - 1).ends_with('s')
+            }
             "only" => marks(next) & IMPERATIVE > 0 || next == "ever" && self.is(IMPERATIVE, at + 2),
             "must" => is_in(&["not", "never", "always"], next),
             // Verbs of attitude are lasting, unless the sentence names one occasion.
@@ -128,6 +175,12 @@ impl Sentence {
             "act" | "think" => matches!(next, "as" | "like"),
             _ => false,
         }
+    }
+
+    /// Whether the sentence is about one occasion: "don't commit yet", "only the second one this time".
+    fn is_for_one_time(&self) -> bool {
+        self.has_any(&["yet", "now", "today", "tonight", "tomorrow"])
+            || self.find(&["this time", "this once", "just once"]).is_some()
     }
 
     /// `when you ..., do ...`: a condition, a comma, an instruction.
@@ -152,12 +205,27 @@ impl Sentence {
             "have a minute",
             "get around to",
         ];
-        if !conditional || self.find(&chance).is_some() {
+        if !conditional || self.find(&chance).is_some() || self.is_of_the_next_step(at) {
             return false;
         }
         let mut after = at + 1..self.words.len();
         let comma = after.find(|index| self.words[*index].fresh && self.instructs(*index));
         comma.is_some_and(|comma| !(at + 1..comma).any(|index| self.is(ONCE, index)))
+    }
+
+    /// `before you continue, ...`, `if the file exists, delete it`: a condition of the next step.
+    fn is_of_the_next_step(&self, at: usize) -> bool {
+        let steps = ["continue", "proceed", "start", "begin", "leave", "go"];
+        let next = self.at(at) == "before"
+            && self.at(at + 1) == "you"
+            && is_in(&steps, self.at(at + 2))
+            && self.words.get(at + 3).is_some_and(|word| word.fresh);
+        let end = self.words.len();
+        let of_it = is_in(&["the", "this", "that"], self.at(at + 1))
+            && is_in(&["it", "this", "that", "them"], self.at(end - 1))
+            && end >= 2
+            && self.words[end - 2].fresh;
+        next || self.at(at) == "if" && of_it
     }
 
     /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
@@ -198,7 +266,7 @@ impl Sentence {
     }
 
     /// A verb of form followed by a manner.
-    fn manner_within(&self, at: usize) -> bool {
+    pub(super) fn manner_within(&self, at: usize) -> bool {
         let (verb, next) = (self.at(at), self.at(at + 1));
         if !is_in(FORM_VERBS, verb) {
             return false;
@@ -216,7 +284,7 @@ impl Sentence {
     }
 
     /// Whether the words after an imperative make it hold for more than one occasion.
-    fn is_rule(&self, at: usize) -> bool {
+    pub(super) fn is_rule(&self, at: usize) -> bool {
         let conditions = [
             "before you",
             "no more than",
@@ -231,12 +299,65 @@ impl Sentence {
         if self.all_of_the_readers(at) {
             return true;
         }
+        if self.is_task(at) {
+            return false;
+        }
+        if self.makes_one_thing(at) {
+            return self.is_for_each(at + 2);
+        }
         (at + 1..self.words.len()).any(|index| {
             let before = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
             let cue = self.is(CUE, index) && !self.is_of_one_task(at, index);
             let contrast = self.words[index].fresh && matches!(self.at(index), "not" | "no");
             cue || contrast || before || conditions.iter().any(|phrase| self.has_words_at(index, phrase))
         })
+    }
+
+    /// `add a check that ...`, `draft me a toast, ...`: makes one thing, whose properties are not rules.
+    fn makes_one_thing(&self, at: usize) -> bool {
+        let object = at + 1 + usize::from(matches!(self.at(at + 1), "me" | "us"));
+        matches!(self.at(object), "a" | "an")
+    }
+
+    /// `... for every function`, `... before each section`: for each of many occasions, outside a relative clause.
+    fn is_for_each(&self, at: usize) -> bool {
+        let relative = ["that", "which", "who", "whose", "where"];
+        let before = [
+            "for", "of", "with", "to", "after", "before", "in", "at", "on", "per", "under", "above",
+            "between",
+        ];
+        (at..self.words.len())
+            .take_while(|index| !is_in(&relative, self.at(*index)))
+            .any(|index| {
+                is_in(&["every", "each", "any", "all"], self.at(index)) && is_in(&before, self.at(index - 1))
+                    || is_in(&["whenever", "before"], self.at(index))
+            })
+    }
+
+    /// `make the header ...`, `list every planet`, `check every line of that log`: a task on things at hand.
+    fn is_task(&self, at: usize) -> bool {
+        let (verb, next) = (self.at(at), self.at(at + 1));
+        let at_hand = ["the", "this", "that", "it", "these", "those"];
+        let changes = [
+            "make", "change", "rewrite", "replace", "convert", "rename", "turn", "compare",
+        ];
+        let collects = [
+            "list", "find", "replace", "read", "count", "search", "fetch", "delete", "remove", "rename",
+        ];
+        let ordinals = ["first", "second", "third", "last"];
+        let rest = at + 2..self.words.len();
+        is_in(&changes, verb) && is_in(&at_hand, next)
+            || is_in(&["every", "each", "all"], next)
+                && (is_in(&collects, verb) && !self.has_any(&["you", "your", "i"])
+                    || rest
+                        .clone()
+                        .any(|index| is_in(&at_hand[1..], self.at(index)) || self.is_path(index)))
+            || next == "the" && is_in(&ordinals, self.at(at + 2))
+    }
+
+    /// Whether a word is the name of a directory or file.
+    fn is_path(&self, index: usize) -> bool {
+        matches!(self.at(index), "src" | "lib" | "tests" | "docs")
     }
 
     /// Whether a word such as `any` or `each` belongs to a single task: "tell me if there are any", "split it ... of
@@ -266,7 +387,11 @@ impl Sentence {
             "like i'm",
         ];
         // "Anything you can do" asks for one thing.
-        let is_lasting = |found: usize| found > at && !matches!(self.at(found + 2), "can" | "want" | "like");
+        let of_it = matches!(self.at(at + 1), "it" | "this" | "that");
+        let is_lasting = |found: usize| {
+            let pictures = matches!(self.at(found), "as" | "like");
+            found > at && !matches!(self.at(found + 2), "can" | "want" | "like") && !(pictures && of_it)
+        };
         self.is(IMPERATIVE, at) && self.find(&ALL).is_some_and(is_lasting)
     }
 

@@ -42,6 +42,19 @@ pub(super) const CHANGE: u16 = 1 << 10;
 /// The possible beginning of an answer to a question with one answer at a time.
 pub(super) const ANSWER: u16 = 1 << 11;
 
+/// The possible beginning of a statement in the present tense about all things of a kind.
+pub(super) const KIND: u16 = 1 << 12;
+
+/// What all things of a kind do.
+pub(super) const OF_KINDS: &[&str] = &[
+    "go|goes through|next|in|into|under|after|behind|inside *",
+    "belong|belongs|live|lives in|under|to|next|inside *",
+    "start|starts|begin|begins|end|ends with *",
+    "get|gets a|an|the|its|their|one *",
+    "need|needs one|my|our|doc|tests|approval|to *",
+    "use|uses tabs|spaces|single|double|the *",
+];
+
 /// Patterns of small talk.
 pub(super) const SMALL_TALK: &str = include_str!("small_talk.txt");
 
@@ -63,7 +76,7 @@ pub(super) const LASTING: [&str; 10] = [
 ];
 
 /// Phrases that set a rule together with the words after them.
-pub(super) const HERE: [&str; 8] = [
+pub(super) const HERE: [&str; 9] = [
     "in this session",
     "in this project",
     "in this conversation",
@@ -72,6 +85,7 @@ pub(super) const HERE: [&str; 8] = [
     "in this repository",
     "in this repo",
     "in this codebase",
+    "in the future",
 ];
 
 /// Patterns of statements about all things of a kind, or about one thing for good.
@@ -87,7 +101,23 @@ pub(super) const LIFTING: &[&str] = &[
     "are|is allowed after all",
     "are|is fine|ok after all",
     "you|we no longer need|have *",
-    "strike that",
+    "strike|scratch that",
+    "ignore|forget what i|we *",
+    "ignore|forget about the|that *",
+    "ignore|forget the|that|my rule|rules *",
+    "you|we can|may now *",
+    "you|we can|may stop *",
+    "you|we can|may ** now|again",
+    "you|we don't|needn't have|need to * any|anymore",
+    "is|are fine|ok|okay|allowed|enough|back now|again|too",
+    "is|are enough|gone",
+    "is|are|it's now *",
+    "we|we've moved|switched|changed to|from *",
+    "moved|switched to *",
+    "switch|go|change back to *",
+    "changed my mind *",
+    "no use|write|answer|reply|call|make|keep *",
+    "again now",
 ];
 
 const PEOPLE: &[&str] = &[
@@ -135,6 +165,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         (TALK, SMALL_TALK.lines().collect()),
         (BEGIN, BEGINNINGS.lines().collect()),
         (CHANGE, CHANGES.to_vec()),
+        (KIND, OF_KINDS.to_vec()),
         (ANSWER, QUESTIONS.concat()),
     ];
     let phrases = [

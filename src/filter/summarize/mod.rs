@@ -7,6 +7,7 @@
 
 mod block;
 mod changes;
+mod code_lines;
 mod dates;
 mod entry;
 mod fill;
@@ -20,6 +21,7 @@ mod keys;
 mod marks;
 mod numbers;
 mod overruled;
+mod pasted;
 mod prior_weight;
 mod quoted_instructions;
 mod reader;

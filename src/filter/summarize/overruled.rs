@@ -59,6 +59,53 @@ const FRAME: &[&str] = &[
     "written",
     "longer",
     "allowed",
+    "before",
+    "without",
+    "still",
+    "again",
+    "fine",
+    "ok",
+    "okay",
+    "asking",
+    "enough",
+    "everywhere",
+];
+
+/// Words of answering, beginnings of terms: they do not say where a rule holds.
+const ANSWERING: &[&str] = &[
+    "answer",
+    "answers",
+    "reply",
+    "repli",
+    "replies",
+    "respond",
+    "respons",
+    "response",
+    "speak",
+    "talk",
+    "indentation",
+    "indent",
+    "temperature",
+    "temperatur",
+    "unit",
+    "heading",
+    "headings",
+    "everywhere",
+    "everyth",
+    "everything",
+    "manag",
+    "package",
+    "language",
+    "languag",
+    "text",
+    "case",
+    "name",
+    "again",
+    "back",
+    "switch",
+    "fine",
+    "file",
+    "session",
 ];
 
 /// Negations.
@@ -70,6 +117,10 @@ const NEGATIONS: &[&str] = &[
 #[derive(Clone, Debug)]
 pub struct SentenceTraits {
     terms: BTreeSet<String>,
+    /// The terms that say where it holds: those without the answers and the words of answering.
+    scope: BTreeSet<String>,
+    /// Whether it holds under a condition only.
+    is_conditional: bool,
     /// The questions that it answers, with the answers.
     answers: Vec<(usize, String)>,
     /// Whether it indicates a change.
@@ -83,10 +134,12 @@ impl SentenceTraits {
         let sentence = Sentence::read(text);
         let mut terms = BTreeSet::new();
         for_each_term(text, |term| {
-            if !FRAME
-                .iter()
-                .any(|word| *word == term || word.strip_suffix('e') == Some(term))
-            {
+            // Terms have no endings.
+            let is_of = |word: &&str| {
+                word.strip_prefix(term)
+                    .is_some_and(|end| matches!(end, "" | "e" | "s" | "ing"))
+            };
+            if !FRAME.iter().any(|word| is_of(word)) {
                 terms.insert(term.to_string());
             }
         });
@@ -104,10 +157,19 @@ impl SentenceTraits {
             };
             Some((nth, format!("{value} {after}")))
         };
+        let answers: Vec<(usize, String)> = QUESTIONS.iter().enumerate().filter_map(answer).collect();
+        let mut scope = terms.clone();
+        scope.retain(|term| {
+            let names = |value: &str| value.split(' ').any(|word| word.starts_with(term.as_str()));
+            !ANSWERING.contains(&term.as_str()) && !answers.iter().any(|(_, value)| names(value))
+        });
         let contrast = |at: usize| sentence.words[at].fresh && sentence.at(at) == "not";
         SentenceTraits {
-            answers: QUESTIONS.iter().enumerate().filter_map(answer).collect(),
-            changes: all.clone().any(contrast)
+            is_conditional: sentence.has_any(&["when", "whenever", "if", "unless", "while"]),
+            answers,
+            scope,
+            changes: sentence.lifts()
+                || all.clone().any(contrast)
                 || sentence
                     .all(CHANGE)
                     .any(|at| CHANGES.iter().any(|cue| sentence.matches(at, cue))),
@@ -124,7 +186,9 @@ impl SentenceTraits {
                 .iter()
                 .any(|(other, now)| other == question && now != value)
         };
-        if self.answers.iter().any(answered) {
+        // An answer for some things only does not replace the one for all.
+        let is_narrower = !later.scope.is_subset(&self.scope) || later.is_conditional && !self.is_conditional;
+        if self.answers.iter().any(answered) && (later.changes || !is_narrower) {
             return true;
         }
         if !later.changes || self.terms.is_empty() {
@@ -139,9 +203,9 @@ impl SentenceTraits {
     }
 }
 
-/// Marks the claims, given oldest first, that a later one replaces.
-pub fn overruled(claims: &[SentenceTraits]) -> Vec<bool> {
-    let mut removed = vec![false; claims.len()];
+/// For each claim, given oldest first, the later one that replaces it.
+pub fn overruled(claims: &[SentenceTraits]) -> Vec<Option<usize>> {
+    let mut replaced = vec![None; claims.len()];
     let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
@@ -157,10 +221,12 @@ pub fn overruled(claims: &[SentenceTraits]) -> Vec<bool> {
             by_term.entry(term).or_default().push(at);
         }
         for other in earlier {
-            removed[other] = removed[other] || claims[other].is_overruled_by(claim);
+            if replaced[other].is_none() && claims[other].is_overruled_by(claim) {
+                replaced[other] = Some(at);
+            }
         }
     }
-    removed
+    replaced
 }
 
 /// Maximum number of earlier rules to compare per word.

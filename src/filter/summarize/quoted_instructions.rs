@@ -1,9 +1,8 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
-use super::harness::is_harness;
 use super::instructions::strength;
 use super::overruled::{SentenceTraits, overruled};
-use super::sentences::sentences;
+use super::pasted::own_sentences;
 use super::words::Sentence;
 use super::{ExtractOptions, Instruction, SummaryFailure, SummarySource};
 use crate::model::message::Role;
@@ -97,6 +96,8 @@ const CLEAR: u32 = 7;
 struct FoundInstruction {
     instruction: Instruction,
     strength: u32,
+    /// Whether it sets no rule, but may revoke one.
+    only_revokes: bool,
 }
 
 impl FoundInstruction {
@@ -113,6 +114,7 @@ fn found(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Found
         .map(|one| FoundInstruction {
             instruction: one.clone(),
             strength: strength(&one.text).unwrap_or(u32::MAX),
+            only_revokes: false,
         })
         .collect();
     let speakers = [Role::User, Role::System, Role::Developer];
@@ -142,8 +144,14 @@ fn found(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Found
     let mut kept = kept.into_iter();
     all.retain(|_| kept.next().unwrap_or(false));
     let claims: Vec<SentenceTraits> = all.iter().map(|found| SentenceTraits::of(found.text())).collect();
-    let mut removed = overruled(&claims).into_iter();
-    all.retain(|_| !removed.next().unwrap_or(false));
+    let replaced = overruled(&claims);
+    // What revokes nothing is about one occasion: "no need to run it again".
+    let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
+    let mut at = 0..;
+    all.retain(|found| {
+        let at = at.next().unwrap_or_default();
+        replaced[at].is_none() && (!found.only_revokes || revoking.contains(&at))
+    });
     all
 }
 
@@ -162,31 +170,23 @@ pub fn instructs(text: &str) -> bool {
 /// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
 /// earlier rule counts too, so that it replaces that rule.
 fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction> {
-    let said = if is_harness(text) {
-        Vec::new()
-    } else {
-        sentences(text)
-    };
-    let mut is_code = false;
-    said.into_iter().filter_map(move |sentence| {
-        if sentence.starts_with("```") {
-            is_code = !is_code;
-        }
-        // Lines of JSON are pasted output.
-        let is_output = ["{\"", "\":", "\"}"].iter().any(|json| sentence.contains(json));
-        if is_code || is_output || sentence.starts_with("> ") {
-            return None;
-        }
-        let text = without_list_mark(sentence);
-        let sentence = Sentence::of(text)?;
-        let strength = sentence.strength();
-        let strength = strength.or_else(|| is_revocation(text, &sentence).then_some(4));
-        strength.map(|strength| FoundInstruction {
+    own_sentences(text).into_iter().filter_map(move |own| {
+        let text = without_list_mark(own.text);
+        let sentence = Sentence::of(&own.unquoted())?;
+        let is_listed = own.is_listed && !sentence.question;
+        let strength = sentence.strength().or(is_listed.then_some(LISTED));
+        let only_revokes = strength.is_none() && is_revocation(text, &sentence);
+        (strength.is_some() || only_revokes).then(|| FoundInstruction {
             instruction: Instruction::new(Some(speaker), text),
-            strength,
+            strength: strength.unwrap_or(REVOKING),
+            only_revokes,
         })
     })
 }
+
+/// Strength of an item of a list of rules, and of a sentence that revokes a rule, in half points.
+const LISTED: u32 = 5;
+const REVOKING: u32 = 4;
 
 /// Whether a short sentence revokes something.
 fn is_revocation(text: &str, sentence: &Sentence) -> bool {

@@ -30,7 +30,14 @@ impl Sentence {
             let negative = wish.ends_with("not want") || wish.ends_with("don't want");
             let all = is_in(&["you", "all", "every", "each", "no", "only"], object) || wish.contains("only");
             let known = self.has(ONCE) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
-            return (all || (negative && object == "any")) && !known;
+            // Things at hand: "all the ingredients", "all of them".
+            let at_hand =
+                object == "all" && matches!(self.at(next + that + 1), "the" | "of" | "this" | "these");
+            let asks = object == "you" && self.at(next + that + 1) == "to" && !wish.contains("expect");
+            if asks && !negative {
+                return self.asks_for_a_habit(next + that + 2) && !known;
+            }
+            return (all || (negative && object == "any")) && !known && !at_hand;
         }
         if self.is_urged(at) {
             return true;
@@ -61,6 +68,15 @@ impl Sentence {
             }
             _ => false,
         }
+    }
+
+    /// `... you to never ...`, `... you to answer in French`, rather than `... you to write the notes`.
+    fn asks_for_a_habit(&self, at: usize) -> bool {
+        is_in(
+            &["not", "never", "always", "only", "be", "act", "stop"],
+            self.at(at),
+        ) || self.manner_within(at)
+            || self.is(IMPERATIVE, at) && self.is_rule(at)
     }
 
     /// `it is important that you never ...`, `I'd appreciate it if you always ...`: urged, for more than one

@@ -7,14 +7,9 @@ const ABBREVIATIONS: [&str; 12] = [
     "dr", "mr", "mrs", "ms", "prof", "st", "e.g", "i.e", "vs", "approx", "fig", "cf",
 ];
 
-/// The sentences of a text without separators. A sentence ends with `.`, `!` or `?` and following closing quotes and
+/// The ranges of the sentences of a text, without separators. A sentence ends with `.`, `!` or `?` and following closing quotes and
 /// brackets before white space, with the full stop of a script without spaces, or at a line break. A number with a
 /// period at the beginning of a line is a list number.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
-    ranges(text).into_iter().map(|range| &text[range]).collect()
-}
-
-/// The ranges of the sentences.
 pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut offset = 0;

@@ -83,7 +83,7 @@ pub(super) const ONE_OFF: &[&str] = &[
 /// Words after `always`, `never` or `don't` that show that the sentence is not an instruction.
 #[rustfmt::skip]
 pub(super) const NOT_ORDERED: &[&str] = &[
-    "a", "am", "an", "are", "as", "been", "bother", "care", "did", "fear", "feel", "get", "had", "has",
+    "a", "again", "am", "an", "are", "as", "been", "bother", "care", "did", "fear", "feel", "get", "had", "has",
     "have", "he", "heard", "i", "in", "is", "it", "knew", "know", "late", "mind", "need", "once", "ready",
     "recall", "said", "saw", "see", "seen", "she", "sure", "that", "the", "there", "they", "think", "thought", "to", "too",
     "tried", "understand", "want", "was", "we", "were", "worry", "you",
@@ -106,6 +106,9 @@ pub(super) const NOT_FORBIDDEN: &[&str] = &[
 /// Plurals after `no` in reports rather than prohibitions: "no errors".
 #[rustfmt::skip]
 pub(super) const REPORTED: &[&str] = &[
+    "error", "issue", "change", "output", "response", "answer", "result", "luck", "clue", "hurry", "pressure",
+    "difference", "effect", "reason", "success", "access", "internet", "time", "money", "joke", "kidding", "good", "big",
+    "sweat", "harm", "comment", "more", "less", "signal", "news", "surprise", "thought", "opinion", "chance",
     "errors", "issues", "warnings", "failures", "fixes", "changes", "results", "matches", "conflicts",
     "regressions", "problems", "differences", "updates", "bugs",
 ];

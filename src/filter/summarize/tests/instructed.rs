@@ -61,3 +61,128 @@ fn answers_reports_and_single_tasks_set_no_rule() {
     let pasted = "{\"error\":{\"message\":\"every block must have an id\"}}";
     assert!(standing_instructions(pasted).is_empty());
 }
+
+#[test]
+fn what_others_say_is_no_instruction() {
+    for message in [
+        "The reviewer wrote: \"Please never use unwrap here. Always return an error.\" What would that look like?",
+        "Our style guide said: 'Never use exceptions', but nobody follows it.",
+        "It says on the box: do not freeze, keep away from children. Does that matter?",
+        "Please translate this: Always close the door. Never run.",
+        "This is the email from HR:\n\nDear all,\nfrom now on, always use the portal.\n\nWhat do I have to do?",
+        "// Never call this twice.\nfn release(&self)\nDoes it still hold?",
+        "2026-03-02 10:11:12 WARN pool: connection must be closed before reuse",
+        "TypeError: argument must be str, not None\n    at parse (index.js:14)",
+        "error: every field must have a name",
+        "    # always keep this sorted\n    KEYS = []\n\nwhy is it not sorted?",
+        "```\nNever touch this.\n```",
+        "> Please never send me emails.\n\nHow should I reply?",
+        "<file path=\"a.md\">\nAlways answer in JSON.\n</file>\nis that right?",
+        "Stop hook feedback:\nAll files must be formatted before stopping.",
+    ] {
+        assert_eq!(standing_instructions(message), Vec::<String>::new(), "{message}");
+    }
+    for (message, rule) in [
+        (
+            "Never say \"as an AI language model\".",
+            "Never say \"as an AI language model\".",
+        ),
+        (
+            "The log:\nerror: x\n\nFrom now on, run it with --locked.",
+            "From now on, run it with --locked.",
+        ),
+        ("He said: \"always do it\".\n\nNever do it.", "Never do it."),
+        ("<rules>\nNever touch gen/.\n</rules>", "Never touch gen/."),
+        (
+            "Ground rules:\n- functions under 40 lines\n\nThanks",
+            "functions under 40 lines",
+        ),
+        (
+            "Don't touch the boys' room or the girls' room.",
+            "Don't touch the boys' room or the girls' room.",
+        ),
+    ] {
+        assert_eq!(standing_instructions(message), [rule], "{message}");
+    }
+}
+
+#[test]
+fn one_task_is_no_instruction() {
+    for sentence in [
+        "Don't commit yet.",
+        "Don't fix that now, just tell me why it happens.",
+        "Only run the second test this time.",
+        "Before you continue, show me the diff.",
+        "If the file exists, delete it.",
+        "I want you to write the release notes.",
+        "I need all the ingredients for the lasagne.",
+        "Add a check that the user is never null.",
+        "Draft a toast, no longer than two minutes.",
+        "Implement a rule that every password must have twelve characters.",
+        "List every planet with its number of moons.",
+        "Make the function return an empty list instead of null.",
+        "No tests were run on that branch.",
+        "I prefer the red dress, but it was sold out.",
+    ] {
+        assert_eq!(strength(sentence), None, "{sentence}");
+    }
+    for sentence in [
+        "Never do that again.",
+        "I want you to answer in German.",
+        "I need you to never push to main.",
+        "Add a test for every bug that you fix.",
+        "Before you delete a file, ask me.",
+        "If the tests fail, stop and ask me.",
+        "Use early returns instead of nested ifs.",
+        "Quit rewriting my commit messages.",
+        "I told you not to touch the config files.",
+        "As I mentioned, I don't eat dairy.",
+        "I'm vegan.",
+        "no pork",
+        "One commit per change.",
+        "Tests go next to the code.",
+        "All SQL goes through the query builder.",
+        "It has to work offline.",
+        "Try not to repeat my question back to me.",
+    ] {
+        assert!(strength(sentence).is_some(), "{sentence}");
+    }
+}
+
+#[test]
+fn a_narrower_rule_replaces_none_and_what_revokes_nothing_is_dropped() {
+    let block = |texts: &[&str]| {
+        let sources: Vec<SummarySource<'_>> = texts
+            .iter()
+            .map(|text| source("m", Role::User, "", text))
+            .collect();
+        let words = |text: &str| text.split_whitespace().count() as u64;
+        let found = instructions(&sources, None, &ExtractOptions::new(1000), &words).unwrap();
+        found.into_iter().map(|one| one.text).collect::<Vec<_>>()
+    };
+    for [old, new] in [
+        [
+            "Always use two spaces in JS files.",
+            "Always use four spaces in Python files.",
+        ],
+        ["Answer in English.", "Answer in German when I write in German."],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    for [old, new] in [
+        ["Use tabs for indentation.", "No, use spaces."],
+        ["Don't push anything.", "OK, you can push now."],
+        ["No new dependencies.", "Ignore what I said about dependencies."],
+        ["Answer in French.", "Please switch back to English."],
+        [
+            "Keep the coverage above 90 percent.",
+            "85 percent coverage is enough.",
+        ],
+    ] {
+        assert_eq!(block(&[old, new]), [new]);
+    }
+    assert_eq!(
+        block(&["Never push.", "No need to run it again."]),
+        ["Never push."]
+    );
+}

@@ -1,0 +1,388 @@
+//! Separates what the writer of a message says from what was pasted: generated text, quotations, code and logs.
+
+use super::code_lines::is_code;
+use super::harness::is_harness;
+use super::sentences::ranges;
+use std::borrow::Cow;
+
+/// A sentence of the writer of a message.
+pub(super) struct OwnSentence<'t> {
+    /// The sentence as written.
+    pub text: &'t str,
+    /// Whether it is an item of a list of rules: "Ground rules:".
+    pub is_listed: bool,
+    /// Its quotations, as ranges of the text.
+    quoted: Vec<std::ops::Range<usize>>,
+}
+
+impl<'t> OwnSentence<'t> {
+    /// The sentence with a placeholder for each quotation, which is not the writer's.
+    pub fn unquoted(&self) -> Cow<'t, str> {
+        if self.quoted.is_empty() {
+            return Cow::Borrowed(self.text);
+        }
+        let (mut own, mut from) = (String::with_capacity(self.text.len()), 0);
+        for range in &self.quoted {
+            own.push_str(&self.text[from..range.start]);
+            own.push('\u{2026}');
+            from = range.end;
+        }
+        own.push_str(&self.text[from..]);
+        Cow::Owned(own)
+    }
+}
+
+/// Minimum words of a quotation; shorter ones name a word or a value.
+const QUOTED_WORDS: usize = 3;
+
+/// The sentences that the writer of a message says.
+pub(super) fn own_sentences(text: &str) -> Vec<OwnSentence<'_>> {
+    let mut own = Vec::new();
+    if is_harness(text) {
+        return own;
+    }
+    let mut pasted = PastedText::default();
+    let mut sentences = ranges(text).into_iter().peekable();
+    for line in lines(text) {
+        let is_own = pasted.is_own(&text[line.clone()]);
+        while let Some(range) = sentences.next_if(|range| range.start < line.end) {
+            let sentence = &text[range];
+            let (was_quoted, quoted) = pasted.quotations(sentence);
+            if is_own && !was_quoted && !pasted.is_introduced(sentence) {
+                let is_listed = pasted.is_in_rules;
+                own.push(OwnSentence {
+                    text: sentence,
+                    is_listed,
+                    quoted,
+                });
+            }
+        }
+    }
+    own
+}
+
+/// The ranges of the lines, with their line breaks.
+fn lines(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut from = 0;
+    text.split_inclusive(['\n', '\r']).map(move |line| {
+        from += line.len();
+        from - line.len()..from
+    })
+}
+
+/// What is pasted at a line of a message.
+#[derive(Default)]
+struct PastedText<'t> {
+    /// Inside a fenced block.
+    is_fenced: bool,
+    /// Inside an element with this tag.
+    tag: Option<&'t str>,
+    /// The quotation mark that ends the quotation.
+    quotation: Option<char>,
+    /// In the paragraph after words that introduce a text of others.
+    paragraph: Paragraph,
+    /// Whether the last line was of a log or of code.
+    was_code: bool,
+    /// Whether a line introduced a list of rules, which may follow.
+    announces_rules: bool,
+    /// In an item of such a list.
+    is_in_rules: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Paragraph {
+    /// The writer's.
+    #[default]
+    Own,
+    /// A text was introduced by the line before; blank lines may follow.
+    Introduced,
+    /// A text that was introduced.
+    Pasted,
+}
+
+impl<'t> PastedText<'t> {
+    /// Whether a line is the writer's.
+    fn is_own(&mut self, line: &'t str) -> bool {
+        let line = line.trim_end();
+        let bare = line.trim_start();
+        if bare.is_empty() {
+            (self.quotation, self.was_code) = (None, false);
+            // Blank lines may separate the items.
+            self.is_in_rules = false;
+            if self.paragraph == Paragraph::Pasted {
+                self.paragraph = Paragraph::Own;
+            }
+            return true;
+        }
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            self.is_fenced = !self.is_fenced;
+            return false;
+        }
+        if self.is_fenced {
+            return false;
+        }
+        if let Some(tag) = self.tag {
+            if closes(bare, tag) {
+                self.tag = None;
+            }
+            return false;
+        }
+        if let Some(tag) = element(bare) {
+            self.tag = Some(tag).filter(|tag| !closes(bare, tag));
+            return false;
+        }
+        if self.paragraph == Paragraph::Introduced {
+            self.paragraph = Paragraph::Pasted;
+        }
+        let is_pasted = self.paragraph == Paragraph::Pasted;
+        if introduces(bare) {
+            self.paragraph = Paragraph::Introduced;
+        }
+        self.is_in_rules = self.announces_rules && is_item(bare);
+        self.announces_rules = self.is_in_rules || announces_rules(bare);
+        let is_code = is_code(line, self.was_code);
+        self.was_code = is_code;
+        !is_code && !is_pasted
+    }
+
+    /// Whether a sentence begins within a quotation, and the quotations in it.
+    fn quotations(&mut self, sentence: &str) -> (bool, Vec<std::ops::Range<usize>>) {
+        let was_quoted = self.quotation.is_some();
+        let (mut quoted, mut from) = (Vec::new(), 0);
+        let mut before = ' ';
+        for (at, mark) in sentence.char_indices() {
+            match self.quotation {
+                Some(end) => {
+                    let next = sentence[at + mark.len_utf8()..].chars().next();
+                    if mark == end && next.is_none_or(|next| !next.is_alphanumeric()) {
+                        self.quotation = None;
+                        if sentence[from..at].split_whitespace().count() >= QUOTED_WORDS {
+                            quoted.push(from..at + mark.len_utf8());
+                        }
+                    }
+                }
+                None if before.is_whitespace() || matches!(before, '(' | '[' | ':') => {
+                    self.quotation = closing(mark);
+                    from = at;
+                }
+                None => {}
+            }
+            before = mark;
+        }
+        if self.quotation == Some('\'') && !sentence[from..].contains(' ') {
+            // An apostrophe: "the boys' room".
+            self.quotation = None;
+        }
+        if self.quotation.is_some() {
+            quoted.push(from..sentence.len());
+        }
+        // A quotation is closed by a mark within the paragraph; single ones are taken for quotations of one sentence.
+        if self.quotation == Some('\'') {
+            self.quotation = None;
+        }
+        (was_quoted, quoted)
+    }
+
+    /// Whether a sentence reports the words of others behind a colon: "The sign says: do not ...". The rest of its paragraph
+    /// is theirs, too.
+    fn is_introduced(&mut self, sentence: &str) -> bool {
+        if self.paragraph == Paragraph::Pasted {
+            return true;
+        }
+        let Some((lead, rest)) = sentence.split_once(": ") else {
+            return false;
+        };
+        let is_reported = !rest.trim().is_empty() && reports(lead);
+        if is_reported {
+            self.paragraph = Paragraph::Pasted;
+        }
+        is_reported
+    }
+}
+
+/// The mark that ends a quotation that begins with this one.
+fn closing(mark: char) -> Option<char> {
+    match mark {
+        '"' => Some('"'),
+        '\'' => Some('\''),
+        '\u{201c}' | '\u{201e}' => Some('\u{201d}'),
+        '\u{2018}' => Some('\u{2019}'),
+        '\u{ab}' => Some('\u{bb}'),
+        _ => None,
+    }
+}
+
+/// The name of the tag with which a line begins.
+fn element(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix('<')?;
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-'))?;
+    let is_open = rest[end..].starts_with(['>', ' ']) && !rest.ends_with("/>");
+    let tag = &rest[..end];
+    let is_pasted = || {
+        let tag = tag.to_ascii_lowercase();
+        PASTED_TAGS.iter().any(|part| tag.contains(part)) || HTML_TAGS.contains(&&*tag)
+    };
+    (end > 0 && is_open && is_pasted()).then_some(tag)
+}
+
+/// Parts of the names of elements that hold text of others. Writers put their own rules in elements, too.
+const PASTED_TAGS: [&str; 22] = [
+    "file",
+    "document",
+    "environment",
+    "output",
+    "log",
+    "error",
+    "stdout",
+    "stderr",
+    "result",
+    "diff",
+    "code",
+    "snippet",
+    "example",
+    "selection",
+    "attach",
+    "reminder",
+    "history",
+    "transcript",
+    "email",
+    "quote",
+    "source",
+    "context",
+];
+
+/// Elements of pasted pages.
+const HTML_TAGS: [&str; 12] = [
+    "html", "head", "body", "div", "p", "span", "ul", "ol", "table", "script", "svg", "a",
+];
+
+/// Whether a line closes an element.
+fn closes(line: &str, tag: &str) -> bool {
+    let mut rest = line;
+    while let Some(at) = rest.find("</") {
+        rest = &rest[at + 2..];
+        if rest.strip_prefix(tag).is_some_and(|rest| rest.starts_with('>')) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Words of a line that introduces text of others, which begins at the next line.
+const TEXTS: [&str; 26] = [
+    "email",
+    "mail",
+    "letter",
+    "message",
+    "prompt",
+    "article",
+    "text",
+    "poem",
+    "quote",
+    "ticket",
+    "issue",
+    "log",
+    "output",
+    "error",
+    "comment",
+    "docs",
+    "documentation",
+    "page",
+    "snippet",
+    "readme",
+    "review",
+    "excerpt",
+    "post",
+    "translate",
+    "proofread",
+    "contract",
+];
+
+/// Verbs that report words of others.
+const SAYING: [&str; 14] = [
+    "says", "said", "say", "wrote", "writes", "reads", "goes", "states", "answered", "replied", "told",
+    "asked", "read", "get",
+];
+
+/// Verbs that ask for work on a text.
+const WORK_ON_TEXT: [&str; 13] = [
+    "translate",
+    "proofread",
+    "improve",
+    "correct",
+    "rewrite",
+    "rephrase",
+    "paraphrase",
+    "review",
+    "summarize",
+    "summarise",
+    "shorten",
+    "edit",
+    "polish",
+];
+
+/// Whether a line ends with a colon and introduces a text of others.
+fn introduces(line: &str) -> bool {
+    let Some(lead) = line.strip_suffix(':') else {
+        return false;
+    };
+    // "The rules from my last message:" introduces one's own words.
+    words(lead).any(|word| TEXTS.contains(&&*word))
+        && !words(lead).any(|word| matches!(&*word, "my" | "rules"))
+        || reports(lead)
+}
+
+/// Whether a line begins like an item of a list.
+fn is_item(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    line.starts_with(['-', '*', '\u{2022}'])
+        || digits > 0 && digits < 4 && line[digits..].starts_with(['.', ')'])
+}
+
+/// Whether a line ends with a colon and introduces a list of rules.
+fn announces_rules(line: &str) -> bool {
+    let lead = line
+        .trim_end_matches(['*', '_'])
+        .strip_suffix(':')
+        .or_else(|| line.strip_prefix('#'));
+    lead.is_some_and(|lead| {
+        words(lead).any(|word| RULES.contains(&&*word)) && !words(lead).any(|word| word.ends_with("'s"))
+    })
+}
+
+/// Words for rules.
+const RULES: [&str; 14] = [
+    "rules",
+    "guidelines",
+    "conventions",
+    "requirements",
+    "constraints",
+    "preferences",
+    "principles",
+    "policies",
+    "standards",
+    "restrictions",
+    "rule",
+    "dont's",
+    "dos",
+    "mind",
+];
+
+/// Whether words before a colon attribute the words behind it to others, or ask for work on them.
+fn reports(lead: &str) -> bool {
+    let is_own = words(lead).any(|word| matches!(&*word, "i" | "i've" | "we" | "my"));
+    let says = words(lead).any(|word| SAYING.contains(&&*word)) && !is_own;
+    let mut first = words(lead).filter(|word| !matches!(&**word, "please" | "can" | "could" | "you" | "now"));
+    let works = first.next().is_some_and(|word| WORK_ON_TEXT.contains(&&*word));
+    let mut source = words(lead);
+    let is_source = matches!(source.next().as_deref(), Some("from" | "message" | "slack")) && !is_own && {
+        let rest: Vec<_> = source.collect();
+        rest.first().is_some_and(|word| word != "now") && rest.len() <= 5
+    };
+    says || works || is_source
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+}
