@@ -229,17 +229,13 @@ impl HeaderBuilder {
 
 /// The name of the format that a session was read from, if its header has it.
 pub fn source_format(session: &Session) -> Option<String> {
-    let header = session.header();
-    let (_, source) = header.iter().find(|(name, _)| name == "source")?;
-    let format = json::member_text(source, "format")?;
-    Some(format.into_owned())
+    json::member_string(&session.header_member("source")?, "format")
 }
 
 /// The program that wrote the session, if its format stores its own members in the header.
 pub fn program(session: &Session) -> Option<&'static str> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    let members = json::members(metadata, json::Dialect::Python)?;
+    let metadata = session.header_member("metadata")?;
+    let members = json::members(&metadata, json::Dialect::Python)?;
     let format = members.iter().find_map(|(name, raw)| {
         let format = super::Format::from_name(name)?;
         raw.starts_with(b"{").then_some(format)

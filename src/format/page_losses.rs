@@ -6,7 +6,7 @@ use super::report::{Loss, LossSet, Report};
 use super::request::media::{Bytes, Media};
 use super::request::request_part::extra_members;
 use crate::model::display_role;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use crate::model::message::{Message, MessagePart};
 use crate::model::note::is_note;
 use crate::model::session::Session;
@@ -60,10 +60,8 @@ pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
 }
 
 fn signatures(message: &Message<'_>) -> u64 {
-    let parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    let parts = json::items(message.reasoning);
     let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
     let signed = |part: &&&[u8]| names.iter().any(|name| json::member(part, name).is_some());
-    parts.unwrap_or_default().iter().filter(signed).count() as u64
+    parts.iter().filter(signed).count() as u64
 }

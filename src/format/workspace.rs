@@ -63,8 +63,7 @@ impl Workspace {
     /// The workspace of a session. Headers of older versions have the directory and the branch among the members of
     /// their format.
     pub fn of(session: &Session) -> Workspace {
-        let header = session.header();
-        let Some((_, metadata)) = header.into_iter().find(|(name, _)| name == "metadata") else {
+        let Some(metadata) = session.header_member("metadata") else {
             return Workspace::default();
         };
         let own = |name| json::member(&metadata, name);

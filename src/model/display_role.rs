@@ -29,14 +29,8 @@ impl Tools {
 
 /// The texts of a message's reasoning; `None` for a part that only its provider can decrypt.
 pub fn reasoning_texts<'a>(message: &Message<'a>) -> Vec<Option<Cow<'a, str>>> {
-    let parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    parts
-        .unwrap_or_default()
-        .into_iter()
-        .map(reasoning_text)
-        .collect()
+    let parts = json::items(message.reasoning);
+    parts.into_iter().map(reasoning_text).collect()
 }
 
 /// The text of a reasoning part: native, of the Anthropic API, or summary and content of the OpenAI API.

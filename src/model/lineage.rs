@@ -28,9 +28,7 @@ pub enum SideBranch {
 impl Lineage {
     /// The lineage of a session, if it has one.
     pub fn of(session: &Session) -> Option<Lineage> {
-        let header = session.header();
-        let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-        Lineage::of_metadata(metadata)
+        Lineage::of_metadata(&session.header_member("metadata")?)
     }
 
     /// The lineage in a header line.

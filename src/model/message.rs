@@ -207,14 +207,8 @@ impl<'a> Message<'a> {
 
     /// The tool calls, in order.
     pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
-        let calls = self
-            .tool_calls
-            .and_then(|raw| json::elements(raw, json::Dialect::Strict));
-        calls
-            .unwrap_or_default()
-            .into_iter()
-            .map(ToolCall::read)
-            .collect()
+        let calls = json::items(self.tool_calls);
+        calls.into_iter().map(ToolCall::read).collect()
     }
 
     /// The parts of the content, in order; a string is one text part, null and absent have no parts.

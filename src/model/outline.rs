@@ -14,7 +14,7 @@
 
 use super::event::{Action, Event};
 use super::excerpt::{Excerpt, SummaryPosition};
-use super::json::{self, Dialect};
+use super::json::{self};
 use super::key::hash;
 use super::message::{Category, Role};
 use super::session::{Class, Session};
@@ -178,8 +178,7 @@ pub fn covered_ends(session: &Session, event: usize) -> Vec<String> {
     let raw = record.event().map(|event| event.raw).unwrap_or_default();
     let covers =
         json::member(raw, "covers").or_else(|| json::member(json::member(raw, "summary")?, "covers"));
-    let ends = covers.and_then(|covers| json::elements(covers, Dialect::Strict));
-    let texts = ends.unwrap_or_default().into_iter().filter_map(json::text);
+    let texts = json::items(covers).into_iter().filter_map(json::text);
     texts.map(|id| id.into_owned()).collect()
 }
 

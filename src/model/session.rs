@@ -413,14 +413,14 @@ impl Session {
 
     /// Ids of `gc` events whose archived lines a later one destroyed.
     pub fn destroyed(&self) -> HashSet<String> {
-        let events = self.live_events().into_iter();
-        events
-            .filter_map(|index| {
-                self.record(index)
-                    .event()
-                    .filter(|event| event.name() == "gc")
-                    .map(|gc| gc.destroyed())
-            })
+        let destroyed = |index| {
+            let record = self.record(index);
+            let gc = record.event().filter(|event| event.name() == "gc")?;
+            Some(gc.destroyed())
+        };
+        self.live_events()
+            .into_iter()
+            .filter_map(destroyed)
             .flatten()
             .collect()
     }
@@ -434,8 +434,19 @@ impl Session {
         super::header::of(self.body(first), events)
     }
 
+    /// The raw value of a header member.
+    pub fn header_member(&self, name: &str) -> Option<Vec<u8>> {
+        let mut header = self.header().into_iter();
+        header.find(|(known, _)| known == name).map(|(_, raw)| raw)
+    }
+
+    /// A member of the header's metadata.
+    pub fn metadata(&self, name: &str) -> Option<Vec<u8>> {
+        json::member(&self.header_member("metadata")?, name).map(<[u8]>::to_vec)
+    }
+
     /// A string member of the header.
     pub fn header_text(&self, name: &str) -> Option<String> {
-        json::text(super::header::member(&self.header(), name)?).map(Cow::into_owned)
+        json::text(&self.header_member(name)?).map(Cow::into_owned)
     }
 }

@@ -161,8 +161,7 @@ fn members_next_to_messages<'b>(body: &'b [u8], stop: Option<&[u8]>) -> ReplyMem
 }
 
 fn elements(raw: Option<&[u8]>) -> Vec<&[u8]> {
-    raw.and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default()
+    json::items(raw)
 }
 
 fn chat(body: &[u8]) -> Result<ReplyParts<'_>, RequestFailure> {

@@ -135,8 +135,7 @@ fn called(request: &ProviderRequest) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for element in &request.elements {
         let content = json::member(&element.raw, "content");
-        let blocks = content.and_then(|raw| json::elements(raw, json::Dialect::Strict));
-        for block in blocks.unwrap_or_default() {
+        for block in json::items(content) {
             let name = json::member_text(block, "name");
             let calls = json::member(block, "type") == Some(br#""tool_use""#);
             if let Some(name) = name.filter(|name| calls && !names.iter().any(|known| known == name)) {

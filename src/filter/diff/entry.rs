@@ -1,7 +1,7 @@
 //! The items of a view, prepared for comparison.
 
 use super::earlier::event_id;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use crate::model::key::sha256;
 use crate::model::message::{Message, MessagePart, ToolCall};
 use crate::model::session::Session;
@@ -179,7 +179,7 @@ fn calls(message: &Message<'_>) -> String {
 /// The text of the reasoning; if it has other parts, all of it as written.
 fn reasoning(raw: &[u8]) -> Cow<'_, str> {
     json::text(raw).unwrap_or_else(|| {
-        let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
+        let parts = json::items(raw);
         let texts: Option<Vec<Cow<'_, str>>> =
             parts.iter().map(|part| json::member_text(part, "text")).collect();
         match texts.filter(|texts| !texts.is_empty()) {

@@ -7,7 +7,7 @@ use crate::format::workspace::Workspace;
 use crate::model::chain::ChainLinks;
 use crate::model::header;
 use crate::model::health::Health;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use crate::model::lineage::Lineage;
 use crate::model::session::Session;
 pub use crate::model::title::{Title, TitleSource};
@@ -138,13 +138,10 @@ impl Overview {
 
 /// The tags of a session.
 pub fn tags_of(session: &Session) -> Vec<String> {
-    let header = session.header();
-    let member = header.iter().find(|(name, _)| name == TAGS);
-    tags(member.map(|(_, raw)| raw.as_slice()))
+    tags(session.header_member(TAGS).as_deref())
 }
 
 fn tags(raw: Option<&[u8]>) -> Vec<String> {
-    let elements = raw.and_then(|raw| json::elements(raw, Dialect::Strict));
-    let texts = elements.unwrap_or_default().into_iter().filter_map(json::text);
+    let texts = json::items(raw).into_iter().filter_map(json::text);
     texts.map(|tag| tag.into_owned()).collect()
 }

@@ -70,18 +70,9 @@ struct MemorySession<'s> {
 ///
 /// [`ErrorKind::Config`]: the policy is invalid.
 pub fn memory_of(session: &Session) -> Result<Option<Memory>> {
-    let header = session.header();
-    let member = |name: &str| {
-        header
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value)
-    };
-    let own = member("metadata").is_some_and(|metadata| {
-        let noted = json::member(metadata, "penguiflow");
-        noted.is_some_and(|noted| json::member(noted, "config_snapshot").is_some())
-    });
-    if !own && member("memory").is_none() {
+    let own = session.metadata("penguiflow");
+    let own = own.is_some_and(|own| json::member(&own, "config_snapshot").is_some());
+    if !own && session.header_member("memory").is_none() {
         return Ok(None);
     }
     Ok(Some(PenguiflowState::of(session, &View::replay(session))?.memory))

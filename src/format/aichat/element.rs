@@ -75,10 +75,7 @@ fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
 
 /// Counts the data of a message that an element cannot represent.
 fn count_losses(message: &Message<'_>, report: &mut Report) {
-    let parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    for part in parts.unwrap_or_default() {
+    for part in json::items(message.reasoning) {
         report.count_loss(Loss::Reasoning, 1);
         let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
         let signed = signed.iter().any(|name| json::member(part, name).is_some());
@@ -88,12 +85,8 @@ fn count_losses(message: &Message<'_>, report: &mut Report) {
         report.count_loss(Loss::Name, 1);
     }
     if message.role() == Role::Tool {
-        let parts = message
-            .content
-            .and_then(|raw| json::elements(raw, Dialect::Strict));
-        let others = parts.unwrap_or_default();
-        let others = others
-            .iter()
+        let others = json::items(message.content)
+            .into_iter()
             .filter(|part| json::member(part, "type") != Some(b"\"text\""));
         for part in others {
             let attached = Media::of(part).is_some();

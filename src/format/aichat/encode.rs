@@ -53,7 +53,7 @@ fn below(value: &[u8], indent: usize, dash: bool, out: &mut String) {
             }
         }
         Some(b'[') => {
-            let elements = json::elements(value, Dialect::Strict).unwrap_or_default();
+            let elements = json::items(value);
             if elements.is_empty() {
                 out.push_str(" []\n");
                 return;

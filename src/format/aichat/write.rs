@@ -6,6 +6,7 @@ use super::read::{self, ReadElement};
 use super::{COMPRESSED, LIVE, NAME, encode, yaml};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::kit::losses;
+use crate::format::native;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
 use crate::format::workspace::{Member, Workspace, unplaced};
@@ -51,7 +52,7 @@ pub fn write(
         let built = with_changes(session, view, &origin.bytes, purpose, report)?;
         return written(out.write_all(&built));
     }
-    let own = own_metadata(session);
+    let own = session.metadata(NAME);
     let mut text = String::new();
     let settings = own
         .as_deref()
@@ -98,10 +99,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
 
 /// Whether a session was read from a file of this format.
 fn was_read_from_file(session: &Session) -> bool {
-    let header = session.header();
-    let source = header.iter().find(|(name, _)| name == "source");
-    let format = source.and_then(|(_, source)| json::member(source, "format"));
-    format.and_then(json::text).is_some_and(|format| format == NAME)
+    native::source_format(session).is_some_and(|format| format == NAME)
 }
 
 /// The session's file with its lists replaced and all other bytes unchanged.
@@ -406,13 +404,6 @@ impl ListWriter<'_> {
         }
         built
     }
-}
-
-/// The format's metadata in the header of a session.
-fn own_metadata(session: &Session) -> Option<Vec<u8>> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    json::member(metadata, NAME).map(<[u8]>::to_vec)
 }
 
 /// Whether a header has no data that would be lost: the title is the file name.

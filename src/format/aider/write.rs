@@ -80,10 +80,9 @@ pub fn write(
 
 /// Whether the session consists of lines before the first start line of a file.
 fn has_no_start_line(session: &Session) -> bool {
-    let header = session.header();
-    let find = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
-    let imported = find("metadata").and_then(|raw| json::member_text(raw, "imported"));
-    imported.is_some_and(|name| name == NAME) && find("created_at").is_none()
+    let imported = session.metadata("imported");
+    let imported = imported.as_deref().and_then(json::text);
+    imported.is_some_and(|name| name == NAME) && session.header_member("created_at").is_none()
 }
 
 /// The console output in a line of a session.
@@ -200,10 +199,7 @@ impl History {
 }
 
 fn reasoning<'a>(message: &Message<'a>) -> Vec<&'a [u8]> {
-    let parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    parts.unwrap_or_default()
+    json::items(message.reasoning)
 }
 
 /// Types of media parts.

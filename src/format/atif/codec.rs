@@ -6,7 +6,7 @@ use crate::format::kit::{Codec, Decoded, SessionInfo, SideSession};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 
 /// The codec.
 pub struct Atif;
@@ -63,8 +63,7 @@ impl Codec for Atif {
 
     fn nested(&self, about: &[u8], steps: &[&[u8]]) -> Vec<(SideSession, Vec<u8>)> {
         let list = json::member(about, "subagent_trajectories");
-        let list = list.and_then(|raw| json::elements(raw, Dialect::Strict));
-        let nested = list.unwrap_or_default().into_iter().map(|document| {
+        let nested = json::items(list).into_iter().map(|document| {
             let id = text(document, "trajectory_id");
             let aside = SideSession {
                 kind: "sidechain",

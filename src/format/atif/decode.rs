@@ -25,8 +25,7 @@ pub fn time(step: &[u8]) -> Option<String> {
 /// The results of a step.
 fn results(step: &[u8]) -> Vec<&[u8]> {
     let list = json::member(step, "observation").and_then(|raw| json::member(raw, "results"));
-    let list = list.and_then(|raw| json::elements(raw, Dialect::Strict));
-    list.unwrap_or_default()
+    json::items(list)
 }
 
 /// Whether a result is a message: it has content or names a call.

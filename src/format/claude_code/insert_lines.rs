@@ -185,8 +185,7 @@ impl CallLines {
 
     fn add(&mut self, body: &[u8], uuid: &[u8]) {
         let content = json::member(body, "message").and_then(|message| json::member(message, "content"));
-        let blocks = content.and_then(|raw| json::elements(raw, json::Dialect::Strict));
-        for block in blocks.unwrap_or_default() {
+        for block in json::items(content) {
             if block_type(block) == "tool_use"
                 && let Some(id) = json::member_text(block, "id")
             {

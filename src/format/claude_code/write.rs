@@ -226,10 +226,8 @@ fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
 }
 
 fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
-    let header = session.header();
-    let metadata = header.iter().find(|(name, _)| name == "metadata");
-    let own = metadata.and_then(|(_, raw)| json::member(raw, NAME));
-    let member = |name: &str| own.and_then(|own| json::member(own, name)).map(<[u8]>::to_vec);
+    let own = session.metadata(NAME);
+    let member = |name: &str| json::member(own.as_deref()?, name).map(<[u8]>::to_vec);
     let newest = (0..log.lines.len())
         .rev()
         .find_map(|line| log.facts(line).filter(|facts| facts.message.is_some()));
@@ -255,10 +253,7 @@ fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
             .into_iter()
             .filter_map(|name| Some((name, newest_value(name).or_else(|| known(name))?)))
             .collect(),
-        time: header
-            .iter()
-            .find(|(name, _)| name == "created_at")
-            .map(|(_, value)| value.clone()),
+        time: session.header_member("created_at"),
         agent: newest.as_ref().and_then(|facts| facts.agent).map(<[u8]>::to_vec),
         sidechain: newest.as_ref().is_some_and(|facts| facts.sidechain),
         model: workspace.model,

@@ -152,9 +152,7 @@ fn keep_branches_separate(
 
 /// The file name of a session's input.
 fn name(session: &Session) -> Option<String> {
-    let header = session.header();
-    let (_, source) = header.iter().find(|(name, _)| name == "source")?;
-    Some(json::text(json::member(source, "name")?)?.into_owned())
+    json::member_string(&session.header_member("source")?, "name")
 }
 
 /// Whether a session starts with the records that were read.

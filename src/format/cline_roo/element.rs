@@ -36,7 +36,7 @@ impl ElementKind {
 
 /// The elements of a unit.
 pub fn elements(unit: &[u8]) -> Vec<&[u8]> {
-    json::elements(unit, Dialect::Strict).unwrap_or_default()
+    json::items(unit)
 }
 
 /// The last element of a unit: its message, if it has one.

@@ -4,6 +4,7 @@ use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::steps::{RecordSource, steps};
 use super::{NAME, header, items, line, steps as reading};
 use crate::error::Position;
+use crate::format::native;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -290,9 +291,5 @@ fn parsed(line: &[u8]) -> CodexLine<'_> {
 
 /// Whether a session was read from a log.
 pub fn was_read_from_log(session: &Session) -> bool {
-    let header = session.header();
-    let find = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
-    let source = find("source").and_then(|raw| json::member(raw, "format"));
-    let own = find("metadata").and_then(|raw| json::member(raw, NAME));
-    source.and_then(json::text).is_some_and(|format| format == NAME) && own.is_some()
+    native::source_format(session).is_some_and(|format| format == NAME) && session.metadata(NAME).is_some()
 }

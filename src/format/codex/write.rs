@@ -11,7 +11,7 @@ use crate::format::kit::losses;
 use crate::format::report::Report;
 use crate::format::{EditedSession, Purpose, written};
 use crate::model::event::EPOCH_MILLIS;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
@@ -214,12 +214,12 @@ impl<'s> CodexLogWriter<'s> {
             return Vec::new();
         };
         let record = self.session.record(index);
-        let inserts =
-            json::member(record.body, "insert").and_then(|raw| json::elements(raw, Dialect::Strict));
-        let messages = inserts.unwrap_or_default().into_iter().filter_map(|insert| {
-            let message = json::member(insert, "message")?;
-            Some((json::member_text(message, "id")?.into_owned(), message.to_vec()))
-        });
+        let messages = json::list(record.body, "insert")
+            .into_iter()
+            .filter_map(|insert| {
+                let message = json::member(insert, "message")?;
+                Some((json::member_text(message, "id")?.into_owned(), message.to_vec()))
+            });
         messages.collect()
     }
 

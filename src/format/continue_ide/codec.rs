@@ -1,7 +1,7 @@
 //! Implements the kit's codec for Continue's items. A unit is reasoning and the reply that follows it.
 
 use super::NAME;
-use super::decode::{self, items, message_of, role, text};
+use super::decode::{self, message_of, role, text};
 use super::encode;
 use crate::format::Format;
 use crate::format::content;
@@ -67,7 +67,7 @@ impl Codec for Continue {
     }
 
     fn outline(&self, units: &[Vec<u8>]) -> Outline {
-        let items = units.iter().flat_map(|unit| items(unit));
+        let items = units.iter().flat_map(|unit| json::items(unit.as_slice()));
         let tools = items.filter(|item| role(item).as_deref() == Some("tool"));
         let ids = tools.filter_map(|item| text(message_of(item), "toolCallId"));
         Outline {
@@ -76,7 +76,7 @@ impl Codec for Continue {
     }
 
     fn decode(&self, outline: &Outline, _: usize, unit: &[u8]) -> Decoded {
-        let items = items(unit);
+        let items = json::items(unit);
         if items.first().is_none_or(|item| role(item).is_none()) {
             return Decoded::Unrecognized;
         }
@@ -97,7 +97,7 @@ impl Codec for Continue {
     }
 
     fn fault(&self, unit: &[u8]) -> Option<String> {
-        let items = items(unit);
+        let items = json::items(unit);
         let messages = items.iter().filter(|item| role(item).is_some());
         let others = ["toolCalls", "toolCallId", "redactedThinking", "signature"];
         messages
@@ -106,7 +106,7 @@ impl Codec for Continue {
     }
 
     fn id(&self, unit: &[u8]) -> Option<String> {
-        let id = text(message_of(items(unit).last()?), "id")?;
+        let id = text(message_of(json::items(unit).last()?), "id")?;
         Some(id.into_owned()).filter(|id| !id.is_empty())
     }
 

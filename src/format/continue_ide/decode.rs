@@ -12,17 +12,6 @@ pub fn role(item: &[u8]) -> Option<Cow<'_, str>> {
     json::member(item, "message").and_then(|message| text(message, "role"))
 }
 
-/// The elements of a member.
-pub fn list<'e>(object: &'e [u8], name: &str) -> Vec<&'e [u8]> {
-    let found = json::member(object, name).and_then(|raw| json::elements(raw, Dialect::Strict));
-    found.unwrap_or_default()
-}
-
-/// The items of a unit.
-pub fn items(unit: &[u8]) -> Vec<&[u8]> {
-    json::elements(unit, Dialect::Strict).unwrap_or_default()
-}
-
 /// The message of an item.
 pub fn message_of(item: &[u8]) -> &[u8] {
     json::member(item, "message").unwrap_or(b"{}")
@@ -61,7 +50,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDra
         if !reasoning.is_empty() {
             draft.raw("reasoning", array(reasoning));
         }
-        let calls = list(message, "toolCalls");
+        let calls = json::list(message, "toolCalls");
         if !is_thought && !calls.is_empty() && calls.iter().all(|call| is_call(call)) {
             draft.raw("tool_calls", array(&calls));
         }
@@ -123,24 +112,26 @@ fn content(raw: &[u8]) -> Vec<u8> {
 
 /// The results that only call states have.
 fn results(item: &[u8], answered: &HashSet<String>) -> Vec<AnnotatedDraft> {
-    let results = list(item, "toolCallStates").into_iter().filter_map(|state| {
-        let call = text(state, "toolCallId").filter(|call| !answered.contains(call.as_ref()))?;
-        let content = output(state)?;
-        let failed = matches!(text(state, "status").as_deref(), Some("errored" | "canceled"));
-        let mut result = AnnotatedDraft::new("tool");
-        result
-            .raw("tool_call_id", quoted(&call))
-            .raw("content", content)
-            .metadata("is_error", failed.then(|| b"true".to_vec()))
-            .note("state", Some(b"true".to_vec()));
-        Some(result)
-    });
+    let results = json::list(item, "toolCallStates")
+        .into_iter()
+        .filter_map(|state| {
+            let call = text(state, "toolCallId").filter(|call| !answered.contains(call.as_ref()))?;
+            let content = output(state)?;
+            let failed = matches!(text(state, "status").as_deref(), Some("errored" | "canceled"));
+            let mut result = AnnotatedDraft::new("tool");
+            result
+                .raw("tool_call_id", quoted(&call))
+                .raw("content", content)
+                .metadata("is_error", failed.then(|| b"true".to_vec()))
+                .note("state", Some(b"true".to_vec()));
+            Some(result)
+        });
     results.collect()
 }
 
 /// The result in a call state: a string, or one part per item; `None` if there is none yet.
 pub fn output(state: &[u8]) -> Option<Vec<u8>> {
-    let items = list(state, "output");
+    let items = json::list(state, "output");
     let text = |item: &&[u8]| {
         json::member(item, "content")
             .filter(|raw| raw.starts_with(b"\""))

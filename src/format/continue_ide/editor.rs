@@ -2,7 +2,7 @@
 //! the last item that it covers. Continue sends the results in call states, so results are written there.
 
 use super::codec::Continue;
-use super::decode::{items, text};
+use super::decode::text;
 use super::encode;
 use crate::format::Purpose;
 use crate::format::kit::records::annotated_messages;
@@ -196,7 +196,7 @@ impl ContinuePlan<'_, '_> {
 
 /// A unit with this summary, or none, on its last item.
 fn with_summary(unit: &[u8], summary: Option<&str>) -> Vec<u8> {
-    let mut items: Vec<Vec<u8>> = items(unit).into_iter().map(<[u8]>::to_vec).collect();
+    let mut items: Vec<Vec<u8>> = json::items(unit).into_iter().map(<[u8]>::to_vec).collect();
     let quoted = summary.map(quoted);
     let is_last = items.len().saturating_sub(1);
     for (nth, item) in items.iter_mut().enumerate() {

@@ -1,6 +1,6 @@
 //! Encodes messages as items.
 
-use super::decode::{self, list, output, text};
+use super::decode::{self, output, text};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
@@ -122,14 +122,14 @@ fn items(
 pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let id = result.message.tool_call_id?;
     let of = |raw: &&[u8], name| json::member(raw, name) == Some(id);
-    let mut items: Vec<Vec<u8>> = decode::items(unit).into_iter().map(<[u8]>::to_vec).collect();
+    let mut items: Vec<Vec<u8>> = json::items(unit).into_iter().map(<[u8]>::to_vec).collect();
     let nth = items.iter().position(|item| {
-        let calls = list(decode::message_of(item), "toolCalls");
-        let states = list(item, "toolCallStates");
+        let calls = json::list(decode::message_of(item), "toolCalls");
+        let states = json::list(item, "toolCallStates");
         calls.iter().any(|call| of(call, "id")) || states.iter().any(|state| of(state, "toolCallId"))
     })?;
     let item = &items[nth];
-    let mut states: Vec<Vec<u8>> = list(item, "toolCallStates")
+    let mut states: Vec<Vec<u8>> = json::list(item, "toolCallStates")
         .into_iter()
         .map(<[u8]>::to_vec)
         .collect();
@@ -147,7 +147,7 @@ pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Repo
             *state = json::with_members(state, &changes).ok()?;
         }
         None => {
-            let calls = list(decode::message_of(item), "toolCalls");
+            let calls = json::list(decode::message_of(item), "toolCalls");
             let call = calls.into_iter().find(|call| of(call, "id"))?;
             states.push(state(call, Some(result.body)));
         }
@@ -200,7 +200,7 @@ fn state(call: &[u8], result: Option<&[u8]>) -> Vec<u8> {
 
 /// The outputs for a result, one per text.
 fn outputs(result: &[u8]) -> Vec<Vec<u8>> {
-    let mut texts: Vec<Vec<u8>> = list(result, "content")
+    let mut texts: Vec<Vec<u8>> = json::list(result, "content")
         .into_iter()
         .filter_map(|part| json::member(part, "text").map(<[u8]>::to_vec))
         .collect();
@@ -222,7 +222,7 @@ fn outputs(result: &[u8]) -> Vec<Vec<u8>> {
 
 /// Reports the parts of a result that are not text as losses.
 fn report_media(result: &[u8], report: &mut Report) {
-    for part in list(result, "content") {
+    for part in json::list(result, "content") {
         if json::member(part, "text").is_none() {
             let attached = Media::of(part).is_some();
             report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
@@ -235,8 +235,7 @@ fn content_text(content: &[u8]) -> String {
     if let Some(text) = json::text(content) {
         return text.into_owned();
     }
-    let parts = json::elements(content, Dialect::Strict).unwrap_or_default();
-    let texts = parts
+    let texts = json::items(content)
         .into_iter()
         .filter_map(|part| json::member_text(part, "text"));
     texts.collect::<Vec<_>>().join("\n")

@@ -1,7 +1,7 @@
 //! Implements the kit's codec for event logs; each event, or all events of a message, is an element.
 
 use super::encode::events;
-use super::event::{self, data, list, member, text, time_of};
+use super::event::{self, data, member, text, time_of};
 use super::{NAME, sessions};
 use crate::format::kit::{
     Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar, Source,
@@ -113,7 +113,7 @@ impl Codec for Copilot {
                 let own = json::member(event, "data").unwrap_or(b"{}");
                 match kind.as_ref() {
                     "assistant.message" => {
-                        let ids = list(own, "toolRequests")
+                        let ids = json::list(own, "toolRequests")
                             .into_iter()
                             .filter_map(|call| text(call, "toolCallId"));
                         outline.requested.extend(ids);

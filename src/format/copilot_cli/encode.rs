@@ -100,7 +100,7 @@ fn assistant(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u
         .noted("chunks")
         .and_then(|raw| json::elements(raw, Dialect::Strict));
     let sizes = sizes.unwrap_or_default().into_iter().map(|raw| {
-        let pair = json::elements(raw, Dialect::Strict).unwrap_or_default();
+        let pair = json::items(raw);
         let number = |nth: usize| std::str::from_utf8(pair.get(nth)?).ok()?.parse::<usize>().ok();
         (number(0).unwrap_or(0), number(1).unwrap_or(0))
     });

@@ -2,7 +2,7 @@
 
 use crate::format::kit::{Decoded, Draft, SummaryDraft};
 use crate::format::request::draft;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::time;
 
 /// A string member that is not empty.
@@ -28,12 +28,6 @@ pub fn member<'e>(event: &'e [u8], name: &str) -> Option<&'e [u8]> {
 pub fn time_of(event: &[u8]) -> Option<&[u8]> {
     let raw = json::member(event, "timestamp")?;
     json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
-}
-
-/// The elements of a list in the data of an event.
-pub fn list<'e>(data: &'e [u8], name: &str) -> Vec<&'e [u8]> {
-    let list = json::member(data, name).and_then(|raw| json::elements(raw, Dialect::Strict));
-    list.unwrap_or_default()
 }
 
 /// Whether an event is a message, provided that no message requests the call that it starts.
@@ -92,7 +86,7 @@ fn message_draft(role: &str, content: &[u8]) -> draft::AnnotatedDraft {
 }
 
 fn user(data: &[u8], content: &[u8]) -> draft::AnnotatedDraft {
-    let files = list(data, "attachments").into_iter().filter_map(|file| {
+    let files = json::list(data, "attachments").into_iter().filter_map(|file| {
         let path = json::member(file, "path").filter(|raw| raw.starts_with(b"\""))?;
         let mut part = ObjectBuilder::default();
         part.text("type", "file").raw("file", wrapped("filename", path));
@@ -120,7 +114,7 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Annota
             Some(raw) if raw != b"null" => json::text(raw)?,
             _ => "".into(),
         };
-        let requests = list(data, "toolRequests");
+        let requests = json::list(data, "toolRequests");
         chunks.push(array([text.len().to_string(), requests.len().to_string()]));
         content.push_str(&text);
         calls.extend(requests.into_iter().map(call));

@@ -74,6 +74,5 @@ pub fn message(line: &[u8], given: Option<&Given>) -> Option<Vec<u8>> {
 
 fn blocks(line: &[u8]) -> Vec<&[u8]> {
     let content = json::member(line, "message").and_then(|message| json::member(message, "content"));
-    let blocks = content.and_then(|content| json::elements(content, Dialect::Strict));
-    blocks.unwrap_or_default()
+    json::items(content)
 }

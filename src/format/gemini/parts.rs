@@ -5,7 +5,7 @@ use crate::format::Purpose;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use crate::model::message::Role;
 use std::collections::HashMap;
 
@@ -36,6 +36,6 @@ pub fn parts(annotated: &AnnotatedMessage<'_>, inline: bool, own: bool, report: 
         .elements
         .iter()
         .filter_map(|element| json::member(&element.raw, "parts"));
-    let parts = parts.flat_map(|parts| json::elements(parts, Dialect::Strict).unwrap_or_default());
+    let parts = parts.flat_map(|parts| json::items(parts));
     parts.map(<[u8]>::to_vec).collect()
 }

@@ -37,7 +37,7 @@ fn user(record: &[u8]) -> Vec<AnnotatedDraft> {
 
 /// Whether content contains calls and reasoning.
 fn is_inline(parts: &[u8]) -> bool {
-    let parts = json::elements(parts, Dialect::Strict).unwrap_or_default();
+    let parts = json::items(parts);
     parts.into_iter().any(|part| {
         json::member(part, "functionCall").is_some() || json::member(part, "thought") == Some(b"true")
     })
@@ -61,11 +61,9 @@ fn gemini(record: &[u8]) -> Vec<AnnotatedDraft> {
     if is_inline {
         draft.note("inline", Some(b"true".to_vec()));
         // The calls are in the content, and their results here.
-        let calls = draft
-            .get("tool_calls")
-            .and_then(|raw| json::elements(raw, Dialect::Strict));
+        let calls = json::items(draft.get("tool_calls"));
         let mut waiting: Vec<Option<&[u8]>> = tools.iter().copied().map(Some).collect();
-        for call in calls.unwrap_or_default() {
+        for call in calls {
             let id = json::member(call, "id").unwrap_or_default();
             let name = json::member(call, "function").and_then(|raw| json::member(raw, "name"));
             let is = |tool: &Option<&[u8]>, member, value: Option<&[u8]>| {

@@ -5,7 +5,7 @@ use crate::format::gemini::parts;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder, array};
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 
 /// Members of a new record.
@@ -82,9 +82,7 @@ fn has_signatures(annotated: &AnnotatedMessage<'_>) -> bool {
     let notes = annotated
         .metadata(Api::Gemini.name())
         .and_then(|raw| json::member(raw, "calls"));
-    let notes = notes
-        .and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default();
+    let notes = json::items(notes);
     annotated.reasoning().iter().any(is_signed)
         || notes.iter().any(|note| json::member(note, "part").is_some())
 }

@@ -1,7 +1,7 @@
 //! Finds duplicate results. Gemini CLI 0.60 writes results both with their calls and in later user records, sends both
 //! when it resumes a session, and records what it sent (google-gemini/gemini-cli#29365).
 
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
                 known.extend(ids.map(|id| (id, nth)));
             }
             Some(b"\"user\"") if memchr::memmem::find(record, b"\"functionResponse\"").is_some() => {
-                let parts = list(record, "content");
+                let parts = json::list(record, "content");
                 let ids: Vec<_> = parts.iter().filter_map(|part| response(part)).collect();
                 let of: Option<Vec<usize>> = ids.iter().map(|id| known.get(id).copied()).collect();
                 let of = of.filter(|of| !of.is_empty());
@@ -49,9 +49,9 @@ pub fn repeats(records: &[Vec<u8>]) -> HashMap<usize, Vec<usize>> {
 
 /// The ids of the calls in a record of the model.
 fn calls(record: &[u8]) -> Vec<Cow<'_, str>> {
-    let parts = list(record, "content").into_iter();
+    let parts = json::list(record, "content").into_iter();
     let parts = parts.filter_map(|part| json::member(part, "functionCall"));
-    let calls = parts.chain(list(record, "toolCalls"));
+    let calls = parts.chain(json::list(record, "toolCalls"));
     calls
         .filter_map(|call| json::text(json::member(call, "id")?))
         .collect()
@@ -59,17 +59,12 @@ fn calls(record: &[u8]) -> Vec<Cow<'_, str>> {
 
 /// The result parts in a model or user record.
 fn results(record: &[u8]) -> Vec<&[u8]> {
-    let calls = list(record, "toolCalls").into_iter();
-    let own = calls.flat_map(|call| list(call, "result"));
-    own.chain(list(record, "content")).collect()
+    let calls = json::list(record, "toolCalls").into_iter();
+    let own = calls.flat_map(|call| json::list(call, "result"));
+    own.chain(json::list(record, "content")).collect()
 }
 
 /// The id of the call that a result part answers.
 fn response(part: &[u8]) -> Option<Cow<'_, str>> {
     json::text(json::member(json::member(part, "functionResponse")?, "id")?)
-}
-
-fn list<'r>(object: &'r [u8], name: &str) -> Vec<&'r [u8]> {
-    let elements = json::member(object, name).and_then(|raw| json::elements(raw, Dialect::Strict));
-    elements.unwrap_or_default()
 }

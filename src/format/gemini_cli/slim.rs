@@ -200,9 +200,7 @@ impl Slimmer for GeminiSlimmer {
 
 /// The calls of a message.
 fn calls(line: &[u8]) -> Vec<&[u8]> {
-    json::member(line, "toolCalls")
-        .and_then(|calls| json::elements(calls, Dialect::Strict))
-        .unwrap_or_default()
+    json::list(line, "toolCalls")
 }
 
 fn is_displayed(line: &[u8]) -> bool {

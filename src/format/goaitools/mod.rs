@@ -117,16 +117,9 @@ pub fn new_state(provider: &str) -> Vec<u8> {
     state
 }
 
-/// The format's metadata in a session's header; `None` for a session of another format.
-fn own_metadata(session: &Session) -> Option<Vec<u8>> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    json::member(metadata, NAME).map(<[u8]>::to_vec)
-}
-
 /// The provider of a session that was read from a state, if the state has it.
 pub fn provider(session: &Session) -> Option<String> {
-    let own = own_metadata(session)?;
+    let own = session.metadata(NAME)?;
     json::member_string(&own, "provider")
 }
 
@@ -142,16 +135,15 @@ fn counted_lines(session: &Session) -> impl Iterator<Item = usize> + '_ {
 /// For a session that was read from a state: the first line that the model has not seen, or the number of lines. `None`
 /// for any other session.
 pub fn unseen(session: &Session) -> Option<usize> {
-    let own = own_metadata(session)?;
+    let own = session.metadata(NAME)?;
     let processed = json::member(&own, "processed_length").map_or(0, state::number);
     Some(counted_lines(session).nth(processed).unwrap_or(session.len()))
 }
 
 /// The session's metadata with all messages marked as seen, including `more` messages to be added.
 pub fn all_seen(session: &Session, more: usize) -> Vec<u8> {
-    let header = session.header();
-    let metadata = header.iter().find(|(name, _)| name == "metadata");
-    let metadata = metadata.map_or(b"{}".as_slice(), |(_, metadata)| metadata);
+    let metadata = session.header_member("metadata");
+    let metadata = metadata.as_deref().unwrap_or(b"{}");
     let object = |raw: Option<&[u8]>| {
         raw.filter(|raw| raw.starts_with(b"{"))
             .map_or(b"{}".to_vec(), <[u8]>::to_vec)

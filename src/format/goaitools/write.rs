@@ -1,7 +1,7 @@
 //! Writes a session's view as a state: messages read from a state keep their bytes, others are encoded in goaitools'
 //! order.
 
-use super::{NAME, PROVIDER, WHOLE, encode, message, own_metadata, state, unseen};
+use super::{NAME, PROVIDER, WHOLE, encode, message, state, unseen};
 use crate::error::{Position, Result};
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
@@ -36,7 +36,7 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let own = own_metadata(session);
+    let own = session.metadata(NAME);
     if purpose == Purpose::Export {
         let keeps_event = |index: usize| {
             let body = session.record(index).body;

@@ -5,7 +5,7 @@ use crate::format::kit::{Draft, Visible};
 use crate::format::request::contents::joined;
 use crate::format::request::draft;
 use crate::format::request::mcp;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 
 fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
     json::member(object, name).filter(|raw| raw.starts_with(b"\""))
@@ -123,9 +123,7 @@ fn result(block: &[u8]) -> Option<draft::AnnotatedDraft> {
 
 /// The content for the blocks of a result.
 fn blocks(list: &[u8]) -> Vec<u8> {
-    let blocks = json::elements(list, Dialect::Strict)
-        .unwrap_or_default()
-        .into_iter();
+    let blocks = json::items(list).into_iter();
     let parts = blocks.map(
         |block| match string(block, "text").filter(|_| kind(block) == "text") {
             Some(text) => draft::text_part(text),

@@ -122,11 +122,7 @@ impl Editor for Goose {
             }
             return about;
         }
-        let header = session.header();
-        let created = header
-            .iter()
-            .find(|(name, _)| name == "created_at")
-            .map(|(_, raw)| raw.clone());
+        let created = session.header_member("created_at");
         let mut times = view.messages(session).filter_map(|message| message.timestamp);
         let begun = created.or_else(|| times.next().map(<[u8]>::to_vec));
         let begun = begun.unwrap_or_else(|| quoted(event::EPOCH));

@@ -41,8 +41,8 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
         Some("tool_result") => string("content")
             .zip(string("tool_call_id"))
             .map(|(content, id)| {
-                let images = list(line, "images").into_iter().map(part);
-                let text = (content != b"\"\"" || list(line, "images").is_empty()).then_some(content);
+                let images = json::list(line, "images").into_iter().map(part);
+                let text = (content != b"\"\"" || json::list(line, "images").is_empty()).then_some(content);
                 let parts = text.map(draft::text_part).into_iter().chain(images);
                 let mut draft = message_draft("tool", &joined(&parts.collect::<Vec<_>>(), b"\"\""));
                 draft.raw("tool_call_id", id);
@@ -64,11 +64,6 @@ fn message_draft(role: &str, content: &[u8]) -> draft::AnnotatedDraft {
     let mut draft = draft::AnnotatedDraft::new(role);
     draft.raw("content", content);
     draft
-}
-
-fn list<'l>(line: &'l [u8], name: &str) -> Vec<&'l [u8]> {
-    let list = json::member(line, name).and_then(|raw| json::elements(raw, Dialect::Strict));
-    list.unwrap_or_default()
 }
 
 /// A part of a content; a part of unknown type is unchanged.
@@ -106,7 +101,7 @@ fn assistant(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
     let reply = lines.iter().find(is_reply);
     let reasoning_parts = lines.iter().filter(|line| !is_reply(line));
     let reasoning_parts: Vec<Vec<u8>> = reasoning_parts.filter_map(|line| reasoning_part(line)).collect();
-    let calls: Vec<&[u8]> = reply.map_or_else(Vec::new, |reply| list(reply, "tool_calls"));
+    let calls: Vec<&[u8]> = reply.map_or_else(Vec::new, |reply| json::list(reply, "tool_calls"));
     let content = match reply.map(|reply| json::member(reply, "content")) {
         None if reasoning_parts.is_empty() => return Some(None),
         None => b"null",
@@ -130,7 +125,7 @@ fn assistant(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
 
 /// Converts a reasoning line to a part; `None` if it is empty.
 fn reasoning_part(line: &[u8]) -> Option<Vec<u8>> {
-    let texts = list(line, "summary");
+    let texts = json::list(line, "summary");
     let texts = texts
         .into_iter()
         .filter_map(|part| json::member_text(part, "text"));

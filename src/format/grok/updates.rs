@@ -248,10 +248,7 @@ fn call(update: &Update<'_>) -> Option<Vec<u8>> {
 
 fn result(update: &Update<'_>) -> Option<draft::AnnotatedDraft> {
     let id = update.get("toolCallId").filter(|raw| raw.starts_with(b"\""))?;
-    let content = update
-        .get("content")
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    let parts = content.unwrap_or_default().into_iter().map(|element| {
+    let parts = json::items(update.get("content")).into_iter().map(|element| {
         let inner = json::member(element, "content").filter(|raw| raw.starts_with(b"{"));
         let text = inner.and_then(|inner| json::member(inner, "text"));
         match text.filter(|raw| raw.starts_with(b"\"")) {

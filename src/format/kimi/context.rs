@@ -1,6 +1,6 @@
 //! Converts the lines of a Kimi CLI context, which are messages in OpenAI form.
 
-use super::message::{add_content, call, function_call, list, member, parts};
+use super::message::{add_content, call, function_call, member, parts};
 use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::Report;
@@ -28,7 +28,7 @@ fn message(line: &[u8], role: &str) -> Decoded {
 
 /// The message of an object with a content and calls.
 fn draft(line: &[u8], role: &str) -> Option<draft::AnnotatedDraft> {
-    let calls = list(member(line, "tool_calls"));
+    let calls = json::items(member(line, "tool_calls"));
     let mut draft = draft::AnnotatedDraft::new(role);
     match member(line, "content") {
         Some(content) => add_content(&mut draft, content, b"\"\"")?,

@@ -1,7 +1,7 @@
 //! Converts the lines of a Kimi Code log.
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
-use super::message::{add_content, call, list, member, parts, reasoning_parts, request, text};
+use super::message::{add_content, call, member, parts, reasoning_parts, request, text};
 use crate::format::kit::{Assembly, Decoded, Draft, SideSession, SummaryDraft};
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts};
@@ -236,7 +236,7 @@ fn message(line: &[u8]) -> Option<draft::AnnotatedDraft> {
     if role == "user" && !is_typed(line) {
         draft.raw("category", "\"context\"");
     }
-    let calls = list(member(message, "toolCalls"));
+    let calls = json::items(member(message, "toolCalls"));
     if !calls.is_empty() {
         let calls = calls.into_iter().map(|raw| {
             let function = json::member(raw, "function").unwrap_or(raw);

@@ -17,12 +17,6 @@ pub fn member<'o>(object: &'o [u8], name: &str) -> Option<&'o [u8]> {
     json::member(object, name).filter(|raw| *raw != b"null")
 }
 
-/// The elements of a list.
-pub fn list(raw: Option<&[u8]>) -> Vec<&[u8]> {
-    raw.and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default()
-}
-
 /// Adds content to a message: a string or parts, including reasoning. `None` if it is unsupported.
 pub fn add_content(draft: &mut AnnotatedDraft, content: &[u8], silent: &[u8]) -> Option<()> {
     if content.starts_with(b"\"") {

@@ -195,10 +195,9 @@ fn variant<C: Codec>(own: &[u8]) -> Cow<'_, str> {
 
 /// The format's metadata in the header of a session.
 fn header_metadata(session: &Session, name: &str) -> Option<Vec<u8>> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(known, _)| known == "metadata")?;
-    let own = json::member(metadata, name)?;
-    json::member(own, "form").map(|_| own.to_vec())
+    session
+        .metadata(name)
+        .filter(|own| json::member(own, "form").is_some())
 }
 
 /// Restores the elements that the records of a session were read from.

@@ -9,7 +9,7 @@ use super::read;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::format::{EditedSession, Purpose, written};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -161,7 +161,7 @@ fn check_sessions<C: Codec>(
 /// Splits the edit of a unit into edits of its elements.
 fn by_element(edit: ElementEdit) -> Vec<ElementEdit> {
     let elements = |raw: &[u8]| -> Vec<Vec<u8>> {
-        let elements = json::elements(raw, Dialect::Strict).unwrap_or_default();
+        let elements = json::items(raw);
         elements.into_iter().map(<[u8]>::to_vec).collect()
     };
     match edit {

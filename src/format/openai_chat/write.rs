@@ -70,9 +70,7 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
     let metadata = json::member(body, "metadata");
     let notes = metadata.and_then(|raw| json::member(raw, "openai-chat"));
     let note = |name: &str| notes.and_then(|notes| json::member(notes, name));
-    let own = note("own")
-        .and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default();
+    let own = json::items(note("own"));
     let had = |name: &str| {
         own.iter()
             .any(|raw| json::text(raw).is_some_and(|own| own == name))
@@ -152,7 +150,7 @@ fn reasoning(
     changes: &mut Vec<(&str, Option<Vec<u8>>)>,
     report: &mut Report,
 ) {
-    let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
+    let parts = json::items(raw);
     let text = parts.first().and_then(|part| json::member(part, "text"));
     match (note.and_then(json::text).as_deref(), text) {
         (Some("reasoning_content"), Some(text)) => {

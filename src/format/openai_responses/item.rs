@@ -4,7 +4,7 @@ use super::part;
 use crate::format::content::fault as unknown_content;
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::request_part::extra_object;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::key;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -177,9 +177,7 @@ fn parts(item: &[u8]) -> Vec<Vec<u8>> {
     let own = |parts: Vec<&[u8]>| parts.into_iter().map(<[u8]>::to_vec).collect();
     let content = json::member(item, "content").filter(|_| is_message(item));
     match content {
-        Some(raw) if raw.starts_with(b"[") => {
-            own(json::elements(&part::read_content(raw), Dialect::Strict).unwrap_or_default())
-        }
+        Some(raw) if raw.starts_with(b"[") => own(json::items(part::read_content(raw).as_slice())),
         Some(raw) if raw.starts_with(b"\"") => vec![draft::text_part(raw)],
         _ => vec![item.to_vec()],
     }

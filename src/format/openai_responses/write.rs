@@ -4,7 +4,7 @@ use super::part;
 use crate::format::report::Loss;
 use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings, extra_members};
 use crate::format::request::{Api, ProviderRequest, RequestElement};
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use crate::model::summary;
 use std::borrow::Cow;
@@ -232,8 +232,7 @@ fn output(annotated: &AnnotatedMessage<'_>, kinds: &Kinds<'_>, writing: &mut Wri
     let output = match content.first() {
         Some(b'"') => content.to_vec(),
         Some(b'[') => {
-            let parts = json::elements(content, Dialect::Strict).unwrap_or_default();
-            let parts = parts.into_iter();
+            let parts = json::items(content).into_iter();
             array(parts.filter_map(|raw| part::write(raw, false, writing)))
         }
         _ => b"\"\"".to_vec(),

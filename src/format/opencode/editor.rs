@@ -186,9 +186,7 @@ impl Editor for Opencode {
 
 /// The start time of a session, in milliseconds.
 fn start_time(session: &Session, view: &View) -> i64 {
-    let header = session.header();
-    let created = header.iter().find(|(name, _)| name == "created_at");
-    let created = new_messages::native_time(created.map(|(_, raw)| raw.as_slice()));
+    let created = new_messages::native_time(session.header_member("created_at").as_deref());
     let mut times = view
         .messages(session)
         .filter_map(|message| new_messages::native_time(message.timestamp));

@@ -211,7 +211,6 @@ fn reasoning_text(reasoning: &[u8]) -> Vec<u8> {
     if let Some(text) = own.find(|raw| raw.starts_with(b"\"")) {
         return text.to_vec();
     }
-    let summary = json::member(reasoning, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
-    let texts = summary.unwrap_or_default().into_iter();
+    let texts = json::list(reasoning, "summary").into_iter();
     contents::texts(texts.filter_map(|part| json::member_text(part, "text")))
 }

@@ -124,9 +124,7 @@ pub fn write_context(
 
 /// Whether a session was read from a PenguiFlow document.
 pub fn is_own(session: &Session) -> bool {
-    let header = session.header();
-    let metadata = header.iter().find(|(name, _)| name == "metadata");
-    metadata.is_some_and(|(_, metadata)| json::member(metadata, "penguiflow").is_some())
+    session.metadata("penguiflow").is_some()
 }
 
 /// The digest of tool calls in a turn's message; `None` if the message was not read from a document.

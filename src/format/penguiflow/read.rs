@@ -143,10 +143,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         session.push_new(&attempt);
     }
     let open = member(EXTRA_MEMBER).and_then(|own| json::member(own.raw, "open"));
-    for message in open
-        .and_then(|open| json::elements(open, Dialect::Strict))
-        .unwrap_or_default()
-    {
+    for message in json::items(open) {
         if json::member_text(message, "role").is_some() {
             session.push_new(&json::compact(message).0);
         }

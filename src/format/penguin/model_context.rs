@@ -23,11 +23,9 @@ struct Records {
 
 impl Records {
     fn of(session: &Session) -> Records {
-        let header = session.header();
-        let metadata = header.iter().find(|(name, _)| name == "metadata");
-        let kept = metadata.and_then(|(_, metadata)| json::member(metadata, "penguin"));
+        let own = session.metadata("penguin");
         let of = |list: &str, member: &str| {
-            let records = kept.and_then(|kept| json::member(kept, list));
+            let records = own.as_deref().and_then(|own| json::member(own, list));
             let records = records.and_then(|raw| json::elements(raw, Dialect::Python));
             let each = records.unwrap_or_default().into_iter().filter_map(|record| {
                 let [id, value] = values(record, ["call_id", member]);

@@ -85,7 +85,7 @@ pub fn message(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> 
 pub fn content(annotated: &Message<'_>, report: &mut Report) -> Vec<u8> {
     match annotated.content {
         Some(raw) if raw.starts_with(b"[") => {
-            let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
+            let parts = json::items(raw);
             array(parts.into_iter().filter_map(|part| block(part, report)))
         }
         Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),

@@ -78,10 +78,10 @@ pub fn content(raw: &[u8]) -> Vec<u8> {
 
 fn assistant(message: &[u8]) -> AnnotatedDraft {
     let mut draft = AnnotatedDraft::new("assistant");
-    let blocks = json::member(message, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let blocks = json::list(message, "content");
     let claude = json::member(message, "api") == Some(b"\"anthropic-messages\"");
     let (mut reasoning, mut contents, mut calls) = (Vec::new(), Vec::new(), Vec::new());
-    for raw in blocks.unwrap_or_default() {
+    for raw in blocks {
         let kind = json::member_text(raw, "type").unwrap_or(Cow::Borrowed(""));
         match kind.as_ref() {
             "thinking" => {

@@ -120,9 +120,7 @@ fn record_positions(all: &[PiEntry<'_>], path: &Path) -> RecordPositions {
 
 /// The first line of a session's file.
 fn first_line(session: &Session) -> Option<Vec<u8>> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    json::member(json::member(metadata, NAME)?, "session").map(<[u8]>::to_vec)
+    json::member(&session.metadata(NAME)?, "session").map(<[u8]>::to_vec)
 }
 
 /// Restores the lines of a session's records as a chain; returns their positions too.

@@ -4,7 +4,7 @@ use super::call::{Function, RawCall};
 use super::go;
 use super::line::MessageLine;
 use crate::format::go_json::push_text;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use std::borrow::Cow;
 
 /// Go's zero time, which means no time.
@@ -103,12 +103,6 @@ fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     read.ok().and(found)
 }
 
-/// The elements of a list, which was validated on reading.
-fn elements(list: Option<&[u8]>) -> Vec<&[u8]> {
-    list.and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default()
-}
-
 impl MessageLine<'_> {
     /// The message as PicoClaw writes it, without unknown members.
     pub fn encoded(&self) -> Vec<u8> {
@@ -120,10 +114,10 @@ impl MessageLine<'_> {
         if self.created_at.is_some() {
             push_text(built.name("created_at"), &time(&read(self.created_at)));
         }
-        built.list("media", &elements(self.media), |out, one| {
+        built.list("media", &json::items(self.media), |out, one| {
             push_text(out, &read(Some(one)));
         });
-        built.list("attachments", &elements(self.attachments), |out, one| {
+        built.list("attachments", &json::items(self.attachments), |out, one| {
             let mut attachment = MemberEncoder::new(out);
             for name in ["type", "ref", "url", "filename", "content_type"] {
                 attachment.filled(name, member(one, name));
@@ -131,7 +125,7 @@ impl MessageLine<'_> {
             attachment.end();
         });
         built.filled("reasoning_content", self.reasoning);
-        built.list("system_parts", &elements(self.system_parts), |out, one| {
+        built.list("system_parts", &json::items(self.system_parts), |out, one| {
             let mut part = MemberEncoder::new(out);
             part.text("type", member(one, "type"));
             part.text("text", member(one, "text"));

@@ -163,9 +163,7 @@ pub(super) fn is_own(session: &Session) -> bool {
 }
 
 fn source(session: &Session, name: &str) -> Option<String> {
-    let header = session.header();
-    let (_, source) = header.iter().find(|(known, _)| known == "source")?;
-    Some(json::member_text(source, name)?.into_owned())
+    json::member_string(&session.header_member("source")?, name)
 }
 
 /// Counts the events that the files cannot represent; with a sidecar (`kept`), truncations and summaries are

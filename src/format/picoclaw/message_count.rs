@@ -1,6 +1,7 @@
 //! Counts messages like PicoClaw, which reads some lines as empty messages.
 
 use super::line::is_empty;
+use crate::format::native;
 use crate::model::json;
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
@@ -10,10 +11,7 @@ use std::collections::HashSet;
 /// The number of visible messages among the last `keep` messages that PicoClaw counts; at least 1 unless `keep` is 0.
 /// Returns `keep` for a session that was not read from PicoClaw.
 pub fn messages_among(session: &Session, keep: usize) -> usize {
-    let header = session.header();
-    let source = header.iter().find(|(name, _)| name == "source");
-    let format = source.and_then(|(_, source)| json::member(source, "format"));
-    if keep == 0 || format != Some(br#""picoclaw""#) {
+    if keep == 0 || native::source_format(session).is_none_or(|format| format != "picoclaw") {
         return keep;
     }
     let view = View::replay(session);

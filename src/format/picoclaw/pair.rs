@@ -80,11 +80,11 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
 
 /// Whether the session was read from a sidecar without a log; then no log is created.
 fn was_read_from_sidecar(session: &Session) -> bool {
-    let header = session.header();
-    let source = header.iter().find(|(name, _)| name == "source");
-    let name = source.and_then(|(_, source)| json::member(source, "name"));
-    name.and_then(json::text)
-        .is_some_and(|name| name.ends_with(SIDECAR))
+    let source = session.header_member("source");
+    let name = source
+        .as_deref()
+        .and_then(|source| json::member_text(source, "name"));
+    name.is_some_and(|name| name.ends_with(SIDECAR))
 }
 
 /// Whether an existing file is identical to this one, or PicoClaw has appended to it.

@@ -6,7 +6,7 @@ use super::go;
 use super::raw::without_bom;
 use crate::format::go_json;
 use crate::format::indent::indented;
-use crate::model::json::{self, Dialect, array};
+use crate::model::json::{self, array};
 use std::borrow::Cow;
 
 /// The members known to PicoClaw, in its order.
@@ -109,8 +109,7 @@ impl Sidecar {
     /// The aliases of the session.
     pub fn aliases(&self) -> Vec<String> {
         let raw = self.values[ALIASES].as_deref().unwrap_or(b"[]");
-        let all = json::elements(raw, Dialect::Strict).unwrap_or_default();
-        let texts = all.into_iter().filter_map(json::text);
+        let texts = json::items(raw).into_iter().filter_map(json::text);
         texts.map(Cow::into_owned).collect()
     }
 

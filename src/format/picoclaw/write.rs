@@ -239,7 +239,7 @@ fn reasoning(raw: &[u8], lost: &mut Vec<Loss>) -> String {
         return text.into_owned();
     }
     let mut texts = Vec::new();
-    for part in json::elements(raw, Dialect::Strict).unwrap_or_default() {
+    for part in json::items(raw) {
         match json::member_text(part, "text").or(json::text(part)) {
             Some(text) => texts.push(text),
             None => lost.push(Loss::Reasoning),
@@ -252,15 +252,10 @@ fn reasoning(raw: &[u8], lost: &mut Vec<Loss>) -> String {
     texts.join("\n")
 }
 
-fn elements(list: Option<&[u8]>) -> Vec<&[u8]> {
-    list.and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default()
-}
-
 /// The calls, with PicoClaw's additional members.
 fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
-    let raws = elements(message.tool_calls);
-    let own_calls = elements(json::member(own, "calls"));
+    let raws = json::items(message.tool_calls);
+    let own_calls = json::items(json::member(own, "calls"));
     let all = message.tool_calls().into_iter().zip(raws).enumerate();
     array(all.map(|(nth, (call, raw))| {
         let own_call = own_calls.get(nth).copied().unwrap_or(b"{}");

@@ -4,7 +4,7 @@ use crate::format::gemini;
 use crate::format::gemini_cli;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::model::json::{self, Dialect, ObjectBuilder, array};
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 
 /// The type of a message's record.
@@ -32,10 +32,7 @@ pub fn records(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
         .iter()
         .flat_map(|annotated| gemini::parts(annotated, true, true, report));
     let mut parts: Vec<Vec<u8>> = parts.collect();
-    let lines = first
-        .noted("lines")
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    let counts = lines.unwrap_or_default().into_iter();
+    let counts = json::items(first.noted("lines")).into_iter();
     let counts: Vec<usize> = counts
         .filter_map(|raw| std::str::from_utf8(raw).ok()?.parse().ok())
         .collect();

@@ -1,7 +1,7 @@
 //! Splits and joins the content of a message.
 
 use super::draft;
-use crate::model::json::{self, Dialect, array, quoted};
+use crate::model::json::{self, array, quoted};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub fn content_parts(content: Option<&[u8]>) -> VecDeque<RequestContent<'_>> {
     match content {
         Some(raw) if raw.starts_with(b"\"") => VecDeque::from([RequestContent::Text(raw)]),
         Some(raw) => {
-            let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
+            let parts = json::items(raw);
             parts.into_iter().map(content_part).collect()
         }
         None => VecDeque::new(),

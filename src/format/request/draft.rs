@@ -196,11 +196,10 @@ impl MemberSlot {
 
 /// Restores the annotated order of a message's parts; parts without an entry follow in the default order.
 pub fn in_order(note: Option<&[u8]>, pieces: [Vec<Vec<u8>>; 3]) -> Vec<Vec<u8>> {
-    use crate::model::json::{self, Dialect};
+    use crate::model::json::{self};
     let mut queues = pieces.map(Vec::into_iter);
     let mut all = Vec::new();
-    let noted = note.and_then(|raw| json::elements(raw, Dialect::Strict));
-    for name in noted.unwrap_or_default() {
+    for name in json::items(note) {
         let slot = MemberSlot::ALL
             .iter()
             .position(|slot| json::text(name).is_some_and(|name| name == slot.name()));

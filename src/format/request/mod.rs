@@ -304,9 +304,7 @@ fn encode_request(api: Api, drafts: &[AnnotatedDraft]) -> ProviderRequest {
 
 /// The members next to the history of the session's original request.
 pub(in crate::format) fn members(session: &Session) -> Option<Vec<u8>> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    json::member(metadata, "request").map(<[u8]>::to_vec)
+    session.metadata("request")
 }
 
 /// Whether a session was read from a request of this API, so that its order is kept.

@@ -7,6 +7,7 @@ use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Writes one session's view, one element per line. A history that is written back keeps its original form; one for a
@@ -83,9 +84,7 @@ fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
     if !back || !was_read_from(api, session) {
         return None;
     }
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    json::member_string(metadata, "input")
+    json::text(&session.metadata("input")?).map(Cow::into_owned)
 }
 
 /// The text before and after the elements.

@@ -97,18 +97,12 @@ impl<'a> AnnotatedMessage<'a> {
 
     /// The parts of the reasoning.
     pub fn reasoning(&self) -> Vec<&'a [u8]> {
-        self.message
-            .reasoning
-            .and_then(|raw| json::elements(raw, Dialect::Strict))
-            .unwrap_or_default()
+        json::items(self.message.reasoning)
     }
 
     /// The raw calls.
     pub fn calls(&self) -> Vec<&'a [u8]> {
-        self.message
-            .tool_calls
-            .and_then(|raw| json::elements(raw, Dialect::Strict))
-            .unwrap_or_default()
+        json::items(self.message.tool_calls)
     }
 }
 

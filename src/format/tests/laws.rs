@@ -173,10 +173,7 @@ fn add_extra_fields(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, 
         Loss::Usage,
         usage.map(|figures| format!("{} {}", figures.sent(), figures.output)),
     );
-    let parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    for part in parts.unwrap_or_default() {
+    for part in json::items(message.reasoning) {
         let text = |name: &str| json::member_string(part, name);
         add(Loss::Reasoning, text("text").or_else(|| text("thinking")));
         add(

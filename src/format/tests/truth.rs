@@ -5,7 +5,7 @@ use crate::format::report::Report;
 use crate::format::sessions::{Input, Neighbor, SessionReader};
 use crate::format::{DocumentSource, Format, ReadFn, convert};
 use crate::model::event::Action;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self};
 use crate::model::message::Message;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -206,10 +206,7 @@ pub fn counts(sessions: &[Session], usage: Usage) -> Value {
 }
 
 fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
-    let parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    for part in parts.unwrap_or_default() {
+    for part in json::items(message.reasoning) {
         let signs = [
             "signature",
             "encrypted_content",

@@ -6,9 +6,7 @@ use crate::model::session::Session;
 
 /// The definitions in OpenAI Chat form, in order.
 pub fn definitions(session: &Session) -> Vec<Vec<u8>> {
-    let header = session.header();
-    let metadata = header.iter().find(|(name, _)| name == "metadata");
-    let own = metadata.and_then(|(_, metadata)| json::member(metadata, "tools").map(<[u8]>::to_vec));
+    let own = session.metadata("tools");
     let sent = || {
         let members = request::members(session)?;
         json::member(&members, "tools").map(<[u8]>::to_vec)
@@ -19,7 +17,7 @@ pub fn definitions(session: &Session) -> Vec<Vec<u8>> {
     // Training sets store the definitions in a string.
     let text = json::text(&raw).map(|text| text.into_owned().into_bytes());
     let raw = text.unwrap_or(raw);
-    let tools = json::elements(&raw, Dialect::Strict).unwrap_or_default();
+    let tools = json::items(raw.as_slice());
     tools.into_iter().flat_map(definition).collect()
 }
 

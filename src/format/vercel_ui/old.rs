@@ -4,12 +4,11 @@
 use super::part::{self, text};
 use super::ui_part::{CallResult, UiCall, UiPart};
 use crate::format::request::draft::text_part;
-use crate::model::json::{self, Dialect, quoted};
+use crate::model::json::{self, quoted};
 use crate::model::time;
 
 fn list<'a>(raw: &'a [u8], name: &str) -> Vec<&'a [u8]> {
-    let found = json::member(raw, name).and_then(|raw| json::elements(raw, Dialect::Strict));
-    found.unwrap_or_default()
+    json::list(raw, name)
 }
 
 fn string<'a>(raw: &'a [u8], name: &str) -> Option<&'a [u8]> {

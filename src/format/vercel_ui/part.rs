@@ -66,9 +66,7 @@ pub fn reasoning_text(part: &[u8]) -> String {
     if let Some(text) = text(part, "text") {
         return text.into_owned();
     }
-    let parts = json::member(part, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
-    let texts = parts
-        .unwrap_or_default()
+    let texts = json::list(part, "summary")
         .into_iter()
         .filter_map(|part| text(part, "text"));
     texts.collect::<Vec<_>>().join("\n\n")

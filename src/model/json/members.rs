@@ -225,3 +225,16 @@ pub fn elements(array: &[u8], dialect: Dialect) -> Option<Vec<&[u8]>> {
     }
     Some(all)
 }
+
+/// The elements of an array; none for any other value.
+pub fn items<'a>(array: impl Into<Option<&'a [u8]>>) -> Vec<&'a [u8]> {
+    let array = array.into();
+    array
+        .and_then(|array| elements(array, Dialect::Strict))
+        .unwrap_or_default()
+}
+
+/// The elements of a member, as [`items`].
+pub fn list<'a>(object: &'a [u8], name: &str) -> Vec<&'a [u8]> {
+    items(member(object, name))
+}

@@ -9,7 +9,8 @@ mod text;
 
 pub use build::{ObjectBuilder, compact, object, with_members, wrapped};
 pub use members::{
-    ArrayElements, Member, Members, elements, member, member_string, member_text, members, several,
+    ArrayElements, Member, Members, elements, items, list, member, member_string, member_text, members,
+    several,
 };
 pub use same::same;
 pub use text::{array, plain, push_text, quoted, text, texts, unescape};

@@ -116,13 +116,10 @@ pub(super) fn links(session: &Session) -> SessionLinks {
     let destroyed = session.destroyed();
     links.packed.retain(|event| !destroyed.contains(event));
     // The form that sessions from Penguin have.
-    let header = session.header();
-    let metadata = header.iter().find(|(name, _)| name == "metadata");
-    let own = metadata.and_then(|(_, raw)| {
-        let metadata = json::member(json::member(raw, "penguin")?, "metadata")?;
-        json::member_text(metadata, "continued_to")
-    });
-    links.continued_to.extend(own.map(|to| (to.into_owned(), None)));
+    let own = session.metadata("penguin");
+    let own = own.as_deref().and_then(|own| json::member(own, "metadata"));
+    let next = own.and_then(|own| json::member_string(own, "continued_to"));
+    links.continued_to.extend(next.map(|to| (to, None)));
     links
 }
 

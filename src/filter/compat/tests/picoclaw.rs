@@ -10,10 +10,7 @@ use serde_json::Value;
 /// PicoClaw's documented estimate; the program uses the tokenizer of that name.
 fn estimate(message: &Message<'_>) -> u64 {
     let mut size = message.text().chars().count();
-    let reasoning = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, json::Dialect::Strict));
-    for part in reasoning.unwrap_or_default() {
+    for part in json::items(message.reasoning) {
         size += json::member_text(part, "text").map_or(0, |text| text.chars().count());
     }
     for call in message.tool_calls() {

@@ -186,11 +186,8 @@ fn rescue(
 }
 
 fn links_of(session: &Session) -> PenguinLinks {
-    let header = session.header();
-    let own = header.iter().find(|(name, _)| name == "metadata");
-    let kept = own
-        .and_then(|(_, metadata)| json::member(metadata, "penguin"))
-        .and_then(|penguin| json::member(penguin, "metadata"));
+    let own = session.metadata("penguin");
+    let kept = own.as_deref().and_then(|own| json::member(own, "metadata"));
     let text = |name: &str| {
         let kept = kept
             .and_then(|kept| json::member(kept, name))

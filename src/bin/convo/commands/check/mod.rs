@@ -26,7 +26,7 @@ use convo::filter::repair::{self, RepairOptions, Repaired};
 use convo::filter::rules::SessionRule;
 use convo::filter::usage::Prices;
 use convo::format::Format;
-use convo::model::json;
+use convo::format::native;
 use convo::model::session::Session;
 use convo::model::view::View;
 use junit::Junit;
@@ -108,13 +108,8 @@ pub struct Check {
 
 /// Returns the API of the input's format; for a native session, that of the file it was imported from.
 fn api_of(format: Format, session: &Session) -> Option<Api> {
-    let source = || {
-        let (_, source) = session.header().into_iter().find(|(name, _)| name == "source")?;
-        let name = json::member_text(&source, "format")?;
-        Format::from_name(&name)
-    };
     match format {
-        Format::Native => source()?.sent_to(),
+        Format::Native => Format::from_name(&native::source_format(session)?)?.sent_to(),
         format => format.sent_to(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::session_lines::SessionLine;
 use convo::error::Position;
-use convo::model::json::{self, Dialect};
+use convo::model::json;
 use convo::model::record::Record;
 use std::collections::{HashMap, HashSet};
 
@@ -53,9 +53,9 @@ fn has_grown(old: &Record<'_>, new: &Record<'_>) -> bool {
         return false;
     };
     let calls = |body| {
-        let all = json::member(body, "tool_calls").and_then(|raw| json::elements(raw, Dialect::Strict));
+        let all = json::list(body, "tool_calls");
         let id = |call: &[u8]| json::member(call, "id").map(<[u8]>::to_vec);
-        all.unwrap_or_default().into_iter().map(id).collect::<Vec<_>>()
+        all.into_iter().map(id).collect::<Vec<_>>()
     };
     before.role() == after.role()
         && after.text().trim_end().starts_with(before.text().trim_end())

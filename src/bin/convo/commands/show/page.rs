@@ -134,9 +134,8 @@ impl SessionPage {
 
     /// Remembers the working directory.
     fn note_directory(&mut self, session: &Session) {
-        let metadata = session.header().into_iter().find(|(name, _)| name == "metadata");
-        let directory = metadata.as_ref().and_then(|(_, raw)| json::member(raw, "cwd"));
-        self.directory = directory.and_then(json::text).map(|text| text.into_owned());
+        let directory = session.metadata("cwd");
+        self.directory = directory.and_then(|raw| json::text(&raw).map(|text| text.into_owned()));
     }
 
     /// Returns the items to show, and whether each is in the view.

@@ -296,7 +296,5 @@ fn row(origin: &SessionOrigin, total: UsageRow, prices: &Prices) -> String {
 }
 
 fn working_directory(session: &Session) -> Option<String> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    Some(json::text(json::member(metadata, "cwd")?)?.into_owned())
+    json::text(&session.metadata("cwd")?).map(|text| text.into_owned())
 }
