@@ -136,12 +136,16 @@ impl Codec for ClineRoo {
                 Decoded::Messages(drafts.collect())
             }
             ElementKind::Summary => {
+                let text = element_text(message);
+                if text.is_empty() {
+                    return Decoded::Unrecognized;
+                }
                 let mut members = vec![("by", quoted(NAME))];
                 if outline.first > nth {
                     members.push(("here", b"true".to_vec()));
                 }
                 Decoded::Summary(SummaryDraft {
-                    text: element_text(message),
+                    text,
                     kept: Some(nth),
                     members,
                     ..SummaryDraft::default()

@@ -95,6 +95,8 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
     });
     let markers = markers.filter_map(|marker| text(marker, "truncationId"));
     let cuts: HashSet<_> = markers.collect();
+    // A damaged summary has no record, and is not an undone one.
+    let is_read = |nth: usize| source.summaries.iter().any(|(own, _)| *own == nth);
     let is_cut = |nth: usize| text(last(&source.raws[nth]), CUT).is_some_and(|id| cuts.contains(&id));
     let shown = edits.shown();
     let mut cut: Option<TruncationTag> = None;
@@ -121,7 +123,7 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
                     }
                     _ if is_covered => out.push(ElementEdit::Keep(nth)),
                     // An undone summary is removed, so that its messages become visible.
-                    _ if is_summary && kept != Some(nth) => {}
+                    _ if is_summary && kept != Some(nth) && is_read(nth) => {}
                     _ if leaves || (is_bare() && is_hidden()) => {
                         let cut = cut.get_or_insert_with(|| TruncationTag {
                             id: key::uuid(unit),

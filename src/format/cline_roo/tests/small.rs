@@ -344,6 +344,20 @@ fn a_history_satisfies_all_laws() {
 }
 
 #[test]
+fn a_summary_without_text_is_damage_and_preserved() {
+    let elements = [
+        message("user", "1", ""),
+        r#"{"role":"user","content":[],"isSummary":true,"condenseId":"s"}"#.to_string(),
+        message("assistant", "2", ""),
+    ];
+    let bytes = history(&elements);
+    let mut report = Report::default();
+    let read = try_session(&bytes, None, &mut report).unwrap();
+    assert!(report.is_damaged(), "{report:?}");
+    assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes);
+}
+
+#[test]
 fn undoing_a_summary_restores_its_messages() {
     let covered = r#","condenseParent":"s""#;
     let elements = [
