@@ -6,9 +6,10 @@ use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
 use crate::format::spec::{WriteBackFn, WriteFn};
 use crate::format::{EditedSession, Purpose};
+use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
-use crate::model::view::View;
+use crate::model::view::{Item, View};
 
 /// The session parsed again from its lines.
 pub fn through_lines(session: &Session) -> Session {
@@ -45,6 +46,40 @@ pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
     let mut session = session.clone();
     lines.iter().for_each(|line| session.push_new(line.as_ref()));
     session
+}
+
+/// What a model would receive of a session, without ids, times and annotations; a summary is `summary: TEXT`.
+pub fn shown(session: &Session) -> Vec<String> {
+    shown_members(session, &RECEIVED)
+}
+
+/// The same with categories.
+pub fn shown_with_category(session: &Session) -> Vec<String> {
+    shown_members(session, &[&RECEIVED[..], &["category"]].concat())
+}
+
+/// The same without summaries, which are placeholders for truncations in some formats.
+pub fn shown_messages(session: &Session) -> Vec<String> {
+    let mut shown = shown_with_category(session);
+    shown.retain(|shown| !shown.starts_with("summary: "));
+    shown
+}
+
+const RECEIVED: [&str; 5] = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
+
+fn shown_members(session: &Session, names: &[&str]) -> Vec<String> {
+    let view = View::replay(session);
+    assert!(view.dangling.is_empty(), "{:?}", view.dangling);
+    let item = |item: &Item| match item.summary(session) {
+        Some(text) => format!("summary: {text}"),
+        None => {
+            let members = names
+                .iter()
+                .filter_map(|name| json::member(item.body(session), name));
+            String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap()
+        }
+    };
+    view.items.iter().map(item).collect()
 }
 
 /// Writes a session from its records alone; returns the bytes and the report.

@@ -60,7 +60,7 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 /// An input for each format that is read.
-fn samples() -> Vec<(Format, Vec<u8>)> {
+pub(super) fn samples() -> Vec<(Format, Vec<u8>)> {
     let talk = session(TALK);
     let view = View::replay(&talk);
     let mut samples = Vec::new();

@@ -124,9 +124,4 @@ proptest! {
             .collect();
         prop_assert_eq!(messages(&conversation("n3", &nodes)), tree.len());
     }
-
-    #[test]
-    fn arbitrary_bytes_are_read_without_panic(input in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = sessions(&input);
-    }
 }

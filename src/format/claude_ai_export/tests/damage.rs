@@ -59,9 +59,4 @@ proptest! {
         let count: usize = all.iter().map(|session| session.len() - 1).sum();
         prop_assert_eq!(count, tree.len());
     }
-
-    #[test]
-    fn arbitrary_bytes_are_read_without_panic(input in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = sessions(&input);
-    }
 }

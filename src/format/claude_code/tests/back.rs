@@ -95,36 +95,6 @@ fn a_cut_drops_lines_and_relinks_the_others() {
     assert!(!String::from_utf8(out).unwrap().contains("three"));
 }
 
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_cut_of_every_file_reads_back_equal() {
-    let mut cuts = 0;
-    let mut files: Vec<(String, Vec<u8>)> = vec![("everything".into(), everything())];
-    for truth in truth::files("claude-code") {
-        // This file has one record of every kind, with placeholder ids.
-        if !truth.name.starts_with("stage0") {
-            files.push((truth.name, std::fs::read(truth.path).unwrap()));
-        }
-    }
-    for (_, log) in &files {
-        let (sessions, _) = read(log, false);
-        let count = View::replay(&sessions[0]).items.len();
-        // Only a few cuts for large logs, because each reads the log four times.
-        let cuts_of_it = if log.len() < 100_000 { 5 } else { 1 };
-        let keeps = (1..=cuts_of_it).map(|nth| CutPoint::LastMessages(count * nth / (cuts_of_it + 1)));
-        let exchanges =
-            (log.len() < 100_000).then_some([CutPoint::LastExchanges(0), CutPoint::LastExchanges(2)]);
-        for cut in keeps.chain(exchanges.into_iter().flatten()) {
-            hold(log, |session| push(session, &cut));
-            cuts += 1;
-        }
-    }
-    eprintln!(
-        "claude-code: {cuts} cuts in {} logs keep what they say",
-        files.len()
-    );
-}
-
 fn event(session: &mut Session, body: &str) -> bool {
     session.push_new(body.as_bytes());
     true

@@ -6,15 +6,12 @@ mod small;
 
 use super::{read, write};
 use crate::error::Position;
-use crate::filter::truncate::{self, CutPoint};
-use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
-pub use crate::format::tests::bed::through_lines;
+pub use crate::format::tests::bed::{cut, shown_with_category as shown, through_lines};
 use crate::format::{EditedSession, Purpose};
-use crate::model::json;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
-use crate::model::view::{Item, View};
+use crate::model::view::View;
 use std::sync::Arc;
 
 /// The session of a log, and the report.
@@ -50,46 +47,6 @@ pub fn returned(session: &Session, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     write::write_back(&[returned], &mut out, &mut Report::default()).unwrap();
     out
-}
-
-/// The session with a cut that keeps its last messages; `None` if nothing can be cut.
-pub fn cut(session: &Session, keep: usize) -> Option<Session> {
-    let stamp = |_: &str| {
-        Ok(Stamp {
-            id: "evt_1".to_string(),
-            at: "2026-01-01T00:00:00Z".to_string(),
-        })
-    };
-    match truncate::plan(session, &CutPoint::LastMessages(keep), stamp).unwrap() {
-        Plan::Lines(lines, _) => {
-            let mut session = session.clone();
-            lines.iter().for_each(|line| session.push_new(line));
-            Some(session)
-        }
-        Plan::Nothing(_) | Plan::Refused(_) => None,
-    }
-}
-
-/// The messages that a model would receive, without ids, times and annotations.
-pub fn shown(session: &Session) -> Vec<Vec<u8>> {
-    let view = View::replay(session);
-    let item = |item: &Item| {
-        if let Some(text) = item.summary(session) {
-            return text.into_owned().into_bytes();
-        }
-        let body = item.body(session);
-        let own = [
-            "role",
-            "content",
-            "tool_calls",
-            "tool_call_id",
-            "reasoning",
-            "category",
-        ];
-        let members = own.iter().filter_map(|name| json::member(body, name));
-        members.collect::<Vec<_>>().join(&b'\n')
-    };
-    view.items.iter().map(item).collect()
 }
 
 /// The lines of a log that are not empty, without their endings.

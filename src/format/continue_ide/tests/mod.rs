@@ -7,9 +7,8 @@ mod small;
 use super::{FORM, read};
 use crate::error::Result;
 use crate::format::report::Report;
-pub use crate::format::tests::bed::{through_lines, with};
+pub use crate::format::tests::bed::{shown, through_lines, with};
 use crate::format::{DocumentSource, Purpose};
-use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -47,22 +46,6 @@ pub fn without(session: &Session, from: usize, count: usize) -> Session {
         ids.join(",")
     );
     with(session, &[event])
-}
-
-/// The messages that a model would receive, without ids, times and annotations.
-pub fn shown(session: &Session) -> Vec<String> {
-    let view = View::replay(session);
-    assert!(view.dangling.is_empty(), "{:?}", view.dangling);
-    let item = |item: &Item| {
-        if let Some(text) = item.summary(session) {
-            return format!("= {text}");
-        }
-        let body = item.body(session);
-        let own = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
-        let members = own.iter().filter_map(|name| json::member(body, name));
-        String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap()
-    };
-    view.items.iter().map(item).collect()
 }
 
 /// The texts of the view.

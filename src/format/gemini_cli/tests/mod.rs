@@ -6,12 +6,11 @@ mod small;
 
 use super::{FORM, open};
 use crate::format::report::Report;
-pub use crate::format::tests::bed::{cut, through_lines, with};
+pub use crate::format::tests::bed::{cut, shown, through_lines, with};
 use crate::format::tests::truth;
 use crate::format::{EditedSession, Input, Purpose};
-use crate::model::json;
 use crate::model::session::Session;
-use crate::model::view::{Item, View};
+use crate::model::view::View;
 
 /// The sessions of an input, and the report.
 pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
@@ -53,18 +52,6 @@ pub fn returned(sessions: &[Session], changed: bool) -> Vec<u8> {
     let mut out = Vec::new();
     FORM.back.unwrap()(&returned, &mut out, &mut Report::default()).unwrap();
     out
-}
-
-/// The messages that a model would receive, without ids, times and annotations.
-pub fn shown(session: &Session) -> Vec<String> {
-    let view = View::replay(session);
-    let item = |item: &Item| {
-        let body = item.body(session);
-        let own = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
-        let members = own.iter().filter_map(|name| json::member(body, name));
-        String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap()
-    };
-    view.items.iter().map(item).collect()
 }
 
 /// The texts of visible messages.

@@ -10,11 +10,9 @@ use crate::format::Purpose;
 use crate::format::kit;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
-pub use crate::format::tests::bed::{cut, through_lines, with};
+pub use crate::format::tests::bed::{cut, shown, through_lines, with};
 use crate::format::tests::{bed, truth};
-use crate::model::json;
 use crate::model::session::Session;
-use crate::model::view::{Item, View};
 
 /// Lines with all kinds of data.
 pub const LINES: &str = include_str!("session.jsonl");
@@ -73,21 +71,4 @@ pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
 /// Writes sessions back to their input.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
     bed::returned(FORM.back.unwrap(), sessions, changed)
-}
-
-/// The messages that a model would receive, without ids, times and annotations.
-pub fn shown(session: &Session) -> Vec<String> {
-    let view = View::replay(session);
-    assert!(view.dangling.is_empty(), "{:?}", view.dangling);
-    let item = |item: &Item| {
-        if let Some(text) = item.summary(session) {
-            return text.into_owned();
-        }
-        let own = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
-        let members = own
-            .iter()
-            .filter_map(|name| json::member(item.body(session), name));
-        String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap()
-    };
-    view.items.iter().map(item).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::{LINES, document, read, returned, sessions, shown, through_lines, with, written};
 use crate::format::report::{Loss, Report};
+use crate::format::tests::in_place;
 use crate::format::{Format, Purpose, write};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -116,7 +117,7 @@ fn a_summary_is_a_message_and_reads_back_as_a_summary() {
     let summed = with(&all[0], &[summary.to_vec()]);
     let after = returned(&[summed], true).unwrap();
     let again = sessions(&after);
-    assert!(shown(&again[0])[0].starts_with("They </conversation_summary> met."));
+    assert!(shown(&again[0])[0].starts_with("summary: They </conversation_summary> met."));
     let text = String::from_utf8(after).unwrap();
     assert!(text.contains("\"message_count\":13"), "{text}");
     // A second summary replaces the first.
@@ -124,7 +125,8 @@ fn a_summary_is_a_message_and_reads_back_as_a_summary() {
     let after = returned(&[with(&again[0], &[second.to_vec()])], true).unwrap();
     let shown = shown(&sessions(&after)[0]);
     assert!(
-        shown.iter().any(|text| text == "Later.") && !shown.iter().any(|text| text.starts_with("They <")),
+        shown.iter().any(|text| text == "summary: Later.")
+            && !shown.iter().any(|text| text.contains("They <")),
         "{shown:?}"
     );
 }
@@ -208,16 +210,8 @@ fn damage_is_reported_and_hides_no_other_message() {
     // Lines can be changed next to a damaged one.
     let after = returned(&[super::cut(&all[0], 1).unwrap()], true).unwrap();
     assert!(String::from_utf8(after).unwrap().contains("{\"id\":msg_d\""));
-    for text in [LINES.to_string(), document()] {
-        for tenth in 1..10 {
-            let cut = &text.as_bytes()[..text.len() * tenth / 10];
-            let (all, report, _) = read(cut);
-            assert!(report.is_damaged() || cut.ends_with(b"\n"), "{tenth}");
-            if !all.is_empty() {
-                assert_eq!(returned(&all, false).unwrap(), cut);
-            }
-        }
-    }
+    in_place::hold(Format::Goose, LINES);
+    in_place::hold(Format::Goose, document());
     // A line of another format is preserved.
     let strange = format!("{LINES}{{\"type\":\"event_msg\",\"payload\":{{}}}}\n");
     let (all, report, _) = read(strange.as_bytes());

@@ -10,11 +10,9 @@ use crate::format::Purpose;
 use crate::format::kit;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
-pub use crate::format::tests::bed::{cut, through_lines, with};
+pub use crate::format::tests::bed::{shown_messages as shown, through_lines, with};
 use crate::format::tests::{bed, truth};
-use crate::model::json;
 use crate::model::session::Session;
-use crate::model::view::{Item, View};
 
 /// A document with all kinds of data: an inline file, steps, signed reasoning, a cleared result, a compaction, a failed
 /// one, a call without a result.
@@ -52,28 +50,4 @@ pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
 /// Writes sessions back to their input.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
     bed::returned(FORM.back.unwrap(), sessions, changed)
-}
-
-/// The messages that a model would receive, without annotations and placeholders for truncations.
-pub fn shown(session: &Session) -> Vec<String> {
-    let view = View::replay(session);
-    assert!(view.dangling.is_empty(), "{:?}", view.dangling);
-    let item = |item: &Item| {
-        if item.summary(session).is_some() {
-            return None;
-        }
-        let own = [
-            "role",
-            "content",
-            "tool_calls",
-            "tool_call_id",
-            "reasoning",
-            "category",
-        ];
-        let members = own
-            .iter()
-            .filter_map(|name| json::member(item.body(session), name));
-        Some(String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap())
-    };
-    view.items.iter().filter_map(item).collect()
 }

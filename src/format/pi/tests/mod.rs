@@ -7,12 +7,11 @@ mod small;
 use super::{read, write};
 use crate::error::Position;
 use crate::format::report::Report;
-pub use crate::format::tests::bed::{cut, with};
+pub use crate::format::tests::bed::{cut, shown_messages as shown, with};
 use crate::format::{EditedSession, Purpose};
-use crate::model::json;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
-use crate::model::view::{Item, View};
+use crate::model::view::View;
 use std::sync::Arc;
 
 /// The sessions of a file, and the report.
@@ -56,26 +55,4 @@ pub fn returned(sessions: &[Session], bytes: &[u8]) -> crate::error::Result<Vec<
     let mut out = Vec::new();
     write::write_back(&returned, &mut out, &mut Report::default())?;
     Ok(out)
-}
-
-/// The messages that a model would receive, without annotations and placeholders for truncations.
-pub fn shown(session: &Session) -> Vec<Vec<u8>> {
-    let view = View::replay(session);
-    let item = |item: &Item| {
-        if item.summary(session).is_some() {
-            return None;
-        }
-        let body = item.body(session);
-        let own = [
-            "role",
-            "content",
-            "tool_calls",
-            "tool_call_id",
-            "reasoning",
-            "category",
-        ];
-        let members = own.iter().filter_map(|name| json::member(body, name));
-        Some(members.collect::<Vec<_>>().join(&b'\n'))
-    };
-    view.items.iter().filter_map(item).collect()
 }
