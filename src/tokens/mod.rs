@@ -89,6 +89,11 @@ impl Tokenizer {
         !matches!(self.0, Counting::Estimate(_))
     }
 
+    /// Whether an external program counts.
+    pub const fn is_external(self) -> bool {
+        matches!(self.0, Counting::External(_))
+    }
+
     /// The equivalent amount of work for counting this number of bytes: 0 for external tokenizers, which are faster
     /// sequentially.
     pub(crate) const fn work(self, bytes: usize) -> usize {

@@ -1,5 +1,6 @@
 //! `convo compact`.
 
+mod ahead;
 mod compat;
 mod programs;
 mod question;

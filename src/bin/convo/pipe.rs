@@ -1,5 +1,6 @@
 //! Pipes: enlarged if much data passes through them, and noticed if their reader ends.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 
@@ -41,8 +42,20 @@ impl Read for Stdin {
 
 /// Whether a descriptor is a pipe without a reader.
 pub fn is_closed(descriptor: impl AsFd) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let mut descriptors = [PollFd::new(&descriptor, PollFlags::empty())];
+    events(descriptor, PollFlags::empty()).contains(PollFlags::ERR)
+}
+
+/// Whether reading from a descriptor returns at once: it has bytes, has ended, or is a regular file.
+pub fn has_input(descriptor: impl AsFd) -> bool {
+    !events(descriptor, PollFlags::IN).is_empty()
+}
+
+/// The events of a descriptor, without waiting for one.
+fn events(descriptor: impl AsFd, wanted: PollFlags) -> PollFlags {
+    let mut descriptors = [PollFd::new(&descriptor, wanted)];
     let ready = poll(&mut descriptors, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
-    ready && descriptors[0].revents().contains(PollFlags::ERR)
+    match ready {
+        true => descriptors[0].revents(),
+        false => PollFlags::empty(),
+    }
 }

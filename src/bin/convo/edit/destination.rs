@@ -1,12 +1,19 @@
 //! The source and destination of changed sessions.
 
 use super::event_ids::{LineDestination, Stamps};
-use crate::context::Context;
 use convo::filter::Plan;
 use convo::model::session::Session;
 
-/// Plans the change of a session.
-pub type Planner<'p> = &'p mut dyn FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>;
+/// Plans a change on any thread.
+pub type PlanAheadFn<'p> = &'p (dyn Fn(&Session, &Stamps<'_>) -> convo::Result<Plan> + Sync);
+
+/// Plans the changes of sessions.
+pub struct Planner<'p> {
+    /// Plans a change on any thread, while other sessions are read; none if plans depend on each other.
+    pub ahead: Option<PlanAheadFn<'p>>,
+    /// Plans a change, or completes and reports a plan that was made ahead.
+    pub plan: &'p mut dyn FnMut(&Session, &Stamps<'_>, Option<convo::Result<Plan>>) -> convo::Result<Plan>,
+}
 
 /// Reads the sessions of an input and writes them after a change.
 pub trait Destination {
@@ -21,13 +28,22 @@ pub trait Destination {
 
     /// Finishes after the last session.
     fn finish(&mut self) -> anyhow::Result<()>;
-}
 
-/// Plans and applies a change of each session of a destination.
-pub fn change(context: &Context, destination: &mut dyn Destination, plan: Planner<'_>) -> anyhow::Result<()> {
-    while let Some(session) = destination.next()? {
-        let planned = plan(&session, &Stamps::new(context, &session, destination.place()));
-        destination.accept(session, planned)?;
+    /// Prepares for reading several sessions before the first of them is changed; returns whether that is possible.
+    fn read_ahead(&mut self) -> bool {
+        false
     }
-    destination.finish()
+
+    /// Whether input is at hand, so that reading ahead does not delay sessions that are complete.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    /// Reports what was found while the next session to change was read ahead.
+    fn begin(&mut self) {}
+
+    /// Completes reading ahead, after all sessions that were read have been changed.
+    fn end_reading(&mut self, read: anyhow::Result<()>) -> anyhow::Result<()> {
+        read
+    }
 }

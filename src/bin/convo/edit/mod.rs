@@ -3,12 +3,13 @@
 //! 1. [`run`] opens the [`Destination`](destination::Destination) of each input: a stream or a file in place
 //!    (`stream`), a stored session (`stored`), a file that another system keeps together with others (`foreign`), or,
 //!    for a dry run, standard output (`dry_run`).
-//! 2. [`change`](destination::change) pulls the sessions one by one, asks the command for a plan, and returns the
+//! 2. [`change`] pulls the sessions one by one, asks the command for a plan, and returns the
 //!    plan: `while let Some(session) = destination.next()? { destination.accept(session, plan(..))? }`.
 //! 3. The destination writes the change: records at the end of a log, or the changed session. The change is reported
 //!    when it is complete.
 
 pub mod alias_conflicts;
+mod change;
 pub mod continuation;
 mod destination;
 mod dry_run;
@@ -34,12 +35,14 @@ use crate::input::opencode_dir as opencode;
 use crate::input::report_and_continue;
 use crate::programs::database;
 use crate::writing::{rewrite, write_to};
+use change::change;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
+use convo::model::key::Chance;
 use convo::model::session::Session;
 use convo::store::foreign::FileOptions;
 use convo::store::{FileStat, Rewrite};
-use destination::{Planner, change};
+use destination::Planner;
 use dry_run::DryRun;
 use foreign::ForeignFile;
 use std::io::ErrorKind::NotFound;
@@ -54,6 +57,42 @@ pub fn run(
     edit: EditRequest<'_>,
     mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
+    let mut planner = Planner {
+        ahead: None,
+        plan: &mut |session, stamps, _| plan(session, stamps),
+    };
+    run_planner(context, inputs, edit, &mut planner)
+}
+
+/// Like [`run`], for plans that do not depend on each other: small sessions of a stream are planned on several threads.
+/// `report` gets each plan in order, and completes it.
+pub fn run_ahead(
+    context: &Context,
+    inputs: &[Input],
+    edit: EditRequest<'_>,
+    plan: impl Fn(&Session, &Stamps<'_>) -> convo::Result<Plan> + Sync,
+    mut report: impl FnMut(&Session, &Stamps<'_>, convo::Result<Plan>) -> convo::Result<Plan>,
+) -> anyhow::Result<()> {
+    let mut planner = Planner {
+        // Ids that are made from a seed depend on their order.
+        ahead: match context.chance {
+            Chance::System(_) => Some(&plan),
+            Chance::Seed(..) => None,
+        },
+        plan: &mut |session, stamps, planned| {
+            let planned = planned.unwrap_or_else(|| plan(session, stamps));
+            report(session, stamps, planned)
+        },
+    };
+    run_planner(context, inputs, edit, &mut planner)
+}
+
+fn run_planner(
+    context: &Context,
+    inputs: &[Input],
+    edit: EditRequest<'_>,
+    planner: &mut Planner<'_>,
+) -> anyhow::Result<()> {
     context.output.set_json_diagnostics(edit.args.json);
     let mut edit = edit.settle(inputs, edit.reading.args)?;
     edit.check()?;
@@ -61,7 +100,7 @@ pub fn run(
     let streams = inputs.iter().filter(|input| !edit.in_store(input)).count();
     if streams == 0 || edit.in_place() || edit.args.dry_run {
         for input in inputs {
-            let done = one(context, input, &edit, &mut plan);
+            let done = one(context, input, &edit, planner);
             report_and_continue(context, done, inputs.len())?;
         }
         return Ok(());
@@ -80,7 +119,7 @@ pub fn run(
             let opened = context.open(input, edit.reading).map_err(Into::into);
             let done = opened.and_then(|opened| {
                 out.separate();
-                stream(context, opened, &edit, out, &mut written, &mut plan)
+                stream(context, opened, &edit, out, &mut written, planner)
             });
             report_and_continue(context, done, inputs.len())?;
         }
@@ -91,15 +130,20 @@ pub fn run(
 }
 
 /// Changes the sessions of an input that has its own destination.
-fn one(context: &Context, input: &Input, edit: &EditRequest<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
+fn one(
+    context: &Context,
+    input: &Input,
+    edit: &EditRequest<'_>,
+    planner: &mut Planner<'_>,
+) -> anyhow::Result<()> {
     match input {
         _ if edit.args.dry_run => {
             if let (Input::Path(path), true) = (input, edit.in_place())
-                && change_foreign_file(context, path, edit, plan)?
+                && change_foreign_file(context, path, edit, planner)?
             {
                 return Ok(());
             }
-            change(context, &mut DryRun::open(context, input, edit)?, plan)
+            change(context, &mut DryRun::open(context, input, edit)?, planner)
         }
         Input::Name(name) if edit.in_place() => {
             let error = Error::new(ErrorKind::Usage, "-i requires a file");
@@ -108,14 +152,19 @@ fn one(context: &Context, input: &Input, edit: &EditRequest<'_>, plan: Planner<'
                 .into())
         }
         Input::Row(name, ..) => Err(database::unchanged(name).into()),
-        Input::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, plan),
-        Input::Path(path) => in_place(context, path, edit, plan),
+        Input::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, planner),
+        Input::Path(path) => in_place(context, path, edit, planner),
         Input::Stdin => Err(Error::new(ErrorKind::Usage, "-i requires a file").into()),
     }
 }
 
 /// Replaces a file with its changed sessions, or creates it.
-fn in_place(context: &Context, path: &Path, edit: &EditRequest<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
+fn in_place(
+    context: &Context,
+    path: &Path,
+    edit: &EditRequest<'_>,
+    planner: &mut Planner<'_>,
+) -> anyhow::Result<()> {
     let input = Input::Path(path.to_path_buf());
     let label = input.label();
     let refused = |error| named(error, &label);
@@ -129,7 +178,7 @@ fn in_place(context: &Context, path: &Path, edit: &EditRequest<'_>, plan: Planne
             if error.kind() == NotFound && edit.creates && !crate::input::input_source::has_backup(path) =>
         {
             let opened = new_file::opened(context, path, &label, edit.to).map_err(refused)?;
-            return replace(context, path, opened, edit, &options, plan);
+            return replace(context, path, opened, edit, &options, planner);
         }
         about => about.map_err(|error| refused(Error::io("cannot read", error)))?,
     };
@@ -141,7 +190,7 @@ fn in_place(context: &Context, path: &Path, edit: &EditRequest<'_>, plan: Planne
         return Err(refused(error.hint("symbolic links, pipes and devices are not supported")).into());
     }
     opencode::refuse(path).map_err(refused)?;
-    if change_foreign_file(context, path, edit, plan)? {
+    if change_foreign_file(context, path, edit, planner)? {
         return Ok(());
     }
     // The file that is replaced must be the one that was read.
@@ -150,7 +199,7 @@ fn in_place(context: &Context, path: &Path, edit: &EditRequest<'_>, plan: Planne
     options.backup = edit.backup().map(Into::into);
     options.force = edit.args.force;
     let opened = context.open(&input, edit.reading)?;
-    replace(context, path, opened, edit, &options, plan)
+    replace(context, path, opened, edit, &options, planner)
 }
 
 fn replace(
@@ -159,12 +208,12 @@ fn replace(
     opened: OpenInput,
     edit: &EditRequest<'_>,
     options: &Rewrite,
-    plan: Planner<'_>,
+    planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
     let mut written = WrittenOutput::default();
     rewrite(path, options, &label, |out| {
-        stream(context, opened, edit, out, &mut written, plan)
+        stream(context, opened, edit, out, &mut written, planner)
     })?;
     written.report(context, edit);
     Ok(())
@@ -175,7 +224,7 @@ fn change_foreign_file(
     context: &Context,
     path: &Path,
     edit: &EditRequest<'_>,
-    plan: Planner<'_>,
+    planner: &mut Planner<'_>,
 ) -> anyhow::Result<bool> {
     let label = crate::output::path_name(path);
     let named = |error| named(error, &label);
@@ -199,7 +248,7 @@ fn change_foreign_file(
     change(
         context,
         &mut ForeignFile::new(context, edit, label.clone(), file),
-        plan,
+        planner,
     )?;
     Ok(true)
 }

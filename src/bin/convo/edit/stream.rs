@@ -1,6 +1,7 @@
 //! Changes the sessions of a file or of standard input, and writes each one.
 
-use super::destination::{Destination, Planner, change};
+use super::change::change;
+use super::destination::{Destination, Planner};
 use super::event_ids::LineDestination;
 use super::request::EditRequest;
 use crate::context::Context;
@@ -42,7 +43,7 @@ pub fn stream(
     edit: &EditRequest<'_>,
     out: &mut dyn Write,
     written: &mut WrittenOutput,
-    plan: Planner<'_>,
+    planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
     let from = opened.format;
@@ -54,15 +55,15 @@ pub fn stream(
     let unwraps = from == to && (edit.in_place() || !to.is_lines());
     if let Some(wrapped) = opened.wrapped.take().filter(|_| unwraps) {
         let mut inner = Vec::new();
-        stream(context, opened, edit, &mut inner, written, plan)?;
+        stream(context, opened, edit, &mut inner, written, planner)?;
         return wrap(&wrapped, &inner, out);
     }
     if !edit.in_place() {
-        return write_sessions(context, opened, edit, to, out, written, plan);
+        return write_sessions(context, opened, edit, to, out, written, planner);
     }
     let form = edit.writing().packing_in_place(opened.packed, to);
     packing(context, form.map_err(|error| named(error, &label))?, out, |out| {
-        write_sessions(context, opened, edit, to, out, written, plan)
+        write_sessions(context, opened, edit, to, out, written, planner)
     })
 }
 
@@ -74,7 +75,7 @@ fn write_sessions(
     to: Format,
     out: &mut dyn Write,
     written: &mut WrittenOutput,
-    plan: Planner<'_>,
+    planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
     let from = opened.format;
@@ -117,7 +118,7 @@ fn write_sessions(
         written,
         out,
     };
-    change(context, &mut stream, plan)
+    change(context, &mut stream, planner)
 }
 
 /// The format in which a file is written back.
@@ -230,6 +231,30 @@ impl Destination for StreamDestination<'_> {
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         let done = self.write(session, planned);
         self.settle(done)
+    }
+
+    /// Sessions of a stream, unless unselected ones are written between them, or a session is held back.
+    fn read_ahead(&mut self) -> bool {
+        let args = self.edit.reading.args;
+        let selects = args.session.is_some() || args.branch.is_some() || args.strict;
+        let is_possible =
+            !selects && matches!(self.writer, StreamWriter::Sessions(_)) && !self.edit.in_place();
+        if is_possible {
+            self.sessions.read_ahead();
+        }
+        is_possible
+    }
+
+    fn is_ready(&self) -> bool {
+        self.sessions.is_ready()
+    }
+
+    fn begin(&mut self) {
+        self.sessions.begin();
+    }
+
+    fn end_reading(&mut self, read: anyhow::Result<()>) -> anyhow::Result<()> {
+        self.sessions.end_reading(read)
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

@@ -8,6 +8,7 @@ use super::opencode_dir;
 use crate::args::{Input, InputArgs};
 use crate::context::Context;
 use crate::errors::named;
+use crate::pipe;
 use crate::programs::database;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::compression::Wrapped;
@@ -37,6 +38,8 @@ pub struct OpenInput {
     pub wrapped: Option<Wrapped>,
     /// Whether it begins with a session on one line, which the output keeps.
     pub packed: bool,
+    /// Whether more of it can be read without waiting for another program.
+    pub is_ready: fn() -> bool,
 }
 
 impl Context {
@@ -58,6 +61,7 @@ impl Context {
                     value: None,
                     wrapped: None,
                     packed: false,
+                    is_ready: || true,
                 });
             }
             Input::Stdin => {
@@ -69,7 +73,14 @@ impl Context {
                 database::records(path, id).and_then(|records| self.open_row(&label, records, reading))
             }
         };
-        opened.map_err(|error| named(error, &label))
+        let mut opened = opened.map_err(|error| named(error, &label))?;
+        opened.is_ready = match input {
+            Input::Stdin => || pipe::has_input(io::stdin()),
+            // A named pipe.
+            Input::Path(path) if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) => || false,
+            _ => || true,
+        };
+        Ok(opened)
     }
 
     /// Opens the bytes of a file or of standard input.
@@ -186,6 +197,7 @@ impl Context {
                 value: None,
                 wrapped,
                 packed,
+                is_ready: || true,
             });
         }
         let name = path.and_then(source_name).map(str::to_string);
@@ -205,6 +217,7 @@ impl Context {
                     value: None,
                     wrapped,
                     packed: false,
+                    is_ready: || true,
                 });
             }
             Err(input) => input.whole()?,
@@ -244,6 +257,7 @@ impl Context {
             value: (!report.mended).then_some(bytes),
             wrapped,
             packed: false,
+            is_ready: || true,
         })
     }
 

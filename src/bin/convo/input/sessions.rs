@@ -12,6 +12,7 @@ use convo::format::report::{Loss, Report};
 use convo::format::{Format, Sessions};
 use convo::model::lineage::SideBranch;
 use convo::model::session::Session;
+use std::collections::VecDeque;
 
 /// Reads the sessions of the inputs one by one; the callback's first argument is the input's name in messages.
 pub fn each_session<'a>(
@@ -95,6 +96,9 @@ pub struct InputSessions<'a> {
     error: Option<Error>,
     ended: bool,
     tail: Vec<u8>,
+    /// The findings of sessions that were read ahead, to report when each session is used.
+    unreported: Option<VecDeque<Vec<Report>>>,
+    is_ready: fn() -> bool,
 }
 
 impl<'a> InputSessions<'a> {
@@ -151,6 +155,51 @@ impl<'a> InputSessions<'a> {
             error: None,
             ended: false,
             tail: Vec::new(),
+            unreported: None,
+            is_ready: opened.is_ready,
+        }
+    }
+
+    /// Prepares for reading several sessions before the first is used: [`begin`](Self::begin) reports what was found
+    /// while a session was read, and [`end_reading`](Self::end_reading) ends the input.
+    pub fn read_ahead(&mut self) {
+        self.unreported = Some(VecDeque::from([Vec::new()]));
+    }
+
+    /// Whether more can be read without waiting for another program.
+    pub fn is_ready(&self) -> bool {
+        (self.is_ready)()
+    }
+
+    /// Reports the findings of the next session in use, which was read ahead, and an error of the one before.
+    pub fn begin(&mut self) {
+        let found = self.unreported.as_mut().and_then(VecDeque::pop_front);
+        for mut report in found.into_iter().flatten() {
+            self.context.output.report(&self.label, &mut report);
+        }
+        self.report_error();
+    }
+
+    /// Ends the input after its last session was used.
+    pub fn end_reading(&mut self, read: anyhow::Result<()>) -> anyhow::Result<()> {
+        let error = self.error.take();
+        self.begin();
+        self.unreported = None;
+        self.error = error;
+        read?;
+        self.end().map(drop)
+    }
+
+    fn report(&mut self, mut report: Report) {
+        match self.unreported.as_mut().and_then(VecDeque::back_mut) {
+            Some(unreported) => unreported.push(report),
+            None => self.context.output.report(&self.label, &mut report),
+        }
+    }
+
+    fn report_error(&mut self) {
+        if let Some(error) = self.error.take() {
+            self.context.output.error(&error);
         }
     }
 
@@ -163,7 +212,7 @@ impl<'a> InputSessions<'a> {
             let mut report = Report::default();
             let next = self.sessions.next(&mut report);
             let damaged = report.is_damaged();
-            self.context.output.report(&self.label, &mut report);
+            self.report(report);
             let Some(session) = next.map_err(|error| named(error, &self.label))? else {
                 self.tail = self.sessions.tail().to_vec();
                 return self.end();
@@ -171,10 +220,13 @@ impl<'a> InputSessions<'a> {
             if self.reading.args.strict && damaged {
                 return Err(named(stopped(), &self.label).into());
             }
-            if let Some(error) = self.error.take() {
-                self.context.output.error(&error);
+            if self.unreported.is_none() {
+                self.report_error();
             }
             if let Some(session) = self.take(session) {
+                self.unreported
+                    .iter_mut()
+                    .for_each(|all| all.push_back(Vec::new()));
                 return Ok(Some(session));
             }
         }
@@ -241,6 +293,9 @@ impl<'a> InputSessions<'a> {
     /// Finishes after the last session.
     fn end(&mut self) -> anyhow::Result<Option<Session>> {
         self.ended = true;
+        if self.unreported.is_some() {
+            return Ok(None);
+        }
         if let Some(error) = self.error.take() {
             return Err(error.into());
         }

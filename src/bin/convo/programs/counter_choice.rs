@@ -30,21 +30,33 @@ impl TokenizerArgs {
 
     /// The counter for a session: as requested, else from its header, else the default.
     pub fn counter(&self, context: &Context, label: &str, session: &Session) -> Result<Counter> {
-        let own = counter::named_by(session);
-        let tokenizer = match (self.asked(context)?, own.as_deref()) {
-            (Some(requested), _) => requested,
-            (None, Some(name)) => Tokenizer::named(name).unwrap_or_else(|_| {
-                let default = Tokenizer::DEFAULT.name();
-                let what = format!("unknown tokenizer '{name}'; counting with {default}");
-                context.output.notice(label, &what);
-                Tokenizer::DEFAULT
-            }),
-            (None, None) => Tokenizer::DEFAULT,
-        };
-        let counter = Counter::new(tokenizer, own.as_deref());
+        let (counter, unknown) = self.chosen(context, session)?;
+        if let Some(name) = unknown {
+            report_unknown(context, label, &name);
+        }
         counter.prepare(session);
         Ok(counter)
     }
+
+    /// The counter for a session, and the tokenizer in its header if that is unknown.
+    pub fn chosen(&self, context: &Context, session: &Session) -> Result<(Counter, Option<String>)> {
+        let own = counter::named_by(session);
+        let named = |name: &str| Tokenizer::named(name).ok();
+        let tokenizer = match (self.asked(context)?, own.as_deref()) {
+            (Some(requested), _) => Some(requested),
+            (None, Some(name)) => named(name),
+            (None, None) => Some(Tokenizer::DEFAULT),
+        };
+        let counter = Counter::new(tokenizer.unwrap_or(Tokenizer::DEFAULT), own.as_deref());
+        Ok((counter, own.filter(|_| tokenizer.is_none())))
+    }
+}
+
+/// Reports that the tokenizer in the header of a session is unknown.
+pub fn report_unknown(context: &Context, label: &str, name: &str) {
+    let default = Tokenizer::DEFAULT.name();
+    let what = format!("unknown tokenizer '{name}'; counting with {default}");
+    context.output.notice(label, &what);
 }
 
 /// The tokenizer whose counts a session stores, if known. A session cannot name a program to run; a counter program

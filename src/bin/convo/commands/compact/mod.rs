@@ -14,6 +14,7 @@ use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
 use crate::edit::{self, EditRequest, Stamps};
 use crate::input::operands;
+use crate::programs::counter_choice::report_unknown;
 use crate::programs::summarizer_process::{self, FailureReport};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
@@ -23,9 +24,10 @@ use convo::filter::Plan;
 use convo::filter::compact::{self, CompactOptions, CompactionOutcome};
 use convo::filter::compat::{self as systems, CompatStrategy, CompatSystem, Precedence};
 use convo::model::session::Session;
-use convo::tokens::Counter;
+use convo::tokens::{Counter, Tokenizer};
 use settings::{CompactSettings, Keys};
 use std::ffi::OsString;
+use std::sync::{PoisonError, RwLock};
 use strategy_args::StrategyArgs;
 use summarizer::CompactionWriter;
 pub use tune::names_tune;
@@ -109,26 +111,24 @@ impl Run for Compact {
             Err(error) => return summarizer_process::missing(context, &inputs, edit, error),
         };
         let failure = FailureReport::new(context, &self.strategy.trying, edit);
-        let mut unreached = None;
-        let mut plan = |session: &Session, stamps: &Stamps<'_>| {
-            let id = session.header_text("id").unwrap_or_default();
-            let counter = self.strategy.counting.counter(context, &id, session)?;
-            let mut reported = |outcome: &CompactionOutcome| {
-                unreached = unreached.max(outcome.smallest);
-                self.explain(context, session, counter, outcome)
-            };
-            let stamp = |content: &str| stamps.event(content);
-            let outcome = match (&way, &mut writer) {
-                (None, Some(writer)) => {
-                    return writer.plan(session, stamps, counter, &options, &failure, &mut reported);
-                }
-                (Some((way, rules)), _) => systems::plan(session, way, *rules, counter, &options, stamp),
-                (None, None) => compact::plan(session, counter, &options, stamp),
-            }?;
-            reported(&outcome).map(|()| outcome.plan)
+        let unreached = RwLock::new(None);
+        let reached = |outcome: &CompactionOutcome| {
+            let mut unreached = unreached.write().unwrap_or_else(PoisonError::into_inner);
+            *unreached = outcome.smallest.max(*unreached);
         };
-        let done = edit::run(context, &inputs, edit, |session, stamps| {
-            let planned = match plan(session, stamps) {
+        let counting = &self.strategy.counting;
+        let id = |session: &Session| session.header_text("id").unwrap_or_default();
+        let plan = |session: &Session, stamps: &Stamps<'_>, counter: Counter| {
+            let stamp = |content: &str| stamps.event(content);
+            let outcome = match &way {
+                Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp),
+                None => compact::plan(session, counter, &options, stamp),
+            }?;
+            reached(&outcome);
+            Ok(outcome)
+        };
+        let completed = |session: &Session, stamps: &Stamps<'_>, planned: convo::Result<Plan>| {
+            let planned = match planned {
                 Ok(Plan::Nothing(why))
                     if why == compact::NO_GAIN && self.settings.text("on-no-gain") == Some("error") =>
                 {
@@ -137,10 +137,44 @@ impl Run for Compact {
                 planned => planned,
             };
             failure.spare(session, stamps, planned)
-        });
+        };
+        // A counter program counts one text after another.
+        let is_external = counting.asked(context)?.is_some_and(Tokenizer::is_external);
+        let done = if writer.is_none() && !options.explains && !is_external {
+            let plan = |session: &Session, stamps: &Stamps<'_>| {
+                let (counter, _) = counting.chosen(context, session)?;
+                plan(session, stamps, counter).map(|outcome| outcome.plan)
+            };
+            edit::run_ahead(context, &inputs, edit, plan, |session, stamps, planned| {
+                if let (_, Some(name)) = counting.chosen(context, session)? {
+                    report_unknown(context, &id(session), &name);
+                }
+                completed(session, stamps, planned)
+            })
+        } else {
+            edit::run(context, &inputs, edit, |session, stamps| {
+                let counter = counting.counter(context, &id(session), session);
+                let planned = counter.and_then(|counter| {
+                    let mut reported = |outcome: &CompactionOutcome| {
+                        reached(outcome);
+                        self.explain(context, session, counter, outcome)
+                    };
+                    match (&way, &mut writer) {
+                        (None, Some(writer)) => {
+                            writer.plan(session, stamps, counter, &options, &failure, &mut reported)
+                        }
+                        _ => {
+                            let outcome = plan(session, stamps, counter)?;
+                            reported(&outcome).map(|()| outcome.plan)
+                        }
+                    }
+                });
+                completed(session, stamps, planned)
+            })
+        };
         failure.report_queued_error();
         done?;
-        match unreached {
+        match unreached.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(smallest) => {
                 let error = Error::new(
                     ErrorKind::No,

@@ -1,0 +1,193 @@
+//! Plans and applies a change of each session. Plans may be made on several threads while further sessions are read; the
+//! changes are applied in the order of the sessions.
+
+use super::destination::{Destination, PlanAheadFn, Planner};
+use super::event_ids::{LineDestination, Stamps};
+use crate::context::Context;
+use convo::filter::Plan;
+use convo::model::session::Session;
+use convo::model::threads::cores;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Scope;
+
+/// Plans and applies a change of each session of a destination.
+pub fn change(
+    context: &Context,
+    destination: &mut dyn Destination,
+    planner: &mut Planner<'_>,
+) -> anyhow::Result<()> {
+    if let Some(ahead) = planner.ahead
+        && destination.read_ahead()
+    {
+        change_ahead(context, destination, planner, ahead)?;
+        return destination.finish();
+    }
+    while let Some(session) = destination.next()? {
+        let stamps = Stamps::new(context, &session, destination.place());
+        let planned = (planner.plan)(&session, &stamps, None);
+        destination.accept(session, planned)?;
+    }
+    destination.finish()
+}
+
+/// Bytes of sessions from which no further one is read ahead. Plans take a multiple of this memory.
+const AHEAD: usize = 1 << 20;
+
+/// A plan, or the panic of planning.
+type PlanResult = std::thread::Result<convo::Result<Plan>>;
+
+/// Plans a session of a certain number.
+struct PlanTask<'p> {
+    context: &'p Context,
+    place: LineDestination,
+    ahead: PlanAheadFn<'p>,
+}
+
+impl PlanTask<'_> {
+    fn plan(&self, session: &Session) -> PlanResult {
+        let stamps = Stamps::new(self.context, session, self.place);
+        catch_unwind(AssertUnwindSafe(|| (self.ahead)(session, &stamps)))
+    }
+}
+
+/// The sessions that were read and not changed yet, each with its number.
+struct Queue<'s, 'e> {
+    scope: &'s Scope<'s, 'e>,
+    task: &'e PlanTask<'e>,
+    /// The newest session. It is planned on this thread if no other session follows.
+    held: Option<Session>,
+    sender: Sender<(usize, Session)>,
+    /// The sessions for the threads; none once these have started.
+    waiting: &'e Mutex<Receiver<(usize, Session)>>,
+    has_started: bool,
+    planned: (
+        Sender<(usize, Session, PlanResult)>,
+        Receiver<(usize, Session, PlanResult)>,
+    ),
+    /// Plans that were completed before an earlier one.
+    early: BTreeMap<usize, (Session, PlanResult)>,
+    /// The number of the next session to change, and of the next one to read.
+    due: usize,
+    next: usize,
+    /// Size of all sessions in the queue.
+    bytes: usize,
+}
+
+impl Queue<'_, '_> {
+    fn add(&mut self, session: Session) {
+        self.bytes += session.size();
+        self.send_held();
+        self.held = Some(session);
+        self.next += 1;
+    }
+
+    /// Passes the newest session to the threads.
+    fn send_held(&mut self) {
+        let Some(session) = self.held.take() else { return };
+        if !std::mem::replace(&mut self.has_started, true) {
+            for _ in 0..cores() {
+                let (task, waiting, planned) = (self.task, self.waiting, self.planned.0.clone());
+                self.scope.spawn(move || {
+                    loop {
+                        let job = Mutex::lock(waiting)
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .recv();
+                        let Ok((nth, session)) = job else { return };
+                        let plan = task.plan(&session);
+                        if planned.send((nth, session, plan)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        }
+        // The receiver lives as long as the queue.
+        let _ = self.sender.send((self.next - 1, session));
+    }
+
+    /// The next session in order with its plan; without `blocks` only if it is planned. None if the queue is empty.
+    fn take(&mut self, blocks: bool) -> Option<(Session, convo::Result<Plan>)> {
+        if self.due == self.next {
+            return None;
+        }
+        let is_last = self.due + 1 == self.next;
+        let (session, plan) = match self.held.take_if(|_| is_last && blocks) {
+            Some(session) => {
+                let plan = self.task.plan(&session);
+                (session, plan)
+            }
+            None => {
+                if blocks {
+                    self.send_held();
+                }
+                loop {
+                    if let Some(done) = self.early.remove(&self.due) {
+                        break done;
+                    }
+                    let (nth, session, plan) = match blocks {
+                        true => self.planned.1.recv().ok()?,
+                        false => self.planned.1.try_recv().ok()?,
+                    };
+                    self.early.insert(nth, (session, plan));
+                }
+            }
+        };
+        self.due += 1;
+        self.bytes -= session.size();
+        Some((session, plan.unwrap_or_else(|panic| resume_unwind(panic))))
+    }
+}
+
+/// Changes each session of a destination as [`change`] does, but plans several at once.
+fn change_ahead(
+    context: &Context,
+    destination: &mut dyn Destination,
+    planner: &mut Planner<'_>,
+    ahead: PlanAheadFn<'_>,
+) -> anyhow::Result<()> {
+    let place = destination.place();
+    let task = PlanTask {
+        context,
+        place,
+        ahead,
+    };
+    let (sender, receiver) = channel();
+    let waiting = Mutex::new(receiver);
+    let read = std::thread::scope(|scope| {
+        let mut queue = Queue {
+            scope,
+            task: &task,
+            held: None,
+            sender,
+            waiting: &waiting,
+            has_started: false,
+            planned: channel(),
+            early: BTreeMap::new(),
+            due: 0,
+            next: 0,
+            bytes: 0,
+        };
+        let mut read = Ok(true);
+        while matches!(read, Ok(true)) {
+            read = destination
+                .next()
+                .map(|session| session.map(|session| queue.add(session)).is_some());
+            // Complete sessions do not wait for input.
+            let blocks = |queue: &Queue<'_, '_>, destination: &dyn Destination| {
+                !matches!(read, Ok(true)) || queue.bytes >= AHEAD || !destination.is_ready()
+            };
+            while let Some((session, plan)) = queue.take(blocks(&queue, destination)) {
+                destination.begin();
+                let stamps = Stamps::new(context, &session, place);
+                let planned = (planner.plan)(&session, &stamps, Some(plan));
+                destination.accept(session, planned)?;
+            }
+        }
+        Ok(read.map(drop))
+    });
+    let read: anyhow::Result<anyhow::Result<()>> = read;
+    destination.end_reading(read?)
+}
