@@ -126,6 +126,7 @@ impl Method for Extract {
                 name: None,
                 timestamp: Some(turn.time.as_str()).filter(|time| !time.is_empty()),
                 text: turn.text.as_str().into(),
+                is_escaped: false,
                 tokens: None,
             })
             .collect();

@@ -47,19 +47,27 @@ pub fn source<'w>(
     quoting: Quoting<'_>,
 ) -> Option<SummarySource<'w>> {
     let message = work.original(at)?;
+    let mut is_escaped = false;
     let (tool, text) = match quoting {
         Quoting::Nothing => (None, Cow::Borrowed("")),
         Quoting::Texts(place) if message.role() == Role::Tool => {
             let line = line::of(work, at, place);
             (line.tool, Cow::Owned(line.text))
         }
-        Quoting::Texts(_) => (None, whole_text(&message)),
+        Quoting::Texts(_) => match message.content.and_then(json::plain) {
+            Some(text) => {
+                is_escaped = memchr::memchr(b'\\', text.as_bytes()).is_some();
+                (None, Cow::Borrowed(text))
+            }
+            None => (None, whole_text(&message)),
+        },
     };
     Some(SummarySource {
         role: message.role(),
         name: tool,
         timestamp: time,
         text,
+        is_escaped,
         tokens: text_tokens(work, at, &message),
     })
 }
@@ -83,6 +91,9 @@ const MESSAGE: u64 = 4;
 /// The whole text of a message, with placeholders for media.
 pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let mut text = message.text();
+    if message.content.is_some_and(|content| content.starts_with(b"\"")) {
+        return text;
+    }
     let media = message.parts().into_iter().filter_map(|part| match part {
         MessagePart::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
         MessagePart::Text(_) => None,
@@ -163,6 +174,7 @@ fn rules_from<'w>(
             name: named.then(|| work.line_id(line, message).into()),
             timestamp: message.timestamp.and_then(json::plain),
             text: message.text(),
+            is_escaped: false,
             tokens: None,
         })
     };

@@ -44,7 +44,7 @@ pub(super) fn fill(
 /// Converts the units to candidates.
 pub(super) fn choosing<'u>(units: &'u Units<'_>) -> UnitCandidates<'u> {
     let answers = answers(units);
-    let bytes = (0..units.len()).map(|unit| units.text(unit).len()).sum();
+    let bytes = (0..units.len()).map(|unit| units.size(unit)).sum();
     let unit = |unit| (units.text(unit), units.tokens(unit));
     UnitCandidates::read((units.len(), bytes), unit, |unit, text, marks| {
         Prior::marked(text, marks)
@@ -65,7 +65,7 @@ fn answers(units: &Units<'_>) -> Vec<bool> {
         let before = unit.checked_sub(1);
         answers.push(match before {
             Some(before) if units.part_of(before) == units.part_of(unit) => answers[before],
-            Some(before) => units.role(before) != units.role(unit) && asks_at_end(units.text(before)),
+            Some(before) => units.role(before) != units.role(unit) && asks_at_end(&units.text(before)),
             None => false,
         });
     }
@@ -84,7 +84,7 @@ fn asks_at_end(text: &str) -> bool {
 /// The texts of the selected units with absolute dates.
 pub(super) fn marked<'u>(units: &'u Units<'_>, picked: &[usize], dates: Dates) -> Vec<Cow<'u, str>> {
     // Searching for dates is slower per byte than other work.
-    let bytes: usize = picked.iter().map(|unit| units.text(*unit).len()).sum();
+    let bytes: usize = picked.iter().map(|unit| units.size(*unit)).sum();
     over_cores(picked.len(), bytes * 8, |nth| units.marked(picked[nth], dates))
 }
 
@@ -159,7 +159,7 @@ pub(super) fn empty_summary(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> SummaryFailure {
-    let says = |unit: &usize| !terms(units.text(*unit)).is_empty();
+    let says = |unit: &usize| !terms(&units.text(*unit)).is_empty();
     let shortest = (0..units.len())
         .filter(says)
         .min_by_key(|unit| count(&units.entry(*unit).line()));

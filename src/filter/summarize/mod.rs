@@ -60,6 +60,7 @@ pub use term_weight::{weight, weights};
 pub use terms::{for_each_term, terms};
 pub(in crate::filter) use text_units::sentence_units;
 
+use crate::model::json;
 use crate::model::message::Role;
 use entry::{CountFn, QuotedText};
 use frame::Head;
@@ -136,8 +137,20 @@ pub struct SummarySource<'a> {
     pub timestamp: Option<&'a str>,
     /// The text: without reasoning, media as placeholders, tool results with their middle elided.
     pub text: Cow<'a, str>,
+    /// Whether `text` has the escapes of a JSON string, because many decoded texts take much memory.
+    pub is_escaped: bool,
     /// Its tokens, if known.
     pub tokens: Option<u32>,
+}
+
+impl SummarySource<'_> {
+    /// The decoded text.
+    pub(crate) fn decoded(&self) -> Cow<'_, str> {
+        match self.is_escaped {
+            true => json::unescape(self.text.as_bytes()),
+            false => Cow::Borrowed(&self.text),
+        }
+    }
 }
 
 /// A summary.
@@ -166,7 +179,7 @@ pub fn extract(
 ) -> Result<SummaryText, SummaryFailure> {
     let (earlier, instructions, beginning) = begin_summary(sources, rules_from, previous, options, count)?;
     let covered = options.covered.unwrap_or_else(|| {
-        let texts = sources.iter().map(|source| count(&source.text)).sum::<u64>();
+        let texts = sources.iter().map(|source| count(&source.decoded())).sum::<u64>();
         texts + previous.map_or(0, count)
     });
     let longest = text_units::longest(options.budget, covered);

@@ -6,6 +6,7 @@ use super::prior_weight::Marks;
 use super::reader::read_all;
 use super::term_weight::{weight, weights};
 use super::terms::for_each_term;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -56,7 +57,7 @@ const MOST_REPEATS: u32 = 16;
 
 /// The candidates with their terms, for selections with several budgets.
 pub(super) struct UnitCandidates<'u> {
-    unit: Box<dyn Fn(usize) -> (&'u str, u64) + Sync + 'u>,
+    unit: Box<dyn Fn(usize) -> (Cow<'u, str>, u64) + Sync + 'u>,
     priors: Vec<u64>,
     tokens: Vec<u32>,
     /// The terms of each unit.
@@ -70,7 +71,7 @@ impl<'u> UnitCandidates<'u> {
     pub fn among(units: Vec<UnitCandidate<'u>>) -> UnitCandidates<'u> {
         let bytes = units.iter().map(|unit| unit.text.len()).sum();
         let priors: Vec<u64> = units.iter().map(|unit| unit.prior).collect();
-        let unit = move |unit: usize| (units[unit].text, units[unit].tokens);
+        let unit = move |unit: usize| (Cow::Borrowed(units[unit].text), units[unit].tokens);
         UnitCandidates::read((priors.len(), bytes), unit, |unit, _, _| priors[unit])
     }
 
@@ -78,7 +79,7 @@ impl<'u> UnitCandidates<'u> {
     /// `prior` its weight, from its text and the marks of that.
     pub fn read(
         (count, bytes): (usize, usize),
-        unit: impl Fn(usize) -> (&'u str, u64) + Sync + 'u,
+        unit: impl Fn(usize) -> (Cow<'u, str>, u64) + Sync + 'u,
         prior: impl Fn(usize, &str, Marks) -> u64 + Sync,
     ) -> UnitCandidates<'u> {
         let (pieces, names) = read_all(
@@ -90,10 +91,10 @@ impl<'u> UnitCandidates<'u> {
                 piece.terms.ends.reserve_exact(range.len());
                 for nth in range {
                     let (text, tokens) = unit(nth);
-                    let marks = reader.read(nth, text, &mut piece.terms.all);
+                    let marks = reader.read(nth, &text, &mut piece.terms.all);
                     piece.terms.ends.push(piece.terms.all.len() as u32);
                     piece.tokens.push(u32::try_from(tokens).unwrap_or(u32::MAX));
-                    piece.priors.push(prior(nth, text, marks));
+                    piece.priors.push(prior(nth, &text, marks));
                 }
                 piece
             },
@@ -179,7 +180,7 @@ impl<'u> UnitCandidates<'u> {
         let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.len());
         for unit in 0..self.len() {
             let (mut own, mut all) = (HashMap::new(), 0);
-            for_each_term((self.unit)(unit).0, |term| {
+            for_each_term(&(self.unit)(unit).0, |term| {
                 all += 1;
                 if requested.contains_key(term) {
                     *own.entry(term.to_string()).or_default() += 1;

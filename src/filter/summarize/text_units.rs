@@ -6,6 +6,7 @@ use super::entry::{CountFn, QuotedText, SentencePosition};
 use super::frame::speaker;
 use super::handoff::GAP;
 use super::sentences::ranges;
+use crate::model::json::{self, EscapedOffsets};
 use crate::model::message::Role;
 use crate::model::threads::{by_pieces, gathered};
 use jiff::civil::Date;
@@ -42,7 +43,7 @@ pub(super) struct Units<'a> {
 struct Unit {
     /// Its source: an entry of the earlier summary or, with higher numbers, a message.
     of: u32,
-    /// Its position in the text of the source.
+    /// Its position in the text of the source, before escapes are decoded.
     start: u32,
     end: u32,
     /// The number of the sentence.
@@ -90,18 +91,27 @@ impl<'a> Units<'a> {
         self.all.len()
     }
 
-    /// The complete text of a source.
-    fn whole(&self, of: usize) -> &str {
-        match self.earlier.get(of) {
-            Some(entry) => &entry.text,
-            None => &self.sources[of - self.earlier.len()].text,
+    /// The text without the speaker.
+    pub fn text(&self, unit: usize) -> Cow<'_, str> {
+        self.text_of(&self.all[unit])
+    }
+
+    fn text_of(&self, unit: &Unit) -> Cow<'_, str> {
+        let of = unit.of as usize;
+        let range = unit.start as usize..unit.end as usize;
+        let Some(at) = of.checked_sub(self.earlier.len()) else {
+            return Cow::Borrowed(&self.earlier[of].text[range]);
+        };
+        let source = &self.sources[at];
+        match source.is_escaped {
+            true => json::unescape(&source.text.as_bytes()[range]),
+            false => Cow::Borrowed(&source.text[range]),
         }
     }
 
-    /// The text without the speaker.
-    pub fn text(&self, unit: usize) -> &str {
-        let unit = &self.all[unit];
-        &self.whole(unit.of as usize)[unit.start as usize..unit.end as usize]
+    /// Bytes of the text before escapes are decoded.
+    pub fn size(&self, unit: usize) -> usize {
+        (self.all[unit].end - self.all[unit].start) as usize
     }
 
     /// The cost in tokens.
@@ -145,7 +155,7 @@ impl<'a> Units<'a> {
         QuotedText {
             role,
             speaker,
-            text: Cow::Borrowed(&self.whole(of)[unit.start as usize..unit.end as usize]),
+            text: self.text_of(unit),
             day: self.day(of),
             part: Some(SentencePosition {
                 of: unit.of,
@@ -159,8 +169,11 @@ impl<'a> Units<'a> {
     pub fn marked(&self, unit: usize, shape: Dates) -> Cow<'_, str> {
         let text = self.text(unit);
         match self.day(self.part_of(unit)).filter(|_| shape != Dates::Off) {
-            Some(day) => dates::mark(text, day, shape),
-            None => Cow::Borrowed(text),
+            Some(day) => match text {
+                Cow::Borrowed(text) => dates::mark(text, day, shape),
+                Cow::Owned(text) => Cow::Owned(dates::mark(&text, day, shape).into_owned()),
+            },
+            None => text,
         }
     }
 
@@ -175,15 +188,22 @@ impl<'a> Units<'a> {
 
     /// Keeps the units whose text satisfies a condition.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        let mut kept: Vec<bool> = (0..self.len()).map(|unit| keep(self.text(unit))).collect();
+        let mut kept: Vec<bool> = (0..self.len()).map(|unit| keep(&self.text(unit))).collect();
         let mut kept = kept.drain(..);
         self.all.retain(|_| kept.next().unwrap_or(true));
     }
 
     /// Splits a message or an entry into units.
     fn of_one(&self, of: usize, longest: u64, count: CountFn<'_>, found: &mut Vec<Unit>) {
-        let whole = self.whole(of);
         let source = of.checked_sub(self.earlier.len()).map(|of| &self.sources[of]);
+        let whole = match source {
+            Some(source) => source.decoded(),
+            None => Cow::Borrowed(&*self.earlier[of].text),
+        };
+        let whole = &*whole;
+        let mut escapes = source
+            .filter(|source| source.is_escaped)
+            .map(|source| EscapedOffsets::of(source.text.as_bytes()));
         let text = source.map_or(whole, |_| whole.trim());
         let known = source.and_then(|source| source.tokens).map(u64::from);
         let is_line = |source: &SummarySource<'_>| {
@@ -203,10 +223,14 @@ impl<'a> Units<'a> {
             if part.is_empty() {
                 continue;
             }
+            let (mut start, mut end) = (place(part), place(part) + part.len());
+            if let Some(escapes) = &mut escapes {
+                (start, end) = (escapes.find(start), escapes.find(end));
+            }
             let mut unit = Unit {
                 of: of as u32,
-                start: place(part) as u32,
-                end: (place(part) + part.len()) as u32,
+                start: start as u32,
+                end: end as u32,
                 nth: nth as u32,
                 begins_line,
                 tokens: 0,

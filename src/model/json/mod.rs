@@ -13,7 +13,7 @@ pub use members::{
     several,
 };
 pub use same::same;
-pub use text::{array, plain, push_text, quoted, text, texts, unescape};
+pub use text::{EscapedOffsets, array, plain, push_text, quoted, text, texts, unescape};
 
 /// The position and reason of a JSON syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,6 +36,42 @@ pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Finds offsets of a decoded text in the content of a string with escapes; each offset is at least the one before.
+pub struct EscapedOffsets<'r> {
+    inner: &'r [u8],
+    /// The same position before and after decoding.
+    at: usize,
+    decoded: usize,
+}
+
+impl<'r> EscapedOffsets<'r> {
+    /// Of the content of a string.
+    pub fn of(inner: &'r [u8]) -> EscapedOffsets<'r> {
+        EscapedOffsets {
+            inner,
+            at: 0,
+            decoded: 0,
+        }
+    }
+
+    /// The offset in the string of this offset in the text.
+    pub fn find(&mut self, decoded: usize) -> usize {
+        loop {
+            let rest = &self.inner[self.at..];
+            let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+            let length = (decoded - self.decoded).min(plain);
+            self.at += length;
+            self.decoded += length;
+            if self.decoded == decoded || self.at == self.inner.len() {
+                return self.at;
+            }
+            let (character, length) = escape(&rest[plain..]);
+            self.at += length;
+            self.decoded += character.len_utf8();
+        }
+    }
+}
+
 /// Decodes text with a fast path for valid UTF-8.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
@@ -122,4 +158,29 @@ pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
     }
     raw.push(b']');
     raw
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_of_a_string_are_parts_of_its_text(
+            pieces in prop::collection::vec(prop::sample::select(&["a", "be ", "\\n", "\\\"", "\\u00e9", "\\ud83c\\udf31", "\\ud83c", "\u{e9}", "\\\\"][..]), 0..20),
+            cuts in prop::collection::vec(0usize..30, 2),
+        ) {
+            let inner = pieces.concat();
+            let text = unescape(inner.as_bytes());
+            let mut places: Vec<usize> = cuts.iter().filter_map(|nth| Some(text.char_indices().nth(*nth)?.0)).collect();
+            places.sort_unstable();
+            let mut offsets = EscapedOffsets::of(inner.as_bytes());
+            for pair in places.windows(2) {
+                let (start, end) = (offsets.find(pair[0]), offsets.find(pair[1]));
+                prop_assert_eq!(&unescape(&inner.as_bytes()[start..end]), &text[pair[0]..pair[1]]);
+                prop_assert_eq!(offsets.find(text.len()), inner.len());
+            }
+        }
+    }
 }

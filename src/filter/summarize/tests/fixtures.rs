@@ -174,6 +174,7 @@ fn rules_in_natural_wording_are_found_and_overruled() {
                 name: Some(nth.to_string().into()),
                 timestamp: None,
                 text: text.into(),
+                is_escaped: false,
                 tokens: None,
             })
             .collect();

@@ -23,6 +23,7 @@ fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> Sum
         name: (role != Role::Tool).then(|| id.into()),
         timestamp: Some(timestamp).filter(|time| !time.is_empty()),
         text: text.into(),
+        is_escaped: false,
         tokens: None,
     }
 }

@@ -4,6 +4,7 @@ use super::super::fill::{choosing, fit, marked};
 use super::super::selection::Fading;
 use super::super::{dates, text_units::Units};
 use super::*;
+use crate::model::json;
 use crate::model::summary::{quoted, unquoted};
 use proptest::prelude::*;
 
@@ -157,6 +158,24 @@ proptest! {
             prop_assert!(again.entries.iter().all(|entry| entry.role.is_some() || off));
         }
         prop_assert_eq!(unquoted(&quoted(&summary.text)), Some(summary.text.clone()));
+    }
+
+    #[test]
+    fn texts_with_escapes_are_summarized_like_decoded_ones(
+        said in prop::collection::vec(said(), 0..20),
+        budget in 20u64..200,
+    ) {
+        let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
+        let decoded = sources(&said, &ids);
+        let mut escaped = decoded.clone();
+        for source in &mut escaped {
+            let raw = String::from_utf8(json::quoted(&source.text)).unwrap();
+            source.text = raw[1..raw.len() - 1].to_string().into();
+            source.is_escaped = true;
+        }
+        let options = ExtractOptions::new(budget);
+        let summary = |sources: &[SummarySource<'_>]| extract(sources, &[], None, &options, &count);
+        prop_assert_eq!(summary(&escaped), summary(&decoded));
     }
 
     #[test]
