@@ -1,11 +1,12 @@
 //! Recognizes user messages that a program generated; they are neither requests nor standing instructions.
 
 /// Tag names of harnesses, as they follow `<`.
-const TAGS: [&str; 17] = [
+const TAGS: [&str; 18] = [
     "user_instructions",
     "environment_",
     "attached_files",
     "hook",
+    "user-prompt",
     "permissions",
     "system-reminder",
     "command-",

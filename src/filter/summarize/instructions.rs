@@ -28,7 +28,7 @@ const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"]
 impl Sentence {
     /// See [`strength`].
     pub(super) fn strength(&self) -> Option<u32> {
-        if self.is_small_talk(self.opening(0)) {
+        if self.is_small_talk(self.opening(0)) || self.is_attributed() {
             return None;
         }
         let form = self.form()?;
@@ -36,6 +36,18 @@ impl Sentence {
         let reader = if self.addresses_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
         Some(opening + reader + u32::from(self.has_any(&firm)))
+    }
+
+    /// Whether the sentence reports what others demand: "according to the landlord, ...", "Bob claims ...".
+    fn is_attributed(&self) -> bool {
+        let from = self.opening(0);
+        let says = (from + 1..from + 4).any(|at| {
+            is_in(
+                &["claims", "argues", "insists", "suggests", "thinks"],
+                self.at(at),
+            )
+        });
+        says || self.has_words_at(from, "according to")
     }
 
     fn form(&self) -> Option<SentenceForm> {
@@ -53,6 +65,10 @@ impl Sentence {
             return Some(SentenceForm::Order);
         }
         let commands = self.is(IMPERATIVE, start);
+        // What follows describes the thing that is made.
+        if commands && self.makes_one_thing(start) && !self.is_for_each(start + 2) {
+            return None;
+        }
         let later = (start + 1..self.words.len()).any(|at| {
             let fresh = self.words[at].fresh;
             let joined = || matches!(self.at(at - 1), "and" | "but" | "so" | "please" | "also");
@@ -98,7 +114,7 @@ impl Sentence {
 
     /// The word after `as I said,`, `just so you know,`, `again:`.
     fn repeats(&self, at: usize) -> Option<usize> {
-        const LEADS: [&str; 12] = [
+        const LEADS: [&str; 17] = [
             "as i said",
             "like i said",
             "as i mentioned",
@@ -111,6 +127,11 @@ impl Sentence {
             "for the record",
             "again",
             "one more thing",
+            "for your information",
+            "for later",
+            "in general",
+            "generally",
+            "absolutely",
         ];
         let lead = LEADS.iter().find(|lead| self.has_words_at(at, lead))?;
         let mut next = at + lead.split(' ').count();
@@ -127,7 +148,7 @@ impl Sentence {
     /// `always`, `never`, `don't`, `avoid`, `make sure`, ... followed by what they order.
     fn order(&self, at: usize) -> bool {
         let next = self.at(at + 1);
-        if self.is_for_one_time() {
+        if self.is_for_one_time() || self.is_of_the_first(at) {
             return false;
         }
         match self.at(at) {
@@ -137,9 +158,12 @@ impl Sentence {
                 !next.is_empty() && !past && !is_in(NOT_ORDERED, next)
             }
             "don't" | "dont" => {
+                // "Don't give me ...": for good, unless it is about one thing.
                 let next = if next == "ever" { self.at(at + 2) } else { next };
                 // A reminder concerns one thing.
-                let reminds = next == "forget" && !self.has(CUE);
+                // A fact is to be remembered.
+                let is_fact = self.at(at + 2) == "that" && is_in(&FIRST_PERSON, self.at(at + 3));
+                let reminds = next == "forget" && !self.has(CUE) && !is_fact;
                 !next.is_empty() && !reminds && !is_in(NOT_ORDERED, next)
             }
             "do" => next == "not" && !self.at(at + 2).is_empty() && !is_in(NOT_ORDERED, self.at(at + 2)),
@@ -153,7 +177,11 @@ impl Sentence {
                 matches!(not, "not" | "never") && self.at(at + 4) == "to"
                     || not == "to" && is_in(&["always", "never", "stop"], self.at(at + 4))
             }
-            "remember" => next == "to" || next == "that" && is_in(&FIRST_PERSON, self.at(at + 2)),
+            "remember" => {
+                let is_fact = next == "that" && !matches!(self.at(at + 2), "time" | "day" | "one" | "when");
+                next == "to" || is_fact || self.words.get(at + 1).is_some_and(|word| word.fresh)
+            }
+            "note" => next == "that" && is_in(&FIRST_PERSON, self.at(at + 2)),
             "keep" => {
                 let alone = matches!(next, "it" | "that" | "them") && self.at(at + 2).is_empty();
                 !next.is_empty()
@@ -161,7 +189,9 @@ impl Sentence {
                     && !is_in(NOT_KEPT, next)
                     && !self.has_words_at(at, "keep in touch")
             }
-            "stop" | "quit" => next.len() > 4 && next.ends_with("ing"),
+            "stop" | "quit" => {
+                next.len() > 4 && next.ends_with("ing") || next == "with" && self.at(at + 2) == "the"
+            }
             "enough" => {
                 next == "with" && self.at(at + 2) == "the" && self.at(self.words.len() - 1).ends_with('s')
             }
@@ -177,22 +207,19 @@ impl Sentence {
         }
     }
 
-    /// Whether the sentence is about one occasion: "don't commit yet", "only the second one this time".
-    fn is_for_one_time(&self) -> bool {
-        self.has_any(&["yet", "now", "today", "tonight", "tomorrow"])
-            || self.find(&["this time", "this once", "just once"]).is_some()
-    }
-
     /// `when you ..., do ...`: a condition, a comma, an instruction.
     fn condition(&self, at: usize) -> bool {
         let subject = self.at(at + 1);
         let conditional = match self.at(at) {
             // Before or after a specific thing means once.
             "before" | "after" => {
-                is_in(&["you", "i", "every", "each", "any", "we"], subject) || subject.ends_with("ing")
+                is_in(&["you", "u", "i", "every", "each", "any", "all", "we"], subject)
+                    || subject.ends_with("ing")
             }
             "when" | "whenever" | "if" | "unless" | "until" | "once" | "wherever" => true,
             "every" | "each" | "any" => subject == "time",
+            "everytime" => true,
+            "next" => subject == "time",
             "for" | "in" | "with" | "at" | "on" | "to" | "under" => self.is_of_each(at + 1),
             "by" => subject == "default",
             "as" => self.has_words_at(at, "as a rule") || self.has_words_at(at, "as a general rule"),
@@ -205,27 +232,22 @@ impl Sentence {
             "have a minute",
             "get around to",
         ];
-        if !conditional || self.find(&chance).is_some() || self.is_of_the_next_step(at) {
+        if !conditional
+            || self.is_for_one_time()
+            || self.find(&chance).is_some()
+            || self.is_of_the_next_step(at)
+        {
             return false;
         }
         let mut after = at + 1..self.words.len();
-        let comma = after.find(|index| self.words[*index].fresh && self.instructs(*index));
+        // "Before each commit run the linter": no comma, but each time.
+        let each = self.is_of_each(at + 1);
+        let comma = after.find(|index| {
+            let begins = self.words[*index].fresh
+                || each && (at + 3..at + 6).contains(index) && self.is(IMPERATIVE, *index);
+            begins && self.instructs(*index)
+        });
         comma.is_some_and(|comma| !(at + 1..comma).any(|index| self.is(ONCE, index)))
-    }
-
-    /// `before you continue, ...`, `if the file exists, delete it`: a condition of the next step.
-    fn is_of_the_next_step(&self, at: usize) -> bool {
-        let steps = ["continue", "proceed", "start", "begin", "leave", "go"];
-        let next = self.at(at) == "before"
-            && self.at(at + 1) == "you"
-            && is_in(&steps, self.at(at + 2))
-            && self.words.get(at + 3).is_some_and(|word| word.fresh);
-        let end = self.words.len();
-        let of_it = is_in(&["the", "this", "that"], self.at(at + 1))
-            && is_in(&["it", "this", "that", "them"], self.at(end - 1))
-            && end >= 2
-            && self.words[end - 2].fresh;
-        next || self.at(at) == "if" && of_it
     }
 
     /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
@@ -313,66 +335,6 @@ impl Sentence {
         })
     }
 
-    /// `add a check that ...`, `draft me a toast, ...`: makes one thing, whose properties are not rules.
-    fn makes_one_thing(&self, at: usize) -> bool {
-        let object = at + 1 + usize::from(matches!(self.at(at + 1), "me" | "us"));
-        matches!(self.at(object), "a" | "an")
-    }
-
-    /// `... for every function`, `... before each section`: for each of many occasions, outside a relative clause.
-    fn is_for_each(&self, at: usize) -> bool {
-        let relative = ["that", "which", "who", "whose", "where"];
-        let before = [
-            "for", "of", "with", "to", "after", "before", "in", "at", "on", "per", "under", "above",
-            "between",
-        ];
-        (at..self.words.len())
-            .take_while(|index| !is_in(&relative, self.at(*index)))
-            .any(|index| {
-                is_in(&["every", "each", "any", "all"], self.at(index)) && is_in(&before, self.at(index - 1))
-                    || is_in(&["whenever", "before"], self.at(index))
-            })
-    }
-
-    /// `make the header ...`, `list every planet`, `check every line of that log`: a task on things at hand.
-    fn is_task(&self, at: usize) -> bool {
-        let (verb, next) = (self.at(at), self.at(at + 1));
-        let at_hand = ["the", "this", "that", "it", "these", "those"];
-        let changes = [
-            "make", "change", "rewrite", "replace", "convert", "rename", "turn", "compare",
-        ];
-        let collects = [
-            "list", "find", "replace", "read", "count", "search", "fetch", "delete", "remove", "rename",
-        ];
-        let ordinals = ["first", "second", "third", "last"];
-        let rest = at + 2..self.words.len();
-        is_in(&changes, verb) && is_in(&at_hand, next)
-            || is_in(&["every", "each", "all"], next)
-                && (is_in(&collects, verb) && !self.has_any(&["you", "your", "i"])
-                    || rest
-                        .clone()
-                        .any(|index| is_in(&at_hand[1..], self.at(index)) || self.is_path(index)))
-            || next == "the" && is_in(&ordinals, self.at(at + 2))
-    }
-
-    /// Whether a word is the name of a directory or file.
-    fn is_path(&self, index: usize) -> bool {
-        matches!(self.at(index), "src" | "lib" | "tests" | "docs")
-    }
-
-    /// Whether a word such as `any` or `each` belongs to a single task: "tell me if there are any", "split it ... of
-    /// each", "any other".
-    fn is_of_one_task(&self, at: usize, cue: usize) -> bool {
-        const OTHERS: [&str; 8] = ["more", "other", "others", "else", "of", "you", "we", ""];
-        const AT_HAND: [&str; 6] = ["it", "this", "that", "these", "those", "some"];
-        const ASKED: [&str; 6] = ["there", "there's", "whether", "has", "have", "had"];
-        match self.at(cue) {
-            "any" => is_in(&OTHERS, self.at(cue + 1)) || (at..cue).any(|index| is_in(&ASKED, self.at(index))),
-            "each" => is_in(&AT_HAND, self.at(at + 1)),
-            _ => false,
-        }
-    }
-
     /// `... in all of your answers`, `... everything you write`: an imperative about all the reader's output.
     fn all_of_the_readers(&self, at: usize) -> bool {
         const ALL: [&str; 9] = [
@@ -404,11 +366,12 @@ impl Sentence {
         if find(&LASTING).is_some() {
             return true;
         }
-        if let Some(at) = find(&["for the rest of"]) {
+        if let Some(at) = find(&["for the rest of", "for the remainder of"]) {
             let thing = [
                 "session",
                 "project",
                 "conversation",
+                "convo",
                 "chat",
                 "thread",
                 "discussion",

@@ -62,10 +62,12 @@ pub(super) const SMALL_TALK: &str = include_str!("small_talk.txt");
 pub(super) const BEGINNINGS: &str = include_str!("rules_begin.txt");
 
 /// Phrases that set a rule anywhere in a sentence.
-pub(super) const LASTING: [&str; 10] = [
+pub(super) const LASTING: [&str; 12] = [
     "from now on",
     "from here on",
     "from this point on",
+    "from this point forward",
+    "for all future",
     "going forward",
     "henceforth",
     "until further notice",
@@ -76,7 +78,7 @@ pub(super) const LASTING: [&str; 10] = [
 ];
 
 /// Phrases that set a rule together with the words after them.
-pub(super) const HERE: [&str; 9] = [
+pub(super) const HERE: [&str; 10] = [
     "in this session",
     "in this project",
     "in this conversation",
@@ -86,6 +88,7 @@ pub(super) const HERE: [&str; 9] = [
     "in this repo",
     "in this codebase",
     "in the future",
+    "from this point",
 ];
 
 /// Patterns of statements about all things of a kind, or about one thing for good.
@@ -105,6 +108,11 @@ pub(super) const LIFTING: &[&str] = &[
     "ignore|forget what i|we *",
     "ignore|forget about the|that *",
     "ignore|forget the|that|my rule|rules *",
+    "ignore|forget the|that|my ** limit|rule|restriction|budget|word|thing *",
+    "you're|are no longer limited|restricted|bound *",
+    "you don't need|have to ** any|anymore *",
+    "you don't need|have to ** any",
+    "stop asking|waiting *",
     "you|we can|may now *",
     "you|we can|may stop *",
     "you|we can|may ** now|again",
@@ -171,7 +179,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let phrases = [
         (PHRASE, LASTING.to_vec()),
         (PHRASE, HERE.to_vec()),
-        (PHRASE, vec!["for the rest of"]),
+        (PHRASE, vec!["for the rest of", "for the remainder of"]),
     ];
     for (mark, patterns) in forms.into_iter().chain(phrases) {
         let first = patterns

@@ -20,6 +20,7 @@ mod instructions;
 mod keys;
 mod marks;
 mod numbers;
+mod one_task;
 mod overruled;
 mod pasted;
 mod prior_weight;

@@ -299,9 +299,9 @@ const TEXTS: [&str; 26] = [
 ];
 
 /// Verbs that report words of others.
-const SAYING: [&str; 14] = [
+const SAYING: [&str; 16] = [
     "says", "said", "say", "wrote", "writes", "reads", "goes", "states", "answered", "replied", "told",
-    "asked", "read", "get",
+    "asked", "read", "get", "claims", "terms",
 ];
 
 /// Verbs that ask for work on a text.

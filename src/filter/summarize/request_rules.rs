@@ -131,6 +131,15 @@ impl Sentence {
         let Some(modal) = (at + 1..self.words.len().min(at + 9)).find(|index| is_modal(*index)) else {
             return false;
         };
+        // A requirement of the thing to be built: "the daemon must restart", "users must never see ...".
+        let is_product = self.at(at) == "the" && !self.is_of_the_work(at, modal)
+            || is_in(
+                &["users", "admins", "customers", "players", "clients", "visitors"],
+                self.at(at),
+            );
+        if is_product {
+            return false;
+        }
         let may = self.at(modal) == "may" && self.at(modal + 1) != "not";
         let general = each
             || (at..modal).all(|index| !is_in(AT_HAND, self.at(index)))
@@ -142,6 +151,48 @@ impl Sentence {
                 self.at(modal + 2),
             );
         general && !may && !has && !self.at(modal + 1).is_empty()
+    }
+
+    /// Whether the subject of a duty is the reader's work or its style, rather than the thing that is built.
+    fn is_of_the_work(&self, at: usize, modal: usize) -> bool {
+        const WORK: [&str; 35] = [
+            "tone",
+            "style",
+            "reply",
+            "replies",
+            "answer",
+            "answers",
+            "code",
+            "tests",
+            "test",
+            "total",
+            "budget",
+            "deadline",
+            "text",
+            "summary",
+            "report",
+            "poem",
+            "speech",
+            "letter",
+            "article",
+            "essay",
+            "comments",
+            "commit",
+            "commits",
+            "branch",
+            "messages",
+            "message",
+            "build",
+            "docs",
+            "documentation",
+            "api",
+            "language",
+            "output",
+            "coverage",
+            "title",
+            "meals",
+        ];
+        (at..modal).any(|index| is_in(&WORK, self.at(index)))
     }
 
     /// `the tone must stay formal throughout`: about one thing, but for good.

@@ -33,7 +33,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "ping", "place", "plan", "play", "point", "polish", "post", "preface", "prefer", "prefix", "prepare",
     "present", "preserve", "pretend", "preview", "print", "prioritise", "prioritize", "proceed", "process",
     "produce", "profile", "prompt", "proofread", "propose", "protect", "prove", "provide", "publish", "pull",
-    "punctuate", "purge", "push", "put", "query", "queue", "quit", "quote", "raise", "rank", "rate", "read",
+    "punctuate", "purge", "push", "put", "query", "queue", "quit", "quiz", "quote", "raise", "rank", "rate", "read", "rebuild", "recompile", "redeploy", "regenerate", "rerun",
     "recalculate", "recap", "recheck", "recommend", "reconcile", "record", "redact", "redirect", "reduce",
     "refactor", "refer", "reference", "reformat", "reformulate", "refrain", "refuse", "register", "reject",
     "relay", "release", "rely", "remain", "remember", "remind", "remove", "rename", "render", "reorder",

@@ -123,6 +123,10 @@ fn one_task_is_no_instruction() {
         "Make the function return an empty list instead of null.",
         "No tests were run on that branch.",
         "I prefer the red dress, but it was sold out.",
+        "Keep the first two lines of that poem.",
+        "According to the landlord, tenants must not use the garden.",
+        "The daemon must restart on failure.",
+        "Write a prompt for a bot that never discusses prices.",
     ] {
         assert_eq!(strength(sentence), None, "{sentence}");
     }
@@ -144,6 +148,11 @@ fn one_task_is_no_instruction() {
         "All SQL goes through the query builder.",
         "It has to work offline.",
         "Try not to repeat my question back to me.",
+        "After every change, rebuild the docs.",
+        "Before each commit run the linter.",
+        "Give dates as YYYY-MM-DD.",
+        "Don't forget that I'm on Windows.",
+        "And next time, ask before you change a public interface.",
     ] {
         assert!(strength(sentence).is_some(), "{sentence}");
     }

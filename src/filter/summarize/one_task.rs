@@ -1,0 +1,99 @@
+//! Recognizes sentences about one task or occasion, which set no rule.
+
+use super::word_lists::is_in;
+use super::words::Sentence;
+
+impl Sentence {
+    /// `add a check that ...`, `draft me a toast, ...`: makes one thing, whose properties are not rules.
+    pub(super) fn makes_one_thing(&self, at: usize) -> bool {
+        let object = at + 1 + usize::from(matches!(self.at(at + 1), "me" | "us"));
+        matches!(self.at(object), "a" | "an")
+    }
+
+    /// `... for every function`, `... before each section`: for each of many occasions, outside a relative clause.
+    pub(super) fn is_for_each(&self, at: usize) -> bool {
+        let relative = ["that", "which", "who", "whose", "where"];
+        let before = [
+            "for", "of", "with", "to", "after", "before", "in", "at", "on", "per", "under", "above",
+            "between",
+        ];
+        (at..self.words.len())
+            .take_while(|index| !is_in(&relative, self.at(*index)))
+            .any(|index| {
+                is_in(&["every", "each", "any", "all"], self.at(index)) && is_in(&before, self.at(index - 1))
+                    || is_in(&["whenever", "before"], self.at(index))
+            })
+    }
+
+    /// `make the header ...`, `list every planet`, `check every line of that log`: a task on things at hand.
+    pub(super) fn is_task(&self, at: usize) -> bool {
+        let (verb, next) = (self.at(at), self.at(at + 1));
+        let at_hand = ["the", "this", "that", "it", "these", "those"];
+        let changes = [
+            "make", "change", "rewrite", "replace", "convert", "rename", "turn", "compare",
+        ];
+        let collects = [
+            "list", "find", "replace", "read", "count", "search", "fetch", "delete", "remove", "rename",
+        ];
+        let ordinals = ["first", "second", "third", "last", "next", "two", "three"];
+        let rest = at + 2..self.words.len();
+        is_in(&changes, verb) && is_in(&at_hand, next)
+            || is_in(&["every", "each", "all"], next)
+                && (is_in(&collects, verb) && !self.has_any(&["you", "your", "i"])
+                    || rest
+                        .clone()
+                        .any(|index| is_in(&at_hand[1..], self.at(index)) || self.is_path(index)))
+            || matches!(next, "the" | "only")
+                && (at + 1..at + 4).any(|index| is_in(&ordinals, self.at(index)))
+            || is_in(&["that", "this"], self.at(self.words.len().saturating_sub(2)))
+    }
+
+    /// Whether a word is the name of a directory or file.
+    pub(super) fn is_path(&self, index: usize) -> bool {
+        matches!(self.at(index), "src" | "lib" | "tests" | "docs")
+    }
+
+    /// Whether a word such as `any` or `each` belongs to a single task: "tell me if there are any", "split it ... of
+    /// each", "any other".
+    pub(super) fn is_of_one_task(&self, at: usize, cue: usize) -> bool {
+        const OTHERS: [&str; 8] = ["more", "other", "others", "else", "of", "you", "we", ""];
+        const AT_HAND: [&str; 6] = ["it", "this", "that", "these", "those", "some"];
+        const ASKED: [&str; 6] = ["there", "there's", "whether", "has", "have", "had"];
+        match self.at(cue) {
+            "any" => is_in(&OTHERS, self.at(cue + 1)) || (at..cue).any(|index| is_in(&ASKED, self.at(index))),
+            "each" => is_in(&AT_HAND, self.at(at + 1)),
+            _ => false,
+        }
+    }
+
+    /// `keep the first two lines`, `only change the last paragraph`: about things at hand.
+    pub(super) fn is_of_the_first(&self, at: usize) -> bool {
+        let ordinals = ["first", "second", "third", "last"];
+        let near = at + 1..at + 5;
+        near.clone()
+            .any(|index| self.at(index) == "the" && is_in(&ordinals, self.at(index + 1)))
+    }
+
+    /// Whether the sentence is about one occasion: "don't commit yet", "only the second one this time".
+    pub(super) fn is_for_one_time(&self) -> bool {
+        self.has_any(&["yet", "now", "today", "tonight", "tomorrow"])
+            || self
+                .find(&["this time", "this once", "just once", "this one"])
+                .is_some()
+    }
+
+    /// `before you continue, ...`, `if the file exists, delete it`: a condition of the next step.
+    pub(super) fn is_of_the_next_step(&self, at: usize) -> bool {
+        let steps = ["continue", "proceed", "start", "begin", "leave", "go"];
+        let next = self.at(at) == "before"
+            && self.at(at + 1) == "you"
+            && is_in(&steps, self.at(at + 2))
+            && self.words.get(at + 3).is_some_and(|word| word.fresh);
+        let end = self.words.len();
+        let of_it = is_in(&["the", "this", "that"], self.at(at + 1))
+            && is_in(&["it", "this", "that", "them"], self.at(end - 1))
+            && end >= 2
+            && self.words[end - 2].fresh;
+        next || self.at(at) == "if" && of_it
+    }
+}
