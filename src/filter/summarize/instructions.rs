@@ -22,6 +22,9 @@ enum SentenceForm {
     Wish,
 }
 
+/// Phrases before a rule that is repeated or added, one per line.
+const LEADS: &str = include_str!("rule_leads.txt");
+
 /// Words that refer to the speaker.
 const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
@@ -114,26 +117,7 @@ impl Sentence {
 
     /// The word after `as I said,`, `just so you know,`, `again:`.
     fn repeats(&self, at: usize) -> Option<usize> {
-        const LEADS: [&str; 17] = [
-            "as i said",
-            "like i said",
-            "as i mentioned",
-            "as mentioned",
-            "as i told you",
-            "as i wrote",
-            "by the way",
-            "just so you know",
-            "so you know",
-            "for the record",
-            "again",
-            "one more thing",
-            "for your information",
-            "for later",
-            "in general",
-            "generally",
-            "absolutely",
-        ];
-        let lead = LEADS.iter().find(|lead| self.has_words_at(at, lead))?;
+        let lead = LEADS.lines().find(|lead| self.has_words_at(at, lead))?;
         let mut next = at + lead.split(' ').count();
         // "As I said before, ...".
         if matches!(self.at(next), "before" | "already" | "earlier") {
@@ -155,7 +139,9 @@ impl Sentence {
             // A past tense narrates: "never looked back".
             "always" | "never" => {
                 let past = next.len() > 4 && next.ends_with("ed") && marks(next) & IMPERATIVE == 0;
-                !next.is_empty() && !past && !is_in(NOT_ORDERED, next)
+                // "Never change!" is praise.
+                let is_praise = next == "change" && self.at(at + 2).is_empty();
+                !next.is_empty() && !past && !is_praise && !is_in(NOT_ORDERED, next)
             }
             "don't" | "dont" => {
                 // "Don't give me ...": for good, unless it is about one thing.
@@ -171,7 +157,7 @@ impl Sentence {
             "make" => next == "sure" && !self.at(at + 2).is_empty() && !self.has_any(&["then"]),
             "ensure" => !next.is_empty() && !matches!(next, "is" | "was" | "has" | "had"),
             // A lasting fact about a person: "remember that I'm ...".
-            // A rule that was given before: "I told you not to ...".
+            // A rule that was given before.
             "i" if is_in(&["told", "asked"], next) && self.at(at + 2) == "you" => {
                 let not = self.at(at + 3);
                 matches!(not, "not" | "never") && self.at(at + 4) == "to"

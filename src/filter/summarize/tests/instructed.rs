@@ -132,6 +132,7 @@ fn one_task_is_no_instruction() {
     }
     for sentence in [
         "Never do that again.",
+        "Please never change the tests.",
         "I want you to answer in German.",
         "I need you to never push to main.",
         "Add a test for every bug that you fix.",
