@@ -418,11 +418,8 @@ impl Session {
             let gc = record.event().filter(|event| event.name() == "gc")?;
             Some(gc.destroyed())
         };
-        self.live_events()
-            .into_iter()
-            .filter_map(destroyed)
-            .flatten()
-            .collect()
+        let events = self.live_events().into_iter();
+        events.filter_map(destroyed).flatten().collect()
     }
 
     /// Name and raw value of each header member, in order, after `meta` events.
