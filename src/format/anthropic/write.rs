@@ -5,7 +5,7 @@ use super::block;
 use crate::format::Purpose;
 use crate::format::report::Loss;
 use crate::format::request::request_part::{
-    AnnotatedMessage, RequestPart, WriteSettings, extra_members, object_arguments,
+    AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members, object_arguments,
 };
 use crate::format::request::turns::{RequestTurn, RequestTurns};
 use crate::format::request::{Api, ProviderRequest, draft};
@@ -58,7 +58,7 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
                 let result = result(annotated, &ids, writing);
                 let turn = turns.turn("user", annotated.item, annotated.starts_element());
                 turn.results.push(result);
-                members(turn, annotated, writing);
+                turn.keep_members(annotated, writing);
             }
             _ => {
                 if role != Role::User {
@@ -67,7 +67,7 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
                 }
                 let turn = turns.turn("user", annotated.item, annotated.starts_element());
                 content(annotated, turn, writing);
-                members(turn, annotated, writing);
+                turn.keep_members(annotated, writing);
             }
         }
     }
@@ -89,13 +89,7 @@ fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
     };
     let mut message = ObjectBuilder::default();
     message.text("role", turn.role).raw("content", content);
-    for (name, value) in turn
-        .members
-        .iter()
-        .flat_map(|members| extra_members(members, &[]))
-    {
-        message.raw(&name, value);
-    }
+    add_members(&mut message, turn.members.as_deref());
     Some(message.finish())
 }
 
@@ -133,16 +127,6 @@ fn content(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &m
     push_parts(turn, blocks);
 }
 
-/// Restores members of the message's source element other than role and content; not for a provider, which rejects
-/// them.
-fn members(turn: &mut RequestTurn, annotated: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
-    if writing.purpose != Purpose::Context
-        && let (None, Some(members)) = (&turn.members, annotated.noted("members"))
-    {
-        turn.members = Some(members.to_vec());
-    }
-}
-
 fn assistant(
     annotated: &AnnotatedMessage<'_>,
     ids: &CallIdCounts,
@@ -161,7 +145,7 @@ fn assistant(
         }
     }
     let calls = annotated.calls();
-    members(turn, annotated, writing);
+    turn.keep_members(annotated, writing);
     if let (true, true, Some(text)) = (reasoning.is_empty(), calls.is_empty(), annotated.string()) {
         return push_text(turn, text);
     }
@@ -220,9 +204,7 @@ fn tool_use(
         .text("id", id.map_or("", String::as_str))
         .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
         .raw("input", input);
-    for (name, value) in note.into_iter().flat_map(|note| extra_members(note, &[])) {
-        block.raw(&name, value);
-    }
+    add_members(&mut block, note);
     block.finish()
 }
 
@@ -248,13 +230,7 @@ fn result(annotated: &AnnotatedMessage<'_>, ids: &CallIdCounts, writing: &mut Wr
     if let Some(is_error) = annotated.metadata("is_error") {
         block.raw("is_error", is_error);
     }
-    for (name, value) in annotated
-        .noted("part")
-        .into_iter()
-        .flat_map(|note| extra_members(note, &[]))
-    {
-        block.raw(&name, value);
-    }
+    add_members(&mut block, annotated.noted("part"));
     block.finish()
 }
 

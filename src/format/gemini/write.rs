@@ -1,11 +1,10 @@
 //! Encodes a view as contents of the API: user and model alternate, and the responses to the calls of a content are in
 //! the next content.
 
-use crate::format::Purpose;
 use crate::format::report::Loss;
 use crate::format::request::media::Media;
 use crate::format::request::request_part::{
-    AnnotatedMessage, RequestPart, WriteSettings, extra_members, object_arguments,
+    AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members, object_arguments,
 };
 use crate::format::request::turns::{RequestTurn, RequestTurns};
 use crate::format::request::{Api, ProviderRequest, draft};
@@ -72,13 +71,13 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
             Role::Assistant => {
                 let turn = turns.turn("model", annotated.item, annotated.starts_element());
                 model(annotated, turn, writing);
-                members(turn, annotated, writing);
+                turn.keep_members(annotated, writing);
             }
             Role::Tool => {
                 let result = result(annotated, &names, writing);
                 let turn = turns.turn("function", annotated.item, annotated.starts_element());
                 turn.results.push(result);
-                members(turn, annotated, writing);
+                turn.keep_members(annotated, writing);
             }
             _ => {
                 if role != Role::User {
@@ -87,7 +86,7 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
                 }
                 let turn = turns.turn("user", annotated.item, annotated.starts_element());
                 content(annotated, turn, writing);
-                members(turn, annotated, writing);
+                turn.keep_members(annotated, writing);
             }
         }
     }
@@ -95,13 +94,7 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
     if !system.parts.is_empty() {
         let mut built = ObjectBuilder::default();
         built.raw("parts", array(&system.parts));
-        for (name, value) in system
-            .members
-            .iter()
-            .flat_map(|members| extra_members(members, &[]))
-        {
-            built.raw(&name, value);
-        }
+        add_members(&mut built, system.members.as_deref());
         request.system = Some(built.finish());
     }
     request
@@ -121,23 +114,8 @@ fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
     content
         .text("role", role)
         .raw("parts", array(turn.results.iter().chain(&turn.parts)));
-    for (name, value) in turn
-        .members
-        .iter()
-        .flat_map(|members| extra_members(members, &[]))
-    {
-        content.raw(&name, value);
-    }
+    add_members(&mut content, turn.members.as_deref());
     Some(content.finish())
-}
-
-/// Restores members other than role and parts; not for a provider.
-fn members(turn: &mut RequestTurn, annotated: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
-    if writing.purpose != Purpose::Context
-        && let (None, Some(members)) = (&turn.members, annotated.noted("members"))
-    {
-        turn.members = Some(members.to_vec());
-    }
 }
 
 /// The tool names of calls, by item and call.
@@ -245,20 +223,10 @@ fn call(raw: &[u8], note: &[u8], writing: &mut WriteSettings<'_>) -> Vec<u8> {
     }
     call.raw("name", json::member(function, "name").unwrap_or(b"\"\""))
         .raw("args", args);
-    for (name, value) in note_of(note, "call")
-        .into_iter()
-        .flat_map(|rest| self::extra_members(rest, &[]))
-    {
-        call.raw(&name, value);
-    }
+    add_members(&mut call, note_of(note, "call"));
     let mut part = ObjectBuilder::default();
     part.raw("functionCall", call.finish());
-    for (name, value) in note_of(note, "part")
-        .into_iter()
-        .flat_map(|rest| self::extra_members(rest, &[]))
-    {
-        part.raw(&name, value);
-    }
+    add_members(&mut part, note_of(note, "part"));
     part.finish()
 }
 
@@ -287,22 +255,10 @@ fn result(
         (None, None) => response.text("name", "unknown"),
     };
     response.raw("response", answer(annotated, writing));
-    for (name, value) in annotated
-        .noted("call")
-        .into_iter()
-        .flat_map(|note| extra_members(note, &[]))
-    {
-        response.raw(&name, value);
-    }
+    add_members(&mut response, annotated.noted("call"));
     let mut part = ObjectBuilder::default();
     part.raw("functionResponse", response.finish());
-    for (name, value) in annotated
-        .noted("part")
-        .into_iter()
-        .flat_map(|note| extra_members(note, &[]))
-    {
-        part.raw(&name, value);
-    }
+    add_members(&mut part, annotated.noted("part"));
     part.finish()
 }
 

@@ -189,6 +189,13 @@ pub fn has_more_data(notes: &[u8]) -> bool {
         || extra_members(notes, &["of"]).any(|(name, value)| name != "residue" || value != b"null")
 }
 
+/// Adds all members of an object, if there is one, to a built one.
+pub fn add_members(built: &mut ObjectBuilder, object: Option<&[u8]>) {
+    for (name, value) in object.into_iter().flat_map(|object| extra_members(object, &[])) {
+        built.raw(&name, value);
+    }
+}
+
 /// The members of an object except those with these names, in order.
 pub fn extra_members<'o>(
     object: &'o [u8],

@@ -1,6 +1,8 @@
 //! Joins messages of the same role into turns, for APIs that require alternating roles.
 
 use super::RequestElement;
+use super::request_part::{AnnotatedMessage, WriteSettings};
+use crate::format::Purpose;
 
 /// A turn under construction.
 #[derive(Debug, Default)]
@@ -17,6 +19,16 @@ pub struct RequestTurn {
     pub members: Option<Vec<u8>>,
     /// Indexes of the view items.
     pub items: Vec<usize>,
+}
+
+impl RequestTurn {
+    /// Restores members of a message's source element other than role and content; not for a provider, which rejects
+    /// them.
+    pub fn keep_members(&mut self, annotated: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
+        if writing.purpose != Purpose::Context && self.members.is_none() {
+            self.members = annotated.noted("members").map(<[u8]>::to_vec);
+        }
+    }
 }
 
 /// A list of turns, the last of which is open.
