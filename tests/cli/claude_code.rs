@@ -203,11 +203,6 @@ fn a_damaged_log_is_reported_and_preserved() {
     env.run(&["truncate", "--keep-last", "1", "--strict", "-i", path])
         .status(65);
     assert_eq!(env.read("s.jsonl"), now);
-    for tenth in 0..10 {
-        let cut = &log()[..log().len() * tenth / 10];
-        let run = env.pipe(&["count", "--from", "claude-code"], cut);
-        assert!([0, 65].contains(&run.status), "{tenth}: {}", run.stderr);
-    }
 }
 
 #[test]
