@@ -36,6 +36,6 @@ pub fn parts(annotated: &AnnotatedMessage<'_>, inline: bool, own: bool, report: 
         .elements
         .iter()
         .filter_map(|element| json::member(&element.raw, "parts"));
-    let parts = parts.flat_map(|parts| json::items(parts));
+    let parts = parts.flat_map(json::items);
     parts.map(<[u8]>::to_vec).collect()
 }
