@@ -333,14 +333,9 @@ fn more(bytes: &mut Vec<u8>) -> std::io::Result<usize> {
 fn split<'g>(group: &'g [u8], at: &mut Position) -> Vec<(Cow<'g, [u8]>, Position)> {
     let mut lines = Vec::new();
     for full in each_line(group) {
-        let place = Position {
-            line: at.line + 1,
-            offset: at.offset,
-        };
-        *at = Position {
-            line: place.line,
-            offset: place.offset + full.len() as u64,
-        };
+        at.line += 1;
+        let place = *at;
+        at.offset += full.len() as u64;
         let content = is_packed(full)
             .then(|| unpack(&Record::parse(full, place)))
             .flatten();
