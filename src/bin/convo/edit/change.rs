@@ -39,7 +39,10 @@ const AHEAD: usize = 1 << 20;
 /// A plan, or the panic of planning.
 type PlanResult = std::thread::Result<convo::Result<Plan>>;
 
-/// Plans a session of a certain number.
+/// A session with its number and its plan.
+type PlannedSession = (usize, Session, PlanResult);
+
+/// Plans sessions on any thread.
 struct PlanTask<'p> {
     context: &'p Context,
     place: LineDestination,
@@ -60,13 +63,10 @@ struct Queue<'s, 'e> {
     /// The newest session. It is planned on this thread if no other session follows.
     held: Option<Session>,
     sender: Sender<(usize, Session)>,
-    /// The sessions for the threads; none once these have started.
+    /// The sessions for the threads, which share it.
     waiting: &'e Mutex<Receiver<(usize, Session)>>,
     has_started: bool,
-    planned: (
-        Sender<(usize, Session, PlanResult)>,
-        Receiver<(usize, Session, PlanResult)>,
-    ),
+    planned: (Sender<PlannedSession>, Receiver<PlannedSession>),
     /// Plans that were completed before an earlier one.
     early: BTreeMap<usize, (Session, PlanResult)>,
     /// The number of the next session to change, and of the next one to read.

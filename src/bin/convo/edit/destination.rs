@@ -7,12 +7,16 @@ use convo::model::session::Session;
 /// Plans a change on any thread.
 pub type PlanAheadFn<'p> = &'p (dyn Fn(&Session, &Stamps<'_>) -> convo::Result<Plan> + Sync);
 
+/// Plans a change, or completes and reports a plan that was made ahead.
+type PlanFn<'p> =
+    &'p mut dyn FnMut(&Session, &Stamps<'_>, Option<convo::Result<Plan>>) -> convo::Result<Plan>;
+
 /// Plans the changes of sessions.
 pub struct Planner<'p> {
     /// Plans a change on any thread, while other sessions are read; none if plans depend on each other.
     pub ahead: Option<PlanAheadFn<'p>>,
-    /// Plans a change, or completes and reports a plan that was made ahead.
-    pub plan: &'p mut dyn FnMut(&Session, &Stamps<'_>, Option<convo::Result<Plan>>) -> convo::Result<Plan>,
+    /// Plans the next change in order.
+    pub plan: PlanFn<'p>,
 }
 
 /// Reads the sessions of an input and writes them after a change.
