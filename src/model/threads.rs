@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Below this many bytes, one core is fast enough and further threads are not worth their memory.
-const SMALL: usize = 6 << 20;
+/// Below this many bytes, one core is fast enough and further threads are not worth their start.
+const SMALL: usize = 512 << 10;
 
 /// Chunks per core, so that a slow chunk does not hold up the others.
 const PIECES: usize = 4;
@@ -49,7 +49,7 @@ pub fn gathered<R>(pieces: Vec<Vec<R>>) -> Vec<R> {
     all
 }
 
-/// Calls `each` for every item on several threads; results are in item order.
+/// Calls `each` for every item on this thread and others; results are in item order.
 pub fn in_parallel<T: Sync, R: Send>(threads: usize, items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if threads <= 1 || items.len() < 2 {
         return items.iter().map(each).collect();
@@ -64,15 +64,13 @@ pub fn in_parallel<T: Sync, R: Send>(threads: usize, items: &[T], each: impl Fn(
                 own.push((index, each(item)));
             }
         };
-        let workers: Vec<_> = (0..threads.min(items.len())).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| {
-                worker
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-            .collect()
+        let others: Vec<_> = (1..threads.min(items.len())).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
+        for other in others {
+            let found = other.join();
+            results.extend(found.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        results
     });
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()

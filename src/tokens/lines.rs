@@ -5,14 +5,14 @@ use super::hash::fold;
 use super::{Counting, Tokenizer};
 use crate::model::threads::over_cores;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::RwLock;
 
 /// Counts texts line by line.
 pub struct LineTokens {
     tokenizer: Tokenizer,
     /// Counts by hash of a line.
-    known: RwLock<HashMap<[u64; 2], u64>>,
+    known: RwLock<HashMap<[u64; 2], u64, BuildHasherDefault<KeyHasher>>>,
     /// Random for each process, so that hash collisions cannot be prepared.
     seeds: [u64; 2],
 }
@@ -82,6 +82,25 @@ impl LineTokens {
         take(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
         [one, other]
     }
+}
+
+/// The hash of a key, which is one itself: its last eight bytes.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(last) = bytes.last_chunk::<8>() {
+            self.0 = u64::from_ne_bytes(*last);
+        }
+    }
+
+    // The length, which all keys share.
+    fn write_usize(&mut self, _: usize) {}
 }
 
 #[cfg(test)]

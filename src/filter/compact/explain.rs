@@ -38,14 +38,15 @@ pub struct CompactionReport {
     pub summarized: Vec<String>,
     /// Ids of dropped messages that neither covers.
     pub dropped: Vec<String>,
-    /// The unchanged beginning of the view, which a prompt cache can reuse.
+    /// The unchanged beginning of the view, which a prompt cache can reuse; empty if it is not to be explained.
     pub prefix: Box<Prefix>,
     /// Why nothing changes; none if something does.
     pub reason: Option<String>,
 }
 
 impl CompactionReport {
-    /// Of a view on the table; `reason` when it stays as it was. Without `explains` no atom is named.
+    /// Of a view on the table; `reason` when it stays as it was. Without `explains`, it has neither
+    /// atoms nor a prefix.
     pub(in crate::filter) fn of(
         work: &CompactionState<'_>,
         reason: Option<&str>,
@@ -67,9 +68,10 @@ impl CompactionReport {
             dropped: left(false),
             was: work.was(),
             now: if as_it_was { work.was() } else { work.now() },
-            prefix: Box::new(match as_it_was {
-                true => Prefix::whole(work),
-                false => Prefix::of(work),
+            prefix: Box::new(match (explains, as_it_was) {
+                (false, _) => Prefix::default(),
+                (true, true) => Prefix::whole(work),
+                (true, false) => Prefix::of(work),
             }),
             reason: reason.map(str::to_string),
             atoms,

@@ -9,7 +9,6 @@ use crate::model::threads::over_cores;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::OnceLock;
 
 impl<'s> CompactionState<'s> {
     /// Lays out a view with these items pinned.
@@ -45,7 +44,7 @@ impl<'s> CompactionState<'s> {
             gone_exchanges: 0,
             first: 0,
             owners: HashMap::new(),
-            ruling: OnceLock::new(),
+            ruling: Default::default(),
         };
         let results = (0..work.items.len()).filter(|at| work.is_result(*at));
         work.tool_tokens = results.map(|at| work.items[at].now).sum();

@@ -18,7 +18,7 @@ use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use atom_items::AtomItems;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The remaining content of a message group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,8 +171,8 @@ pub struct CompactionState<'s> {
     first: usize,
     /// The call of each result.
     pub owners: HashMap<usize, Owner<'s>>,
-    /// Lines that set or end a standing instruction; found when they are asked for.
-    ruling: OnceLock<Vec<usize>>,
+    /// Lines that set or end a standing instruction; found once, when they are asked for.
+    ruling: Arc<OnceLock<Vec<usize>>>,
 }
 
 impl<'s> CompactionState<'s> {
