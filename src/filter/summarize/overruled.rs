@@ -139,7 +139,7 @@ impl SentenceTraits {
                 word.strip_prefix(term)
                     .is_some_and(|end| matches!(end, "" | "e" | "s" | "ing"))
             };
-            if !FRAME.iter().any(|word| is_of(word)) {
+            if !FRAME.iter().any(is_of) {
                 terms.insert(term.to_string());
             }
         });
