@@ -39,6 +39,7 @@ pub mod restore;
 pub mod retention;
 pub mod rules;
 pub mod select;
+mod shell_command;
 pub mod sieve;
 pub mod split;
 pub mod stable;

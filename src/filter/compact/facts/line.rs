@@ -27,17 +27,22 @@ pub struct ResultLine {
 /// Describes a result; paths inside `place` are relative to it.
 pub fn of(work: &CompactionState<'_>, at: usize, place: Option<&str>) -> ResultLine {
     let message = work.described(at);
-    let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
-    let failure = outcome.failed.then(|| one_line(&outcome.failure(WIDTH)));
-    let output = Output::of(outcome.text());
     let call = work.call(at);
     let about = call.as_ref().map(tool::read);
+    let about = about.map(|(_, about)| about);
+    let outcome = message.as_ref().map(|message| match &about {
+        Some(about) => CallOutcome::of_call(message, about),
+        None => CallOutcome::of(message),
+    });
+    let outcome = outcome.unwrap_or_default();
+    let failure = outcome.result(WIDTH).map(|failure| one_line(&failure));
+    let output = Output::of(outcome.text());
     let line = |text: String| ResultLine { tool: None, text };
     let ended = |text: String, output: &str| match &failure {
         Some(failure) => format!("{text} => {failure}"),
         None => format!("{text}{output}"),
     };
-    match about.map(|(_, about)| about) {
+    match about {
         Some(CallSubject::Files(files)) => {
             let is_read = files.iter().all(|(change, _)| change.is_none());
             let files = files.iter().map(|(change, path)| {
@@ -56,7 +61,7 @@ pub fn of(work: &CompactionState<'_>, at: usize, place: Option<&str>) -> ResultL
         Some(CallSubject::Command(text)) => {
             let text = one_line(&text);
             // Like a handoff, with the last line of a test; other output of several lines is counted.
-            let quotes = output.sole().is_some() || Purpose::of(&text) == Purpose::Testing;
+            let quotes = output.sole().is_some() || Purpose::of(&text) >= Purpose::Checking;
             let size = match quotes || failure.is_some() {
                 true => String::new(),
                 false => output.size(),
@@ -65,6 +70,7 @@ pub fn of(work: &CompactionState<'_>, at: usize, place: Option<&str>) -> ResultL
                 runs: 1,
                 last_line: Cow::Owned(one_line(outcome.last_line())),
                 failure: failure.clone(),
+                changes_before: 0,
             };
             line(format!("$ {}{size}", command.line(&text, WIDTH, quotes)))
         }

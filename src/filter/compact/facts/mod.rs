@@ -1,12 +1,15 @@
 //! The facts of a session with tools for its next agent: found in calls and results of any format, in one pass.
 
+mod files;
 pub(super) mod line;
 pub(in crate::filter) mod outcome;
+mod shell_changes;
+mod test_report;
 pub(in crate::filter) mod tool;
 
 use super::placeholders;
 use super::state::{CompactionState, ViewEntry};
-use crate::filter::summarize::handoff::{AssistantNote, Command, SessionFacts};
+use crate::filter::summarize::handoff::{AssistantNote, Command, SessionError, SessionFacts, Success};
 use crate::filter::summarize::{is_harness, sentence_units, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
@@ -22,8 +25,8 @@ const NOTE: std::ops::RangeInclusive<usize> = 20..=400;
 /// Leading sentences of a message that count as its conclusion.
 const CONCLUDING: usize = 3;
 
-/// Most characters of an error's subject, and of its line.
-const ERROR: (usize, usize) = (60, 240);
+/// Most characters of an error's line.
+const ERROR: usize = 240;
 
 /// The facts that the view will not show in full; `stays` returns whether an item is kept.
 pub fn of<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool) -> SessionFacts<'w> {
@@ -175,9 +178,8 @@ impl<'w> FactReader<'w, '_, '_> {
                 }
                 for (nth, call) in message.tool_calls().iter().enumerate() {
                     let result = self.results.get(&(at, nth)).copied();
-                    let shown = shows(at) && result.is_none_or(shows);
-                    if !self.continues(call, result, shows) && !shown {
-                        self.call(call, result, shows);
+                    if !self.continues(call, result, shows(at), shows) {
+                        self.call(call, result, shows(at), shows);
                     }
                 }
             }
@@ -225,6 +227,7 @@ impl<'w> FactReader<'w, '_, '_> {
         &mut self,
         call: &ToolCall<'w>,
         result: Option<usize>,
+        is_call_shown: bool,
         shows: &dyn Fn(usize) -> bool,
     ) -> bool {
         if self.running.is_empty() {
@@ -235,77 +238,137 @@ impl<'w> FactReader<'w, '_, '_> {
             return false;
         };
         let message = result.and_then(|at| self.work.described(at));
-        let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
-        let known = self.facts.commands.seen(&text);
-        if outcome.has_ended() || outcome.process.is_some() {
-            let last = outcome.last_line();
-            if !last.is_empty() {
-                known.last_line = Cow::Owned(last.to_string());
+        let outcome = message
+            .as_ref()
+            .map(|message| CallOutcome::of_command(message, &text));
+        let outcome = outcome.unwrap_or_default();
+        let is_result_shown = result.is_none_or(shows);
+        let is_shown = is_call_shown && is_result_shown;
+        if !is_shown || self.facts.commands.known(&text).is_some() {
+            let known = self.facts.commands.seen(&text);
+            if outcome.has_ended() || outcome.process.is_some() {
+                let last = outcome.last_line();
+                if !last.is_empty() {
+                    known.last_line = Cow::Owned(last.to_string());
+                }
+            }
+            if outcome.has_ended() {
+                known.failure = outcome.result(ERROR);
             }
         }
-        if outcome.has_ended() {
-            known.failure = outcome.failed.then(|| outcome.failure(ERROR.1));
-            self.error(&name, &text, &outcome, result.is_none_or(shows));
-        } else {
+        if !outcome.has_ended() {
             self.running.insert(process, (name, text));
+        } else if outcome.failed {
+            self.fail(&name, &text, &outcome, is_result_shown);
+        } else {
+            self.succeed(Success::Command(text), is_shown);
         }
         true
     }
 
     /// Adds an error with the tool, its subject and the line that explains the failure.
-    fn error(&mut self, name: &str, subject: &str, outcome: &CallOutcome<'_>, is_shown: bool) {
-        if is_shown || !outcome.failed || !outcome.explains_failure() {
-            return;
+    fn fail(&mut self, name: &str, subject: &str, outcome: &CallOutcome<'_>, is_shown: bool) {
+        if !is_shown && outcome.explains_failure() {
+            let error = SessionError::new(name, subject, outcome.failure(ERROR));
+            self.facts.errors.push(error);
         }
-        let short: String = subject.chars().take(ERROR.0).collect();
-        let space = if short.is_empty() { "" } else { " " };
-        let failure = outcome.failure(ERROR.1);
-        let error = format!("{name}{space}{} => {failure}", short.trim_end());
-        self.facts.errors.push(error);
     }
 
-    fn call(&mut self, call: &ToolCall<'w>, result: Option<usize>, shows: &dyn Fn(usize) -> bool) {
+    /// Resolves the errors before a successful call.
+    fn succeed(&mut self, success: Success, is_shown: bool) {
+        self.facts.errors.resolve(&success);
+        if is_shown {
+            self.facts.kept_successes.push(success);
+        }
+    }
+
+    fn call(
+        &mut self,
+        call: &ToolCall<'w>,
+        result: Option<usize>,
+        is_call_shown: bool,
+        shows: &dyn Fn(usize) -> bool,
+    ) {
         let message = result.and_then(|at| self.work.described(at));
-        let outcome = message.as_ref().map(CallOutcome::of).unwrap_or_default();
-        let (name, about) = tool::read(call);
-        let place = self.place.clone();
-        let near = |path: &str| near(place.as_deref(), path).to_string();
-        let subject = match &about {
-            CallSubject::Files(files) => files.first().map(|(_, path)| near(path)).unwrap_or_default(),
-            CallSubject::Command(command) => command.to_string(),
-            CallSubject::Plan(_) | CallSubject::Other => String::new(),
-        };
-        let failure = outcome.failed.then(|| outcome.failure(ERROR.1));
-        self.error(&name, &subject, &outcome, result.is_none_or(shows));
-        match about {
+        let (name, subject) = tool::read(call);
+        let outcome = message
+            .as_ref()
+            .map(|message| CallOutcome::of_call(message, &subject));
+        let is_result_shown = result.is_none_or(shows);
+        let is_shown = is_call_shown && is_result_shown;
+        match subject {
             CallSubject::Files(files) => {
-                for (change, path) in files {
-                    let file = self.facts.files.seen(&near(&path));
-                    if let Some(change) = change {
-                        // A file created here is new, even if it is changed later.
-                        file.change = match (file.change, change) {
-                            (Some('A'), 'M') => Some('A'),
-                            _ => Some(change),
-                        };
-                        file.changes += 1;
-                        file.failed = outcome.failed;
-                    }
+                let files = files.into_iter();
+                let files =
+                    files.map(|(change, path)| (change, near(self.place.as_deref(), &path).to_string()));
+                let files: Vec<_> = files.collect();
+                if let Some(outcome) = outcome.as_ref().filter(|outcome| outcome.failed) {
+                    // The output of a patch names the file that it does not apply to.
+                    let named = files
+                        .iter()
+                        .find(|(_, path)| outcome.text().contains(path.as_str()));
+                    let subject = named.or(files.first()).map_or("", |(_, path)| path);
+                    self.fail(&name, subject, outcome, is_result_shown);
                 }
+                let failed = outcome.map(|outcome| outcome.failed);
+                files
+                    .into_iter()
+                    .for_each(|(change, path)| self.file(change, path, failed, is_shown));
             }
             CallSubject::Command(text) => {
-                let known = self.facts.commands.seen(text.trim());
-                *known = Command {
-                    runs: known.runs + 1,
-                    failure,
-                    last_line: Cow::Owned(outcome.last_line().to_string()),
-                };
-                if let Some(process) = outcome.process {
-                    self.running.insert(process, (name, text.trim().to_string()));
+                self.command(&name, text.trim(), outcome, is_shown, is_result_shown);
+            }
+            CallSubject::Plan(steps) => {
+                self.fail_if(&name, outcome, is_result_shown);
+                if !is_shown {
+                    self.facts.plan = steps;
                 }
             }
-            CallSubject::Plan(steps) => self.facts.plan = steps,
-            CallSubject::Other if !name.is_empty() => *self.facts.tools.seen(&name) += 1,
-            CallSubject::Other => {}
+            CallSubject::Other => {
+                self.fail_if(&name, outcome, is_result_shown);
+                if !is_shown && !name.is_empty() {
+                    *self.facts.tools.seen(&name) += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds the error of a tool without a subject.
+    fn fail_if(&mut self, name: &str, outcome: Option<CallOutcome<'_>>, is_shown: bool) {
+        if let Some(outcome) = outcome.filter(|outcome| outcome.failed) {
+            self.fail(name, "", &outcome, is_shown);
+        }
+    }
+
+    fn command(
+        &mut self,
+        name: &str,
+        text: &str,
+        outcome: Option<CallOutcome<'_>>,
+        is_shown: bool,
+        is_result_shown: bool,
+    ) {
+        let has_result = outcome.is_some();
+        let outcome = outcome.unwrap_or_default();
+        if let Some(process) = &outcome.process {
+            let command = (name.to_string(), text.to_string());
+            self.running.insert(process.clone(), command);
+        } else if outcome.failed && !outcome.only_looks() {
+            self.fail(name, text, &outcome, is_result_shown);
+        } else if has_result && !outcome.failed {
+            self.succeed(Success::Command(text.to_string()), is_shown);
+        }
+        for change in shell_changes::changes(text, outcome.failed) {
+            self.shell_change(change, is_shown);
+        }
+        if !is_shown {
+            let known = self.facts.commands.seen(text);
+            *known = Command {
+                runs: known.runs + 1,
+                failure: outcome.result(ERROR),
+                last_line: Cow::Owned(outcome.last_line().to_string()),
+                changes_before: self.facts.changes,
+            };
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use super::super::head_tail::boundary;
 use super::super::placeholders;
+use super::test_report;
+use super::tool::CallSubject;
 use crate::filter::phrase::contains_words;
+use crate::filter::summarize::handoff::{Purpose, negative_answer};
 use crate::model::json;
 use crate::model::message::Message;
 use std::borrow::Cow;
@@ -15,6 +18,10 @@ pub struct CallOutcome<'a> {
     pub failed: bool,
     /// The id of the process if it is still running; a later call fetches the rest of its output.
     pub process: Option<String>,
+    /// The meaning of an exit status that is not a failure.
+    answer: Option<&'static str>,
+    /// The purpose of the command, if it is known.
+    purpose: Option<Purpose>,
     text: Cow<'a, str>,
 }
 
@@ -25,8 +32,11 @@ const CODES: [&str; 3] = [
     "Exit code: ",
 ];
 
-/// The text before the id of a running process.
-const RUNNING: &str = "Process running with session ID ";
+/// Texts before the id of a running process.
+const RUNNING: [&str; 2] = [
+    "Process running with session ID ",
+    "Command running in background with ID: ",
+];
 
 /// The text before an exit code that is the whole first line of a result.
 const CODE_LINE: &str = "Exit code ";
@@ -47,6 +57,10 @@ impl<'a> CallOutcome<'a> {
         if code.is_none() {
             code = exit_code(&text);
         }
+        if let Some((status, output)) = background(&text) {
+            code = code.or(status);
+            text = Cow::Owned(output);
+        }
         if text.starts_with('{')
             && let Some(output) = json::member_text(text.as_bytes(), "output")
         {
@@ -61,8 +75,37 @@ impl<'a> CallOutcome<'a> {
             code,
             failed: is_error || code.is_some_and(|code| code != 0),
             process: running_process(&text),
+            answer: None,
+            purpose: None,
             text: text_after_envelope(text),
         }
+    }
+
+    /// Reads the outcome of a command: its output may report a failure that the exit status does not, and exit status 1
+    /// may be a negative answer.
+    pub fn of_command(message: &Message<'a>, line: &str) -> CallOutcome<'a> {
+        let mut outcome = CallOutcome::of(message);
+        let purpose = Purpose::of(line);
+        outcome.purpose = Some(purpose);
+        if outcome.code == Some(1) {
+            outcome.answer = negative_answer(line);
+            outcome.failed &= outcome.answer.is_none();
+        }
+        outcome.failed |= test_report::reports_failure(purpose, &outcome.text);
+        outcome
+    }
+
+    /// Reads the outcome of a call with this subject.
+    pub fn of_call(message: &Message<'a>, subject: &CallSubject<'_>) -> CallOutcome<'a> {
+        match subject {
+            CallSubject::Command(line) => CallOutcome::of_command(message, line),
+            _ => CallOutcome::of(message),
+        }
+    }
+
+    /// Whether the command only inspects something, so that its failure is an answer, too.
+    pub fn only_looks(&self) -> bool {
+        self.purpose == Some(Purpose::Looking)
     }
 
     /// Reads the outcome that the placeholder of a failed result contains.
@@ -76,6 +119,8 @@ impl<'a> CallOutcome<'a> {
             code,
             failed: true,
             process: None,
+            answer: None,
+            purpose: None,
             text: Cow::Owned(line.to_string()),
         })
     }
@@ -110,8 +155,21 @@ impl<'a> CallOutcome<'a> {
         }
     }
 
-    /// The last line that is not empty.
+    /// The failure, or the negative answer of a command.
+    pub fn result(&self, most: usize) -> Option<String> {
+        match self.failed {
+            true => Some(self.failure(most)),
+            false => self.answer.map(str::to_string),
+        }
+    }
+
+    /// The line with the result of tests, else the last line that is not empty.
     pub fn last_line(&self) -> &str {
+        if self.purpose == Some(Purpose::Testing)
+            && let Some(line) = test_report::result_line(Purpose::Testing, &self.text)
+        {
+            return line;
+        }
         output_lines(&self.text).next_back().unwrap_or_default()
     }
 }
@@ -151,8 +209,34 @@ fn exit_code(text: &str) -> Option<i64> {
 /// The id of the running process that an envelope names.
 fn running_process(text: &str) -> Option<String> {
     let mut lines = front(text).lines().take_while(|line| *line != OUTPUT);
-    let id = lines.find_map(|line| line.strip_prefix(RUNNING))?.trim();
+    let begins = |line: &str| {
+        RUNNING
+            .iter()
+            .find_map(|begins| line.strip_prefix(begins))
+            .map(str::to_string)
+    };
+    let rest = lines.find_map(begins)?;
+    let id = rest.split_whitespace().next()?.trim_end_matches('.');
     (!id.is_empty()).then(|| id.to_string())
+}
+
+/// The exit code and the output of a background command, as Claude Code reports them in tags.
+fn background(text: &str) -> Option<(Option<i64>, String)> {
+    let within = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once(&format!("</{name}>"))?.0)
+    };
+    let status = within("status").filter(|_| text.trim_start().starts_with('<'))?;
+    let code = within("exit_code").and_then(|code| code.trim().parse().ok());
+    let code = code.or(match status.trim() {
+        "completed" => Some(0),
+        "failed" | "killed" => Some(1),
+        _ => None,
+    });
+    let output = ["stdout", "stderr", "output"]
+        .iter()
+        .filter_map(|name| within(name));
+    Some((code, output.collect::<Vec<_>>().join("\n")))
 }
 
 /// The last line of an envelope.
@@ -161,7 +245,7 @@ const OUTPUT: &str = "Output:";
 /// The text after an envelope: after its line `Output:`, or after a first line that is only the exit code.
 fn text_after_envelope(text: Cow<'_, str>) -> Cow<'_, str> {
     let front = front(&text);
-    let has_code = CODES.iter().any(|begins| front.contains(begins)) || front.contains(RUNNING);
+    let has_code = CODES.iter().chain(&RUNNING).any(|begins| front.contains(begins));
     let mut end = 0;
     let mut ends = front.split_inclusive('\n').map(|line| {
         end += line.len();

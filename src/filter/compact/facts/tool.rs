@@ -93,9 +93,14 @@ pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, CallSubject<'c>) {
     (name, about.unwrap_or(CallSubject::Other))
 }
 
-/// The id of the running process whose output a call reads, such as `write_stdin` of Codex.
+/// Arguments with the id of a running process: of `write_stdin` in Codex, of `BashOutput` and its successors in Claude
+/// Code.
+const PROCESSES: [&str; 4] = ["session_id", "bash_id", "shell_id", "task_id"];
+
+/// The id of the running process whose output a call reads.
 pub fn process(call: &ToolCall<'_>) -> Option<String> {
-    let id = json::member(call.arguments.as_bytes(), "session_id")?;
+    let id = |name: &&str| json::member(call.arguments.as_bytes(), name);
+    let id = PROCESSES.iter().find_map(id)?;
     let number = || Some(std::str::from_utf8(id).ok()?.trim().to_string());
     json::text(id).map(Cow::into_owned).or_else(number)
 }

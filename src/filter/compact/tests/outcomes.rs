@@ -21,6 +21,133 @@ pub fn exchange(id: usize, name: &str, arguments: &str, result: &str) -> [String
     ]
 }
 
+/// The facts of exchanges, those at `kept` being kept, as lines.
+fn lines(exchanges: &[[String; 2]], kept: std::ops::Range<usize>) -> Vec<String> {
+    let mut session = Session::default();
+    let lines = exchanges.concat();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let view = View::replay(&session);
+    let counter = Counter::new(Tokenizer::named("chars4").unwrap(), None);
+    let work = CompactionState::new(&session, &view, counter, &HashSet::new());
+    let facts = facts::of(&work, &|at| kept.contains(&(at / 2)));
+    let files = facts.files.in_order().into_iter().map(|(path, file)| {
+        let failed = if file.failed { " failed" } else { "" };
+        format!("{} {path} x{}{failed}", file.change.unwrap_or('R'), file.changes)
+    });
+    let commands = facts.commands.in_order().into_iter().map(|(text, command)| {
+        let failure = command.failure.as_deref().unwrap_or_default();
+        format!("$ {text} => {failure} / {}", command.last_line)
+    });
+    files.chain(commands).chain(facts.errors.lines()).collect()
+}
+
+#[test]
+fn an_output_that_reports_failed_tests_is_a_failure() {
+    let failed = "test result: FAILED. 31 passed; 1 failed; 0 ignored";
+    let calls = [
+        exchange(1, "Bash", r#"{"command":"cargo test | tail -3"}"#, failed),
+        exchange(2, "Bash", r#"{"command":"cargo build | tail -1"}"#, "Finished"),
+        exchange(
+            3,
+            "Bash",
+            r#"{"command":"pytest -q"}"#,
+            r"48 passed in 3.0s\nWarning: error: old",
+        ),
+        exchange(4, "Bash", r#"{"command":"grep -rn x src"}"#, r"Exit code 1\n"),
+        exchange(
+            5,
+            "Bash",
+            r#"{"command":"ls logs"}"#,
+            r"Exit code 2\nls: cannot access logs",
+        ),
+    ];
+    assert_eq!(
+        lines(&calls, 0..0),
+        [
+            &format!("$ cargo test | tail -3 => failed: {failed} / {failed}"),
+            "$ cargo build | tail -1 =>  / Finished",
+            "$ pytest -q =>  / 48 passed in 3.0s",
+            "$ grep -rn x src => no match / ",
+            "$ ls logs => 2: ls: cannot access logs / ls: cannot access logs",
+            &format!("bash cargo test | tail -3 => failed: {failed}"),
+        ]
+    );
+}
+
+#[test]
+fn kept_messages_resolve_earlier_errors() {
+    let calls = [
+        exchange(1, "Bash", r#"{"command":"pytest -q"}"#, r"Exit code 1\nE: one"),
+        exchange(2, "Bash", r#"{"command":"make"}"#, r"Exit code 2\nstopped"),
+        exchange(3, "Bash", r#"{"command":"python -m pytest"}"#, "48 passed"),
+    ];
+    let errors = [
+        "bash pytest -q => 1: E: one (resolved)",
+        "bash make => 2: stopped",
+    ];
+    for kept in [0..0, 2..3] {
+        let lines = lines(&calls, kept);
+        assert_eq!(lines[lines.len() - 2..], errors, "{lines:?}");
+    }
+}
+
+#[test]
+fn failed_attempts_are_not_changes_and_shell_commands_are() {
+    let failed = r#"{\"output\":\"error: patch failed: README.md\",\"metadata\":{\"exit_code\":1}}"#;
+    let patch = r#"{"input":"*** Begin Patch\\n*** Add File: bin/a\\n*** Update File: README.md\\n"}"#;
+    let calls = [
+        exchange(1, "apply_patch", patch, failed),
+        exchange(2, "write_file", r#"{"path":"bin/a"}"#, "ok"),
+        exchange(3, "edit", r#"{"path":"b.py"}"#, "ok"),
+        exchange(4, "Bash", r#"{"command":"git checkout -- b.py"}"#, ""),
+        exchange(5, "write_file", r#"{"path":"c.py"}"#, "ok"),
+        exchange(6, "Bash", r#"{"command":"git mv c.py d.py && rm e.py"}"#, ""),
+        exchange(7, "Bash", r#"{"command":"sed -i s/a/b/ f.py"}"#, ""),
+    ];
+    let files: Vec<String> = lines(&calls, 0..0)
+        .into_iter()
+        .filter(|line| !line.starts_with('$'))
+        .collect();
+    assert_eq!(
+        files,
+        [
+            "M README.md x0 failed",
+            "A bin/a x1",
+            "R b.py x0",
+            "A d.py x1",
+            "D c.py x2",
+            "D e.py x1",
+            "M f.py x1",
+            "apply_patch README.md => 1: error: patch failed: README.md",
+        ]
+    );
+}
+
+#[test]
+fn the_output_of_a_background_command_belongs_to_it() {
+    let started = "Command running in background with ID: bash_1";
+    let running = r"<status>running</status>\n<stdout>\nstarting\n</stdout>";
+    let ended =
+        r"<status>failed</status>\n<exit_code>1</exit_code>\n<stdout>\n12 passed, 1 failed: locks\n</stdout>";
+    let calls = [
+        exchange(
+            1,
+            "Bash",
+            r#"{"command":"npm run e2e","run_in_background":true}"#,
+            started,
+        ),
+        exchange(2, "BashOutput", r#"{"bash_id":"bash_1"}"#, running),
+        exchange(3, "BashOutput", r#"{"bash_id":"bash_1"}"#, ended),
+    ];
+    let command = "$ npm run e2e => 1: 12 passed, 1 failed: locks / 12 passed, 1 failed: locks";
+    assert_eq!(
+        lines(&calls, 0..0),
+        [command, "bash npm run e2e => 1: 12 passed, 1 failed: locks"]
+    );
+    // The result is kept.
+    assert_eq!(lines(&calls, 2..3), [command]);
+}
+
 #[test]
 fn the_result_of_a_process_belongs_to_its_command() {
     let head = r"Chunk ID: a\nWall time: 1.0 seconds\n";
@@ -50,7 +177,7 @@ fn the_result_of_a_process_belongs_to_its_command() {
         Some("101: error[E0308]: mismatched types")
     );
     assert_eq!(
-        facts.errors,
+        facts.errors.lines(),
         ["exec_command cargo test => 101: error[E0308]: mismatched types"]
     );
     assert!(facts.tools.is_empty());
@@ -118,7 +245,7 @@ fn placeholders_keep_the_outcome_of_a_failed_call() {
             ]
         );
         assert_eq!(
-            facts.errors,
+            facts.errors.lines(),
             [
                 "exec_command cargo test => 101: error[E0308]: mismatched types",
                 "bash cp a, b => 2: cp: cannot stat a, b: No such file or directory",

@@ -1,78 +1,26 @@
-//! The command block of a handoff: the newest test shows the current state; commands that only inspect can be run
-//! again.
+//! The command block of a handoff: the newest run of each test program, and of a build, shows the current state; commands
+//! that only inspect can be run again.
 
 use super::cut::first;
 use super::lines::{CountFn, MORE, fitting, quoted, unseen};
-use super::read::TOOLS;
+use super::purpose::{ANSWERS, Purpose, RepeatableCommand};
+use super::read::{OUTDATED, TOOLS};
 use super::{Command, SessionFacts};
 use std::cell::OnceCell;
 
 /// Maximum characters of a command, tried in this order when not all fit.
 const WIDTHS: [usize; 4] = [200, 120, 80, 64];
 
-/// The purpose of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Inspects something.
-    Looking,
-    /// Tests or builds.
-    Testing,
-    /// Anything else.
-    Other,
-}
-
-const LOOKING: [&str; 18] = [
-    "cat", "nl", "ls", "tree", "find", "rg", "grep", "head", "tail", "wc", "pwd", "which", "file", "stat",
-    "du", "echo", "ps", "env",
-];
-
-const LOOKING_WITH: [(&str, &[&str]); 3] = [
-    ("sed", &["-n"]),
-    (
-        "git",
-        &["status", "diff", "log", "show", "branch", "rev-parse", "ls-files"],
-    ),
-    ("date", &[]),
-];
-
-const TESTING: [&str; 22] = [
-    "test", "tests", "pytest", "jest", "vitest", "tox", "check", "clippy", "lint", "eslint", "tsc", "mypy",
-    "ruff", "build", "make", "compile", "cargo", "gradle", "mvn", "ctest", "phpunit", "rspec",
-];
-
-impl Purpose {
-    /// Classifies a command.
-    pub fn of(command: &str) -> Purpose {
-        let mut words = words(without_directory(command));
-        let first = words.next().unwrap_or_default();
-        let second = words.next().unwrap_or_default();
-        let with = LOOKING_WITH.iter().find(|(name, _)| *name == first);
-        if LOOKING.contains(&first) || with.is_some_and(|(_, with)| with.is_empty() || with.contains(&second))
-        {
-            return Purpose::Looking;
-        }
-        let is_word = |c: char| !c.is_alphanumeric() && c != '_';
-        match command.split(is_word).any(|word| TESTING.contains(&word)) {
-            true => Purpose::Testing,
-            false => Purpose::Other,
-        }
-    }
-}
-
-fn words(command: &str) -> impl Iterator<Item = &str> {
-    command.split_whitespace()
-}
-
-/// The command after `cd DIR &&`.
-fn without_directory(command: &str) -> &str {
-    let rest = command.trim_start().strip_prefix("cd ");
-    match rest.and_then(|rest| rest.split_once("&&")) {
-        Some((place, rest)) if !place.contains([';', '|', '\n']) => rest,
-        _ => command,
-    }
-}
+/// Maximum number of test and check programs that are compared.
+const PROGRAMS: usize = 16;
 
 impl Command<'_> {
+    /// Whether the last run failed.
+    pub fn has_failed(&self) -> bool {
+        let failure = self.failure.as_deref();
+        failure.is_some_and(|failure| !ANSWERS.contains(&failure))
+    }
+
     /// The text of the command within `width` characters, the number of runs, and the failure of the last run; of a
     /// successful one, on request, the last line of its output.
     pub fn line(&self, text: &str, width: usize, quotes: bool) -> String {
@@ -95,6 +43,10 @@ pub struct Commands<'f> {
     all: Vec<(&'f str, &'f Command<'f>, Purpose)>,
     /// The newest test.
     newest_test: Option<usize>,
+    /// Which results are current.
+    currency: Vec<Currency>,
+    /// Number of changes of files.
+    changes: u64,
     tools: String,
     unnamed: u64,
     /// Lines and costs for each width, computed on demand.
@@ -123,8 +75,10 @@ impl<'f> Commands<'f> {
             .iter()
             .rposition(|(_, _, purpose)| *purpose == Purpose::Testing);
         Commands {
-            all,
             newest_test,
+            currency: currency(&all),
+            changes: facts.changes,
+            all,
             tools: match tools.is_empty() {
                 true => String::new(),
                 false => quoted(TOOLS, &tools.join(", ")),
@@ -135,8 +89,25 @@ impl<'f> Commands<'f> {
     }
 
     fn line(&self, nth: usize, width: usize) -> String {
-        let (text, command, _) = &self.all[nth];
-        quoted("$ ", &command.line(text, width, self.newest_test == Some(nth)))
+        let (text, command, purpose) = &self.all[nth];
+        let currency = self.currency[nth];
+        let mut line = match (&command.failure, currency) {
+            // The line that explains the failure of a test is not repeated if a later run replaces it.
+            (Some(failure), Currency::Replaced) => {
+                let code = failure.split(": ").next().unwrap_or_default().to_string();
+                let command = Command {
+                    failure: Some(code),
+                    ..(*command).clone()
+                };
+                command.line(text, width, false)
+            }
+            _ => command.line(text, width, currency == Currency::Quoted),
+        };
+        let reports = currency == Currency::Quoted || command.has_failed() && *purpose >= Purpose::Checking;
+        if reports && currency != Currency::Replaced && command.changes_before < self.changes {
+            line.push_str(OUTDATED);
+        }
+        quoted("$ ", &line)
     }
 
     /// The lines for a width, and their costs.
@@ -185,12 +156,14 @@ impl<'f> Commands<'f> {
         lines
     }
 
-    /// Order of importance: the newest test, failures, other commands, inspections; the newest first in each.
+    /// Order of importance: the newest test, failures and quoted results, other commands, inspections; the newest first
+    /// in each.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.all.len()).rev().collect();
         order.sort_by_key(|nth| {
             let (_, command, purpose) = &self.all[*nth];
-            match (self.newest_test == Some(*nth), command.failure.is_some(), purpose) {
+            let reports = command.has_failed() || self.currency[*nth] == Currency::Quoted;
+            match (self.newest_test == Some(*nth), reports, purpose) {
                 (true, ..) => 0,
                 (false, true, _) => 1,
                 (_, _, Purpose::Looking) => 3,
@@ -201,23 +174,39 @@ impl<'f> Commands<'f> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::Purpose;
+/// Whether the result of a command is the current one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Currency {
+    /// The newest run of a test program, or the newest check: its result is quoted.
+    Quoted,
+    /// A test or check that a later run includes.
+    Replaced,
+    /// Any other command.
+    Other,
+}
 
-    #[test]
-    fn commands_are_classified_by_their_words() {
-        for (command, purpose) in [
-            ("cd /w && git diff --stat", Purpose::Looking),
-            ("sed -n 1,20p a.rs", Purpose::Looking),
-            ("sed -i s/a/b/ test.rs", Purpose::Testing),
-            ("cargo test -q", Purpose::Testing),
-            ("npm run lint", Purpose::Testing),
-            ("git commit -m x", Purpose::Other),
-            ("rg test", Purpose::Looking),
-            ("", Purpose::Other),
-        ] {
-            assert_eq!(Purpose::of(command), purpose, "{command}");
+fn currency(all: &[(&str, &Command<'_>, Purpose)]) -> Vec<Currency> {
+    let mut known: Vec<RepeatableCommand> = Vec::new();
+    let mut found = vec![Currency::Other; all.len()];
+    let mut has_check = false;
+    for (nth, (text, _, purpose)) in all.iter().enumerate().rev() {
+        if *purpose < Purpose::Checking {
+            continue;
+        }
+        let Some(command) = RepeatableCommand::all(text).into_iter().next() else {
+            continue;
+        };
+        let is_newest = !known.iter().any(|newer| newer.is_program_of(&command));
+        found[nth] = match purpose {
+            _ if known.iter().any(|newer| newer.includes(&command)) => Currency::Replaced,
+            Purpose::Testing if is_newest => Currency::Quoted,
+            Purpose::Checking if !has_check => Currency::Quoted,
+            _ => Currency::Other,
+        };
+        has_check |= *purpose == Purpose::Checking;
+        if known.len() < PROGRAMS {
+            known.push(command);
         }
     }
+    found
 }

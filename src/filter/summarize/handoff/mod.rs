@@ -17,14 +17,18 @@
 
 mod command;
 mod cut;
+mod errors;
 mod lines;
+mod purpose;
 mod read;
 mod requests;
 mod write;
 
-pub(in crate::filter) use command::Purpose;
 pub(super) use cut::GAP;
 pub(in crate::filter) use cut::first;
+use errors::SessionErrors;
+pub(in crate::filter) use errors::{SessionError, Success};
+pub(in crate::filter) use purpose::{Purpose, negative_answer};
 pub(super) use read::{Heading, item};
 pub(super) use write::Blocks;
 
@@ -46,11 +50,17 @@ pub struct SessionFacts<'a> {
     /// Other tools, with the number of calls.
     pub tools: Recent<u64>,
     /// Failures, oldest first.
-    pub errors: Vec<String>,
+    pub errors: SessionErrors,
     /// Assistant texts before the last reply, oldest first.
     pub notes: Vec<AssistantNote<'a>>,
     /// The newest reply.
     pub reply: Option<Cow<'a, str>>,
+    /// Number of changes of files so far.
+    pub changes: u64,
+    /// Files that kept messages change, and whether the last change deletes the file or reverts its changes.
+    pub kept_changes: HashMap<String, bool>,
+    /// Calls of kept messages that may resolve earlier errors.
+    pub kept_successes: Vec<Success>,
     /// Conversation entries that an earlier summary quotes.
     pub(super) earlier: Vec<QuotedText<'static>>,
     /// Requests, files and commands that earlier summaries counted but did not list.
@@ -75,6 +85,8 @@ pub struct ChangedFile {
     pub changes: u64,
     /// Whether the last change failed.
     pub failed: bool,
+    /// Whether earlier changes were reverted.
+    pub reverted: bool,
 }
 
 /// A command.
@@ -82,10 +94,12 @@ pub struct ChangedFile {
 pub struct Command<'a> {
     /// Number of runs.
     pub runs: u64,
-    /// Exit status and error line of the last run, if it failed.
+    /// Exit status and error line of the last run, if it failed; or its negative answer, such as no match.
     pub failure: Option<String>,
-    /// The last output line of the last run.
+    /// The last output line of the last run, or the one that reports the result of tests.
     pub last_line: Cow<'a, str>,
+    /// Number of changes of files before the last run.
+    pub changes_before: u64,
 }
 
 /// A sentence of the assistant.
@@ -132,6 +146,16 @@ impl<T: Default> Recent<T> {
         &mut thing.2
     }
 
+    /// The value of this name, if there is one.
+    pub fn known(&self, name: &str) -> Option<&T> {
+        self.places.get(name).map(|place| &self.things[*place].2)
+    }
+
+    /// All values in any order.
+    pub fn unordered(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.things.iter().map(|(name, _, thing)| (name.as_str(), thing))
+    }
+
     /// All values, the newest last.
     pub fn in_order(&self) -> Vec<(&str, &T)> {
         let mut all: Vec<_> = self.things.iter().collect();
@@ -144,6 +168,47 @@ impl<T: Default> Recent<T> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.things.is_empty()
+    }
+}
+
+impl ChangedFile {
+    /// Records an attempt to change the file, counting it if it succeeded.
+    pub fn attempt(&mut self, change: char, failed: bool) {
+        self.failed = failed;
+        if !failed {
+            self.changes += 1;
+        }
+        if !failed || self.changes == 0 {
+            self.change = Some(self.combined(change));
+        }
+    }
+
+    /// Records that the changes so far were reverted.
+    pub fn revert(&mut self) {
+        *self = ChangedFile {
+            reverted: true,
+            ..ChangedFile::default()
+        };
+    }
+
+    /// A file that was added in this session counts as added, even after modifications.
+    fn combined(&self, change: char) -> char {
+        match (self.change, change) {
+            (Some('A'), 'M') => 'A',
+            _ => change,
+        }
+    }
+
+    /// Adds newer changes.
+    fn update(&mut self, newer: &ChangedFile) {
+        if newer.reverted {
+            self.revert();
+        }
+        self.changes += newer.changes;
+        if let Some(change) = newer.change {
+            self.change = Some(self.combined(change));
+            self.failed = newer.failed;
+        }
     }
 }
 
@@ -175,8 +240,7 @@ impl<'a> SessionFacts<'a> {
         let notes = self.notes.iter().map(|note| note.text.len());
         let others = self
             .errors
-            .iter()
-            .map(String::len)
+            .lengths()
             .chain(self.reply.iter().map(|text| text.len()));
         let earlier = self.earlier.iter().map(|entry| entry.text.len());
         let all = texts
@@ -197,30 +261,44 @@ impl<'a> SessionFacts<'a> {
         self.notes.retain(|_| kept.pop().unwrap_or(true));
     }
 
+    /// The successful calls, for errors before them.
+    fn successes(&self) -> impl Iterator<Item = Success> {
+        let commands = self.commands.in_order().into_iter();
+        let commands = commands.filter(|(_, command)| !command.has_failed());
+        let files = self.files.in_order().into_iter().filter(|(_, file)| !file.failed);
+        let files = files.map(|(path, file)| match file.change {
+            Some(_) => Success::Change(path.to_string()),
+            None => Success::Reading(path.to_string()),
+        });
+        let commands = commands.map(|(text, _)| Success::Command(text.to_string()));
+        commands.chain(files).chain(self.kept_successes.iter().cloned())
+    }
+
     /// Combines these facts with newer ones.
     pub fn and(mut self, newer: SessionFacts<'a>) -> SessionFacts<'a> {
+        if self.errors.has_open() {
+            newer
+                .successes()
+                .for_each(|success| self.errors.resolve(&success));
+        }
         self.requests.extend(newer.requests);
         if !newer.plan.is_empty() {
             self.plan = newer.plan;
         }
         for (path, file) in newer.files.in_order() {
-            let known = self.files.seen(path);
-            known.changes += file.changes;
-            if file.change.is_some() {
-                // A file that was added in this session counts as added, even after modifications.
-                let built = known.change == Some('A') && file.change == Some('M');
-                known.change = if built { Some('A') } else { file.change };
-                known.failed = file.failed;
-            }
+            self.files.seen(path).update(file);
         }
         for (text, command) in newer.commands.in_order() {
             let known = self.commands.seen(text);
-            let runs = known.runs + command.runs;
             *known = Command {
-                runs,
+                runs: known.runs + command.runs,
+                changes_before: self.changes + command.changes_before,
                 ..command.clone()
             };
         }
+        self.changes += newer.changes;
+        self.kept_changes.extend(newer.kept_changes);
+        self.kept_successes.extend(newer.kept_successes);
         for (name, calls) in newer.tools.in_order() {
             *self.tools.seen(name) += calls;
         }

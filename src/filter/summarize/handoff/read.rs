@@ -1,7 +1,8 @@
 //! Parses the lines of an earlier handoff.
 
 use super::super::entry::entry;
-use super::{AssistantNote, Command, PlanStep, SessionFacts};
+use super::purpose::{ANSWERS, Purpose};
+use super::{AssistantNote, Command, PlanStep, SessionError, SessionFacts};
 use std::borrow::Cow;
 
 /// The heading of a block.
@@ -53,6 +54,9 @@ impl Heading {
 /// The prefix of the line of tools that handle neither files nor commands.
 pub const TOOLS: &str = "other tools: ";
 
+/// Follows a result that is older than the last change of a file.
+pub const OUTDATED: &str = " (before the last edit)";
+
 /// Parses an item of a block. Other lines are ignored, because no handoff contains them.
 pub fn item(facts: &mut SessionFacts<'_>, heading: Heading, line: &str) {
     if let Some(more) = line.strip_prefix('[').and_then(|rest| rest.split(' ').next())
@@ -71,7 +75,7 @@ pub fn item(facts: &mut SessionFacts<'_>, heading: Heading, line: &str) {
     match (heading, quoted) {
         (Heading::Earlier, Some(text)) => facts.earlier.push(entry(&text, None)),
         (Heading::Requests, Some(text)) => facts.requests.push(Cow::Owned(text)),
-        (Heading::Errors, Some(text)) => facts.errors.push(text),
+        (Heading::Errors, Some(text)) => facts.errors.push(SessionError::parse(&text)),
         (Heading::Notes, Some(text)) => facts.notes.push(AssistantNote {
             text: Cow::Owned(text),
             concludes: false,
@@ -112,22 +116,32 @@ fn file(facts: &mut SessionFacts<'_>, line: &str) {
     let change = letter.chars().next().filter(|letter| *letter != 'R');
     let file = facts.files.seen(path);
     file.change = change;
-    file.changes = if change.is_some() { changes } else { 0 };
+    // Without a number, a file whose last change failed may have no other changes.
+    let is_changed = change.is_some() && !(failed && changes == 1);
+    file.changes = if is_changed { changes } else { 0 };
     file.failed = failed;
+    facts.changes += file.changes;
 }
 
 fn ran(facts: &mut SessionFacts<'_>, line: &str) {
+    let (line, changes_before) = match line.strip_suffix(OUTDATED) {
+        Some(line) => (line, 0),
+        None => (line, facts.changes),
+    };
     let failure = line.rsplit_once(" => ").filter(|(_, outcome)| {
         let code = outcome.split(':').next().unwrap_or_default();
-        code == "failed" || code.parse::<i64>().is_ok()
+        code == "failed" || ANSWERS.contains(outcome) || code.parse::<i64>().is_ok()
     });
     let (command, failure) = match failure {
         Some((command, failure)) => (command, Some(failure.to_string())),
         None => (line, None),
     };
-    // The last line of the newest test follows its number of runs; after a single run it remains part of the text.
-    let several = |at: &usize| times(&command[..*at]).1 > 1;
-    let end = command.match_indices(": ").map(|(at, _)| at).find(several);
+    // The last line of a test follows its number of runs, or the command. A colon within quotes belongs to the command.
+    let is_even = |text: &str, quote: char| text.matches(quote).count().is_multiple_of(2);
+    let checks =
+        |text: &str| is_even(text, '\'') && is_even(text, '"') && Purpose::of(text) >= Purpose::Checking;
+    let ends = |at: &usize| times(&command[..*at]).1 > 1 || checks(&command[..*at]);
+    let end = command.match_indices(": ").map(|(at, _)| at).find(ends);
     let (command, last_line) = match end.filter(|_| failure.is_none()) {
         Some(end) => (&command[..end], &command[end + 2..]),
         None => (command, ""),
@@ -138,6 +152,7 @@ fn ran(facts: &mut SessionFacts<'_>, line: &str) {
         runs: known.runs + runs,
         failure,
         last_line: Cow::Owned(last_line.to_string()),
+        changes_before,
     };
 }
 

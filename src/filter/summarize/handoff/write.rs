@@ -17,9 +17,6 @@ use std::cell::RefCell;
 /// Minimum tokens of a quoted reply.
 const MINIMUM: u64 = 12;
 
-/// Maximum number of errors; the newest are listed.
-const ERRORS: usize = 3;
-
 /// Maximum characters of a plan step.
 const STEP: usize = 160;
 
@@ -116,9 +113,8 @@ fn blocks<'f>(
         .collect();
     let (plan_costs, files) = (costs(&plan), files(facts));
     let (file_costs, commands) = (costs(&files), Commands::of(facts));
-    let errors: Vec<String> = newest_errors(&facts.errors)
-        .map(|text| quoted("- ", text))
-        .collect();
+    let (errors, error_order) = facts.errors.newest();
+    let errors: Vec<String> = errors.iter().map(|text| quoted("- ", text)).collect();
     let error_costs = costs(&errors);
     let requests = Requests::of(facts, questions, count);
     let notes = notes(facts, count);
@@ -191,7 +187,7 @@ fn blocks<'f>(
             Heading::Errors,
             10,
             sum(&error_costs),
-            Box::new(move |room| fitting(&errors, &error_costs, (0..errors.len()).rev(), room).0),
+            Box::new(move |room| fitting(&errors, &error_costs, error_order.iter().copied(), room).0),
         ),
         block(
             Heading::Notes,
@@ -230,14 +226,20 @@ fn select_units(
     chosen.into_iter()
 }
 
-/// Written files before read ones, newest first.
+/// Written files before read ones, newest first, without those that kept messages delete or revert, or change after
+/// they were read.
 fn files(facts: &SessionFacts<'_>) -> Vec<String> {
-    let all = facts.files.in_order();
+    let mut all = facts.files.in_order();
+    all.retain(|(path, file)| match facts.kept_changes.get(*path) {
+        Some(ends) => !ends && file.change.is_some(),
+        None => true,
+    });
     let (written, read): (Vec<_>, Vec<_>) =
         all.into_iter().rev().partition(|(_, file)| file.change.is_some());
     let line = |(path, file): &(&str, &ChangedFile)| {
         let times = match file.changes {
             0 | 1 => String::new(),
+            _ if file.change == Some('D') => String::new(),
             several => format!(" x{several}"),
         };
         let failed = if file.failed { " (failed)" } else { "" };
@@ -247,22 +249,6 @@ fn files(facts: &SessionFacts<'_>) -> Vec<String> {
         )
     };
     written.iter().chain(&read).map(line).collect()
-}
-
-/// The newest distinct errors, oldest first.
-fn newest_errors(errors: &[String]) -> impl Iterator<Item = &String> {
-    let mut found: Vec<&String> = Vec::new();
-    for error in errors.iter().rev() {
-        let line = |error: &str| {
-            error
-                .rsplit_once(": ")
-                .map_or(error.to_string(), |(_, line)| line.to_string())
-        };
-        if found.len() < ERRORS && !found.iter().any(|known| line(known) == line(error)) {
-            found.push(error);
-        }
-    }
-    found.into_iter().rev()
 }
 
 /// Words of a sentence that reports an outcome.
