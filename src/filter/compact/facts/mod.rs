@@ -42,6 +42,7 @@ fn read<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool, enough
         place: working_directory(work.session),
         stays,
         running: HashMap::new(),
+        has_kept_request: false,
         newest_reply: 0,
         bytes: 0,
     };
@@ -138,6 +139,8 @@ struct FactReader<'w, 's, 'f> {
     place: Option<String>,
     /// Tool name and text of each command that is still running, by the id of its process.
     running: HashMap<String, (String, String)>,
+    /// Whether a request is kept, at least in part.
+    has_kept_request: bool,
     /// The index of the newest reply's first note.
     newest_reply: usize,
     /// Bytes of requests and notes.
@@ -161,6 +164,7 @@ impl<'w> FactReader<'w, '_, '_> {
                     return;
                 }
                 self.conclude();
+                self.has_kept_request |= (self.stays)(at);
                 if !shows(at) {
                     self.bytes += text.len() as u64;
                     self.facts.requests.push(text);
@@ -168,6 +172,7 @@ impl<'w> FactReader<'w, '_, '_> {
             }
             Role::Assistant => {
                 let text = message.text();
+                self.facts.continues_request |= self.has_kept_request && !(self.stays)(at);
                 if !text.trim().is_empty() {
                     self.newest_reply = self.facts.notes.len();
                     let shown = shows(at);

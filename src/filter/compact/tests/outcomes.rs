@@ -42,6 +42,29 @@ fn lines(exchanges: &[[String; 2]], kept: std::ops::Range<usize>) -> Vec<String>
 }
 
 #[test]
+fn work_on_a_kept_request_is_marked() {
+    let request = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let call = |id| exchange(id, "Bash", r#"{"command":"make"}"#, "ok").to_vec();
+    let messages = [
+        vec![request("Do it.")],
+        call(1),
+        vec![request("And this.")],
+        call(2),
+        call(3),
+    ]
+    .concat();
+    let mut session = Session::default();
+    messages.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let view = View::replay(&session);
+    let counter = Counter::new(Tokenizer::named("chars4").unwrap(), None);
+    let work = CompactionState::new(&session, &view, counter, &HashSet::new());
+    let continues = |kept: &[usize]| facts::of(&work, &|at| kept.contains(&at)).continues_request;
+    assert!(!continues(&[]));
+    assert!(!continues(&[3, 4, 5, 6, 7]));
+    assert!(continues(&[3, 6, 7]));
+}
+
+#[test]
 fn an_output_that_reports_failed_tests_is_a_failure() {
     let failed = "test result: FAILED. 31 passed; 1 failed; 0 ignored";
     let calls = [

@@ -41,6 +41,8 @@ use std::collections::{HashMap, HashSet};
 pub struct SessionFacts<'a> {
     /// User requests, oldest first.
     pub requests: Vec<Cow<'a, str>>,
+    /// Whether messages after the first kept request are among those that are handed over.
+    pub continues_request: bool,
     /// The newest plan.
     pub plan: Vec<PlanStep>,
     /// Written or read files, by path.
@@ -297,6 +299,7 @@ impl<'a> SessionFacts<'a> {
             };
         }
         self.changes += newer.changes;
+        self.continues_request |= newer.continues_request;
         self.kept_changes.extend(newer.kept_changes);
         self.kept_successes.extend(newer.kept_successes);
         for (name, calls) in newer.tools.in_order() {

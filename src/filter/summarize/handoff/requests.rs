@@ -18,11 +18,17 @@ const MINIMUM: u64 = 24;
 /// Maximum tokens of a request that is quoted as a whole rather than by sentence.
 const WHOLE: u64 = 3 * MINIMUM;
 
+/// Follows the requests if messages after a kept request are handed over. The summary precedes this request, so that the
+/// view keeps its beginning in later compactions.
+const CONTINUES: &str = "[includes work on the next request]\n";
+
 /// The requests of a session.
 pub struct Requests<'f> {
     facts: &'f SessionFacts<'f>,
     /// Tokens of each request.
     costs: Vec<u64>,
+    /// Tokens of the line about the next request.
+    continues: u64,
     asked: Option<QuestionCandidates<'f>>,
 }
 
@@ -42,35 +48,49 @@ impl<'f> Requests<'f> {
             count(&facts.requests[nth]) + AROUND
         });
         let asked = (!questions.is_empty()).then(|| QuestionCandidates::of(facts, questions, &costs, count));
-        Requests { facts, costs, asked }
+        let continues = if facts.continues_request {
+            count(CONTINUES)
+        } else {
+            0
+        };
+        Requests {
+            facts,
+            costs,
+            continues,
+            asked,
+        }
     }
 
     /// Tokens of all requests.
     pub fn need(&self) -> u64 {
         let more = if self.facts.unnamed[0] > 0 { MORE } else { 0 };
-        self.costs.iter().sum::<u64>() + more
+        self.costs.iter().sum::<u64>() + self.continues + more
     }
 
     /// The requests within `room` tokens: the first with at most a third, matches of the questions with half of the
     /// rest, and the newest, each shortened to the same length.
     pub fn lines(&self, room: u64, count: CountFn<'_>) -> Vec<String> {
-        let costs = &self.costs;
-        let Some(first_cost) = costs.first() else {
+        let (costs, continues) = (&self.costs, self.continues);
+        let Some(rest) = room.checked_sub(continues) else {
             return Vec::new();
+        };
+        let next = (continues > 0).then(|| CONTINUES.to_string());
+        let Some(first_cost) = costs.first() else {
+            return next.into_iter().collect();
         };
         let (mut first_cap, mut requested) = (*first_cost, BTreeMap::new());
         let (cap, from) = if self.need() <= room {
             (u64::MAX, 1)
         } else {
-            first_cap = first_cap.min((room / 3).max(MINIMUM));
-            let mut left = room.saturating_sub(first_cap + MORE);
+            first_cap = first_cap.min((rest / 3).max(MINIMUM));
+            let mut left = rest.saturating_sub(first_cap + MORE);
             if let Some(of) = &self.asked {
                 (requested, left) = of.excerpts(&self.facts.requests, left);
             }
             newest_of(costs, |nth| requested.contains_key(&nth), left)
         };
-        if first_cap > room {
-            return Vec::new();
+        if first_cap > rest {
+            return next.into_iter().collect();
         }
         let line = |nth: usize| {
             let text = self.facts.requests[nth].trim();
@@ -93,6 +113,7 @@ impl<'f> Requests<'f> {
         let requests = if elided == 1 { "request" } else { "requests" };
         lines.extend((elided > 0).then(|| format!("[{elided} {requests} elided]\n")));
         lines.extend(earlier.into_iter().chain(from..costs.len()).map(line));
+        lines.extend(next);
         lines
     }
 }

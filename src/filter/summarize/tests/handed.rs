@@ -291,3 +291,18 @@ fn a_later_summary_resolves_errors_and_reverts_files() {
     );
     assert!(second.contains("\nfiles:\nR src/a.rs\ncommands:"), "{second}");
 }
+
+#[test]
+fn a_summary_of_work_on_the_next_request_names_it() {
+    let line = "[includes work on the next request]\n";
+    let mut facts = facts();
+    facts.continues_request = true;
+    let text = handed(facts.clone(), None, 1000).text;
+    assert!(text.contains(&format!("{line}plan:")), "{text}");
+    // The next summary says so only if it is true again.
+    let again = handed(SessionFacts::default(), Some(&text), 1000).text;
+    assert!(!again.contains(line), "{again}");
+    facts.requests.clear();
+    let text = handed(facts, None, 1000).text;
+    assert!(text.contains(&format!("requests:\n{line}")), "{text}");
+}
