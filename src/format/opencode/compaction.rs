@@ -16,7 +16,7 @@ pub enum CompactionRole {
     Summary(usize),
 }
 
-/// The role of each message; an element that is not a message is [`CompactionRole::Beside`].
+/// The role of each message; an element that is not a message is [`CompactionRole::Passthrough`].
 pub fn parts(elements: &[Option<OpencodeMessage<'_>>]) -> Vec<CompactionRole> {
     let mut by_id: HashMap<Cow<'_, str>, usize> = HashMap::new();
     for (nth, element) in elements.iter().enumerate() {
