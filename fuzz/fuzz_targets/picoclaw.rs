@@ -8,7 +8,7 @@ use convo::model::view::View;
 libfuzzer_sys::fuzz_target!(|input: (&[u8], Option<&[u8]>)| {
     let (bytes, beside) = input;
     let neighbour = |_: &str| Ok(beside.map(<[u8]>::to_vec));
-    let source = DocumentSource { name: Some("x.jsonl"), bytes, neighbour: &neighbour };
+    let source = DocumentSource { name: Some("x.jsonl"), bytes, neighbor: &neighbour };
     for session in convert(Format::Picoclaw, &source, &mut Report::default()).unwrap_or_default() {
         View::replay(&session);
         assert!((0..session.len()).all(|index| session.full(index).ends_with(b"\n")));

@@ -12,7 +12,14 @@ pub struct SimpleCommand {
     pub directory: Option<String>,
     /// Whether it reads the output of the one before.
     pub is_piped: bool,
+    /// Whether it runs only if the one before succeeds (`&&`).
+    pub is_chained: bool,
+    /// Whether it runs only if another one fails (`||`).
+    pub is_alternative: bool,
 }
+
+/// Most bytes of a command line that are read; what follows is text of a here-document in most cases.
+const LONGEST: usize = 4096;
 
 /// Programs that run the program that their arguments name, with the number of their own arguments.
 const WRAPPERS: [(&[&str], usize); 16] = [
@@ -52,7 +59,12 @@ impl SimpleCommand {
         let mut words = self.words.iter().skip(1);
         words.any(|word| match word.strip_prefix('-') {
             Some(name) if name.starts_with('-') => name[1..].split('=').next() == Some(long),
-            Some(letters) => letters.contains(short),
+            // The value of such an option of perl follows its letter.
+            Some(letters) => letters
+                .split(['M', 'I', 'e'])
+                .next()
+                .unwrap_or_default()
+                .contains(short),
             None => false,
         })
     }
@@ -63,37 +75,50 @@ impl SimpleCommand {
             let name = word.split_once('=').map(|(name, _)| name);
             name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_'))
         };
+        let mut rest = self.words.as_slice();
         loop {
-            let assignments = self.words.iter().take_while(|word| is_assignment(word)).count();
-            self.words.drain(..assignments);
+            let assignments = rest.iter().take_while(|word| is_assignment(word)).count();
+            rest = &rest[assignments..];
             let wrapper = WRAPPERS.iter().find(|(names, _)| {
-                self.words.len() > names.len()
-                    && names.iter().zip(&self.words).all(|(name, word)| name == word)
+                rest.len() > names.len() && names.iter().zip(rest).all(|(name, word)| name == word)
             });
             let Some((names, own)) = wrapper else {
-                return;
+                break;
             };
-            let rest = &self.words[names.len()..];
-            let options = rest.iter().take_while(|word| word.starts_with('-')).count();
-            let own = (names.len() + options + own).min(self.words.len());
-            self.words.drain(..own);
+            let options = rest[names.len()..]
+                .iter()
+                .take_while(|word| word.starts_with('-'))
+                .count();
+            rest = &rest[(names.len() + options + own).min(rest.len())..];
         }
+        let own = self.words.len() - rest.len();
+        self.words.drain(..own);
     }
 }
 
-/// Splits a command line at its operators.
+/// The beginning of a text with at most so many bytes.
+pub fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Splits the beginning of a command line at its operators.
 pub fn simple_commands(line: &str) -> Vec<SimpleCommand> {
     let mut splitter = Splitter {
-        rest: line,
+        rest: beginning(line, LONGEST),
         commands: Vec::new(),
         current: SimpleCommand::default(),
         word: None,
         target: None,
         delimiters: Vec::new(),
         directory: None,
+        outer: Vec::new(),
     };
     while splitter.step() {}
-    splitter.end_command(false);
+    splitter.end_command(";");
     splitter.commands
 }
 
@@ -114,6 +139,8 @@ struct Splitter<'l> {
     /// Last lines of the here-documents that follow.
     delimiters: Vec<String>,
     directory: Option<String>,
+    /// The directories outside of the parentheses around.
+    outer: Vec<Option<String>>,
 }
 
 impl Splitter<'_> {
@@ -141,7 +168,7 @@ impl Splitter<'_> {
             '#' if self.word.is_none() => self.skip(self.rest.find('\n').unwrap_or(self.rest.len())),
             '\n' => {
                 self.skip(1);
-                self.end_command(false);
+                self.end_command(";");
                 self.skip_here_documents();
             }
             c if c.is_whitespace() => {
@@ -169,9 +196,14 @@ impl Splitter<'_> {
                 } else {
                     1
                 };
-                let pipes = c == '|' && length == 1;
+                let operator = &self.rest[..length];
                 self.skip(length);
-                self.end_command(pipes);
+                self.end_command(operator);
+                match operator {
+                    "(" => self.outer.push(self.directory.clone()),
+                    ")" => self.directory = self.outer.pop().unwrap_or_default(),
+                    _ => {}
+                }
             }
             c => {
                 self.skip(c.len_utf8());
@@ -271,20 +303,32 @@ impl Splitter<'_> {
         }
     }
 
-    fn end_command(&mut self, pipes: bool) {
+    /// Ends a command at the operator that precedes the next one.
+    fn end_command(&mut self, operator: &str) {
         self.end_word();
+        let is_alternative = self.current.is_alternative && matches!(operator, "&&" | "|");
         let next = SimpleCommand {
-            is_piped: pipes,
+            is_piped: operator == "|",
+            is_chained: operator == "&&",
+            is_alternative: operator == "||" || is_alternative,
             ..SimpleCommand::default()
         };
         let mut command = std::mem::replace(&mut self.current, next);
         command.unwrap_words();
         if command.words.is_empty() && command.outputs.is_empty() {
             self.current.is_piped |= command.is_piped;
+            self.current.is_chained |= command.is_chained;
+            self.current.is_alternative |= command.is_alternative;
             return;
         }
         if command.program() == "cd" {
-            self.directory = command.operands().next().map(str::to_string);
+            let path = command.operands().next();
+            self.directory = match (self.directory.take(), path) {
+                (Some(outer), Some(path)) if !path.starts_with(['/', '~', '-', '$']) => {
+                    Some(format!("{outer}/{path}"))
+                }
+                (_, path) => path.map(str::to_string),
+            };
         } else {
             command.directory = self.directory.clone();
             self.commands.push(command);
@@ -337,6 +381,17 @@ mod tests {
             .map(|one| one.is_piped)
             .collect();
         assert_eq!(piped, [false, true, false]);
+        assert_eq!(
+            words(&format!("cd {}; {}", "a".repeat(9000), "b;".repeat(9000))),
+            Vec::<String>::new()
+        );
+        let nested = simple_commands("(cd a && cd b && rm f) && rm g || rm h");
+        let places: Vec<_> = nested.iter().map(|one| one.directory.as_deref()).collect();
+        assert_eq!(places, [Some("a/b"), None, None]);
+        assert_eq!(
+            [nested[1].is_alternative, nested[2].is_alternative],
+            [false, true]
+        );
         let tests = simple_commands("cd web && npm test");
         assert_eq!(tests[0].directory.as_deref(), Some("web"));
     }

@@ -1,6 +1,7 @@
 //! Pipes: enlarged if much data passes through them, and noticed if their reader ends.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, fstat};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 
@@ -45,9 +46,9 @@ pub fn is_closed(descriptor: impl AsFd) -> bool {
     events(descriptor, PollFlags::empty()).contains(PollFlags::ERR)
 }
 
-/// Whether reading from a descriptor returns at once: it has bytes, has ended, or is a regular file.
-pub fn has_input(descriptor: impl AsFd) -> bool {
-    !events(descriptor, PollFlags::IN).is_empty()
+/// Whether a descriptor is a regular file, so that reading never waits for another program.
+pub fn is_regular_file(descriptor: impl AsFd) -> bool {
+    fstat(descriptor).is_ok_and(|about| FileType::from_raw_mode(about.st_mode).is_file())
 }
 
 /// The events of a descriptor, without waiting for one.

@@ -3,6 +3,7 @@
 use super::code_lines::is_code;
 use super::harness::is_harness;
 use super::sentences::ranges;
+use crate::filter::shell_command::beginning;
 use std::borrow::Cow;
 
 /// A sentence of the writer of a message.
@@ -32,6 +33,12 @@ impl<'t> OwnSentence<'t> {
     }
 }
 
+/// Maximum number of elements without an end that are looked for, which bounds the work.
+const MOST_UNCLOSED: usize = 8;
+
+/// Most bytes in which a quotation ends.
+const LONGEST_QUOTATION: usize = 4096;
+
 /// Minimum words of a quotation; shorter ones name a word or a value.
 const QUOTED_WORDS: usize = 3;
 
@@ -44,10 +51,10 @@ pub(super) fn own_sentences(text: &str) -> Vec<OwnSentence<'_>> {
     let mut pasted = PastedText::default();
     let mut sentences = ranges(text).into_iter().peekable();
     for line in lines(text) {
-        let is_own = pasted.is_own(&text[line.clone()]);
+        let is_own = pasted.is_own(&text[line.clone()], &text[line.end..]);
         while let Some(range) = sentences.next_if(|range| range.start < line.end) {
-            let sentence = &text[range];
-            let (was_quoted, quoted) = pasted.quotations(sentence);
+            let sentence = &text[range.clone()];
+            let (was_quoted, quoted) = pasted.quotations(sentence, &text[range.end..]);
             if is_own && !was_quoted && !pasted.is_introduced(sentence) {
                 let is_listed = pasted.is_in_rules;
                 own.push(OwnSentence {
@@ -73,10 +80,12 @@ fn lines(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
 /// What is pasted at a line of a message.
 #[derive(Default)]
 struct PastedText<'t> {
-    /// Inside a fenced block.
-    is_fenced: bool,
+    /// Inside a fenced block that begins with this mark.
+    fence: Option<&'t str>,
     /// Inside an element with this tag.
     tag: Option<&'t str>,
+    /// Tags that are not closed after this line.
+    unclosed: Vec<&'t str>,
     /// The quotation mark that ends the quotation.
     quotation: Option<char>,
     /// In the paragraph after words that introduce a text of others.
@@ -101,8 +110,20 @@ enum Paragraph {
 }
 
 impl<'t> PastedText<'t> {
-    /// Whether a line is the writer's.
-    fn is_own(&mut self, line: &'t str) -> bool {
+    /// Whether an element is closed in its line or after it.
+    fn is_closed(&mut self, tag: &'t str, line: &str, after: &str) -> bool {
+        if self.unclosed.len() >= MOST_UNCLOSED || self.unclosed.contains(&tag) {
+            return false;
+        }
+        let is_closed = closes(line, tag) || closes(after, tag);
+        if !is_closed {
+            self.unclosed.push(tag);
+        }
+        is_closed
+    }
+
+    /// Whether a line is the writer's; `after` is the text after it.
+    fn is_own(&mut self, line: &'t str, after: &str) -> bool {
         let line = line.trim_end();
         let bare = line.trim_start();
         if bare.is_empty() {
@@ -114,11 +135,17 @@ impl<'t> PastedText<'t> {
             }
             return true;
         }
-        if bare.starts_with("```") || bare.starts_with("~~~") {
-            self.is_fenced = !self.is_fenced;
+        if let Some(fence) = self.fence {
+            if bare.starts_with(fence) {
+                self.fence = None;
+            }
             return false;
         }
-        if self.is_fenced {
+        // Text between two marks on one line is inline code.
+        if let Some(fence) = ["```", "~~~"].into_iter().find(|fence| bare.starts_with(fence))
+            && !bare[fence.len()..].contains(fence)
+        {
+            self.fence = Some(fence);
             return false;
         }
         if let Some(tag) = self.tag {
@@ -127,7 +154,9 @@ impl<'t> PastedText<'t> {
             }
             return false;
         }
-        if let Some(tag) = element(bare) {
+        if let Some(tag) = element(bare)
+            && self.is_closed(tag, bare, after)
+        {
             self.tag = Some(tag).filter(|tag| !closes(bare, tag));
             return false;
         }
@@ -145,8 +174,8 @@ impl<'t> PastedText<'t> {
         !is_code && !is_pasted
     }
 
-    /// Whether a sentence begins within a quotation, and the quotations in it.
-    fn quotations(&mut self, sentence: &str) -> (bool, Vec<std::ops::Range<usize>>) {
+    /// Whether a sentence begins within a quotation, and the quotations in it; `after` is the text after it.
+    fn quotations(&mut self, sentence: &str, after: &str) -> (bool, Vec<std::ops::Range<usize>>) {
         let was_quoted = self.quotation.is_some();
         let (mut quoted, mut from) = (Vec::new(), 0);
         let mut before = ' ';
@@ -169,16 +198,18 @@ impl<'t> PastedText<'t> {
             }
             before = mark;
         }
-        if self.quotation == Some('\'') && !sentence[from..].contains(' ') {
-            // An apostrophe: "the boys' room".
-            self.quotation = None;
-        }
-        if self.quotation.is_some() {
-            quoted.push(from..sentence.len());
-        }
-        // A quotation is closed by a mark within the paragraph; single ones are taken for quotations of one sentence.
-        if self.quotation == Some('\'') {
-            self.quotation = None;
+        // A mark without another one in its paragraph is an apostrophe ("the boys' room") or a typing error.
+        if let Some(end) = self.quotation {
+            let near = beginning(after, LONGEST_QUOTATION);
+            let paragraph = near.split("\n\n").next().unwrap_or_default();
+            let closes = |(at, _): (usize, _)| {
+                let next = paragraph[at + end.len_utf8()..].chars().next();
+                next.is_none_or(|next| !next.is_alphanumeric())
+            };
+            match paragraph.match_indices(end).any(closes) {
+                true => quoted.push(from..sentence.len()),
+                false => self.quotation = None,
+            }
         }
         (was_quoted, quoted)
     }
@@ -261,7 +292,10 @@ fn closes(line: &str, tag: &str) -> bool {
     let mut rest = line;
     while let Some(at) = rest.find("</") {
         rest = &rest[at + 2..];
-        if rest.strip_prefix(tag).is_some_and(|rest| rest.starts_with('>')) {
+        let name = rest
+            .get(..tag.len())
+            .is_some_and(|name| name.eq_ignore_ascii_case(tag));
+        if name && rest[tag.len()..].starts_with('>') {
             return true;
         }
     }

@@ -38,12 +38,12 @@ pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
 
 /// The sentences of a line.
 fn in_line(line: &str, mut add: impl FnMut(usize, usize)) {
-    let mut start = 0;
+    let (mut start, mut begin) = (0, begin_of(line, 0));
     let mut ending = false;
     for (at, c) in line.char_indices() {
-        if ending && c.is_whitespace() && !is_inside(line[start..at].trim_start(), start == 0) {
+        if ending && c.is_whitespace() && !is_inside(&line[begin.min(at)..at], start == 0) {
             add(start, at);
-            start = at;
+            (start, begin) = (at, begin_of(line, at));
         }
         ending = match c {
             '.' | '!' | '?' => true,
@@ -51,27 +51,33 @@ fn in_line(line: &str, mut add: impl FnMut(usize, usize)) {
             _ => false,
         };
         if matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff1f}') {
-            add(start, at + c.len_utf8());
-            start = at + c.len_utf8();
+            let end = at + c.len_utf8();
+            add(start, end);
+            (start, begin) = (end, begin_of(line, end));
         }
     }
     add(start, line.len());
+}
+
+/// Where the text after an index begins, past white space.
+fn begin_of(line: &str, from: usize) -> usize {
+    line.len() - line[from..].trim_start().len()
 }
 
 /// The same of a line that is ASCII, as most are: only what a sentence may end with is looked at.
 fn in_ascii(line: &str, mut add: impl FnMut(usize, usize)) {
     let bytes = line.as_bytes();
     let closes = |byte: &u8| b".!?\"')]}*`".contains(byte);
-    let (mut start, mut at) = (0, 0);
+    let (mut start, mut begin, mut at) = (0, begin_of(line, 0), 0);
     while let Some(found) = memchr::memchr3(b'.', b'!', b'?', &bytes[at..]) {
         at += found;
         at += bytes[at..].iter().take_while(|byte| closes(byte)).count();
         let ends = bytes
             .get(at)
             .is_some_and(|byte| char::from(*byte).is_whitespace());
-        if ends && !is_inside(line[start..at].trim_start(), start == 0) {
+        if ends && !is_inside(&line[begin.min(at)..at], start == 0) {
             add(start, at);
-            start = at;
+            (start, begin) = (at, begin_of(line, at));
         }
     }
     add(start, line.len());

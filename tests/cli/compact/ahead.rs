@@ -39,15 +39,15 @@ fn sessions() -> Vec<String> {
 fn sessions_planned_at_once_are_those_planned_alone() {
     let env = Env::new();
     let compact = |input: &str| {
-        let mut command = env.command(&["compact", "--budget", "200", "--explain"]);
-        let mut ahead = env.command(&["compact", "--budget", "200"]);
+        // A pipe is not read ahead.
+        let file = env.write("sessions.jsonl", input);
+        let file = file.to_str().unwrap();
+        let mut command = env.command(&["compact", "--budget", "200", "--explain", file]);
+        let mut ahead = env.command(&["compact", "--budget", "200", file]);
         // With a seed, and for an explanation, sessions are planned one after another.
         command.env_remove("CONVO_SEED");
         ahead.env_remove("CONVO_SEED");
-        (
-            env.feed(command, input.as_bytes()),
-            env.feed(ahead, input.as_bytes()),
-        )
+        (env.feed(command, b""), env.feed(ahead, b""))
     };
     let sessions = sessions();
     let (one, ahead) = compact(&sessions.concat());
@@ -96,7 +96,11 @@ fn a_complete_session_does_not_wait_for_more_input() {
     for nth in 1..4 {
         // The output passes large lines on at once.
         let message = format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", "x ".repeat(70_000));
-        stdin.write_all((message + &header(nth)).as_bytes()).unwrap();
+        // The next session has begun, but it is not complete.
+        let begun = format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", "y ".repeat(20_000));
+        stdin
+            .write_all((message + &header(nth) + &begun).as_bytes())
+            .unwrap();
         let answer = told.recv_timeout(Duration::from_secs(20));
         assert_eq!(answer, Ok(()), "session {nth}");
     }

@@ -175,11 +175,7 @@ fn change_ahead(
             read = destination
                 .next()
                 .map(|session| session.map(|session| queue.add(session)).is_some());
-            // Complete sessions do not wait for input.
-            let blocks = |queue: &Queue<'_, '_>, destination: &dyn Destination| {
-                !matches!(read, Ok(true)) || queue.bytes >= AHEAD || !destination.is_ready()
-            };
-            while let Some((session, plan)) = queue.take(blocks(&queue, destination)) {
+            while let Some((session, plan)) = queue.take(!matches!(read, Ok(true)) || queue.bytes >= AHEAD) {
                 destination.begin();
                 let stamps = Stamps::new(context, &session, place);
                 let planned = (planner.plan)(&session, &stamps, Some(plan));

@@ -38,11 +38,6 @@ pub trait Destination {
         false
     }
 
-    /// Whether input is at hand, so that reading ahead does not delay sessions that are complete.
-    fn is_ready(&self) -> bool {
-        true
-    }
-
     /// Reports what was found while the next session to change was read ahead.
     fn begin(&mut self) {}
 

@@ -35,7 +35,7 @@ pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -
         value: None,
         wrapped: None,
         packed: false,
-        is_ready: || true,
+        never_waits: true,
     };
     // A new file has no source bytes to keep.
     if can_write_back(&opened, format) {

@@ -233,20 +233,19 @@ impl Destination for StreamDestination<'_> {
         self.settle(done)
     }
 
-    /// Sessions of a stream, unless unselected ones are written between them, or a session is held back.
+    /// Sessions of a stream, unless unselected ones are written between them, or a session is held back. A session that is
+    /// complete does not wait for another program, so that a pipe is not read ahead.
     fn read_ahead(&mut self) -> bool {
         let args = self.edit.reading.args;
         let selects = args.session.is_some() || args.branch.is_some() || args.strict;
-        let is_possible =
-            !selects && matches!(self.writer, StreamWriter::Sessions(_)) && !self.edit.in_place();
+        let is_possible = !selects
+            && self.sessions.never_waits()
+            && matches!(self.writer, StreamWriter::Sessions(_))
+            && !self.edit.in_place();
         if is_possible {
             self.sessions.read_ahead();
         }
         is_possible
-    }
-
-    fn is_ready(&self) -> bool {
-        self.sessions.is_ready()
     }
 
     fn begin(&mut self) {

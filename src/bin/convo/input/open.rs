@@ -39,7 +39,7 @@ pub struct OpenInput {
     /// Whether it begins with a session on one line, which the output keeps.
     pub packed: bool,
     /// Whether more of it can be read without waiting for another program.
-    pub is_ready: fn() -> bool,
+    pub never_waits: bool,
 }
 
 impl Context {
@@ -61,7 +61,7 @@ impl Context {
                     value: None,
                     wrapped: None,
                     packed: false,
-                    is_ready: || true,
+                    never_waits: true,
                 });
             }
             Input::Stdin => {
@@ -74,11 +74,11 @@ impl Context {
             }
         };
         let mut opened = opened.map_err(|error| named(error, &label))?;
-        opened.is_ready = match input {
-            Input::Stdin => || pipe::has_input(io::stdin()),
+        opened.never_waits = match input {
+            Input::Stdin => pipe::is_regular_file(io::stdin()),
             // A named pipe.
-            Input::Path(path) if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) => || false,
-            _ => || true,
+            Input::Path(path) if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) => false,
+            _ => true,
         };
         Ok(opened)
     }
@@ -197,7 +197,7 @@ impl Context {
                 value: None,
                 wrapped,
                 packed,
-                is_ready: || true,
+                never_waits: true,
             });
         }
         let name = path.and_then(source_name).map(str::to_string);
@@ -217,7 +217,7 @@ impl Context {
                     value: None,
                     wrapped,
                     packed: false,
-                    is_ready: || true,
+                    never_waits: true,
                 });
             }
             Err(input) => input.whole()?,
@@ -257,7 +257,7 @@ impl Context {
             value: (!report.mended).then_some(bytes),
             wrapped,
             packed: false,
-            is_ready: || true,
+            never_waits: true,
         })
     }
 

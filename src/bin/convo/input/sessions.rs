@@ -98,7 +98,7 @@ pub struct InputSessions<'a> {
     tail: Vec<u8>,
     /// The findings of sessions that were read ahead, to report when each session is used.
     unreported: Option<VecDeque<Vec<Report>>>,
-    is_ready: fn() -> bool,
+    never_waits: bool,
 }
 
 impl<'a> InputSessions<'a> {
@@ -156,7 +156,7 @@ impl<'a> InputSessions<'a> {
             ended: false,
             tail: Vec::new(),
             unreported: None,
-            is_ready: opened.is_ready,
+            never_waits: opened.never_waits,
         }
     }
 
@@ -167,8 +167,8 @@ impl<'a> InputSessions<'a> {
     }
 
     /// Whether more can be read without waiting for another program.
-    pub fn is_ready(&self) -> bool {
-        (self.is_ready)()
+    pub fn never_waits(&self) -> bool {
+        self.never_waits
     }
 
     /// Reports the findings of the next session in use, which was read ahead, and an error of the one before.

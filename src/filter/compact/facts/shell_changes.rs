@@ -17,15 +17,31 @@ pub enum ShellChange {
     Reverted(String),
 }
 
-/// The changes by a command line. If it failed, those of its last command are omitted.
+/// The changes by a command line. If it failed, those of its last command are omitted, and deletions, moves and reverts
+/// of its last chain of commands, any of which may not have run. So are changes of commands that run only if another one
+/// fails.
 pub fn changes(line: &str, failed: bool) -> Vec<ShellChange> {
     let mut commands = simple_commands(line);
+    let mut certain = commands.len();
     if failed {
+        let is_first =
+            |command: &SimpleCommand| !command.is_chained && !command.is_piped && !command.is_alternative;
+        certain = commands.iter().rposition(is_first).unwrap_or_default();
         commands.pop();
     }
     let mut found = Vec::new();
-    for command in &commands {
+    for (nth, command) in commands
+        .iter()
+        .enumerate()
+        .filter(|(_, command)| !command.is_alternative)
+    {
+        let before = found.len();
         of(command, &mut found);
+        if nth >= certain {
+            let mut nth = 0..;
+            let writes = |change: &ShellChange| matches!(change, ShellChange::File('A' | 'M', _));
+            found.retain(|change| nth.next() < Some(before) || writes(change));
+        }
     }
     found
 }
@@ -54,6 +70,12 @@ fn of(command: &SimpleCommand, found: &mut Vec<ShellChange>) {
         }
         (program, operands) => (program, operands),
     };
+    // What does nothing, and a target before its sources.
+    if command.has_option('n', "dry-run") && program != "sed" && program != "perl"
+        || program == "cp" && command.has_option('t', "target-directory")
+    {
+        return;
+    }
     match (program, operands) {
         ("tee", paths) => {
             let change = if command.has_option('a', "append") {
@@ -201,6 +223,20 @@ mod tests {
         ] {
             assert_eq!(changes(line, false), expected, "{line}");
         }
-        assert_eq!(changes("rm a && rm b", true), [file('D', "a")]);
+        for (line, expected) in [
+            ("rm a; rm b", vec![file('D', "a")]),
+            ("make && rm a && git add .", vec![]),
+            ("sed -i s/a/b/ a && make", vec![file('M', "a")]),
+        ] {
+            assert_eq!(changes(line, true), expected, "{line}");
+        }
+        for line in [
+            "test -f a || rm b",
+            "perl -MList::Util -ne print a",
+            "git rm -n a",
+            "cp -t dir a b",
+        ] {
+            assert_eq!(changes(line, false), [], "{line}");
+        }
     }
 }

@@ -50,9 +50,11 @@ pub struct SessionErrors(Vec<SessionError>);
 impl SessionError {
     /// An unresolved failure of `tool` with a command or path.
     pub fn new(tool: &str, subject: &str, failure: String) -> SessionError {
+        // Quoted text must not pass for the mark.
+        let failure = failure.trim_end_matches(RESOLVED).to_string();
         SessionError {
             tool: tool.to_string(),
-            subject: subject.trim().to_string(),
+            subject: subject.trim().trim_end_matches(RESOLVED).to_string(),
             failure,
             is_resolved: false,
             commands: RepeatableCommand::all(subject),
@@ -65,7 +67,15 @@ impl SessionError {
             Some(line) => (line, true),
             None => (line, false),
         };
-        let (call, failure) = line.split_once(" => ").unwrap_or((line, ""));
+        // The command may contain an arrow, too.
+        let is_outcome = |at: &usize| {
+            let outcome = line[at + 4..].split([':', ' ']).next().unwrap_or_default();
+            outcome == "failed"
+                || outcome.parse::<i64>().is_ok() && line[at + 4 + outcome.len()..].starts_with(':')
+        };
+        let arrows = || line.match_indices(" => ").map(|(at, _)| at);
+        let end = arrows().find(is_outcome).or(arrows().next());
+        let (call, failure) = end.map_or((line, ""), |at| (&line[..at], &line[at + 4..]));
         let (tool, subject) = call.split_once(' ').unwrap_or((call, ""));
         SessionError {
             is_resolved,

@@ -218,13 +218,72 @@ pub struct RepeatableCommand {
     program: Vec<String>,
     /// The other operands.
     targets: Vec<String>,
+    /// The options that limit it to a part, or to a report.
+    limits: Vec<String>,
+    /// Whether later commands of the line hide its exit status.
+    is_hidden: bool,
 }
+
+/// Options of tests and other programs that limit them to a part, or to a report.
+const LIMITING: [&str; 36] = [
+    "--no-run",
+    "--doc",
+    "--help",
+    "-h",
+    "--version",
+    "-V",
+    "--collect-only",
+    "--co",
+    "--lf",
+    "--last-failed",
+    "--dry-run",
+    "-n",
+    "--list",
+    "--just-print",
+    "-k",
+    "-m",
+    "-t",
+    "--grep",
+    "-g",
+    "-run",
+    "--run",
+    "--filter",
+    "--testNamePattern",
+    "--only",
+    "--package",
+    "-p",
+    "--bin",
+    "--lib",
+    "--test",
+    "--example",
+    "--features",
+    "--no-default-features",
+    "--exclude",
+    "--ignore",
+    "--skip",
+    "--only-changed",
+];
+
+/// Most commands of a line that are compared.
+const COMPARED: usize = 64;
 
 impl RepeatableCommand {
     /// The commands of a line that are more than a look; of a line with tests or checks, only these.
     pub fn all(line: &str) -> Vec<RepeatableCommand> {
         let commands = simple_commands(line);
-        let mut all: Vec<RepeatableCommand> = commands.iter().map(RepeatableCommand::of).collect();
+        let mut all: Vec<RepeatableCommand> = commands
+            .iter()
+            .take(COMPARED)
+            .enumerate()
+            .map(|(nth, command)| {
+                let hides =
+                    |later: &SimpleCommand| later.is_alternative || !later.is_chained && !later.is_piped;
+                RepeatableCommand {
+                    is_hidden: command.is_alternative || commands[nth + 1..].iter().any(hides),
+                    ..RepeatableCommand::of(command)
+                }
+            })
+            .collect();
         let most = all.iter().map(|command| command.purpose).max();
         let most = most.unwrap_or(Purpose::Other);
         let least = if most >= Purpose::Checking {
@@ -244,12 +303,24 @@ impl RepeatableCommand {
             directory: command.directory.clone(),
             program: program.map(str::to_string).collect(),
             targets: command.operands().skip(names).map(str::to_string).collect(),
+            limits: command
+                .words
+                .iter()
+                .filter(|word| LIMITING.contains(&word.split('=').next().unwrap_or_default()))
+                .cloned()
+                .collect(),
+            is_hidden: false,
         }
     }
 
-    /// Whether it is the same program in the same directory.
+    /// Whether it is the same program in the same directory; an absolute one may be that in which the session works.
     pub fn is_program_of(&self, other: &RepeatableCommand) -> bool {
-        let elsewhere = matches!((&self.directory, &other.directory), (Some(a), Some(b)) if a != b);
+        let is_relative = |directory: &String| !directory.starts_with(['/', '~', '$']);
+        let elsewhere = match (&self.directory, &other.directory) {
+            (Some(a), Some(b)) => a != b,
+            (Some(one), None) | (None, Some(one)) => is_relative(one),
+            (None, None) => false,
+        };
         !elsewhere && self.program == other.program
     }
 
@@ -266,7 +337,8 @@ impl RepeatableCommand {
             !other.targets.is_empty()
                 && targets.all(|target| self.targets.iter().any(|whole| within(target, whole)))
         };
-        self.is_program_of(other) && (all || each())
+        let is_limited = self.limits.iter().any(|limit| !other.limits.contains(limit));
+        self.is_program_of(other) && !is_limited && !self.is_hidden && (all || each())
     }
 }
 
@@ -334,6 +406,15 @@ mod tests {
             ("npm run lint", "npm run build", false),
             ("make test", "make", false),
             ("git add . && git commit", "git add .", false),
+            ("cargo test", "cargo test --no-run", false),
+            ("cargo test", "cargo test || true", false),
+            ("cargo test", "cargo test > out.log 2>&1; echo $?", false),
+            ("cargo test --package=a", "cargo test --package=b", false),
+            ("pytest -k one", "pytest", true),
+            ("pytest", "pytest --collect-only", false),
+            ("make", "true || make", false),
+            ("cd web && npm test", "npm test", false),
+            ("git push", "git push --dry-run", false),
         ] {
             let (failed, repeated) = (RepeatableCommand::all(failed), RepeatableCommand::all(repeated));
             let includes = |one: &RepeatableCommand| repeated.iter().any(|other| other.includes(one));

@@ -123,6 +123,9 @@ fn file(facts: &mut SessionFacts<'_>, line: &str) {
     facts.changes += file.changes;
 }
 
+/// Most colons of a line after which the last line of a test is looked for.
+const ENDS: usize = 16;
+
 fn ran(facts: &mut SessionFacts<'_>, line: &str) {
     let (line, changes_before) = match line.strip_suffix(OUTDATED) {
         Some(line) => (line, 0),
@@ -141,7 +144,11 @@ fn ran(facts: &mut SessionFacts<'_>, line: &str) {
     let checks =
         |text: &str| is_even(text, '\'') && is_even(text, '"') && Purpose::of(text) >= Purpose::Checking;
     let ends = |at: &usize| times(&command[..*at]).1 > 1 || checks(&command[..*at]);
-    let end = command.match_indices(": ").map(|(at, _)| at).find(ends);
+    let end = command
+        .match_indices(": ")
+        .take(ENDS)
+        .map(|(at, _)| at)
+        .find(ends);
     let (command, last_line) = match end.filter(|_| failure.is_none()) {
         Some(end) => (&command[..end], &command[end + 2..]),
         None => (command, ""),

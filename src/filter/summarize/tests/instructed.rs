@@ -93,6 +93,11 @@ fn what_others_say_is_no_instruction() {
         ),
         ("He said: \"always do it\".\n\nNever do it.", "Never do it."),
         ("<rules>\nNever touch gen/.\n</rules>", "Never touch gen/."),
+        ("```npm test``` ran.\nNever push.", "Never push."),
+        ("<p>Hello\nNever push.", "Never push."),
+        ("<file>\nNever pull.\n</FILE>\nNever push.", "Never push."),
+        ("The height is \" unknown.\nNever push.", "Never push."),
+        ("```md\n~~~\nNever pull.\n~~~\n```\nNever push.", "Never push."),
         (
             "Ground rules:\n- functions under 40 lines\n\nThanks",
             "functions under 40 lines",

@@ -3,6 +3,7 @@
 use crate::args::Input;
 use crate::context::Context;
 use crate::errors::{named, stopped};
+use crate::pipe;
 use convo::error::{Error, Position};
 use convo::filter::materialize::LineWriter;
 use convo::format::Reader;
@@ -151,8 +152,7 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
 /// so blocks of a pipe are not read ahead.
 fn is_regular_file(input: &Input) -> bool {
     match input {
-        Input::Stdin => rustix::fs::fstat(std::io::stdin())
-            .is_ok_and(|about| rustix::fs::FileType::from_raw_mode(about.st_mode).is_file()),
+        Input::Stdin => pipe::is_regular_file(std::io::stdin()),
         Input::Path(path) => path.is_file(),
         Input::Name(_) | Input::Row(..) => true,
     }
