@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Below this many bytes, one core is fast enough and further threads are not worth their start.
-const SMALL: usize = 512 << 10;
+const SMALL: usize = 6 << 20;
 
 /// Chunks per core, so that a slow chunk does not hold up the others.
 const PIECES: usize = 4;
