@@ -1,6 +1,8 @@
 //! The simple commands of a shell command line: their words and the files they write. Substitutions remain as they are
 //! written; texts of here-documents are left out.
 
+use crate::filter::compact::head_tail::boundary;
+
 /// A command without operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimpleCommand {
@@ -96,19 +98,10 @@ impl SimpleCommand {
     }
 }
 
-/// The beginning of a text with at most so many bytes.
-pub fn beginning(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
 /// Splits the beginning of a command line at its operators.
 pub fn simple_commands(line: &str) -> Vec<SimpleCommand> {
     let mut splitter = Splitter {
-        rest: beginning(line, LONGEST),
+        rest: &line[..boundary(line, LONGEST)],
         commands: Vec::new(),
         current: SimpleCommand::default(),
         word: None,

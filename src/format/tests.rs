@@ -1,5 +1,6 @@
 //! Tests of the table of formats against the behavior of each format.
 
+mod arbitrary_bytes;
 pub mod bed;
 mod damage;
 pub mod in_place;

@@ -2,7 +2,7 @@
 
 use crate::env::{BARE, CHAT, Env, OPENAI};
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 #[test]
 fn a_native_stream_is_printed_unchanged() {
@@ -272,13 +272,7 @@ fn pipes_are_enlarged_when_much_passes() {
     use rustix::pipe::fcntl_getpipe_size;
     let env = Env::new();
     for (messages, is_enlarged) in [(1, false), (20_000, true)] {
-        let mut child = env
-            .command(&["cat"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (mut child, mut stdin, mut stdout) = piped(&env);
         let (input, sent) = (BARE.repeat(messages), fcntl_getpipe_size(&stdin).unwrap());
         let mut output = String::new();
         let sizes = std::thread::scope(|scope| {
@@ -392,16 +386,22 @@ fn long_lines_are_copied_completely() {
 }
 
 /// A program that waits for the answer to a line before it sends the next one must not wait forever.
-#[test]
-fn a_line_is_passed_on_before_more_input_comes() {
-    let env = Env::new();
-    let mut child = env
-        .command(&["cat"])
+/// `convo cat` with pipes as standard input and output.
+fn piped(env: &Env) -> (Child, ChildStdin, ChildStdout) {
+    let mut command = env.command(&["cat"]);
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    (child, stdin, stdout)
+}
+
+#[test]
+fn a_line_is_passed_on_before_more_input_comes() {
+    let env = Env::new();
+    let (mut child, mut stdin, mut stdout) = piped(&env);
     // Large enough to be detected without more input, and the last one as long as several blocks.
     let lines = [100_000, 1 << 19, 1 << 20, 1 << 21].map(|length: usize| {
         let head = "{\"role\":\"user\",\"content\":\"";

@@ -109,7 +109,7 @@ pub(super) const LIFTING: &[&str] = &[
     "ignore|forget about the|that *",
     "ignore|forget the|that|my rule|rules *",
     "ignore|forget the|that|my ** limit|rule|restriction|budget|word|thing *",
-    "you're|are no longer limited|restricted|bound *",
+    "you're|are no longer limited|restricted *",
     "you don't need|have to ** any|anymore *",
     "you don't need|have to ** any",
     "stop asking|waiting *",

@@ -3,6 +3,9 @@
 use super::word_lists::is_in;
 use super::words::Sentence;
 
+/// Usual directories of a project: `check every file in src/` is one task.
+const DIRECTORIES: [&str; 4] = ["src", "lib", "tests", "docs"];
+
 impl Sentence {
     /// `add a check that ...`, `draft me a toast, ...`: makes one thing, whose properties are not rules.
     pub(super) fn makes_one_thing(&self, at: usize) -> bool {
@@ -40,17 +43,12 @@ impl Sentence {
         is_in(&changes, verb) && is_in(&at_hand, next)
             || is_in(&["every", "each", "all"], next)
                 && (is_in(&collects, verb) && !self.has_any(&["you", "your", "i"])
-                    || rest
-                        .clone()
-                        .any(|index| is_in(&at_hand[1..], self.at(index)) || self.is_path(index)))
+                    || rest.clone().any(|index| {
+                        is_in(&at_hand[1..], self.at(index)) || is_in(&DIRECTORIES, self.at(index))
+                    }))
             || matches!(next, "the" | "only")
                 && (at + 1..at + 4).any(|index| is_in(&ordinals, self.at(index)))
             || is_in(&["that", "this"], self.at(self.words.len().saturating_sub(2)))
-    }
-
-    /// Whether a word is the name of a directory or file.
-    pub(super) fn is_path(&self, index: usize) -> bool {
-        matches!(self.at(index), "src" | "lib" | "tests" | "docs")
     }
 
     /// Whether a word such as `any` or `each` belongs to a single task: "tell me if there are any", "split it ... of

@@ -1,12 +1,12 @@
-//! Separates what the writer of a message says from what was pasted: generated text, quotations, code and logs.
+//! Separates a user's own sentences from pasted text: generated text, quotations, code and logs.
 
 use super::code_lines::is_code;
 use super::harness::is_harness;
 use super::sentences::ranges;
-use crate::filter::shell_command::beginning;
+use crate::filter::compact::head_tail::boundary;
 use std::borrow::Cow;
 
-/// A sentence of the writer of a message.
+/// A sentence of the user's own.
 pub(super) struct OwnSentence<'t> {
     /// The sentence as written.
     pub text: &'t str,
@@ -17,7 +17,7 @@ pub(super) struct OwnSentence<'t> {
 }
 
 impl<'t> OwnSentence<'t> {
-    /// The sentence with a placeholder for each quotation, which is not the writer's.
+    /// The sentence with a placeholder for each quotation.
     pub fn unquoted(&self) -> Cow<'t, str> {
         if self.quoted.is_empty() {
             return Cow::Borrowed(self.text);
@@ -42,7 +42,7 @@ const LONGEST_QUOTATION: usize = 4096;
 /// Minimum words of a quotation; shorter ones name a word or a value.
 const QUOTED_WORDS: usize = 3;
 
-/// The sentences that the writer of a message says.
+/// The user's own sentences in a message.
 pub(super) fn own_sentences(text: &str) -> Vec<OwnSentence<'_>> {
     let mut own = Vec::new();
     if is_harness(text) {
@@ -77,7 +77,7 @@ fn lines(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
     })
 }
 
-/// What is pasted at a line of a message.
+/// Tracks pasted text from line to line of a message.
 #[derive(Default)]
 struct PastedText<'t> {
     /// Inside a fenced block that begins with this mark.
@@ -88,7 +88,7 @@ struct PastedText<'t> {
     unclosed: Vec<&'t str>,
     /// The quotation mark that ends the quotation.
     quotation: Option<char>,
-    /// In the paragraph after words that introduce a text of others.
+    /// Who wrote the current paragraph.
     paragraph: Paragraph,
     /// Whether the last line was of a log or of code.
     was_code: bool,
@@ -100,7 +100,7 @@ struct PastedText<'t> {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Paragraph {
-    /// The writer's.
+    /// The user.
     #[default]
     Own,
     /// A text was introduced by the line before; blank lines may follow.
@@ -122,7 +122,7 @@ impl<'t> PastedText<'t> {
         is_closed
     }
 
-    /// Whether a line is the writer's; `after` is the text after it.
+    /// Whether a line is the user's own; `after` is the text after it.
     fn is_own(&mut self, line: &'t str, after: &str) -> bool {
         let line = line.trim_end();
         let bare = line.trim_start();
@@ -200,7 +200,7 @@ impl<'t> PastedText<'t> {
         }
         // A mark without another one in its paragraph is an apostrophe ("the boys' room") or a typing error.
         if let Some(end) = self.quotation {
-            let near = beginning(after, LONGEST_QUOTATION);
+            let near = &after[..boundary(after, LONGEST_QUOTATION)];
             let paragraph = near.split("\n\n").next().unwrap_or_default();
             let closes = |(at, _): (usize, _)| {
                 let next = paragraph[at + end.len_utf8()..].chars().next();

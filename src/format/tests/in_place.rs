@@ -1,14 +1,13 @@
 //! Invariants of every format whose files are changed in place, tested on its public sample files.
 
 use super::bed::{cut, through_lines};
-use super::{damage, truth};
+use super::truth;
 use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
 use crate::format::{DocumentSource, EditedSession, Format, Input, Purpose, convert};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ const NOT_ON_KIT: [Format; 3] = [Format::Aichat, Format::ClaudeCode, Format::Cod
 pub struct Opened {
     format: Format,
     path: PathBuf,
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// The sessions.
     pub sessions: Vec<Session>,
     /// Bytes after the last session.
@@ -85,7 +84,7 @@ pub fn hold_changes(format: Format, bytes: impl AsRef<[u8]>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
+pub(super) fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
     let name = path
         .file_name()
         .and_then(|name| name.to_str())
@@ -154,7 +153,7 @@ impl Opened {
     }
 
     /// The file written with these sessions; `changed` selects the changed ones.
-    fn written(&self, sessions: &[Session], changed: impl Fn(usize) -> bool) -> Result<Vec<u8>> {
+    pub(super) fn written(&self, sessions: &[Session], changed: impl Fn(usize) -> bool) -> Result<Vec<u8>> {
         let views: Vec<View> = sessions.iter().map(View::replay).collect();
         let returned: Vec<EditedSession<'_>> = sessions
             .iter()
@@ -421,35 +420,4 @@ fn a_file_that_ends_early_is_read_or_refused() {
         wrong.extend(tenths.flat_map(|tenth| early(format, &path, &bytes, tenth)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
-
-    /// Arbitrary bytes, alone or within a sample, are refused, or read and kept.
-    #[test]
-    fn arbitrary_bytes_are_read_or_refused(
-        bytes in prop::collection::vec(any::<u8>(), 0..200),
-        text in "[\\[\\]{}\",:a-z0-9$#> \\\\\n]{0,60}",
-        at in any::<prop::sample::Index>(),
-    ) {
-        let samples = damage::samples().into_iter().filter(|(format, _)| !format.is_lines());
-        for (format, sample) in samples {
-            let (before, after) = sample.split_at(at.index(sample.len()));
-            let within = [before, text.as_bytes(), after].concat();
-            let inputs = [bytes.clone(), text.clone().into_bytes(), within];
-            for input in inputs.into_iter().filter(|input| !input.trim_ascii().is_empty()) {
-                let is_kept = format.form().back.is_some() && format.form().api.is_none();
-                match open(format, PathBuf::from("some.json"), input) {
-                    Ok(file) if is_kept => {
-                        let after = file.written(&file.sessions, |_| false).unwrap();
-                        prop_assert!(after == file.bytes, "{}", String::from_utf8_lossy(&file.bytes));
-                        let _ = file.written(&file.sessions, |_| true); // or it is refused
-                    }
-                    Ok(_) => {}
-                    Err(error) => prop_assert!(matches!(error.kind, ErrorKind::Data | ErrorKind::Unsafe), "{error:?}"),
-                }
-            }
-        }
-    }
 }

@@ -33,12 +33,13 @@ pub trait Destination {
     /// Finishes after the last session.
     fn finish(&mut self) -> anyhow::Result<()>;
 
-    /// Prepares for reading several sessions before the first of them is changed; returns whether that is possible.
+    /// Starts reading ahead: several sessions are read before the first of them is changed. Returns whether the destination
+    /// supports it.
     fn read_ahead(&mut self) -> bool {
         false
     }
 
-    /// Reports what was found while the next session to change was read ahead.
+    /// Reports damage and losses of the next session to change, which has already been read.
     fn begin(&mut self) {}
 
     /// Completes reading ahead, after all sessions that were read have been changed.

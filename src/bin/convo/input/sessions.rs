@@ -160,8 +160,8 @@ impl<'a> InputSessions<'a> {
         }
     }
 
-    /// Prepares for reading several sessions before the first is used: [`begin`](Self::begin) reports what was found
-    /// while a session was read, and [`end_reading`](Self::end_reading) ends the input.
+    /// Starts reading ahead: [`begin`](Self::begin) reports the damage and losses of a session before its use, and
+    /// [`end_reading`](Self::end_reading) ends the input.
     pub fn read_ahead(&mut self) {
         self.unreported = Some(VecDeque::from([Vec::new()]));
     }
@@ -171,7 +171,7 @@ impl<'a> InputSessions<'a> {
         self.never_waits
     }
 
-    /// Reports the findings of the next session in use, which was read ahead, and an error of the one before.
+    /// Reports damage and losses of the next session to use, and an error of the session before it.
     pub fn begin(&mut self) {
         let found = self.unreported.as_mut().and_then(VecDeque::pop_front);
         for mut report in found.into_iter().flatten() {
