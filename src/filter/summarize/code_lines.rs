@@ -27,13 +27,14 @@ pub(super) fn is_code(line: &str, was_code: bool) -> bool {
     {
         return true;
     }
-    if ["\":", "\"}"].iter().any(|json| bare.contains(json)) {
+    let has = |byte| memchr::memchr(byte, bare.as_bytes()).is_some();
+    if has(b'"') && ["\":", "\"}"].iter().any(|json| bare.contains(json)) {
         return true;
     }
     if indent >= 4 && !is_list || was_code && indent > 0 && !is_list {
         return true;
     }
-    is_log(bare) || bare.ends_with([';', '{', '}']) || bare.contains("; --")
+    is_log(bare) || bare.ends_with([';', '{', '}']) || has(b';') && bare.contains("; --")
 }
 
 /// Whether a line begins with the word "at" or "npm" in a sentence, rather than with a frame of a stack or output of npm.
@@ -57,7 +58,7 @@ fn is_log(line: &str) -> bool {
     if is_time {
         return true;
     }
-    let head = line.split([':', '[']).next().unwrap_or_default();
+    let head = memchr::memchr2(b':', b'[', bytes).map_or(line, |end| &line[..end]);
     if head.len() == line.len() {
         return line.starts_with("thread '") || line.starts_with("assert ");
     }

@@ -2,28 +2,28 @@
 //! to five words, `~ing` a word with that ending.
 
 use super::marks::{
-    BEGIN, BEGINNINGS, DUTY, IMPERATIVE, KIND, LIFT, LIFTING, OF_KINDS, OF_THINGS, ONCE, PERSON, SMALL_TALK,
-    TALK,
+    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, LIFT, LIFTING, NARRATION, OF_KINDS, OF_THINGS,
+    ONCE, PERSON, SMALL_TALK, TALK,
 };
 use super::word_lists::{AT_HAND, NOT_FORBIDDEN, REPORTED, is_in};
 use super::words::Sentence;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Patterns indexed by first word, because few sentences begin like any of them.
-struct Patterns {
+/// Patterns indexed by first word, because few sentences begin like any of them, without that word.
+pub(super) struct Patterns {
     by_word: HashMap<&'static str, Vec<&'static str>>,
     /// The mark of each first word.
-    mark: u16,
+    mark: u32,
 }
 
 impl Patterns {
-    fn of(patterns: impl Iterator<Item = &'static str>, mark: u16) -> Patterns {
+    pub fn of(patterns: impl Iterator<Item = &'static str>, mark: u32) -> Patterns {
         let mut by_word: HashMap<_, Vec<_>> = HashMap::new();
         for pattern in patterns {
-            let first = pattern.split(' ').next().unwrap_or_default();
+            let (first, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
             for word in first.split('|') {
-                by_word.entry(word).or_default().push(pattern);
+                by_word.entry(word).or_default().push(rest);
             }
         }
         Patterns { by_word, mark }
@@ -31,8 +31,16 @@ impl Patterns {
 
     /// Whether a pattern matches at a word of the sentence.
     fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
-        let own = || self.by_word.get(sentence.at(at)).into_iter().flatten();
-        sentence.is(self.mark, at) && own().any(|pattern| sentence.matches(at, pattern))
+        self.rest_at(sentence, at).is_some()
+    }
+
+    /// What follows the first word in the first pattern that matches at a word of the sentence.
+    pub fn rest_at(&self, sentence: &Sentence, at: usize) -> Option<&'static str> {
+        if !sentence.is(self.mark, at) {
+            return None;
+        }
+        let mut own = self.by_word.get(sentence.at(at))?.iter();
+        own.find(|rest| sentence.matches(at + 1, rest)).copied()
     }
 }
 
@@ -44,37 +52,6 @@ static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS.line
 
 /// Statements in the present tense about all things of a kind.
 static CONVENTIONS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_KINDS.iter().copied(), KIND));
-
-/// Verbs of form, which applied to a plural set a rule.
-const OF_FORM: &[&str] = &[
-    "use",
-    "write",
-    "put",
-    "keep",
-    "name",
-    "mark",
-    "sort",
-    "wrap",
-    "spell",
-    "number",
-    "tag",
-    "format",
-    "prefix",
-    "suffix",
-    "cite",
-    "quote",
-    "round",
-    "express",
-    "label",
-    "indent",
-    "capitalise",
-    "capitalize",
-    "abbreviate",
-    "number",
-    "order",
-    "phrase",
-    "avoid",
-];
 
 /// Words before specific things.
 const DETERMINERS: &[&str] = &[
@@ -125,8 +102,11 @@ impl Sentence {
                 && !is_in(DETERMINERS, word)
                 && !is_in(AT_HAND, word)
         };
-        let narrates = self.has_any(&["was", "were", "did", "i", "he", "she", "they"]);
-        if narrates || is_in(AT_HAND, self.at(start)) || self.at(start + 1) == "of" {
+        if !self.has(KIND)
+            || self.has(NARRATION)
+            || is_in(AT_HAND, self.at(start))
+            || self.at(start + 1) == "of"
+        {
             return false;
         }
         (start + 1..self.words.len().min(start + 5)).any(|at| {
@@ -155,7 +135,7 @@ impl Sentence {
 
     /// `name branches after the ticket`: a plural without an article.
     fn is_of_many(&self, start: usize) -> bool {
-        let verb = is_in(OF_FORM, self.at(start));
+        let verb = self.is(FORM_OF_MANY, start);
         let plural = |at: usize| {
             let word = self.at(at);
             word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !is_in(DETERMINERS, word)
@@ -166,9 +146,12 @@ impl Sentence {
 
     /// `no emojis`, `no function names longer than ...`.
     pub(super) fn forbids_many(&self, start: usize) -> bool {
+        if self.at(start) != "no" {
+            return false;
+        }
         let first = self.at(start + 1);
         let is_answer = self.words.get(start + 1).is_some_and(|word| word.fresh);
-        if self.at(start) != "no" || is_answer || is_in(NOT_FORBIDDEN, first) || is_in(REPORTED, first) {
+        if is_answer || is_in(NOT_FORBIDDEN, first) || is_in(REPORTED, first) {
             return false;
         }
         let many = |at: usize| {

@@ -1,9 +1,11 @@
 //! Detects standing instructions: rules that hold for the rest of the session and that a summary must quote word for
 //! word. Detection uses only the form of English sentences.
 
-use super::marks::{CUE, HERE, IMPERATIVE, LASTING, ONCE, PHRASE, marks};
-use super::word_lists::{FORM_VERBS, MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
+use super::forms::Patterns;
+use super::marks::{CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE};
+use super::word_lists::{MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
 use super::words::Sentence;
+use std::sync::LazyLock;
 
 /// How strongly a sentence reads as a standing instruction, in half points; none when it does not.
 ///
@@ -22,8 +24,8 @@ enum SentenceForm {
     Wish,
 }
 
-/// Phrases before a rule that is repeated or added, one per line.
-const LEADS: &str = include_str!("rule_leads.txt");
+/// Phrases before a rule.
+static OF_LEADS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(LEADS.lines(), LEAD));
 
 /// Words that refer to the speaker.
 const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
@@ -44,12 +46,7 @@ impl Sentence {
     /// Whether the sentence reports what others demand: "according to the landlord, ...", "Bob claims ...".
     fn is_attributed(&self) -> bool {
         let from = self.opening(0);
-        let says = (from + 1..from + 4).any(|at| {
-            is_in(
-                &["claims", "argues", "insists", "suggests", "thinks"],
-                self.at(at),
-            )
-        });
+        let says = (from + 1..from + 4).any(|at| self.is(CLAIM, at));
         says || self.has_words_at(from, "according to")
     }
 
@@ -91,12 +88,8 @@ impl Sentence {
 
     /// The first significant word from an index: skips polite words and conjunctions.
     fn opening(&self, mut at: usize) -> usize {
-        const PASSED: [&str; 23] = [
-            "please", "also", "and", "but", "so", "then", "just", "kindly", "ok", "okay", "hi", "hello",
-            "oh", "note", "let's", "yes", "yeah", "pls", "plz", "btw", "fyi", "thx", "reminder",
-        ];
         loop {
-            if is_in(&PASSED, self.at(at)) {
+            if self.is(PASS, at) {
                 at += 1;
             } else if let Some(repeated) = self.repeats(at) {
                 at = repeated;
@@ -117,8 +110,8 @@ impl Sentence {
 
     /// The word after `as I said,`, `just so you know,`, `again:`.
     fn repeats(&self, at: usize) -> Option<usize> {
-        let lead = LEADS.lines().find(|lead| self.has_words_at(at, lead))?;
-        let mut next = at + lead.split(' ').count();
+        let rest = OF_LEADS.rest_at(self, at)?;
+        let mut next = at + 1 + rest.split_terminator(' ').count();
         // "As I said before, ...".
         if matches!(self.at(next), "before" | "already" | "earlier") {
             next += 1;
@@ -132,13 +125,13 @@ impl Sentence {
     /// `always`, `never`, `don't`, `avoid`, `make sure`, ... followed by what they order.
     fn order(&self, at: usize) -> bool {
         let next = self.at(at + 1);
-        if self.is_for_one_time() || self.is_of_the_first(at) {
+        if !self.is(ORDER, at) || self.is_for_one_time() || self.is_of_the_first(at) {
             return false;
         }
         match self.at(at) {
             // A past tense narrates: "never looked back".
             "always" | "never" => {
-                let past = next.len() > 4 && next.ends_with("ed") && marks(next) & IMPERATIVE == 0;
+                let past = next.len() > 4 && next.ends_with("ed") && !self.is(IMPERATIVE, at + 1);
                 // "Never change!" is praise.
                 let is_praise = next == "change" && self.at(at + 2).is_empty();
                 !next.is_empty() && !past && !is_praise && !is_in(NOT_ORDERED, next)
@@ -181,7 +174,7 @@ impl Sentence {
             "enough" => {
                 next == "with" && self.at(at + 2) == "the" && self.at(self.words.len() - 1).ends_with('s')
             }
-            "only" => marks(next) & IMPERATIVE > 0 || next == "ever" && self.is(IMPERATIVE, at + 2),
+            "only" => self.is(IMPERATIVE, at + 1) || next == "ever" && self.is(IMPERATIVE, at + 2),
             "must" => is_in(&["not", "never", "always"], next),
             // Verbs of attitude are lasting, unless the sentence names one occasion.
             "prefer" | "favour" | "favor" | "respect" | "adhere" => !next.is_empty() && !self.has(ONCE),
@@ -269,14 +262,14 @@ impl Sentence {
             // Handled elsewhere or not an order: "stop by whenever you like".
             "stop" | "keep" | "remember" => false,
             "let" => next == "me" && self.has_any(&["first", "before", "each", "every", "any"]),
-            _ => marks(verb) & IMPERATIVE > 0 && self.is_rule(at),
+            _ => self.is(IMPERATIVE, at) && self.is_rule(at),
         }
     }
 
     /// A verb of form followed by a manner.
     pub(super) fn manner_within(&self, at: usize) -> bool {
         let (verb, next) = (self.at(at), self.at(at + 1));
-        if !is_in(FORM_VERBS, verb) {
+        if !self.is(FORM, at) {
             return false;
         }
         match verb {

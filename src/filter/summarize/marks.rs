@@ -3,47 +3,89 @@
 use super::changes::{CHANGES, QUESTIONS};
 use super::keys::{Keys, key};
 use super::numbers::TermNumbers;
-use super::word_lists::{CUES, IMPERATIVES, ONE_OFF};
+use super::word_lists::{CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
 use std::sync::LazyLock;
 
 /// A verb that begins an instruction.
-pub(super) const IMPERATIVE: u16 = 1;
+pub(super) const IMPERATIVE: u32 = 1;
 
 /// Limits an instruction to one occasion.
-pub(super) const ONCE: u16 = 1 << 1;
+pub(super) const ONCE: u32 = 1 << 1;
 
 /// Makes an instruction apply to many occasions.
-pub(super) const CUE: u16 = 1 << 2;
+pub(super) const CUE: u32 = 1 << 2;
 
 /// The possible beginning of a phrase that sets a rule anywhere in a sentence.
-pub(super) const PHRASE: u16 = 1 << 3;
+pub(super) const PHRASE: u32 = 1 << 3;
 
 /// A person whose actions are narrated, not ruled.
-pub(super) const PERSON: u16 = 1 << 4;
+pub(super) const PERSON: u32 = 1 << 4;
 
 /// A modal verb.
-pub(super) const MODAL: u16 = 1 << 5;
+pub(super) const MODAL: u32 = 1 << 5;
 
 /// The possible beginning of a statement about all things of a kind.
-pub(super) const DUTY: u16 = 1 << 6;
+pub(super) const DUTY: u32 = 1 << 6;
 
 /// The possible beginning of a phrase that revokes a rule.
-pub(super) const LIFT: u16 = 1 << 7;
+pub(super) const LIFT: u32 = 1 << 7;
 
 /// The possible beginning of small talk.
-pub(super) const TALK: u16 = 1 << 8;
+pub(super) const TALK: u32 = 1 << 8;
 
 /// The possible beginning of a rule.
-pub(super) const BEGIN: u16 = 1 << 9;
+pub(super) const BEGIN: u32 = 1 << 9;
 
 /// The possible beginning of a phrase that indicates a change.
-pub(super) const CHANGE: u16 = 1 << 10;
+pub(super) const CHANGE: u32 = 1 << 10;
 
 /// The possible beginning of an answer to a question with one answer at a time.
-pub(super) const ANSWER: u16 = 1 << 11;
+pub(super) const ANSWER: u32 = 1 << 11;
 
 /// The possible beginning of a statement in the present tense about all things of a kind.
-pub(super) const KIND: u16 = 1 << 12;
+pub(super) const KIND: u32 = 1 << 12;
+
+/// The possible beginning of a phrase before a rule that is repeated or added.
+pub(super) const LEAD: u32 = 1 << 13;
+
+/// A word that is passed before a rule.
+pub(super) const PASS: u32 = 1 << 22;
+
+/// The possible beginning of an order other than an imperative.
+pub(super) const ORDER: u32 = 1 << 14;
+
+/// A day or time at hand.
+pub(super) const TODAY: u32 = 1 << 15;
+
+/// The possible beginning of `this time` and the like.
+pub(super) const THIS_TIME: u32 = 1 << 16;
+
+/// A word of a narration.
+pub(super) const NARRATION: u32 = 1 << 17;
+
+/// Reports what others demand.
+pub(super) const CLAIM: u32 = 1 << 18;
+
+/// The possible beginning of a wish.
+pub(super) const WISH: u32 = 1 << 19;
+
+/// A verb of form, which with a manner sets a rule.
+pub(super) const FORM: u32 = 1 << 20;
+
+/// A verb of form, which applied to a plural sets a rule.
+pub(super) const FORM_OF_MANY: u32 = 1 << 21;
+
+/// Words that are passed before a rule.
+const PASSED: &[&str] = &[
+    "please", "also", "and", "but", "so", "then", "just", "kindly", "ok", "okay", "hi", "hello", "oh",
+    "note", "let's", "yes", "yeah", "pls", "plz", "btw", "fyi", "thx", "reminder",
+];
+
+/// Phrases before a rule that is repeated or added, one per line.
+pub(super) const LEADS: &str = include_str!("rule_leads.txt");
+
+/// `this time`, `just once`: about one occasion.
+pub(super) const ONE_TIME: [&str; 4] = ["this time", "this once", "just once", "this one"];
 
 /// What all things of a kind do.
 pub(super) const OF_KINDS: &[&str] = &[
@@ -134,10 +176,20 @@ const PEOPLE: &[&str] = &[
     "states",
 ];
 
+/// The words with which [`Sentence::order`](super::words::Sentence) begins.
+pub(super) const ORDERS: &[&str] = &[
+    "always", "never", "don't", "dont", "do", "avoid", "refrain", "make", "ensure", "i", "remember", "note",
+    "keep", "stop", "quit", "enough", "only", "must", "prefer", "favour", "favor", "respect", "adhere",
+    "stick", "optimize", "optimise", "act", "think",
+];
+
+/// The words with which a wish begins.
+pub(super) const WISHES: &[&str] = &["i", "i'd", "it", "it's", "you", "you're", "the"];
+
 const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
 
 /// The marks of a lower-case word.
-pub(super) fn marks(word: &str) -> u16 {
+pub(super) fn marks(word: &str) -> u32 {
     let (short, (numbers, known)) = &*KNOWN;
     match key(word.as_bytes(), 0, word.len()) {
         Some(key) => short.get(key),
@@ -146,11 +198,11 @@ pub(super) fn marks(word: &str) -> u16 {
 }
 
 /// The marks of short words, and of all words.
-type Known = (Keys<u16>, (TermNumbers, Vec<u16>));
+type Known = (Keys<u32>, (TermNumbers, Vec<u32>));
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let (mut numbers, mut known) = (TermNumbers::default(), Vec::new());
-    let mut add = |mark: u16, word: &str| {
+    let mut add = |mark: u32, word: &str| {
         let number = numbers.of(word) as usize;
         if known.len() <= number {
             known.push(0);
@@ -163,6 +215,14 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         (CUE, CUES),
         (PERSON, PEOPLE),
         (MODAL, MODALS),
+        (PASS, PASSED),
+        (ORDER, ORDERS),
+        (TODAY, &["yet", "now", "today", "tonight", "tomorrow"]),
+        (NARRATION, &["was", "were", "did", "i", "he", "she", "they"]),
+        (CLAIM, &["claims", "argues", "insists", "suggests", "thinks"]),
+        (WISH, WISHES),
+        (FORM, FORM_VERBS),
+        (FORM_OF_MANY, OF_FORM),
     ];
     for (mark, words) in lists {
         words.iter().for_each(|word| add(mark, word));
@@ -175,6 +235,8 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         (CHANGE, CHANGES.to_vec()),
         (KIND, OF_KINDS.to_vec()),
         (ANSWER, QUESTIONS.concat()),
+        (LEAD, LEADS.lines().collect()),
+        (THIS_TIME, ONE_TIME.to_vec()),
     ];
     let phrases = [
         (PHRASE, LASTING.to_vec()),

@@ -1,5 +1,6 @@
 //! Recognizes sentences about one task or occasion, which set no rule.
 
+use super::marks::{ONE_TIME, THIS_TIME, TODAY};
 use super::word_lists::is_in;
 use super::words::Sentence;
 
@@ -74,10 +75,10 @@ impl Sentence {
 
     /// Whether the sentence is about one occasion: "don't commit yet", "only the second one this time".
     pub(super) fn is_for_one_time(&self) -> bool {
-        self.has_any(&["yet", "now", "today", "tonight", "tomorrow"])
+        self.has(TODAY)
             || self
-                .find(&["this time", "this once", "just once", "this one"])
-                .is_some()
+                .all(THIS_TIME)
+                .any(|at| ONE_TIME.iter().any(|phrase| self.has_words_at(at, phrase)))
     }
 
     /// `before you continue, ...`, `if the file exists, delete it`: a condition of the next step.

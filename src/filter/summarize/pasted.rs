@@ -71,10 +71,10 @@ pub(super) fn own_sentences(text: &str) -> Vec<OwnSentence<'_>> {
 /// The ranges of the lines, with their line breaks.
 fn lines(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut from = 0;
-    text.split_inclusive(['\n', '\r']).map(move |line| {
-        from += line.len();
-        from - line.len()..from
-    })
+    let breaks = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).map(|at| at + 1);
+    let ends = breaks.chain([text.len()]);
+    ends.map(move |end| std::mem::replace(&mut from, end)..end)
+        .filter(|line| !line.is_empty())
 }
 
 /// Tracks pasted text from line to line of a message.
@@ -177,6 +177,10 @@ impl<'t> PastedText<'t> {
     /// Whether a sentence begins within a quotation, and the quotations in it; `after` is the text after it.
     fn quotations(&mut self, sentence: &str, after: &str) -> (bool, Vec<std::ops::Range<usize>>) {
         let was_quoted = self.quotation.is_some();
+        let may_begin = |byte: u8| matches!(byte, b'"' | b'\'') || !byte.is_ascii();
+        if !was_quoted && !sentence.bytes().any(may_begin) {
+            return (false, Vec::new());
+        }
         let (mut quoted, mut from) = (Vec::new(), 0);
         let mut before = ' ';
         for (at, mark) in sentence.char_indices() {
@@ -220,9 +224,11 @@ impl<'t> PastedText<'t> {
         if self.paragraph == Paragraph::Pasted {
             return true;
         }
-        let Some((lead, rest)) = sentence.split_once(": ") else {
+        let mut colons = memchr::memchr_iter(b':', sentence.as_bytes());
+        let Some(colon) = colons.find(|colon| sentence[colon + 1..].starts_with(' ')) else {
             return false;
         };
+        let (lead, rest) = (&sentence[..colon], &sentence[colon + 2..]);
         let is_reported = !rest.trim().is_empty() && reports(lead);
         if is_reported {
             self.paragraph = Paragraph::Pasted;

@@ -1,12 +1,15 @@
 //! Detects standing instructions that are not imperatives: wishes, duties, bans, requests.
 
-use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, marks};
+use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, WISH};
 use super::word_lists::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
 use super::words::Sentence;
 
 impl Sentence {
     /// `I want you to ...`, `I expect every ...`, `you must not ...`.
     pub fn wish(&self, at: usize) -> bool {
+        if !self.is(WISH, at) {
+            return false;
+        }
         const WISHES: [&str; 13] = [
             "i want",
             "i only want",
@@ -58,10 +61,10 @@ impl Sentence {
         match self.at(at + 1) {
             "must" | "should" | "may" | "shall" | "can" => {
                 is_in(&["not", "never", "always", "only"], next) && !is_in(&["be", "have"], self.at(at + 3))
-                    || self.at(at + 1) != "can" && marks(next) & IMPERATIVE > 0 && !is_in(NOT_DEMANDED, next)
+                    || self.at(at + 1) != "can" && self.is(IMPERATIVE, at + 2) && !is_in(NOT_DEMANDED, next)
             }
             "cannot" | "can't" | "mustn't" | "shouldn't" => {
-                marks(next) & IMPERATIVE > 0 && !is_in(NOT_DEMANDED, next)
+                self.is(IMPERATIVE, at + 2) && !is_in(NOT_DEMANDED, next)
             }
             "are" => {
                 is_in(&bound, next) && is_in(&["to", "allowed", "permitted", "supposed"], self.at(at + 3))
@@ -207,6 +210,9 @@ impl Sentence {
 
     /// `no emojis, please`, `no jokes in your answers`.
     pub fn ban(&self, at: usize) -> bool {
+        if !matches!(self.at(at), "no" | "at") {
+            return false;
+        }
         if ["no more than", "no fewer than", "no less than", "at most"]
             .iter()
             .any(|most| self.has_words_at(at, most))

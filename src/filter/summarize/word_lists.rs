@@ -60,6 +60,14 @@ pub(super) const FORM_VERBS: &[&str] = &[
     "keep", "round", "express", "spell", "phrase", "abbreviate", "capitalise", "capitalize", "indent", "prefix",
 ];
 
+/// Verbs of form, which applied to a plural set a rule.
+#[rustfmt::skip]
+pub(super) const OF_FORM: &[&str] = &[
+    "use", "write", "put", "keep", "name", "mark", "sort", "wrap", "spell", "number", "tag", "format",
+    "prefix", "suffix", "cite", "quote", "round", "express", "label", "indent", "capitalise", "capitalize",
+    "abbreviate", "order", "phrase", "avoid",
+];
+
 /// Words after a verb of form in a standing instruction.
 #[rustfmt::skip]
 pub(super) const MANNERS: &[&str] = &[

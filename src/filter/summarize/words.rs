@@ -15,7 +15,7 @@ pub(super) struct Word {
     /// Whether a comma, semicolon, colon, dash or bracket precedes it.
     pub fresh: bool,
     /// Its marks.
-    marks: u16,
+    marks: u32,
 }
 
 /// A sentence split into words.
@@ -25,7 +25,7 @@ pub(super) struct Sentence {
     /// The words.
     pub words: Vec<Word>,
     /// The union of the marks of its words.
-    marks: u16,
+    marks: u32,
     /// Whether the sentence ends like a question.
     pub question: bool,
 }
@@ -124,25 +124,27 @@ impl Sentence {
     }
 
     /// Whether the word at an index has a mark.
-    pub fn is(&self, mark: u16, index: usize) -> bool {
+    pub fn is(&self, mark: u32, index: usize) -> bool {
         self.words.get(index).is_some_and(|word| word.marks & mark > 0)
     }
 
     /// Whether any word has a mark.
-    pub fn has(&self, mark: u16) -> bool {
+    pub fn has(&self, mark: u32) -> bool {
         self.marks & mark > 0
     }
 
     /// The indexes of words with a mark.
-    pub fn all(&self, mark: u16) -> impl Iterator<Item = usize> {
+    pub fn all(&self, mark: u32) -> impl Iterator<Item = usize> {
         let end = if self.has(mark) { self.words.len() } else { 0 };
         (0..end).filter(move |at| self.is(mark, *at))
     }
 
     /// Whether these consecutive words begin at an index.
     pub fn has_words_at(&self, index: usize, words: &str) -> bool {
-        // Most words differ at once.
-        words.starts_with(self.at(index))
+        // Most words differ in their first letter.
+        let own = self.at(index);
+        own.as_bytes().first() == words.as_bytes().first()
+            && words.starts_with(own)
             && words
                 .split(' ')
                 .enumerate()
@@ -174,7 +176,7 @@ mod tests {
             let ascii = Sentence::read(&text);
             // A character at the end that is not ASCII and no part of a word.
             let other = Sentence::read(&format!("{text}\u{a0}"));
-            let words = |sentence: &Sentence| -> Vec<(String, bool, u16)> {
+            let words = |sentence: &Sentence| -> Vec<(String, bool, u32)> {
                 let words = sentence.words.iter().enumerate();
                 words.map(|(at, word)| (sentence.at(at).to_string(), word.fresh, word.marks)).collect()
             };

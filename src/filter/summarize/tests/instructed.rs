@@ -1,5 +1,6 @@
 //! Measures how many standing instructions are detected by form, and how many other sentences are mistaken for one.
 
+use super::super::marks::{ORDERS, WISHES};
 use super::*;
 
 /// Counts detected instructions and false positives, with the totals; prints the errors.
@@ -200,4 +201,55 @@ fn a_narrower_rule_replaces_none_and_what_revokes_nothing_is_dropped() {
         block(&["Never push.", "No need to run it again."]),
         ["Never push."]
     );
+}
+
+/// Only words with a mark are tried as the beginning of an order or a wish.
+#[test]
+fn each_word_that_begins_an_order_or_a_wish_has_its_mark() {
+    let orders = [
+        "always cite a source",
+        "never use tabs",
+        "don't add comments",
+        "dont add comments",
+        "do not use tabs",
+        "avoid long lines",
+        "refrain from jokes",
+        "make sure that tests pass",
+        "ensure that tests pass",
+        "I told you to always use tabs",
+        "remember to use tabs",
+        "note that I'm vegetarian",
+        "keep answers short",
+        "stop apologizing",
+        "quit apologizing",
+        "enough with the emojis",
+        "only use tabs",
+        "must not use tabs",
+        "prefer tabs",
+        "favour tabs",
+        "favor tabs",
+        "respect the style guide",
+        "adhere to the style guide",
+        "stick to the style guide",
+        "optimize for speed",
+        "optimise for speed",
+        "act as a pirate",
+        "think like a pirate",
+    ];
+    let wishes = [
+        "I want you to always use tabs",
+        "I'd like you to always use tabs",
+        "it is important that you never use tabs",
+        "it's important that you never use tabs",
+        "you must never use tabs",
+        "you're not allowed to use tabs",
+        "the assistant must never use tabs",
+    ];
+    for (words, sentences) in [(ORDERS, &orders[..]), (WISHES, &wishes)] {
+        for sentence in sentences {
+            assert!(strength(sentence).is_some(), "{sentence}");
+        }
+        let first = |sentence: &&str| sentence.split(' ').next().unwrap().to_lowercase();
+        assert_eq!(sentences.iter().map(first).collect::<Vec<_>>(), words);
+    }
 }
