@@ -3,7 +3,7 @@
 //! to its new bucket. The result equals that of comparing all offers in each step.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BinaryHeap, VecDeque};
 use std::hint::black_box;
 
 /// An offer of one candidate.
@@ -110,21 +110,68 @@ pub fn sum(terms: &mut [u32], left: &mut u32, worth: &[u64]) -> u64 {
     sum
 }
 
+/// Candidates by the bucket of their last known offer, the highest bucket first.
+#[derive(Default)]
+struct Classes {
+    /// The number of the first bucket.
+    highest: u64,
+    /// Further ones, each by one lower.
+    buckets: VecDeque<Vec<u32>>,
+    /// The number of candidates.
+    len: usize,
+}
+
+impl Classes {
+    fn push(&mut self, offer: &GreedyOffer) {
+        let class = offer.class();
+        if self.buckets.is_empty() {
+            self.highest = class;
+        }
+        while self.highest < class {
+            self.buckets.push_front(Vec::new());
+            self.highest += 1;
+        }
+        let nth = (self.highest - class) as usize;
+        if self.buckets.len() <= nth {
+            self.buckets.resize_with(nth + 1, Vec::new);
+        }
+        self.buckets[nth].push(offer.of);
+        self.len += 1;
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Removes the highest bucket with candidates.
+    fn pop_highest(&mut self) -> Option<(u64, Vec<u32>)> {
+        while let Some(bucket) = self.buckets.pop_front() {
+            let class = self.highest;
+            self.highest = class.saturating_sub(1);
+            if !bucket.is_empty() {
+                self.len -= bucket.len();
+                return Some((class, bucket));
+            }
+        }
+        None
+    }
+}
+
 /// Takes the best offers of these candidates until there are none.
 pub fn take_best(from: &mut impl OfferSource, things: impl Iterator<Item = usize>) {
-    let mut classes: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    let mut classes = Classes::default();
     for offer in things.filter_map(|of| from.offer(of)) {
-        classes.entry(offer.class()).or_default().push(offer.of);
+        classes.push(&offer);
     }
     let mut heap: BinaryHeap<GreedyOffer> = BinaryHeap::new();
-    while let Some((class, waiting)) = classes.pop_last() {
+    while let Some((class, waiting)) = classes.pop_highest() {
         let begins = f64::from_bits(class << BELOW);
         for some in waiting.chunks(TOUCHED) {
             black_box(some.iter().fold(0, |read, of| read ^ from.touch(*of as usize)));
             for offer in some.iter().filter_map(|of| from.offer(*of as usize)) {
                 match offer.class() >= class {
                     true => heap.push(offer),
-                    false => classes.entry(offer.class()).or_default().push(offer.of),
+                    false => classes.push(&offer),
                 }
             }
         }
@@ -141,7 +188,7 @@ pub fn take_best(from: &mut impl OfferSource, things: impl Iterator<Item = usize
             heap.pop();
             match now {
                 None => {}
-                Some(now) if now < best => classes.entry(now.class()).or_default().push(now.of),
+                Some(now) if now < best => classes.push(&now),
                 Some(now) => {
                     if !from.take(now) {
                         return;

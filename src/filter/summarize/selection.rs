@@ -58,12 +58,49 @@ const MOST_REPEATS: u32 = 16;
 /// The candidates with their terms, for selections with several budgets.
 pub(super) struct UnitCandidates<'u> {
     unit: Box<dyn Fn(usize) -> (Cow<'u, str>, u64) + Sync + 'u>,
-    priors: Vec<u64>,
-    tokens: Vec<u32>,
-    /// The terms of each unit.
-    terms: Lists,
+    all: CandidateTerms,
     /// The initial value of each term.
     worth: Vec<u64>,
+}
+
+/// What the selection needs of a candidate, in one place: candidates are evaluated in any order, and most time goes to
+/// reading memory.
+struct Candidate {
+    prior: u64,
+    tokens: u32,
+    /// The range of its terms.
+    start: u32,
+    end: u32,
+    /// The number of leading terms that still have a value; 0 once it is selected.
+    left: u32,
+}
+
+impl Candidate {
+    /// The range of the terms that still have a value.
+    fn valued(&self) -> Range<usize> {
+        self.start as usize..(self.start + self.left) as usize
+    }
+}
+
+/// Candidates and the terms of all of them.
+#[derive(Default)]
+struct CandidateTerms {
+    candidates: Vec<Candidate>,
+    terms: Vec<u32>,
+}
+
+impl CandidateTerms {
+    /// Appends the candidates of another part.
+    fn append(&mut self, other: CandidateTerms) {
+        let before = self.terms.len() as u32;
+        self.terms.extend_from_slice(&other.terms);
+        self.candidates
+            .extend(other.candidates.into_iter().map(|candidate| Candidate {
+                start: candidate.start + before,
+                end: candidate.end + before,
+                ..candidate
+            }));
+    }
 }
 
 impl<'u> UnitCandidates<'u> {
@@ -85,51 +122,45 @@ impl<'u> UnitCandidates<'u> {
         let (pieces, names) = read_all(
             (count, bytes),
             |range, reader| {
-                let mut piece = UnitTerms::default();
-                piece.tokens.reserve_exact(range.len());
-                piece.priors.reserve_exact(range.len());
-                piece.terms.ends.reserve_exact(range.len());
+                let mut piece = CandidateTerms::default();
+                piece.candidates.reserve_exact(range.len());
                 for nth in range {
                     let (text, tokens) = unit(nth);
-                    let marks = reader.read(nth, &text, &mut piece.terms.all);
-                    piece.terms.ends.push(piece.terms.all.len() as u32);
-                    piece.tokens.push(u32::try_from(tokens).unwrap_or(u32::MAX));
-                    piece.priors.push(prior(nth, &text, marks));
+                    let start = piece.terms.len() as u32;
+                    let marks = reader.read(nth, &text, &mut piece.terms);
+                    piece.candidates.push(Candidate {
+                        prior: prior(nth, &text, marks),
+                        tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+                        start,
+                        end: piece.terms.len() as u32,
+                        left: 0,
+                    });
                 }
                 piece
             },
-            |piece, now| piece.terms.all.iter_mut().for_each(|term| *term = now(*term)),
+            |piece, now| piece.terms.iter_mut().for_each(|term| *term = now(*term)),
         );
-        let terms = pieces.iter().skip(1).map(|piece| piece.terms.all.len()).sum();
+        let terms = pieces.iter().skip(1).map(|piece| piece.terms.len()).sum();
         let mut pieces = pieces.into_iter();
         let mut all = pieces.next().unwrap_or_default();
-        all.terms.all.reserve_exact(terms);
-        for piece in pieces {
-            let before = all.terms.all.len() as u32;
-            all.terms.all.extend_from_slice(&piece.terms.all);
-            all.terms
-                .ends
-                .extend(piece.terms.ends.iter().map(|end| end + before));
-            all.tokens.extend_from_slice(&piece.tokens);
-            all.priors.extend_from_slice(&piece.priors);
-        }
+        all.terms.reserve_exact(terms);
+        all.candidates.reserve_exact(count - all.candidates.len());
+        pieces.for_each(|piece| all.append(piece));
         let mut often = vec![0; names];
-        all.terms.all.iter().for_each(|term| often[*term as usize] += 1);
+        all.terms.iter().for_each(|term| often[*term as usize] += 1);
         UnitCandidates {
             unit: Box::new(unit),
-            priors: all.priors,
-            tokens: all.tokens,
-            terms: all.terms,
+            all,
             worth: weights(count as u64, often.into_iter()),
         }
     }
 
     fn len(&self) -> usize {
-        self.tokens.len()
+        self.all.candidates.len()
     }
 
     fn tokens(&self, unit: usize) -> u64 {
-        self.tokens[unit].into()
+        self.all.candidates[unit].tokens.into()
     }
 
     /// Selects units within a budget.
@@ -149,15 +180,16 @@ impl<'u> UnitCandidates<'u> {
     /// Begins a selection with the units that answer the questions, within half of the budget.
     pub fn begin(&mut self, questions: &[String], budget: u64, fading: Fading) -> UnitSelection<'_, 'u> {
         let answering = self.answering(questions, budget / 2);
-        let terms = |unit| self.terms.range(unit).len() as u32;
+        for candidate in &mut self.all.candidates {
+            candidate.left = candidate.end - candidate.start;
+        }
+        let tokens = self.all.candidates.iter().map(|candidate| candidate.tokens);
         let mut choice = UnitSelection {
-            left: (0..self.len()).map(terms).collect(),
             worth: self.worth.clone(),
             repeats: vec![0; self.worth.len()],
             fading,
-            open: vec![true; self.len()],
             rest: 0,
-            cheapest: self.tokens.iter().min().copied().unwrap_or(0).into(),
+            cheapest: tokens.min().unwrap_or(0).into(),
             chosen: Vec::new(),
             choosing: self,
         };
@@ -225,15 +257,11 @@ impl<'u> UnitCandidates<'u> {
 /// A selection in progress.
 pub(super) struct UnitSelection<'c, 'u> {
     choosing: &'c mut UnitCandidates<'u>,
-    /// For each unit, how many of its terms still have a value; those come first.
-    left: Vec<u32>,
     /// The current value of each term.
     worth: Vec<u64>,
     /// How many selected units contain each term.
     repeats: Vec<u32>,
     fading: Fading,
-    /// Whether each unit is still available.
-    open: Vec<bool>,
     /// Remaining tokens.
     rest: u64,
     /// Tokens of the cheapest unit.
@@ -253,46 +281,43 @@ impl UnitSelection<'_, '_> {
     pub fn select_more(&mut self, rest: u64) -> bool {
         let before = self.chosen.len();
         self.rest = rest;
-        let mut open = Vec::with_capacity(self.open.len());
-        open.extend((0..self.open.len()).filter(|unit| self.open[*unit]));
-        take_best(self, open.into_iter());
+        let units = 0..self.choosing.len();
+        take_best(self, units);
         self.chosen.len() > before
     }
 
     /// Selects a unit and fades its terms.
     fn choose(&mut self, unit: usize) {
-        self.open[unit] = false;
         self.chosen.push(unit);
-        let terms = self.choosing.terms.range(unit);
-        for term in &self.choosing.terms.all[terms][..self.left[unit] as usize] {
+        let CandidateTerms { candidates, terms } = &mut self.choosing.all;
+        for term in &terms[candidates[unit].valued()] {
             let term = *term as usize;
             self.repeats[term] += 1;
             self.worth[term] =
                 self.fading
                     .after(self.choosing.worth[term], self.worth[term], self.repeats[term]);
         }
+        candidates[unit].left = 0;
     }
 }
 
 impl OfferSource for UnitSelection<'_, '_> {
     fn touch(&self, unit: usize) -> u32 {
-        self.choosing.terms.touch(unit) ^ self.choosing.tokens[unit] ^ self.choosing.priors[unit] as u32
+        let candidate = &self.choosing.all.candidates[unit];
+        let first = self.choosing.all.terms.get(candidate.start as usize);
+        first.copied().unwrap_or(0)
     }
 
-    /// A unit that does not fit is never offered again.
+    /// A unit that does not fit is never offered again, nor one that is selected.
     fn offer(&mut self, unit: usize) -> Option<GreedyOffer> {
-        let tokens = self.choosing.tokens(unit);
-        if !self.open[unit] || tokens > self.rest {
+        let CandidateTerms { candidates, terms } = &mut self.choosing.all;
+        let candidate = &mut candidates[unit];
+        if u64::from(candidate.tokens) > self.rest {
             return None;
         }
-        let terms = self.choosing.terms.range(unit);
-        let sum = sum(
-            &mut self.choosing.terms.all[terms],
-            &mut self.left[unit],
-            &self.worth,
-        );
-        let gain = u128::from(self.choosing.priors[unit]) * u128::from(sum);
-        (gain > 0).then(|| GreedyOffer::new((unit, 0), gain, tokens))
+        let sum = sum(&mut terms[candidate.valued()], &mut candidate.left, &self.worth);
+        let gain = u128::from(candidate.prior) * u128::from(sum);
+        (gain > 0).then(|| GreedyOffer::new((unit, 0), gain, candidate.tokens.into()))
     }
 
     fn take(&mut self, offer: GreedyOffer) -> bool {
@@ -300,33 +325,5 @@ impl OfferSource for UnitSelection<'_, '_> {
         self.rest -= self.choosing.tokens(unit);
         self.choose(unit);
         self.rest >= self.cheapest
-    }
-}
-
-/// The terms of a range of units.
-#[derive(Default)]
-struct UnitTerms {
-    terms: Lists,
-    tokens: Vec<u32>,
-    priors: Vec<u64>,
-}
-
-/// Concatenated lists of numbers.
-#[derive(Default)]
-struct Lists {
-    all: Vec<u32>,
-    /// The end of each list.
-    ends: Vec<u32>,
-}
-
-impl Lists {
-    /// Reads the first number of a list into the cache.
-    fn touch(&self, nth: usize) -> u32 {
-        self.all.get(self.range(nth).start).copied().unwrap_or(0)
-    }
-
-    fn range(&self, nth: usize) -> Range<usize> {
-        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start as usize..self.ends[nth] as usize
     }
 }
