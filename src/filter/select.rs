@@ -179,7 +179,7 @@ impl Selection {
     }
 
     /// The session reduced to the selected messages of its view. The header and events that do not change the view
-    /// are kept.
+    /// are kept, but neither passthrough records nor the source bytes, whose messages are found by their position.
     ///
     /// # Errors
     /// [`ErrorKind::No`] when no message is selected; the hint lists the names that occur.
@@ -195,7 +195,12 @@ impl Selection {
         let live: HashSet<usize> = session.live_events().into_iter().collect();
         let is_kept = |index: usize| match session.class(index) {
             Class::Header => true,
-            Class::Event => live.contains(&index) && !changes_view(session, index),
+            // Passthrough records may repeat messages that are not selected.
+            Class::Event => {
+                let event = session.record(index);
+                let is_passthrough = event.event().is_some_and(|event| event.name() == "foreign");
+                live.contains(&index) && !is_passthrough && !changes_view(session, index)
+            }
             _ => false,
         };
         let mut narrowed = Session::default();
@@ -204,9 +209,6 @@ impl Selection {
                 DerivedLine::Line(index) => narrowed.push_from(session, index),
                 DerivedLine::Edited(_, body) | DerivedLine::Made(body) => narrowed.push_new(&body),
             }
-        }
-        if let Some(origin) = session.origin() {
-            narrowed.set_origin(origin.clone());
         }
         Ok(narrowed)
     }
@@ -224,7 +226,8 @@ fn changes_view(session: &Session, index: usize) -> bool {
     ["restore", "truncate", "compact", "summary", "attempt"].contains(&name.as_ref())
 }
 
-/// The session without its truncations, compactions and summaries. Changes to match its source remain.
+/// The session without its truncations, compactions and summaries, and without its source bytes. Changes to match its
+/// source remain.
 pub fn original(session: &Session) -> Session {
     let live: HashSet<usize> = session.live_events().into_iter().collect();
     let is_update = |index: usize| {
@@ -242,9 +245,6 @@ pub fn original(session: &Session) -> Session {
         if is_kept {
             original.push_from(session, index);
         }
-    }
-    if let Some(origin) = session.origin() {
-        original.set_origin(origin.clone());
     }
     original
 }

@@ -140,3 +140,41 @@ fn without_a_match_the_existing_names_are_listed() {
         env.run(&[verb, "trip", "--role", ""]).status(2);
     }
 }
+
+/// In the format of the file, the selected messages are written, and no other line of it.
+#[test]
+fn a_selection_is_written_in_the_format_of_its_file() {
+    let env = Env::with_chat();
+    let formats = [
+        "atif",
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "goose",
+        "langchain",
+        "opencode",
+        "pi",
+        "qwen-code",
+        "sharegpt",
+        "sts",
+        "vercel-ui",
+    ];
+    for format in formats {
+        let whole = env.run(&["cat", "trip", "--to", format]).stdout;
+        let path = format!("{format}.json");
+        env.write(&path, &whole);
+        let run = env.run(&[
+            "cat",
+            &format!("./{path}"),
+            "--from",
+            format,
+            "--to",
+            format,
+            "--grep",
+            "tomorrow?",
+        ]);
+        let text = String::from_utf8(run.status(0).stdout).unwrap();
+        assert!(text.contains("And tomorrow?"), "{format}: {text}");
+        assert!(!text.contains("Weather"), "{format}: {text}");
+    }
+}
