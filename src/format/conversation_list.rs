@@ -138,6 +138,7 @@ impl Collection {
                 let origin = Arc::new(SourceBytes {
                     lead: std::mem::take(&mut self.lead),
                     bytes: value.bytes.to_vec(),
+                    value: Some(0..value.bytes.len()),
                 });
                 sessions
                     .iter_mut()

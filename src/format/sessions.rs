@@ -25,6 +25,17 @@ pub struct Input {
 pub type Neighbor = Box<dyn Fn(&str) -> io::Result<Option<Vec<u8>>>>;
 
 impl Input {
+    /// An input with these bytes, which is not written back.
+    pub fn of(bytes: Vec<u8>) -> Input {
+        Input {
+            name: None,
+            head: bytes,
+            rest: Box::new(io::empty()),
+            returns: false,
+            neighbor: None,
+        }
+    }
+
     /// Reads the complete input.
     pub fn whole(mut self) -> Result<Vec<u8>> {
         let rest = self.rest.read_to_end(&mut self.head);

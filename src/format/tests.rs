@@ -7,6 +7,7 @@ pub mod in_place;
 mod laws;
 pub mod small;
 pub mod truth;
+mod two_documents;
 
 use super::report::Report;
 use super::*;

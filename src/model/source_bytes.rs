@@ -1,5 +1,7 @@
 //! The source bytes of a session of another format, so that unchanged parts are written back unchanged.
 
+use std::ops::Range;
+
 /// A section of an input that became one or more sessions: an array element, a line, or a whole log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SourceBytes {
@@ -7,4 +9,6 @@ pub struct SourceBytes {
     pub lead: Vec<u8>,
     /// The bytes of the section.
     pub bytes: Vec<u8>,
+    /// The range in `bytes` that was read as a JSON value; `None` if the section was read as lines.
+    pub value: Option<Range<usize>>,
 }

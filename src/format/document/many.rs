@@ -229,6 +229,7 @@ impl SectionReader {
                 Arc::new(SourceBytes {
                     lead: std::mem::take(&mut self.lead),
                     bytes: piece.to_vec(),
+                    value: Some(0..piece.len()),
                 })
             });
             self.made += sessions.len();

@@ -62,7 +62,8 @@ fn is_damaged(line: &[u8]) -> bool {
     json::value_end(line, 0, Dialect::Python).is_err_and(|fault| fault.offset < line.len())
 }
 
-fn is_object(text: &[u8]) -> bool {
+/// Whether a text is a JSON object in UTF-8.
+pub fn is_object(text: &[u8]) -> bool {
     text.starts_with(b"{") && is_complete(text, Dialect::Strict) && std::str::from_utf8(text).is_ok()
 }
 

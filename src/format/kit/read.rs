@@ -12,12 +12,11 @@ use crate::format;
 use crate::format::concatenated_logs::LogSplitter;
 use crate::format::document::{SectionRule, open_all, open_sections};
 use crate::format::report::Report;
-use crate::format::{Input, ReadFn, SessionReader};
+use crate::format::{Input, SessionReader};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Opens an input with one or more sessions.
@@ -67,6 +66,7 @@ pub fn read_document<C: Codec>(
     session.set_origin(Arc::new(SourceBytes {
         lead: Vec::new(),
         bytes: value.bytes,
+        value: Some(value.value),
     }));
     Ok(session)
 }
@@ -192,7 +192,7 @@ impl<C: Codec> CodecSessions<C> {
     /// Reads the next part of the input; `false` at the end.
     fn read(&mut self, report: &mut Report) -> Result<bool> {
         let codec = self.codec;
-        let (parsed, bytes) = match &mut self.inputs {
+        let (parsed, bytes, range) = match &mut self.inputs {
             Inputs::Lines(pieces) => {
                 // A log may describe its session again.
                 let mut known: Option<String> = None;
@@ -208,7 +208,7 @@ impl<C: Codec> CodecSessions<C> {
                     return Ok(false);
                 };
                 let parsed = by_session(codec, lines(codec, &piece.bytes, piece.start, report));
-                (parsed, piece.bytes)
+                (parsed, piece.bytes, None)
             }
             Inputs::Values(values) => {
                 let Some(value) = values.next()? else {
@@ -222,7 +222,7 @@ impl<C: Codec> CodecSessions<C> {
                 }
                 let parsed = document(codec, &value, report).map(|parsed| by_session(codec, parsed));
                 let parsed = with_nested(codec, parsed.unwrap_or_default(), report);
-                (parsed, value.bytes)
+                (parsed, value.bytes, Some(value.value))
             }
         };
         let lead = std::mem::take(&mut self.tail);
@@ -243,7 +243,11 @@ impl<C: Codec> CodecSessions<C> {
             self.count += 1;
         }
         if self.returns {
-            let origin = Arc::new(SourceBytes { lead, bytes });
+            let origin = Arc::new(SourceBytes {
+                lead,
+                bytes,
+                value: range,
+            });
             let sessions = self.ready.iter_mut();
             sessions.for_each(|session| session.set_origin(origin.clone()));
         }
@@ -273,18 +277,12 @@ fn noun(what: &str) -> &str {
     what.split_once(' ').map_or(what, |(_, noun)| noun)
 }
 
-/// Source bytes that were parsed again.
-pub struct Reparsed<C: 'static> {
-    /// Its sessions.
-    pub sessions: Vec<ReparsedSession<C>>,
-    /// Position of the document; `None` for JSON Lines.
-    pub document: Option<Range<usize>>,
-}
-
-/// A session in the source.
+/// A session of source bytes that were parsed again.
 pub struct ReparsedSession<C: 'static> {
     /// The codec of its variant.
     pub codec: &'static C,
+    /// The session, without the names of its input and the information of companion files.
+    pub session: Session,
     /// Its elements.
     pub source: Source,
     /// The members next to the list.
@@ -293,42 +291,35 @@ pub struct ReparsedSession<C: 'static> {
     pub is_nested: bool,
 }
 
-/// Parses source bytes again.
-pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Option<Reparsed<C>> {
-    let input = || Input {
-        name: None,
-        head: origin.bytes.clone(),
-        rest: Box::new(std::io::empty()),
-        returns: false,
-        neighbor: None,
-    };
+/// Parses source bytes again, in the way in which they were read.
+pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Vec<ReparsedSession<C>> {
     let mut report = Report::default();
-    let is_whole = matches!(C::FORMAT.form().read, ReadFn::Document(_));
-    let value = match is_lines(codec, &mut input()).ok()? {
-        true => None,
-        false if is_whole => Some(whole_value(&origin.bytes)),
-        false => Some(Values::new(input()).next().ok()??),
+    let parsed = match &origin.value {
+        None => Some(lines(codec, &origin.bytes, Position::default(), &mut report)),
+        Some(range) => {
+            let value = SplitValue {
+                bytes: origin.bytes.clone(),
+                value: range.clone(),
+                start: Position::default(),
+                strange: None,
+            };
+            document(codec, &value, &mut report)
+        }
     };
-    let parsed = match &value {
-        None => lines(codec, &origin.bytes, Position::default(), &mut report),
-        Some(value) => document(codec, value, &mut report)?,
-    };
-    let sessions = with_nested(codec, by_session(codec, parsed), &mut report);
-    let sessions = sessions.into_iter().map(|parsed| {
-        let is_nested = value.is_some() && parsed.aside.is_some();
+    let parsed = parsed.map(|parsed| by_session(codec, parsed)).unwrap_or_default();
+    let sessions = with_nested(codec, parsed, &mut report).into_iter().map(|parsed| {
+        let is_nested = origin.value.is_some() && parsed.aside.is_some();
         let codec = variant_of(codec, &parsed);
         let about = parsed.about.clone();
         let name = (InputName::default(), &Sidecar::default());
-        let (_, source) = session(codec, name, &origin.bytes, parsed, &mut report);
+        let (session, source) = session(codec, name, &origin.bytes, parsed, &mut report);
         ReparsedSession {
             codec,
+            session,
             source,
             about,
             is_nested,
         }
     });
-    Some(Reparsed {
-        sessions: sessions.collect(),
-        document: value.map(|value| value.value),
-    })
+    sessions.collect()
 }

@@ -4,12 +4,13 @@ use super::codec::{Codec, lines_of};
 use super::editor::{Editor, Edits, MemberChange};
 use super::frame::{ElementEdit, Frame, replaced};
 use super::link::{link, link_preserved};
-use super::parse::split_lines;
+use super::parse::{is_lines, is_object, split_lines};
 use super::read;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
-use crate::format::{EditedSession, Purpose, written};
-use crate::model::json::{self};
+use crate::format::{EditedSession, Input, Purpose, written};
+use crate::model::json;
+use crate::model::session::Class;
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -23,17 +24,13 @@ pub fn write_back<C: Editor>(
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
     };
-    written(out.write_all(&origin.lead))?;
     let bytes = &origin.bytes;
-    let is_changed = sessions.iter().any(|session| session.changed);
-    let parsed = is_changed.then(|| read::reparse(codec, origin)).flatten();
-    let Some(read::Reparsed {
-        sessions: mut sources,
-        document,
-    }) = parsed
-    else {
-        return written(out.write_all(bytes));
-    };
+    if !sessions.iter().any(|session| session.changed) {
+        return written(out.write_all(&[&origin.lead[..], bytes].concat()));
+    }
+    let mut sources = read::reparse(codec, origin);
+    check_source(&sources, sessions)?;
+    written(out.write_all(&origin.lead))?;
     let mut edits: Vec<(usize, ElementEdit)> = Vec::new();
     let mut instructions = None;
     for (own, returned) in sources.iter().zip(sessions) {
@@ -80,7 +77,7 @@ pub fn write_back<C: Editor>(
         .iter()
         .filter(|edit| matches!(edit, ElementEdit::Insert(_)))
         .count() as u64;
-    let Some(value) = document else {
+    let Some(value) = origin.value.clone() else {
         if let Some(own) = sources.first()
             && let Some(lines) = own.codec.appended(&own.source, &edits)
         {
@@ -101,11 +98,9 @@ pub fn write_back<C: Editor>(
         frame.join(&own.source.sizes);
     }
     if !frame.can_splice() {
-        let what = "a truncated or damaged document cannot be rewritten in place";
-        return Err(Error::new(ErrorKind::Data, what).hint(format!(
-            "write the readable messages to a new file: convo cat --to {} FILE > NEW",
-            C::NAME
-        )));
+        return Err(damaged::<C>(
+            "a truncated or damaged document cannot be rewritten in place",
+        ));
     }
     let after = match C::COPIES_LAYOUT {
         true => frame.splice_laid_out(&edits),
@@ -118,11 +113,48 @@ pub fn write_back<C: Editor>(
     written(out.write_all(&with_increased_count::<C>(&after, added)))
 }
 
+/// The error for damage that an edit would make worse.
+fn damaged<C: Codec>(what: &str) -> Error {
+    Error::new(ErrorKind::Data, what).hint(format!(
+        "write the readable messages to a new file: convo cat --to {} FILE > NEW",
+        C::NAME
+    ))
+}
+
 /// The document with a changed member; all other bytes are unchanged unless the member is added or removed.
 fn with_member(document: &[u8], (name, value): MemberChange) -> Vec<u8> {
     match (json::member(document.trim_ascii(), name), &value) {
         (Some(before), Some(now)) => replaced(document, before, now),
         _ => json::with_members(document, &[(name, value.as_deref())]).unwrap_or_else(|_| document.to_vec()),
+    }
+}
+
+/// Returns an error unless the source has the sessions that were read from it, whose messages the edits refer to by
+/// their position.
+fn check_source<C: Codec>(
+    sources: &[read::ReparsedSession<C>],
+    sessions: &[EditedSession<'_>],
+) -> Result<()> {
+    let is_same = |(own, returned): (&read::ReparsedSession<C>, &EditedSession<'_>)| {
+        let (own, now) = (&own.session, returned.session);
+        let is_same_record = |index: usize| match (own.class(index), now.class(index)) {
+            _ if own.full(index) == now.full(index) => true,
+            // The other members also depend on companion files and on the sessions before this one.
+            (Class::Message(_), Class::Message(_)) => {
+                let (own, now) = (own.record(index).body, now.record(index).body);
+                let is_same = |name| json::member(own, name) == json::member(now, name);
+                is_same("role") && is_same("content")
+            }
+            (own, now) => own == now,
+        };
+        own.len() <= now.len() && (0..own.len()).all(is_same_record)
+    };
+    match sources.len() == sessions.len() && sources.iter().zip(sessions).all(is_same) {
+        true => Ok(()),
+        false => {
+            let what = "the source no longer matches the session that was read from it";
+            Err(Error::new(ErrorKind::Data, what))
+        }
     }
 }
 
@@ -299,6 +331,14 @@ fn write_back_lines<C: Editor>(
             last.push(b'\n');
         }
         lines.push(line);
+    }
+    // A damaged first line may look like the start of a document, so that the messages after it are not found.
+    let first = lines
+        .iter()
+        .map(|line| line.trim_ascii())
+        .find(|line| !line.is_empty());
+    if first.is_some_and(|line| !is_object(line)) && !is_lines(codec, &mut Input::of(lines.concat()))? {
+        return Err(damaged::<C>("the log would start with a damaged line"));
     }
     codec.check_lines(&lines, report);
     lines.iter().try_for_each(|line| written(out.write_all(line)))
