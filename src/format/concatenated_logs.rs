@@ -1,9 +1,13 @@
-//! Splits an input of lines into the logs of its sessions, one log at a time.
+//! Splits an input of lines into its logs, and reads their sessions one log at a time.
 
 use super::lines::ByteLines;
-use super::sessions::Input;
+use super::report::Report;
+use super::sessions::{Input, SessionReader};
 use crate::error::{Error, Position, Result};
+use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use std::io::Read;
+use std::sync::Arc;
 
 /// The lines of one session.
 pub struct SessionLines {
@@ -67,6 +71,58 @@ impl LogSplitter {
                 return Ok(Some(piece));
             }
             piece.bytes.extend_from_slice(line);
+        }
+    }
+}
+
+/// Creates the rule by which each line of a log is known to start another log.
+pub type LogRule = fn() -> Box<dyn FnMut(&[u8]) -> bool>;
+
+/// Reads the sessions of a log from the name of its file, its bytes and the position before its first line.
+pub type ReadLog = fn(Option<&str>, &[u8], Position, &mut Report) -> Vec<Session>;
+
+/// Opens an input with one or more concatenated logs, whose sessions share the bytes of their log.
+pub fn open(input: Input, begins: LogRule, read: ReadLog) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(LogReader {
+        name: input.name.clone(),
+        returns: input.returns,
+        logs: LogSplitter::new(input),
+        begins,
+        read,
+        sessions: Vec::new().into_iter(),
+    }))
+}
+
+struct LogReader {
+    logs: LogSplitter,
+    name: Option<String>,
+    returns: bool,
+    begins: LogRule,
+    read: ReadLog,
+    /// The remaining sessions of the last log.
+    sessions: std::vec::IntoIter<Session>,
+}
+
+impl SessionReader for LogReader {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        loop {
+            if let Some(session) = Iterator::next(&mut self.sessions) {
+                return Ok(Some(session));
+            }
+            let Some(log) = self.logs.next((self.begins)())? else {
+                return Ok(None);
+            };
+            let mut sessions = (self.read)(self.name.as_deref(), &log.bytes, log.start, report);
+            if self.returns {
+                let origin = Arc::new(SourceBytes {
+                    bytes: log.bytes,
+                    ..SourceBytes::default()
+                });
+                sessions
+                    .iter_mut()
+                    .for_each(|session| session.set_origin(origin.clone()));
+            }
+            self.sessions = sessions.into_iter();
         }
     }
 }

@@ -144,6 +144,17 @@ impl<R: Read> ByteLines<R> {
     }
 }
 
+/// The lines of these bytes, each with its newline and its position; `start` is the position before the first one.
+pub fn placed_lines(bytes: &[u8], start: Position) -> impl Iterator<Item = (&[u8], Position)> {
+    let mut next = start;
+    each_line(bytes).map(move |line| {
+        next.line += 1;
+        let place = next;
+        next.offset += line.len() as u64;
+        (line, place)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::read_window::BLOCK;

@@ -145,11 +145,7 @@ impl Packed {
 /// Reports an unparsable line; rejects a session of an unknown version.
 pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
     match &record.kind {
-        Line::Unreadable(fault) => {
-            let mut place = record.place;
-            place.offset += fault.offset as u64;
-            report.damage(place, fault.what);
-        }
+        Line::Unreadable(fault) => report.damage_in_line(record.place, *fault),
         Line::Event(event) if event.is_header() => {
             if let Some(version) = newer_version(event.raw) {
                 let message = format!(
@@ -174,6 +170,17 @@ fn newer_version(header: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(raw).into_owned();
     let known = text.parse::<u64>().is_ok_and(|version| version <= event::VERSION);
     (!known && raw.first().is_some_and(u8::is_ascii_digit)).then_some(text)
+}
+
+/// The header's `lineage`: the kind of a session that belongs to another one, the id of that one, and the id of its
+/// message that the session follows.
+pub fn lineage(kind: &str, parent: &str, at: Option<&str>) -> Vec<u8> {
+    let mut lineage = json::ObjectBuilder::default();
+    lineage.text("kind", kind).text("parent", parent);
+    if let Some(at) = at {
+        lineage.text("at", at);
+    }
+    lineage.finish()
 }
 
 /// Builds the header of a session converted from another format.

@@ -1,6 +1,7 @@
 //! The report of reading and writing: damage, notes, and losses.
 
 use crate::error::Position;
+use crate::model::json::JsonError;
 use crate::model::session::{Class, Session};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -230,6 +231,12 @@ impl Report {
             what: what.into(),
             damage: true,
         });
+    }
+
+    /// Reports why a line at this position could not be parsed.
+    pub fn damage_in_line(&mut self, mut place: Position, fault: JsonError) {
+        place.offset += fault.offset as u64;
+        self.damage(place, fault.what);
     }
 
     /// Reports a note.

@@ -166,6 +166,15 @@ impl View {
         })
     }
 
+    /// The start of its session: `created_at` of the header, else the time of the first message with one, as raw JSON.
+    pub fn start_time(&self, session: &Session) -> Option<Vec<u8>> {
+        let first = || {
+            self.messages(session)
+                .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
+        };
+        session.header_member("created_at").or_else(first)
+    }
+
     /// The messages of the view.
     pub fn messages<'s>(&'s self, session: &'s Session) -> impl Iterator<Item = Message<'s>> + 's {
         self.items.iter().filter_map(|item| item.message(session))

@@ -5,6 +5,7 @@ use super::line::{self, AiderLineKind};
 use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{LogSplitter, SessionLines};
 use crate::format::kit::records::passthrough;
+use crate::format::lines::placed_lines;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::{DocumentSource, Format, Input, SessionReader};
@@ -96,11 +97,8 @@ impl Histories {
             asked: false,
             cleared: false,
         };
-        let mut place = piece.start;
-        for full in piece.bytes.split_inclusive(|byte| *byte == b'\n') {
-            place.line += 1;
+        for (full, place) in placed_lines(&piece.bytes, piece.start) {
             runs.line(full, place, report);
-            place.offset += full.len() as u64;
         }
         runs.close();
         Some(runs.session)

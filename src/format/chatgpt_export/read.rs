@@ -6,7 +6,7 @@ use super::{KINDS, NAME};
 use crate::format::branches::Path;
 use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;
-use crate::format::native::HeaderBuilder;
+use crate::format::native::{self, HeaderBuilder};
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -64,14 +64,9 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
             }
             item.header(&name, header, metadata)
         } else {
-            let mut lineage = ObjectBuilder::default();
-            lineage
-                .text("kind", "branch")
-                .text("parent", &key::id_for_key(&name));
-            if let Some(at) = path.joint.and_then(|joint| converter.reported_at[joint]) {
-                lineage.text("at", &tree.nodes[at].id);
-            }
-            metadata.raw("lineage", lineage.finish());
+            let at = path.joint.and_then(|joint| converter.reported_at[joint]);
+            let at = at.map(|at| tree.nodes[at].id.as_ref());
+            metadata.raw("lineage", native::lineage("branch", &key::id_for_key(&name), at));
             item.header(&format!("{name}.{number}"), header, metadata)
         };
         let session = converter.path(path, &header);

@@ -5,7 +5,7 @@ use super::{KINDS, NAME};
 use crate::format::branches::{self, Path};
 use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;
-use crate::format::native::HeaderBuilder;
+use crate::format::native::{self, HeaderBuilder};
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::model::json::ObjectBuilder;
@@ -125,14 +125,9 @@ fn branch(
         "title",
         title(conversation).as_ref().map(|(_, title)| title.as_ref()),
     );
-    let mut lineage = ObjectBuilder::default();
-    lineage
-        .text("kind", "branch")
-        .text("parent", &key::id_for_key(name));
-    if let Some(at) = path.joint.and_then(|joint| ids[joint].as_deref()) {
-        lineage.text("at", at);
-    }
+    let at = path.joint.and_then(|joint| ids[joint].as_deref());
+    let lineage = native::lineage("branch", &key::id_for_key(name), at);
     let mut metadata = ObjectBuilder::default();
-    metadata.raw("lineage", lineage.finish());
+    metadata.raw("lineage", lineage);
     item.header(&format!("{name}.{nth}"), header, metadata)
 }

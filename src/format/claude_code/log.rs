@@ -4,6 +4,7 @@ use super::line::{ClaudeLineKind, Id, LineMembers, block_type};
 use crate::error::{Error, Position, Result};
 use crate::format::content;
 use crate::format::lines::ByteLines;
+use crate::format::lines::placed_lines;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 use crate::model::json;
@@ -131,13 +132,10 @@ impl ClaudeLog {
             ..LogReading::default()
         };
         let mut report = Report::default();
-        let mut place = Position { line: 0, offset: 0 };
-        for full in origin.bytes.split_inclusive(|byte| *byte == b'\n') {
-            place.line += 1;
+        for (full, place) in placed_lines(&origin.bytes, Position::default()) {
             reading.hash.update(full);
             let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
             reading.line(full, start, place, &mut report);
-            place.offset += full.len() as u64;
         }
         reading.finish(origin, &mut report)
     }

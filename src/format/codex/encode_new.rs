@@ -12,6 +12,7 @@ use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -146,22 +147,9 @@ struct LogInfo {
 
 impl LogInfo {
     fn of(session: &Session, view: &View) -> LogInfo {
-        let header = session.header();
-        let find = |name: &str| {
-            header
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, raw)| raw.clone())
-        };
-        let first = || {
-            view.messages(session)
-                .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
-        };
-        let begun = find("created_at")
-            .or_else(first)
-            .unwrap_or_else(|| EPOCH_MILLIS.to_vec());
+        let begun = view.start_time(session).unwrap_or_else(|| EPOCH_MILLIS.to_vec());
         let own = session.header_text("id").unwrap_or_default();
-        let renamed = !uuid::is(&own);
+        let renamed = !key::is_uuid(&own);
         let time = json::text(&begun).and_then(|time| crate::model::time::milliseconds(&time));
         let id = match renamed {
             false => own,

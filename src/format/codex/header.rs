@@ -3,7 +3,7 @@
 use super::line::{CodexLine, CodexLineKind};
 use super::{NAME, uuid};
 use crate::error::Position;
-use crate::format::native::HeaderBuilder;
+use crate::format::native::{self, HeaderBuilder};
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format};
 use crate::model::json::{self, ObjectBuilder};
@@ -76,9 +76,7 @@ fn lineage(reported: &[u8]) -> Option<Vec<u8>> {
         (Some(parent), _) => ("fork", parent),
         (None, parent) => ("child", parent?),
     };
-    let mut lineage = ObjectBuilder::default();
-    lineage.text("kind", kind).text("parent", &parent);
-    Some(lineage.finish())
+    Some(native::lineage(kind, &parent, None))
 }
 
 /// The number of lines that a fork copied from its parent. The copies have the time of the fork and are only

@@ -1,6 +1,8 @@
 //! Parses one line of a log: its kind and envelope.
 
 use crate::error::Position;
+use crate::format::lines::placed_lines;
+use crate::format::object;
 use crate::format::openai_responses::is_unnamed;
 use crate::model::json::{self, Dialect, JsonError};
 use crate::model::record;
@@ -112,7 +114,7 @@ impl<'a> CodexLine<'a> {
         if body.trim_ascii().is_empty() {
             return line;
         }
-        if let Some(fault) = fault(body) {
+        if let Err(fault) = object::members(body) {
             line.kind = CodexLineKind::Unreadable(fault);
             return line;
         }
@@ -169,40 +171,8 @@ impl<'a> CodexLine<'a> {
     }
 }
 
-/// Why a line is not a JSON object in UTF-8.
-fn fault(body: &[u8]) -> Option<JsonError> {
-    if let Err(error) = std::str::from_utf8(body) {
-        return Some(JsonError {
-            offset: error.valid_up_to(),
-            what: "not UTF-8",
-        });
-    }
-    let mut members = match json::Members::new(body, Dialect::Strict) {
-        Ok(members) => members,
-        Err(fault) => {
-            return Some(JsonError {
-                what: "not a JSON object",
-                ..fault
-            });
-        }
-    };
-    loop {
-        match members.next() {
-            Ok(Some(_)) => {}
-            Ok(None) => return None,
-            Err(fault) => return Some(fault),
-        }
-    }
-}
-
 /// The lines of a log that starts at `start`.
 pub fn lines(bytes: &[u8], start: Position) -> Vec<CodexLine<'_>> {
-    let mut place = start;
-    let mut all = Vec::new();
-    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
-        place.line += 1;
-        all.push(CodexLine::parse(full, place));
-        place.offset += full.len() as u64;
-    }
-    all
+    let lines = placed_lines(bytes, start);
+    lines.map(|(full, place)| CodexLine::parse(full, place)).collect()
 }

@@ -4,6 +4,7 @@ use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::steps::{RecordSource, steps};
 use super::{NAME, header, items, line, steps as reading};
 use crate::error::Position;
+use crate::format::kit::records;
 use crate::format::native;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
@@ -141,13 +142,9 @@ fn preserved_slot(body: &[u8]) -> LogSlot {
     }
 }
 
-fn note(body: &[u8]) -> Option<&[u8]> {
-    json::member(json::member(body, "metadata")?, NAME)
-}
-
 /// The session line.
 fn meta(body: &[u8]) -> LogSlot {
-    let own = note(body).unwrap_or(b"{}");
+    let own = records::note(body, NAME).unwrap_or(b"{}");
     let payload = json::member(own, "session_meta").unwrap_or(b"{}");
     let envelope = json::member(own, "envelope").map(items::members);
     let line = match json::member(own, "bare") {
@@ -169,7 +166,7 @@ fn event(session: &Session, index: usize) -> Option<LogSlot> {
             bytes: [raw, b"\n"].concat(),
         });
     }
-    let own = note(event.raw)?;
+    let own = records::note(event.raw, NAME)?;
     let items = json::member(event.raw, "insert").and_then(|raw| json::elements(raw, Dialect::Strict));
     let mut payload = ObjectBuilder::default();
     let text = json::member(event.raw, "summary").and_then(|summary| json::member(summary, "content"));
@@ -212,7 +209,7 @@ fn message(
 ) {
     let record = session.record(index);
     let Some(message) = record.message() else { return };
-    let own = note(record.body);
+    let own = records::note(record.body, NAME);
     let time = message.timestamp;
     if let Some(rest) = own.and_then(|own| json::member(own, "event")) {
         let envelope = own.and_then(|own| json::member(own, "lines"));

@@ -6,7 +6,7 @@ use super::steps::RecordSource;
 use super::usage::Figures;
 use super::{NAME, header, line, message, object, steps};
 use crate::error::{Position, Result};
-use crate::format::concatenated_logs::LogSplitter;
+use crate::format::concatenated_logs;
 use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
 use crate::format::request::Api;
@@ -15,45 +15,21 @@ use crate::format::{DocumentSource, Input, SessionReader};
 use crate::model::json;
 use crate::model::key::Derive;
 use crate::model::session::Session;
-use crate::model::source_bytes::SourceBytes;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The model of a turn whose model is unknown, because the settings require one.
 pub const UNKNOWN: &[u8] = b"\"unknown\"";
 
-/// The logs of an input, usually one.
-struct Logs {
-    pieces: LogSplitter,
-    name: Option<String>,
-    returns: bool,
-}
-
 /// Opens an input with one or more concatenated logs.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(Logs {
-        name: input.name.clone(),
-        returns: input.returns,
-        pieces: LogSplitter::new(input),
-    }))
-}
-
-impl SessionReader for Logs {
-    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+    let begins = || -> Box<dyn FnMut(&[u8]) -> bool> {
         let mut beginning = header::Beginning::default();
-        let Some(piece) = self.pieces.next(|line| beginning.is_another(line))? else {
-            return Ok(None);
-        };
-        let mut session = read(self.name.as_deref(), &piece.bytes, piece.start, report);
-        if self.returns {
-            session.set_origin(Arc::new(SourceBytes {
-                bytes: piece.bytes,
-                ..SourceBytes::default()
-            }));
-        }
-        Ok(Some(session))
-    }
+        Box::new(move |line| beginning.is_another(line))
+    };
+    concatenated_logs::open(input, begins, |name, bytes, start, report| {
+        vec![read(name, bytes, start, report)]
+    })
 }
 
 /// Reads a log that starts at `start`.
@@ -87,9 +63,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
         let body = match step {
             RecordSource::Unreadable(_) => {
                 if let CodexLineKind::Unreadable(fault) = first.kind {
-                    let mut place = first.place;
-                    place.offset += fault.offset as u64;
-                    report.damage(place, fault.what);
+                    report.damage_in_line(first.place, fault);
                 }
                 session.push_ended(first.full, first.place);
                 continue;

@@ -4,20 +4,10 @@ use crate::model::key;
 
 /// The time of a UUID of version 7, in milliseconds since 1970.
 pub fn time(id: &str) -> Option<u64> {
-    if !is(id) || id.as_bytes()[14] != b'7' {
+    if !key::is_uuid(id) || id.as_bytes()[14] != b'7' {
         return None;
     }
     u64::from_str_radix(&format!("{}{}", &id[..8], &id[9..13]), 16).ok()
-}
-
-/// Whether this is a UUID of any version.
-pub fn is(id: &str) -> bool {
-    let bytes = id.as_bytes();
-    bytes.len() == 36
-        && bytes.iter().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 /// A UUID of version 7 with this time, and other bits derived from a name.

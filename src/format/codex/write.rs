@@ -7,7 +7,7 @@ use super::log_slot::{self, LineRelation, LogSlot};
 use super::turns::TurnLines;
 use super::{NAME, encode_new};
 use crate::error::Result;
-use crate::format::kit::losses;
+use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::{EditedSession, Purpose, written};
 use crate::model::event::EPOCH_MILLIS;
@@ -368,8 +368,7 @@ fn is_own(session: &Session, index: usize) -> bool {
     let record = session.record(index);
     let own = |event: &crate::model::event::Event<'_>| {
         let named = matches!(event.name().as_ref(), "compact" | "summary");
-        let note = json::member(event.raw, "metadata").and_then(|raw| json::member(raw, NAME));
-        named && note.is_some()
+        named && records::note(event.raw, NAME).is_some()
     };
     matches!(session.class(index), Class::Event) && record.event().is_some_and(own)
 }

@@ -3,6 +3,7 @@
 use super::line::LogOperation;
 use crate::error::Position;
 use crate::format::kit::{ElementPart, ElementState, Layout, Parsed};
+use crate::format::lines::placed_lines;
 use crate::model::json::{self, ArrayElements, Dialect};
 use crate::model::record;
 use std::borrow::Cow;
@@ -35,11 +36,8 @@ struct Replay<'a> {
 /// The result of a log's lines, starting at `start`.
 pub fn replay(bytes: &[u8], start: Position) -> Parsed {
     let mut replay = Replay::default();
-    let mut place = start;
-    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
-        place.line += 1;
+    for (full, place) in placed_lines(bytes, start) {
         replay.line(full, place);
-        place.offset += full.len() as u64;
     }
     let mut asides = std::mem::take(&mut replay.asides);
     // Messages before the line may have been removed since.

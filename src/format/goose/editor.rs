@@ -122,10 +122,7 @@ impl Editor for Goose {
             }
             return about;
         }
-        let created = session.header_member("created_at");
-        let mut times = view.messages(session).filter_map(|message| message.timestamp);
-        let begun = created.or_else(|| times.next().map(<[u8]>::to_vec));
-        let begun = begun.unwrap_or_else(|| quoted(event::EPOCH));
+        let begun = view.start_time(session).unwrap_or_else(|| quoted(event::EPOCH));
         let newest = session.newest_time().map(|time| quoted(&time));
         about
             .text(

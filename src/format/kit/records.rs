@@ -27,7 +27,7 @@ pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGr
     let mut open: Option<(Option<String>, Vec<usize>)> = None;
     for index in 0..session.len() {
         let record = session.record(index);
-        let note = json::member(record.body, "metadata").and_then(|metadata| json::member(metadata, name));
+        let note = note(record.body, name);
         let noted = |member: &str| note.and_then(|note| json::member(note, member));
         match session.class(index) {
             Class::Message(_) => {

@@ -8,7 +8,7 @@ use super::sidecar::Sidecar;
 use super::source::Source;
 use crate::error::Position;
 use crate::format;
-use crate::format::native::HeaderBuilder;
+use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::workspace::Member;
 use crate::model::event::{self, EPOCH};
@@ -92,9 +92,7 @@ pub fn session<C: Codec>(
             ElementState::Skipped => continue,
             ElementState::Damaged(full) => {
                 if let record::RecordKind::Unreadable(fault) = Record::parse(&full, place).kind {
-                    let mut place = place;
-                    place.offset += fault.offset as u64;
-                    report.damage(place, fault.what);
+                    report.damage_in_line(place, fault);
                 }
                 building.session.push_ended(&full, place);
                 continue;
@@ -201,15 +199,11 @@ fn header<C: Codec>(
     if let Some(tools) = about.and_then(|about| json::member(about, "tools")) {
         metadata.raw("tools", tools);
     }
-    if let Some(lineage) = info.lineage {
-        let mut built = ObjectBuilder::default();
-        built
-            .text("kind", lineage.kind)
-            .text("parent", &key::id_for_key(&lineage.parent));
-        if let Some(at) = lineage.at {
-            built.text("at", &at);
-        }
-        metadata.raw("lineage", built.finish());
+    if let Some(Lineage { kind, parent, at }) = info.lineage {
+        metadata.raw(
+            "lineage",
+            native::lineage(kind, &key::id_for_key(&parent), at.as_deref()),
+        );
     }
     let mut own = ObjectBuilder::default();
     own.text("form", parsed.layout.name());

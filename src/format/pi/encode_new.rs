@@ -23,20 +23,7 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let header = session.header();
-    let find = |name: &str| {
-        header
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, raw)| raw.clone())
-    };
-    let first_time = || {
-        view.messages(session)
-            .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
-    };
-    let begun = find("created_at")
-        .or_else(first_time)
-        .unwrap_or_else(|| EPOCH_MILLIS.to_vec());
+    let begun = view.start_time(session).unwrap_or_else(|| EPOCH_MILLIS.to_vec());
     let mut first = ObjectBuilder::default();
     first
         .text("type", "session")

@@ -1,6 +1,7 @@
 //! Parses the entries of a file, one per line.
 
 use crate::error::Position;
+use crate::format::lines::placed_lines;
 use crate::format::object::{FoundMembers, members};
 use crate::model::json::{self, Dialect, JsonError, Members};
 use crate::model::{record, time};
@@ -175,16 +176,11 @@ pub fn starts_file(line: &[u8]) -> bool {
 
 /// The entries of a file that starts at `start`.
 pub fn entries(bytes: &[u8], start: Position) -> Vec<PiEntry<'_>> {
-    let mut place = start;
-    let mut all: Vec<PiEntry<'_>> = Vec::new();
     let mut number = 0;
-    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
-        place.line += 1;
-        let mut entry = PiEntry::parse(full, place, number == 0);
+    let entries = placed_lines(bytes, start).map(|(full, place)| {
+        let entry = PiEntry::parse(full, place, number == 0);
         number += usize::from(entry.kind != EntryKind::Blank);
-        entry.number = number;
-        all.push(entry);
-        place.offset += full.len() as u64;
-    }
-    all
+        PiEntry { number, ..entry }
+    });
+    entries.collect()
 }

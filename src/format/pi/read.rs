@@ -6,7 +6,7 @@ use super::tree::{EntryTree, first_by_id};
 use super::{NAME, message, record};
 use crate::error::{Position, Result};
 use crate::format::branches::Path;
-use crate::format::concatenated_logs::LogSplitter;
+use crate::format::concatenated_logs;
 use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
@@ -17,52 +17,12 @@ use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::session::Session;
-use crate::model::source_bytes::SourceBytes;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 /// Opens an input with one or more concatenated files.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(InputFiles {
-        name: input.name.clone(),
-        returns: input.returns,
-        pieces: LogSplitter::new(input),
-        sessions: Vec::new().into_iter(),
-    }))
-}
-
-/// The files of an input, usually one, with the sessions of each.
-struct InputFiles {
-    pieces: LogSplitter,
-    name: Option<String>,
-    returns: bool,
-    sessions: std::vec::IntoIter<Session>,
-}
-
-impl SessionReader for InputFiles {
-    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        loop {
-            if let Some(session) = Iterator::next(&mut self.sessions) {
-                return Ok(Some(session));
-            }
-            let begins = |line: &[u8]| entry::starts_file(line);
-            let Some(piece) = self.pieces.next(begins)? else {
-                return Ok(None);
-            };
-            let mut sessions = read(self.name.as_deref(), &piece.bytes, piece.start, report);
-            if self.returns {
-                let origin = Arc::new(SourceBytes {
-                    bytes: piece.bytes,
-                    ..SourceBytes::default()
-                });
-                sessions
-                    .iter_mut()
-                    .for_each(|session| session.set_origin(origin.clone()));
-            }
-            self.sessions = sessions.into_iter();
-        }
-    }
+    concatenated_logs::open(input, || Box::new(entry::starts_file), read)
 }
 
 /// Reads a file that starts at `start`.
@@ -190,9 +150,7 @@ impl<'a> PiReader<'a> {
         for (at, nth) in path.entries.iter().enumerate() {
             let entry = &self.entries[*nth];
             if let EntryKind::Unreadable(fault) = entry.kind {
-                let mut place = entry.place;
-                place.offset += fault.offset as u64;
-                report.damage(place, fault.what);
+                report.damage_in_line(entry.place, fault);
                 session.push_ended(entry.full, entry.place);
                 continue;
             }
@@ -255,20 +213,15 @@ impl<'a> PiReader<'a> {
             .raw("source", self.source.clone());
         let mut metadata = ObjectBuilder::default();
         Workspace::new(get("cwd"), None, None).add_to(&mut metadata);
-        let mut lineage = ObjectBuilder::default();
         if nth > 0 {
-            lineage
-                .text("kind", "branch")
-                .text("parent", &key::id_for_key(&self.main));
             let at = path.joint.and_then(|joint| self.tree.nearest_received(joint));
-            if let Some(id) = at.and_then(|at| self.entries[at].id.as_deref()) {
-                lineage.text("at", id);
-            }
+            let at = at.and_then(|at| self.entries[at].id.as_deref());
+            metadata.raw(
+                "lineage",
+                native::lineage("branch", &key::id_for_key(&self.main), at),
+            );
         } else if let Some(parent) = parent(get("parentSession").or(get("branchedFrom"))) {
-            lineage.text("kind", "fork").text("parent", &parent);
-        }
-        if !lineage.is_empty() {
-            metadata.raw("lineage", lineage.finish());
+            metadata.raw("lineage", native::lineage("fork", &parent, None));
         }
         if let (Some(first), 0) = (first, nth) {
             metadata.raw(NAME, wrapped("session", first.body.trim_ascii()));

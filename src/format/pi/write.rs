@@ -179,8 +179,7 @@ fn restored_lines(session: &Session, first: Vec<u8>) -> (RecordPositions, EntryC
 
 /// Restores the line of a compaction; does nothing for an event that only hides messages.
 fn compaction(event: &[u8], chain: &mut EntryChain) {
-    let note = json::member(event, "metadata").and_then(|raw| json::member(raw, NAME));
-    let (Some(note), Some(text)) = (note, json::member(event, "content")) else {
+    let (Some(note), Some(text)) = (records::note(event, NAME), json::member(event, "content")) else {
         return;
     };
     let mut members = ObjectBuilder::default();
