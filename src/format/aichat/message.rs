@@ -67,14 +67,6 @@ fn is_part(part: &[u8]) -> bool {
     json::member(part, "type").is_some_and(|kind| kind.starts_with(b"\""))
 }
 
-/// The text of a value: that of a string, or the JSON of any other value.
-fn text(value: &[u8]) -> Vec<u8> {
-    match value.first() {
-        Some(b'"') => value.to_vec(),
-        _ => quoted(&String::from_utf8_lossy(value)),
-    }
-}
-
 /// Converts calls and their results.
 fn exchange(content: &[u8], place: &str) -> Option<Vec<RecordDraft>> {
     let both = json::elements(json::member(content, "tool_results")?, Dialect::Strict)?;
@@ -85,14 +77,17 @@ fn exchange(content: &[u8], place: &str) -> Option<Vec<RecordDraft>> {
         let id = json::member(call, "id").filter(|raw| raw.starts_with(b"\""));
         let built = || quoted(&key::id_from("call_", format!("{place}\n{nth}")));
         let id = id.map_or_else(built, <[u8]>::to_vec);
-        let arguments = text(json::member(call, "arguments").unwrap_or(b"{}"));
+        let arguments = draft::text_of(json::member(call, "arguments").unwrap_or(b"{}"));
         calls.push(draft::call(&id, name, &arguments));
         let mut result = RecordDraft::default();
         result
             .raw("role", "\"tool\"")
             .raw("tool_call_id", id)
             .raw("name", name)
-            .raw("content", text(json::member(one, "output").unwrap_or(b"\"\"")));
+            .raw(
+                "content",
+                draft::text_of(json::member(one, "output").unwrap_or(b"\"\"")),
+            );
         results.push(result);
     }
     if calls.is_empty() {

@@ -121,16 +121,8 @@ fn add_reply(draft: &mut AnnotatedDraft, step: &[u8]) -> Option<()> {
 
 fn call(call: &[u8]) -> Vec<u8> {
     let member = |name| json::member(call, name);
-    let arguments = match member("arguments") {
-        None | Some(b"null") => b"\"{}\"".to_vec(),
-        Some(text) if text.starts_with(b"\"") => text.to_vec(),
-        Some(value) => quoted(&String::from_utf8_lossy(value)),
-    };
-    draft::call(
-        member("tool_call_id").unwrap_or(b"null"),
-        member("function_name").unwrap_or(b"\"\""),
-        &arguments,
-    )
+    let arguments = member("arguments").filter(|raw| *raw != b"null");
+    draft::call_of(member("tool_call_id"), member("function_name"), arguments)
 }
 
 /// The message of a result: a tool message, or a user message if it names no call.

@@ -165,16 +165,12 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Annota
 
 /// A call; its arguments are an object, a JSON string, or missing.
 fn call(request: &[u8]) -> Vec<u8> {
-    let arguments = match json::member(request, "arguments") {
-        None | Some(b"null") => b"\"{}\"".to_vec(),
-        Some(text) if text.starts_with(b"\"") => text.to_vec(),
-        Some(value) => quoted(&String::from_utf8_lossy(value)),
-    };
     let member = |name| json::member(request, name);
-    draft::call(
-        member("toolCallId").unwrap_or(b"null"),
-        member("name").or(member("toolName")).unwrap_or(b"\"\""),
-        &arguments,
+    let arguments = member("arguments").filter(|raw| *raw != b"null");
+    draft::call_of(
+        member("toolCallId"),
+        member("name").or(member("toolName")),
+        arguments,
     )
 }
 

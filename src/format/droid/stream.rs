@@ -52,7 +52,9 @@ pub fn decode(line: &[u8]) -> Decoded {
         Some("tool_result") => id().map(|id| {
             let value = member("value").unwrap_or(b"\"\"");
             let mut draft = draft::AnnotatedDraft::new("tool");
-            draft.raw("tool_call_id", id).raw("content", as_text(value));
+            draft
+                .raw("tool_call_id", id)
+                .raw("content", draft::text_of(value));
             draft.metadata(
                 "is_error",
                 member("isError")
@@ -80,14 +82,6 @@ fn message_draft(role: Option<&str>, text: Option<&[u8]>) -> Option<draft::Annot
     let mut draft = draft::AnnotatedDraft::new(role?);
     draft.raw("content", text.filter(|text| text.starts_with(b"\""))?);
     Some(draft)
-}
-
-/// A string unchanged, any other value as JSON text.
-fn as_text(value: &[u8]) -> Vec<u8> {
-    match value.starts_with(b"\"") {
-        true => value.to_vec(),
-        false => quoted(&String::from_utf8_lossy(value)),
-    }
 }
 
 /// Encodes a message: one line for its text, and one per call.

@@ -146,16 +146,8 @@ fn reasoning_part(line: &[u8]) -> Option<Vec<u8>> {
 
 fn call(call: &[u8]) -> Vec<u8> {
     let member = |name| json::member(call, name);
-    let arguments = match member("arguments") {
-        None | Some(b"null") => b"\"{}\"".to_vec(),
-        Some(text) if text.starts_with(b"\"") => text.to_vec(),
-        Some(value) => quoted(&String::from_utf8_lossy(value)),
-    };
-    draft::call(
-        member("id").unwrap_or(b"null"),
-        member("name").unwrap_or(b"\"\""),
-        &arguments,
-    )
+    let arguments = member("arguments").filter(|raw| *raw != b"null");
+    draft::call_of(member("id"), member("name"), arguments)
 }
 
 /// Encodes a message as lines.

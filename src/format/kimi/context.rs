@@ -1,6 +1,6 @@
 //! Converts the lines of a Kimi CLI context, which are messages in OpenAI form.
 
-use super::message::{add_content, call, function_call, member, parts};
+use super::message::{add_content, function_call, member, parts};
 use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::Report;
@@ -46,7 +46,7 @@ fn draft(line: &[u8], role: &str) -> Option<draft::AnnotatedDraft> {
         let calls = calls.into_iter().map(|raw| {
             let function = json::member(raw, "function").unwrap_or(b"{}");
             let name = member(function, "name");
-            call(member(raw, "id"), name, member(function, "arguments"))
+            draft::call_of(member(raw, "id"), name, member(function, "arguments"))
         });
         draft.raw("tool_calls", array(calls));
     }

@@ -1,7 +1,7 @@
 //! Converts the lines of a Kimi Code log.
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
-use super::message::{add_content, call, member, parts, reasoning_parts, request, text};
+use super::message::{add_content, member, parts, reasoning_parts, request, text};
 use crate::format::kit::{Assembly, Decoded, Draft, SideSession, SummaryDraft};
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts};
@@ -241,7 +241,7 @@ fn message(line: &[u8]) -> Option<draft::AnnotatedDraft> {
         let calls = calls.into_iter().map(|raw| {
             let function = json::member(raw, "function").unwrap_or(raw);
             let arguments = member(function, "arguments").or(member(function, "args"));
-            call(
+            draft::call_of(
                 member(raw, "id").or(member(raw, "toolCallId")),
                 member(function, "name"),
                 arguments,
@@ -266,7 +266,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
         let Some(event) = event(line) else { continue };
         match kind(event)?.as_ref() {
             "content.part" => parts.push(json::member(event, "part")?),
-            "tool.call" => calls.push(call(
+            "tool.call" => calls.push(draft::call_of(
                 member(event, "toolCallId"),
                 member(event, "name"),
                 member(event, "args"),

@@ -4,7 +4,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder, array};
 
 /// A string member that is not empty.
 pub fn text(object: &[u8], name: &str) -> Option<String> {
@@ -47,16 +47,6 @@ fn reasoning_part(part: &[u8]) -> Vec<u8> {
         reasoning.raw("encrypted_content", encrypted);
     }
     reasoning.finish()
-}
-
-/// A call; its arguments are a string, an object or missing.
-pub fn call(id: Option<&[u8]>, name: Option<&[u8]>, arguments: Option<&[u8]>) -> Vec<u8> {
-    let arguments = match arguments {
-        None => b"\"{}\"".to_vec(),
-        Some(text) if text.starts_with(b"\"") => text.to_vec(),
-        Some(value) => quoted(&String::from_utf8_lossy(value)),
-    };
-    draft::call(id.unwrap_or(b"null"), name.unwrap_or(b"\"\""), &arguments)
 }
 
 /// The parts of a message, reasoning first. String content is one part.

@@ -1,6 +1,6 @@
 //! Converts the lines of a Kimi CLI display stream.
 
-use super::message::{add_content, call, function_call, member, parts};
+use super::message::{add_content, function_call, member, parts};
 use crate::format::kit::{Assembly, Decoded, Draft};
 use crate::format::report::Report;
 use crate::format::request::draft;
@@ -159,7 +159,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
     if !calls.is_empty() {
         let calls = calls.into_iter().map(|(id, name, arguments)| {
             let arguments = if arguments.is_empty() { "{}" } else { &arguments };
-            call(id, name, Some(&quoted(arguments)))
+            draft::call_of(id, name, Some(&quoted(arguments)))
         });
         draft.raw("tool_calls", array(calls.collect::<Vec<_>>()));
     }

@@ -2,9 +2,10 @@
 
 use super::part;
 use crate::format::report::Loss;
+use crate::format::request::draft;
 use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings, extra_members};
 use crate::format::request::{Api, ProviderRequest, RequestElement};
-use crate::model::json::{self, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 use crate::model::summary;
 use std::borrow::Cow;
@@ -186,11 +187,7 @@ fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
     let name = json::member(function, "name").unwrap_or(b"\"\"");
     let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
     // Arguments must be a string.
-    let text = match arguments {
-        Some(text) if text.starts_with(b"\"") => text.to_vec(),
-        Some(other) => quoted(&String::from_utf8_lossy(other)),
-        None => b"\"\"".to_vec(),
-    };
+    let text = draft::text_of(arguments.unwrap_or(b"\"\""));
     match kind.as_ref() {
         "function_call" => {
             item.raw("name", name).raw("arguments", text);

@@ -197,13 +197,9 @@ fn tool(part: &[u8]) -> (Vec<u8>, Option<Draft>) {
         _ => return (call, None),
     };
     let mut step = draft("tool");
-    let content = match came.first() {
-        Some(b'"') => came.to_vec(),
-        _ => quoted(&String::from_utf8_lossy(came)),
-    };
     step.message
         .raw("tool_call_id", id)
-        .raw("content", content)
+        .raw("content", draft::text_of(came))
         .raw("name", tool);
     let times = json::member(state, "time").unwrap_or(b"{}");
     if let Some(time) = milliseconds(times, "end").and_then(rfc3339) {

@@ -147,6 +147,20 @@ impl AnnotatedDraft {
     }
 }
 
+/// A string unchanged; the JSON text of any other value as a string.
+pub fn text_of(value: &[u8]) -> Vec<u8> {
+    match value.starts_with(b"\"") {
+        true => value.to_vec(),
+        false => json::quoted(&String::from_utf8_lossy(value)),
+    }
+}
+
+/// A call from members that may be missing, with arguments of any type.
+pub fn call_of(id: Option<&[u8]>, name: Option<&[u8]>, arguments: Option<&[u8]>) -> Vec<u8> {
+    let arguments = text_of(arguments.unwrap_or(b"\"{}\""));
+    call(id.unwrap_or(b"null"), name.unwrap_or(b"\"\""), &arguments)
+}
+
 /// A call in the native format; `arguments` is a JSON string.
 pub fn call(id: &[u8], name: &[u8], arguments: &[u8]) -> Vec<u8> {
     // Arguments may be long, so they are copied once.

@@ -66,12 +66,7 @@ fn one(raw: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
             .map(|(_, raw)| *raw)
     };
     let name = get("name").filter(|raw| raw.starts_with(b"\""))?;
-    let arguments = get("arguments")?;
-    let arguments = match arguments.starts_with(b"\"") {
-        true => arguments.to_vec(),
-        false => quoted(&String::from_utf8_lossy(arguments)),
-    };
-    Some((name.to_vec(), arguments))
+    Some((name.to_vec(), draft::text_of(get("arguments")?)))
 }
 
 /// Encodes a call as text; arguments that are not an object are a string.

@@ -165,14 +165,10 @@ fn thinking(text: &[u8]) -> Vec<u8> {
 fn call(raw: &[u8]) -> Vec<u8> {
     let function = json::member(raw, "function").unwrap_or(b"{}");
     let arguments = json::member(function, "arguments").unwrap_or(b"\"\"");
-    let arguments = match arguments.starts_with(b"\"") {
-        true => arguments.to_vec(),
-        false => quoted(&String::from_utf8_lossy(arguments)),
-    };
-    draft::call(
-        json::member(raw, "id").unwrap_or(b"null"),
-        json::member(function, "name").unwrap_or(b"\"\""),
-        &arguments,
+    draft::call_of(
+        json::member(raw, "id"),
+        json::member(function, "name"),
+        Some(arguments),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::part::{self, text};
 use super::ui_part::{CallResult, UiCall, UiPart};
-use crate::format::request::draft::text_part;
+use crate::format::request::draft::{self, text_part};
 use crate::model::json::{self, Dialect, quoted};
 
 /// The pieces of a message; `None` if it has no parts.
@@ -47,7 +47,7 @@ fn call(raw: &[u8], kind: &str) -> Option<UiCall> {
     let preliminary = json::member(raw, "preliminary") == Some(b"true");
     let content = match state.as_ref() {
         "output-available" if !preliminary => {
-            Some(json::member(raw, "output").map_or_else(|| b"\"\"".to_vec(), part::text_of))
+            Some(json::member(raw, "output").map_or_else(|| b"\"\"".to_vec(), draft::text_of))
         }
         "output-error" => Some(own("errorText").unwrap_or(b"\"\"").to_vec()),
         "output-denied" => {
@@ -61,7 +61,7 @@ fn call(raw: &[u8], kind: &str) -> Option<UiCall> {
     Some(UiCall {
         id: own("toolCallId")?.to_vec(),
         name,
-        arguments: json::member(raw, "input").map_or_else(|| b"\"\"".to_vec(), part::text_of),
+        arguments: json::member(raw, "input").map_or_else(|| b"\"\"".to_vec(), draft::text_of),
         result: content.map(|content| CallResult {
             content,
             failed: state == "output-error",

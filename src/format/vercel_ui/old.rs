@@ -3,7 +3,7 @@
 
 use super::part::{self, text};
 use super::ui_part::{CallResult, UiCall, UiPart};
-use crate::format::request::draft::text_part;
+use crate::format::request::draft::{self, text_part};
 use crate::model::json::{self, quoted};
 use crate::model::time;
 
@@ -144,9 +144,9 @@ fn call(raw: &[u8]) -> Option<UiCall> {
         name: json::member(raw, "toolName")
             .filter(|raw| raw.starts_with(b"\""))?
             .to_vec(),
-        arguments: json::member(raw, "args").map_or_else(|| b"\"\"".to_vec(), part::text_of),
+        arguments: json::member(raw, "args").map_or_else(|| b"\"\"".to_vec(), draft::text_of),
         result: done.then(|| CallResult {
-            content: json::member(raw, "result").map_or_else(|| b"\"\"".to_vec(), part::text_of),
+            content: json::member(raw, "result").map_or_else(|| b"\"\"".to_vec(), draft::text_of),
             failed: false,
             denied: false,
         }),

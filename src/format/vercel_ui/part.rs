@@ -121,11 +121,3 @@ pub fn value(text: &str) -> Option<&[u8]> {
     let line = memchr::memchr2(b'\n', b'\r', bytes).is_none();
     (whole && line && !bytes.starts_with(b"\"")).then_some(bytes)
 }
-
-/// The text of a value: that of a string, or the JSON of any other value.
-pub fn text_of(value: &[u8]) -> Vec<u8> {
-    match value.starts_with(b"\"") {
-        true => value.to_vec(),
-        false => json::quoted(&String::from_utf8_lossy(value)),
-    }
-}
