@@ -75,14 +75,14 @@ impl LogSplitter {
     }
 }
 
-/// Creates the rule by which each line of a log is known to start another log.
-pub type LogRule = fn() -> Box<dyn FnMut(&[u8]) -> bool>;
+/// Decides for each line of a log whether it starts another log.
+pub type StartRule = Box<dyn FnMut(&[u8]) -> bool>;
 
 /// Reads the sessions of a log from the name of its file, its bytes and the position before its first line.
 pub type ReadLog = fn(Option<&str>, &[u8], Position, &mut Report) -> Vec<Session>;
 
 /// Opens an input with one or more concatenated logs, whose sessions share the bytes of their log.
-pub fn open(input: Input, begins: LogRule, read: ReadLog) -> Result<Box<dyn SessionReader>> {
+pub fn open(input: Input, begins: fn() -> StartRule, read: ReadLog) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(LogReader {
         name: input.name.clone(),
         returns: input.returns,
@@ -97,7 +97,7 @@ struct LogReader {
     logs: LogSplitter,
     name: Option<String>,
     returns: bool,
-    begins: LogRule,
+    begins: fn() -> StartRule,
     read: ReadLog,
     /// The remaining sessions of the last log.
     sessions: std::vec::IntoIter<Session>,

@@ -6,7 +6,7 @@ use super::steps::RecordSource;
 use super::usage::Figures;
 use super::{NAME, header, line, message, object, steps};
 use crate::error::{Position, Result};
-use crate::format::concatenated_logs;
+use crate::format::concatenated_logs::{self, StartRule};
 use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
 use crate::format::request::Api;
@@ -23,7 +23,7 @@ pub const UNKNOWN: &[u8] = b"\"unknown\"";
 
 /// Opens an input with one or more concatenated logs.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
-    let begins = || -> Box<dyn FnMut(&[u8]) -> bool> {
+    let begins = || -> StartRule {
         let mut beginning = header::Beginning::default();
         Box::new(move |line| beginning.is_another(line))
     };
