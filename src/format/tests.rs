@@ -3,6 +3,7 @@
 mod arbitrary_bytes;
 pub mod bed;
 mod damage;
+pub mod displayed;
 pub mod in_place;
 mod laws;
 pub mod small;

@@ -37,7 +37,8 @@ pub(super) use usage::tokens;
 pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Gemini CLI chat recording",
-    read: ReadFn::Sessions(open),
+    read: ReadFn::Sessions(|input| open(input, kit::open)),
+    display: Some(|input| open(input, kit::open_displayed)),
     holds: SessionCount::Many,
     write: Some(|session, view, purpose, out, report| {
         kit::write(&GeminiCli, session, view, purpose, out, report)
@@ -78,7 +79,10 @@ pub(super) const SIGNATURE: Signature = Signature {
 /// The name of the format's annotations.
 const NAME: &str = "gemini-cli";
 
-fn open(mut input: Input) -> Result<Box<dyn SessionReader>> {
+/// How the kit opens an input.
+type OpenFn = fn(&'static GeminiCli, Input) -> Result<Box<dyn SessionReader>>;
+
+fn open(mut input: Input, open: OpenFn) -> Result<Box<dyn SessionReader>> {
     let begun = input.rest.by_ref().take(64).read_to_end(&mut input.head);
     begun.map_err(|error| Error::io("cannot read", error))?;
     let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);
@@ -86,5 +90,5 @@ fn open(mut input: Input) -> Result<Box<dyn SessionReader>> {
         let error = Error::new(ErrorKind::Data, "not a Gemini CLI recording");
         return Err(error.hint("logs.json contains prompts, not sessions; give a file in chats/"));
     }
-    kit::open(&GeminiCli, input)
+    open(&GeminiCli, input)
 }

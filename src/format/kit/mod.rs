@@ -45,7 +45,7 @@ pub use editor::{Editor, Edits, MemberChange};
 pub use frame::{ElementEdit, replaced};
 pub use new_ids::NewIds;
 pub use part::{ElementPart, ElementState, Parsed, SideSession};
-pub use read::{open, read_document};
+pub use read::{open, open_displayed, read_document};
 pub use sidecar::Sidecar;
 pub use source::Source;
 pub use tree::Tree;
@@ -57,6 +57,7 @@ macro_rules! form {
     ($codec:expr) => {
         $crate::format::FormatSpec {
             read: $crate::format::ReadFn::Sessions(|input| $crate::format::kit::open($codec, input)),
+            display: Some(|input| $crate::format::kit::open_displayed($codec, input)),
             write: Some(|session, view, purpose, out, report| {
                 $crate::format::kit::write($codec, session, view, purpose, out, report)
             }),

@@ -20,12 +20,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Opens an input with one or more sessions.
-pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open<C: Codec>(codec: &'static C, input: Input) -> Result<Box<dyn SessionReader>> {
+    open_for(codec, input, false)
+}
+
+/// Opens an input whose sessions are only displayed, and thus cannot be written back.
+pub fn open_displayed<C: Codec>(codec: &'static C, input: Input) -> Result<Box<dyn SessionReader>> {
+    open_for(codec, input, true)
+}
+
+fn open_for<C: Codec>(
+    codec: &'static C,
+    mut input: Input,
+    is_displayed: bool,
+) -> Result<Box<dyn SessionReader>> {
     if C::RECORDS {
-        return open_all(documents(codec), input);
+        return open_all(documents(codec, is_displayed), input);
     }
     if C::MANY {
-        input = match open_sections(documents(codec), input)? {
+        input = match open_sections(documents(codec, is_displayed), input)? {
             Ok(reader) => return Ok(reader),
             Err(input) => input,
         };
@@ -39,6 +52,7 @@ pub fn open<C: Codec>(codec: &'static C, mut input: Input) -> Result<Box<dyn Ses
         codec,
         name: input.name.clone(),
         returns: input.returns,
+        is_displayed,
         inputs: match lines {
             true => Inputs::Lines(LogSplitter::new(input)),
             false => Inputs::Values(Values::new(input)),
@@ -88,7 +102,7 @@ fn no_session<C: Codec>() -> Error {
 }
 
 /// Splits an array or lines into documents.
-fn documents<C: Codec>(codec: &'static C) -> SectionRule {
+fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
     SectionRule {
         is: Box::new(|object| {
             let has_list = json::member(object, C::LIST).is_some_and(|list| list.starts_with(b"["));
@@ -108,6 +122,7 @@ fn documents<C: Codec>(codec: &'static C) -> SectionRule {
                 name: piece.name,
                 nth: piece.made,
                 is_many: true,
+                is_displayed,
             };
             let parsed = document(codec, &value, report);
             // A single element is not a document.
@@ -178,6 +193,7 @@ struct CodecSessions<C: 'static> {
     inputs: Inputs,
     name: Option<String>,
     returns: bool,
+    is_displayed: bool,
     /// Information from companion files.
     sidecar: Sidecar,
     /// Number of sessions so far.
@@ -236,6 +252,7 @@ impl<C: Codec> CodecSessions<C> {
                 name: self.name.as_deref(),
                 nth: self.count - parsed.aside.as_ref().map_or(0, |(nth, _)| *nth),
                 is_many,
+                is_displayed: self.is_displayed,
             };
             let variant = variant_of(codec, &parsed);
             self.ready

@@ -27,6 +27,8 @@ pub struct InputName<'a> {
     pub nth: usize,
     /// Whether the input may have several sessions.
     pub is_many: bool,
+    /// Whether its sessions are only displayed: their messages get no annotations, which restore the elements.
+    pub is_displayed: bool,
 }
 
 /// Converts elements to a session.
@@ -60,6 +62,7 @@ pub fn session<C: Codec>(
     session.push_new(&header(codec, &outline, (input, sidecar), bytes, &parsed));
     let mut building = SessionBuilder {
         codec,
+        is_displayed: input.is_displayed,
         session,
         source,
         ids: Ids::default(),
@@ -231,6 +234,7 @@ fn header<C: Codec>(
 
 struct SessionBuilder<'c, C> {
     codec: &'c C,
+    is_displayed: bool,
     session: Session,
     source: Source,
     ids: Ids,
@@ -262,12 +266,12 @@ impl<C: Codec> SessionBuilder<'_, C> {
             Some(id) => Some(self.ids.next(id, true)),
             None => is_named.then(|| self.ids.next(&format!("msg_{number}"), false)),
         };
-        let plain = bodies::<C>(&drafts, id.as_deref(), None);
-        let encoded = self
-            .codec
-            .encode(&annotated_messages(&plain, C::NAME), &mut Report::default());
-        let note = residue::note(raw, encoded);
-        let bodies = bodies::<C>(&drafts, id.as_deref(), Some(&note));
+        let mut bodies = bodies::<C>(&drafts, id.as_deref(), None);
+        if !self.is_displayed {
+            let messages = annotated_messages(&bodies, C::NAME);
+            let note = residue::note(raw, self.codec.encode(&messages, &mut Report::default()));
+            bodies = self::bodies::<C>(&drafts, id.as_deref(), Some(&note));
+        }
         for (at, (draft, body)) in drafts.into_iter().zip(bodies).enumerate() {
             let line = self.push(body, place);
             self.source.elements.of.insert(line, nth);

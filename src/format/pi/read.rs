@@ -6,7 +6,7 @@ use super::tree::{EntryTree, first_by_id};
 use super::{NAME, message, record};
 use crate::error::{Position, Result};
 use crate::format::branches::Path;
-use crate::format::concatenated_logs;
+use crate::format::concatenated_logs::{self, ReadLog};
 use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
@@ -20,13 +20,23 @@ use crate::model::session::Session;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Opens an input with one or more concatenated files.
-pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+/// Opens an input with one or more concatenated files. The messages of sessions that are only displayed get no residues.
+pub fn open(input: Input, is_displayed: bool) -> Result<Box<dyn SessionReader>> {
+    let read: ReadLog = match is_displayed {
+        true => |name, bytes, start, report| read(name, bytes, start, true, report),
+        false => |name, bytes, start, report| read(name, bytes, start, false, report),
+    };
     concatenated_logs::open(input, || Box::new(entry::starts_file), read)
 }
 
 /// Reads a file that starts at `start`.
-pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Report) -> Vec<Session> {
+pub fn read(
+    name: Option<&str>,
+    bytes: &[u8],
+    start: Position,
+    is_displayed: bool,
+    report: &mut Report,
+) -> Vec<Session> {
     let source = DocumentSource {
         name,
         ..DocumentSource::alone(bytes)
@@ -48,7 +58,10 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
     }
     report_newer_version(&entries, report);
     let tree = EntryTree::of(&entries);
-    let reading = PiReader::of(&source, &entries, &tree);
+    let reading = PiReader {
+        is_displayed,
+        ..PiReader::of(&source, &entries, &tree)
+    };
     tree.paths
         .iter()
         .enumerate()
@@ -77,6 +90,7 @@ fn report_newer_version(entries: &[PiEntry<'_>], report: &mut Report) {
 struct PiReader<'a> {
     entries: &'a [PiEntry<'a>],
     tree: &'a EntryTree,
+    is_displayed: bool,
     /// The session entry.
     first: Option<&'a PiEntry<'a>>,
     /// The first entry with each id.
@@ -95,6 +109,7 @@ impl<'a> PiReader<'a> {
         PiReader {
             entries,
             tree,
+            is_displayed: false,
             first,
             by_id: first_by_id(entries),
             main,
@@ -163,7 +178,7 @@ impl<'a> PiReader<'a> {
                 session.push_made(summary(entry, ends, &self.id_of(entry, *nth)), entry.place);
                 continue;
             }
-            let Some(mut draft) = record::of_entry(entry) else {
+            let Some(mut draft) = record::of_entry(entry, self.is_displayed) else {
                 session.push_made(passthrough(NAME, entry.body.trim_ascii()), entry.place);
                 continue;
             };

@@ -32,8 +32,8 @@ pub fn problem(entry: &PiEntry<'_>) -> Option<Problem> {
     }
 }
 
-/// The message of an entry, with the residue of the entry; `None` if it is not a message.
-pub fn of_entry(entry: &PiEntry<'_>) -> Option<AnnotatedDraft> {
+/// The message of an entry, with the residue of the entry unless it is only displayed; `None` if it is not a message.
+pub fn of_entry(entry: &PiEntry<'_>, is_displayed: bool) -> Option<AnnotatedDraft> {
     let (mut draft, kind) = match entry.kind {
         EntryKind::Message => (message::of_message(entry.get("message")?)?, None),
         EntryKind::CustomMessage => {
@@ -47,6 +47,9 @@ pub fn of_entry(entry: &PiEntry<'_>) -> Option<AnnotatedDraft> {
         _ => return None,
     };
     draft.note("type", kind.map(quoted));
+    if is_displayed {
+        return Some(draft);
+    }
     let bodies = [draft.body_of(NAME)];
     let encoded = annotated_messages(&bodies, NAME)
         .first()

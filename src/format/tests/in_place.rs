@@ -1,6 +1,7 @@
 //! Invariants of every format whose files are changed in place, tested on its public sample files.
 
 use super::bed::{cut, through_lines};
+use super::displayed;
 use super::truth;
 use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
@@ -30,8 +31,8 @@ const NOT_ON_KIT: [Format; 3] = [Format::Aichat, Format::ClaudeCode, Format::Cod
 
 /// A file and its sessions.
 pub struct Opened {
-    format: Format,
-    path: PathBuf,
+    pub(super) format: Format,
+    pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,
     /// The sessions.
     pub sessions: Vec<Session>,
@@ -57,6 +58,7 @@ pub fn hold(format: Format, bytes: impl AsRef<[u8]>) {
 pub fn hold_changes(format: Format, bytes: impl AsRef<[u8]>) {
     let file = opened(format, bytes);
     let mut wrong = untouched(&file);
+    wrong.extend(displayed::difference(&file));
     wrong.extend(
         [0, 1, 2, 3]
             .iter()
@@ -90,14 +92,7 @@ pub(super) fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Open
         .and_then(|name| name.to_str())
         .map(str::to_string);
     let mut report = Report::default();
-    let input = Input {
-        name: name.clone(),
-        head: bytes[..bytes.len().min(64)].to_vec(),
-        rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(64)..].to_vec())),
-        returns: true,
-        neighbor: Some(truth::neighbor(&path)),
-    };
-    let (sessions, tail) = match format.sessions(input)? {
+    let (sessions, tail) = match format.sessions(input(&path, &bytes, true))? {
         Ok(mut reader) => (truth::all(reader.as_mut(), &mut report)?, reader.tail().to_vec()),
         Err(_) => {
             let source = DocumentSource {
@@ -116,6 +111,21 @@ pub(super) fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Open
         tail,
         report,
     })
+}
+
+/// An input with these bytes.
+pub(super) fn input(path: &Path, bytes: &[u8], returns: bool) -> Input {
+    let (head, rest) = bytes.split_at(bytes.len().min(64));
+    Input {
+        name: path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .map(str::to_string),
+        head: head.to_vec(),
+        rest: Box::new(std::io::Cursor::new(rest.to_vec())),
+        returns,
+        neighbor: Some(truth::neighbor(path)),
+    }
 }
 
 /// All files of all formats that are changed in place, with their bytes.

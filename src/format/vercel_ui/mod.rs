@@ -36,6 +36,7 @@ pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Vercel AI SDK UI messages, version 5 (reads version 4)",
     read: ReadFn::Sessions(|input| kit::open(&NEW, input)),
+    display: Some(|input| kit::open_displayed(&NEW, input)),
     holds: SessionCount::Many,
     write: Some(|session, view, purpose, out, report| {
         kit::write_as(&NEW, None, (session, view), purpose, out, report)

@@ -5,6 +5,7 @@ mod fixtures;
 mod small;
 
 use super::{FORM, open};
+use crate::format::kit;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{cut, shown, through_lines, with};
 use crate::format::tests::truth;
@@ -20,13 +21,14 @@ pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
 }
 
 pub fn try_sessions(bytes: &[u8], report: &mut Report) -> crate::error::Result<Vec<Session>> {
-    let mut reader = open(Input {
+    let input = Input {
         name: None,
         head: bytes[..bytes.len().min(100)].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(100)..].to_vec())),
         returns: true,
         neighbor: None,
-    })?;
+    };
+    let mut reader = open(input, kit::open)?;
     truth::all(reader.as_mut(), report)
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     (
-        read::read(None, file, Position { line: 0, offset: 0 }, &mut report),
+        read::read(None, file, Position { line: 0, offset: 0 }, false, &mut report),
         report,
     )
 }

@@ -241,14 +241,14 @@ fn concatenated_files_are_separate_sessions() {
     let one = file(&[entry("a", "", "user", "1")]);
     let two = String::from_utf8(file(&[entry("b", "", "user", "2")])).unwrap();
     let bytes = [one, two.replace("\"id\":\"s\"", "\"id\":\"t\"").into_bytes()].concat();
-    let mut reader = super::read::open(crate::format::Input {
+    let input = crate::format::Input {
         name: None,
         head: bytes,
         rest: Box::new(std::io::empty()),
         returns: false,
         neighbor: None,
-    })
-    .unwrap();
+    };
+    let mut reader = super::read::open(input, false).unwrap();
     let mut report = Report::default();
     let mut found = Vec::new();
     while let Some(session) = reader.next(&mut report).unwrap() {
