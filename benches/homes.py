@@ -52,10 +52,12 @@ def make(home, count, size):
         folder = home / ".claude/projects" / f"-w-p{nth % 50}"
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / f"{id}.jsonl", "w") as out:
-            written = begin = 0
+            # Each session is another part of the pool: else all of them lack the frequent words.
+            written, first = 0, nth * 37
+            begin = first
             while written < each:
                 line = pool[begin % len(pool)].replace("SESSION", id)
-                if begin == 4 and nth % 1000 == 7:
+                if begin == first + 4 and nth % 1000 == 7:
                     line = line.replace('"content": "', f'"content": "{RARE} ')
                 written += out.write(line)
                 begin += 1

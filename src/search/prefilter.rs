@@ -1,18 +1,25 @@
 //! Decides from undecoded bytes whether an input is worth decoding.
 
 use regex::bytes::Regex;
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::io::{self, Read};
 
 /// Number of bytes read at once.
 const CHUNK: usize = 256 * 1024;
+
+thread_local! {
+    /// The buffer of a thread: clearing one for each file would take as long as searching a small file.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// An expression that the undecoded form of every match contains; none, so that everything is decoded, if the pattern
 /// requires too little.
 #[derive(Clone, Debug, Default)]
 pub struct Prefilter {
     regex: Option<Regex>,
+    /// A match of the expression contains a match of this one, which is found faster.
+    scan: Option<Regex>,
     /// Maximum bytes of a match of the expression.
     longest: usize,
 }
@@ -23,9 +30,6 @@ impl Prefilter {
         let Some(strings) = strings.filter(|strings| !strings.is_empty()) else {
             return Prefilter::default();
         };
-        let case = if ignores_case { "i" } else { "-i" };
-        let texts: Vec<String> = strings.iter().map(|text| regex::escape(text)).collect();
-        let mut expression = format!("(?{case}:{})", texts.join("|"));
         // Any character may be encoded as its number, at any quoting depth.
         let mut characters: BTreeSet<char> = strings.iter().flat_map(|text| text.chars()).collect();
         if ignores_case {
@@ -39,15 +43,21 @@ impl Prefilter {
             .iter()
             .map(|c| format!("{:02x}", u32::from(*c)))
             .collect();
-        let _ = write!(expression, r"|\\u00(?i:{})", codes.join("|"));
+        let mut escapes = format!(r"\\u00(?i:{})", codes.join("|"));
         // Two ASCII letters have a non-ASCII case variant: the Kelvin sign and the long s.
         if ignores_case && characters.iter().any(|c| matches!(c, 'k' | 's')) {
-            expression.push_str(r"|\\u(?i:212a|017f)");
+            escapes.push_str(r"|\\u(?i:212a|017f)");
         }
+        let case = if ignores_case { "i" } else { "-i" };
+        let expression = |part: fn(&str) -> &str| {
+            let texts: Vec<String> = strings.iter().map(|text| regex::escape(part(text))).collect();
+            // Without the expression, everything is decoded.
+            Regex::new(&format!("(?{case}:{})|{escapes}", texts.join("|"))).ok()
+        };
         let longest = strings.iter().map(String::len).max().unwrap_or_default();
         Prefilter {
-            // Without the expression, everything is decoded.
-            regex: Regex::new(&expression).ok(),
+            regex: expression(|text| text),
+            scan: expression(rarest),
             longest: (longest * 3).max(6),
         }
     }
@@ -59,13 +69,34 @@ impl Prefilter {
 
     /// Whether undecoded bytes may contain a match.
     pub fn may_match(&self, bytes: &[u8]) -> bool {
-        self.regex.as_ref().is_none_or(|regex| regex.is_match(bytes))
+        let (Some(regex), Some(scan)) = (&self.regex, &self.scan) else {
+            return true;
+        };
+        let mut at = 0;
+        while let Some(found) = scan.find_at(bytes, at) {
+            let near =
+                found.start().saturating_sub(self.longest)..bytes.len().min(found.end() + self.longest);
+            if regex.is_match(&bytes[near]) {
+                return true;
+            }
+            at = found.end();
+        }
+        false
     }
 
     /// Whether the rest of an input may contain a match.
     pub fn may_match_rest(&self, input: &mut (impl Read + ?Sized)) -> io::Result<bool> {
-        let Some(regex) = &self.regex else { return Ok(true) };
-        let mut buffer = vec![0; CHUNK + self.longest];
+        if self.is_open() {
+            return Ok(true);
+        }
+        let mut buffer = BUFFER.take();
+        buffer.resize(CHUNK + self.longest, 0);
+        let found = self.may_match_buffered(input, &mut buffer);
+        BUFFER.set(buffer);
+        found
+    }
+
+    fn may_match_buffered(&self, input: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<bool> {
         let mut kept = 0;
         loop {
             let read = match input.read(&mut buffer[kept..]) {
@@ -75,7 +106,7 @@ impl Prefilter {
                 Err(error) => return Err(error),
             };
             let end = kept + read;
-            if regex.is_match(&buffer[..end]) {
+            if self.may_match(&buffer[..end]) {
                 return Ok(true);
             }
             // A match that starts here may end in the next chunk.
@@ -83,6 +114,28 @@ impl Prefilter {
             buffer.copy_within(end - kept..end, 0);
         }
     }
+}
+
+/// Length of the strings that are searched for first, in bytes. All case variants of longer ones are too many to be
+/// searched at once.
+const SCANNED: usize = 4;
+
+/// ASCII characters from the most frequent in text to the rarest; others are rarer than the first half.
+const FREQUENT: &[u8] = b" etaoinsrhldcum";
+
+/// The part of a text with the rarest characters: a search that stops at every frequent syllable is slow.
+fn rarest(text: &str) -> &str {
+    let rank = |byte: &u8| {
+        let place = FREQUENT
+            .iter()
+            .position(|other| *other == byte.to_ascii_lowercase());
+        place.unwrap_or(FREQUENT.len())
+    };
+    let parts = text.as_bytes().windows(SCANNED).enumerate();
+    let ranked = parts.max_by_key(|(_, part)| part.iter().map(rank).sum::<usize>());
+    ranked
+        .and_then(|(at, _)| text.get(at..at + SCANNED))
+        .unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -109,6 +162,26 @@ mod tests {
         }
         assert!(Prefilter::default().may_match(b""));
         assert!(prefilter("disk", true).may_match("dis\u{212a}".as_bytes()));
+    }
+
+    #[test]
+    fn the_rarest_part_is_searched_first() {
+        for (text, part) in [
+            ("conveyor belt", "nvey"),
+            ("sensor 4711", "4711"),
+            ("zip", "zip"),
+            ("eeee", "eeee"),
+        ] {
+            assert_eq!(rarest(text), part);
+        }
+        // The part occurs before, in and after the text, also overlapping.
+        let exact = prefilter("aaaab", false);
+        assert!(exact.may_match(b"aaaaaaab") && !exact.may_match(b"aaaaaaaaac"));
+        let any = prefilter("conveyor belt", true);
+        assert!(
+            any.may_match(b"nvey survey ov a CONVEYOR BELT")
+                && !any.may_match(b"nvey a conveyor of surveyors belt")
+        );
     }
 
     #[test]
