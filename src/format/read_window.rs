@@ -5,6 +5,9 @@ use std::io::{self, Read};
 /// Read size in bytes: large enough to make system calls cheap, small enough for a processor cache.
 pub(super) const BLOCK: usize = 256 * 1024;
 
+/// Maximum number of bytes by which the buffer grows at once.
+const STEP: usize = 4 << 20;
+
 /// Initial buffer size.
 const FIRST: usize = 16 * 1024;
 
@@ -58,15 +61,23 @@ impl<R: Read> Window<R> {
 
     /// Moves the unconsumed bytes to the front and reads more.
     pub fn fill(&mut self) -> io::Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            // The memory of a very long line is not needed for the next one.
+            if self.end <= BLOCK && self.buffer.len() > STEP * 2 {
+                self.buffer.truncate(BLOCK);
+                self.buffer.shrink_to_fit();
+            }
+        }
         // Start small, because most files are small and untouched memory is free. The buffer doubles up to a block, and
-        // beyond it for long lines, so that a line of a gigabyte is copied a few times only.
+        // beyond it for long lines; for very long ones only its capacity doubles, because memory that is not cleared
+        // takes no space.
         let size = self.buffer.len();
-        if size < BLOCK || size - self.end < size / 2 {
-            self.buffer
-                .resize((size * 2).clamp(FIRST, BLOCK).max(self.end * 2), 0);
+        if size < BLOCK || size - self.end < size.min(STEP) / 2 {
+            let wanted = self.end + self.end.min(STEP);
+            self.buffer.resize((size * 2).clamp(FIRST, BLOCK).max(wanted), 0);
         }
         let mut buffer = std::mem::take(&mut self.buffer);
         let read = self.read_past(&mut buffer[self.end..]);
@@ -94,5 +105,24 @@ impl<R: Read> Window<R> {
         self.buffer.clear();
         self.buffer.extend_from_slice(bytes);
         (self.start, self.end) = (0, bytes.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_very_long_line_takes_little_more_than_its_own_memory() {
+        let input = [vec![b'x'; 20 << 20], b"\nnext\n".to_vec()].concat();
+        let mut window = Window::new(Vec::new(), &input[..]);
+        while !window.bytes().ends_with(b"\n") {
+            window.fill().unwrap();
+            assert!(window.buffer.len() <= window.end + STEP);
+        }
+        window.take((20 << 20) + 1);
+        window.fill().unwrap();
+        assert_eq!(window.bytes(), b"next\n");
+        assert!(window.buffer.capacity() <= STEP);
     }
 }

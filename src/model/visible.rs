@@ -23,7 +23,14 @@ pub fn push_visible(out: &mut String, c: char) {
 
 /// Text with control and direction characters in visible, harmless form.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+    // Most text is printable ASCII, which is checked many bytes at a time.
+    let is_plain = |bytes: &[u8]| {
+        let plain = bytes
+            .iter()
+            .map(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n'));
+        plain.fold(true, |all, plain| all & plain)
+    };
+    if text.as_bytes().chunks(64).all(is_plain) || !text.chars().any(is_hidden) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 8);

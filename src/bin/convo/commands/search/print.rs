@@ -6,6 +6,7 @@ use crate::output::{columns, in_line, visible};
 use crate::terminal::palette::{ColorRole, Palette};
 use crate::terminal::time_format::{Times, machine};
 use convo::search::{FoundText, Ranked, TextLine};
+use std::borrow::Cow;
 use std::io::{Result, Write};
 use std::ops::Range;
 
@@ -307,8 +308,12 @@ fn ink(role: &str) -> ColorRole {
 }
 
 /// Converts a text to a tab-separated value.
-fn value(text: &str) -> String {
-    visible(text).replace(['\t', '\n'], " ")
+fn value(text: &str) -> Cow<'_, str> {
+    match visible(text) {
+        // A line may be as long as a session: not copied unless it changes.
+        text if memchr::memchr2(b'\t', b'\n', text.as_bytes()).is_none() => text,
+        text => text.replace(['\t', '\n'], " ").into(),
+    }
 }
 
 #[cfg(test)]
