@@ -5,6 +5,7 @@ use crate::output::in_line;
 use convo::model::time::{self, Clock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use std::sync::OnceLock;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -14,7 +15,9 @@ const DAY: i64 = 24 * HOUR;
 #[derive(Debug)]
 pub struct Times {
     now: Timestamp,
-    zone: TimeZone,
+    is_utc: bool,
+    /// Determined for the first time of day: the database of time zones has hundreds of files.
+    zone: OnceLock<TimeZone>,
     style: TimeStyle,
 }
 
@@ -23,10 +26,8 @@ impl Times {
     pub fn new(options: TimeOptions, clock: &Clock) -> Times {
         Times {
             now: clock.timestamp(),
-            zone: match options.utc {
-                true => TimeZone::UTC,
-                false => TimeZone::system(),
-            },
+            is_utc: options.utc,
+            zone: OnceLock::new(),
             style: options.time.unwrap_or_default(),
         }
     }
@@ -36,9 +37,18 @@ impl Times {
     pub fn fixed(now: &str) -> Times {
         Times {
             now: now.parse().unwrap(),
-            zone: TimeZone::UTC,
+            is_utc: true,
+            zone: OnceLock::new(),
             style: TimeStyle::Relative,
         }
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        let zone = self.zone.get_or_init(|| match self.is_utc {
+            true => TimeZone::UTC,
+            false => TimeZone::system(),
+        });
+        zone.clone()
     }
 
     /// Formats an RFC 3339 time for people: `now`, `5m ago`, `2h ago`, `3d ago`, `11 Dec`, `Dec 2024`. Returns other
@@ -47,7 +57,7 @@ impl Times {
         let Some(moment) = time::moment(text) else {
             return in_line(text);
         };
-        let zoned = moment.to_zoned(self.zone.clone());
+        let zoned = moment.to_zoned(self.time_zone());
         if self.style == TimeStyle::Iso {
             let format = match zoned.offset().seconds() {
                 0 => "%Y-%m-%dT%H:%M:%SZ",
@@ -68,19 +78,19 @@ impl Times {
 
     /// Formats the day of a time: `11 Dec 2025`. None if the text is not a time.
     pub fn day(&self, text: &str) -> Option<String> {
-        let zoned = time::moment(text)?.to_zoned(self.zone.clone());
+        let zoned = time::moment(text)?.to_zoned(self.time_zone());
         Some(zoned.strftime("%-d %b %Y").to_string())
     }
 
     /// Formats hour and minute of a time: `20:37`. None if the text is not a time.
     pub fn minute(&self, text: &str) -> Option<String> {
-        let zoned = time::moment(text)?.to_zoned(self.zone.clone());
+        let zoned = time::moment(text)?.to_zoned(self.time_zone());
         Some(zoned.strftime("%H:%M").to_string())
     }
 
     /// The name of the time zone: `UTC`, `CET`.
     pub fn zone(&self) -> String {
-        let zoned = self.now.to_zoned(self.zone.clone());
+        let zoned = self.now.to_zoned(self.time_zone());
         in_line(&zoned.strftime("%Z").to_string())
     }
 
@@ -137,7 +147,7 @@ mod tests {
     fn dates_use_the_time_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
         let times = Times {
-            zone,
+            zone: OnceLock::from(zone),
             ..Times::fixed("2026-11-20T18:02:03Z")
         };
         assert_eq!(times.shown("2026-10-01T15:00:00Z"), "2 Oct");
