@@ -278,6 +278,23 @@ impl Directory {
         }
     }
 
+    /// The metadata of a file in a subdirectory, found in one system call without following links; none if that fails
+    /// or the system has no such call.
+    pub fn facts_below(&self, path: &Path) -> Option<FileStat> {
+        #[cfg(target_os = "linux")]
+        {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let resolve = fs::ResolveFlags::BENEATH | fs::ResolveFlags::NO_SYMLINKS;
+            let file = fs::openat2(self, path, flags, Mode::empty(), resolve).ok()?;
+            fs::fstat(&file).ok().map(|stat| facts(&stat))
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = path;
+            None
+        }
+    }
+
     /// Whether a regular file with this name exists; fails for any other kind of entry.
     pub fn has(&self, name: &str) -> Result<bool> {
         match self.facts(name)? {

@@ -62,11 +62,7 @@ impl Copies {
         if self.reads_copies {
             return matches!(self.sum(kept, line), Ok(Some(sum)) if sum == line.sha256);
         }
-        let path = kept.path(line);
-        let Ok(Some((folder, name))) = tree::find(&self.directory, &path) else {
-            return false;
-        };
-        let facts = folder.facts(name);
+        let facts = tree::facts(&self.directory, &kept.path(line));
         matches!(facts, Ok(Some(facts)) if facts.regular && facts.size >= line.bytes)
     }
 
