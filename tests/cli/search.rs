@@ -182,6 +182,23 @@ fn sessions_are_selected_and_the_newest_are_first() {
 }
 
 #[test]
+fn a_session_of_a_program_keeps_the_name_that_selected_it() {
+    let env = Env::new();
+    let folder = env.root().join("home/.claude/projects/-src-api");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(
+        folder.join("5d1f0a4e-0000-4000-8000-000000000001.jsonl"),
+        escaped(),
+    )
+    .unwrap();
+    for name in ["claude:5d1f0a4e", "claude:@last"] {
+        env.run(&["search", "-l", "quorum", name])
+            .fine()
+            .gives(format!("{name}\n"));
+    }
+}
+
+#[test]
 fn lines_around_a_match_are_grouped() {
     let env = Env::new();
     let text = (1..=12)

@@ -274,6 +274,11 @@ fn add(context: &Context, operand: &str, sources: &mut Vec<SearchSource>) -> any
             ..SearchSource::file(path, false)
         }),
         Input::Path(path) if path.is_dir() => directory(context, &path, sources)?,
+        // A session that was selected by its name keeps this name.
+        Input::Path(path) if path != Path::new(operand) => sources.push(SearchSource {
+            name: operand.to_string(),
+            ..SearchSource::file(path, false)
+        }),
         Input::Path(path) => sources.push(SearchSource::file(path, false)),
         Input::Stdin => {
             refuse_terminal()?;
