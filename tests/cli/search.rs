@@ -314,6 +314,11 @@ fn invalid_arguments_are_reported() {
     env.run(&["search", "x", "./missing.jsonl"])
         .status(66)
         .says("./missing.jsonl: cannot open");
+    // There is no option for the format.
+    env.write("plain.txt", "x");
+    let run = env.run(&["search", "x", "plain.txt"]).status(65);
+    let run = run.says("list the supported formats with: convo detect --help");
+    assert!(!run.stderr.contains("--from"), "{run}");
     // An invalid operand does not affect the others.
     env.run(&["search", "-c", "sunny", "nobody", "trip"])
         .status(66)

@@ -4,6 +4,7 @@ use super::database::Database;
 use super::system::DatabaseSystem;
 use super::{agents, cursor, goose, llm, opencode, penguin};
 use convo::error::{Error, ErrorKind, Result};
+use convo::format::detect::unread_database;
 
 /// Every system, one file each; the first match is used.
 const SYSTEMS: [DatabaseSystem; 6] = [
@@ -41,6 +42,10 @@ pub fn known(database: &Database, name: Option<&str>) -> Result<&'static Databas
         return Err(Error::new(ErrorKind::Data, what).hint("update convo"));
     }
     let tables = database.tables()?;
+    if let Some(found) = unread_database(&tables).filter(|_| name.is_none()) {
+        let error = Error::new(ErrorKind::Data, found.problem());
+        return Err(error.hint(found.hint.map_or_else(names, str::to_string)));
+    }
     let what = match (tables.is_empty(), name) {
         (true, _) => "contains no tables".to_string(),
         (false, None) => format!("contains no supported sessions; tables: {}", tables.join(", ")),

@@ -4,6 +4,10 @@ use super::Detection;
 
 const PLUGIN: &str = "read it with: convo sqlite FILE | convo ...";
 
+/// The encoding of the messages in a chat store is not published.
+const TRANSCRIPTS: &str =
+    "read the transcript of the chat; list transcripts with: convo list --agents --program cursor";
+
 /// Detects the format of a database.
 pub(super) fn verdict(head: &[u8]) -> Detection {
     let tables = Tables::of(head);
@@ -15,10 +19,14 @@ pub(super) fn verdict(head: &[u8]) -> Detection {
         }
         .hint(PLUGIN);
     }
-    match tables.unread() {
-        Some((name, what)) => Detection::unread(name, what),
-        None => Detection::unknown("SQLite database").hint(PLUGIN),
-    }
+    let unknown = || Detection::unknown("SQLite database").hint(PLUGIN);
+    tables.unread().unwrap_or_else(unknown)
+}
+
+/// The result for a database with these tables that belongs to a known program but is not supported.
+pub fn unread_database(tables: &[String]) -> Option<Detection> {
+    let names = tables.iter().map(String::as_bytes).collect();
+    Tables { head: b"", names }.unread()
 }
 
 /// The table names in the head of a database.
@@ -68,19 +76,20 @@ impl<'a> Tables<'a> {
             }
             () if all(&["session", "message", "part"]) => Some(("opencode", "opencode")),
             () if all(&["schema_version", "sessions", "messages"]) => Some(("goose", "goose")),
+            () if all(&["cursorDiskKV", "ItemTable"]) => Some(("cursor", "the Cursor editor")),
             () => None,
         }
     }
 
-    /// Name and description of an unsupported format.
-    fn unread(&self) -> Option<(&'static str, &'static str)> {
+    /// The result for an unsupported format.
+    fn unread(&self) -> Option<Detection> {
         match () {
-            () if self.all(&["cursorDiskKV", "ItemTable"]) => {
-                Some(("cursor", "the database of the Cursor editor"))
+            () if self.all(&["blobs", "meta"]) => {
+                let found = Detection::unread("cursor-store", "a chat store of the Cursor CLI");
+                Some(found.hint(TRANSCRIPTS))
             }
-            () if self.all(&["blobs", "meta"]) => Some(("cursor-store", "a chat store of the Cursor CLI")),
             () if self.all(&["threads"]) && mentions(self.head, "data_type") => {
-                Some(("zed", "the agent threads of Zed"))
+                Some(Detection::unread("zed", "the agent threads of Zed"))
             }
             () => None,
         }

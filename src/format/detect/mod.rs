@@ -16,6 +16,7 @@ mod zip;
 
 use super::Format;
 use crate::model::json::{self, Dialect, JsonError};
+pub use database::unread_database;
 use document::document;
 use lines::{header_line, vote};
 pub(super) use shape::ObjectShape;

@@ -149,3 +149,26 @@ fn chats_are_read_while_the_editor_runs_without_unused_tabs_and_discarded_messag
         .unwrap();
     convo(&env, &["other.vscdb"]).status(65);
 }
+
+#[test]
+fn a_chat_of_the_command_line_is_refused_by_name() {
+    let env = Env::new();
+    database(&env);
+    // The database of the editor is read by the plugin.
+    env.run(&["cat", "./state.vscdb"])
+        .status(65)
+        .says("SQLite database of the Cursor editor")
+        .says("convo sqlite FILE");
+    let id = "8f14e45f-ceea-467f-a9f4-ea0b2f3f1b3d";
+    let chat = format!("home/.cursor/chats/0cc175b9c0f1b6a831c399e269772661/{id}/store.db");
+    env.write(&chat, "");
+    let store = Connection::open(env.work().join(&chat)).unwrap();
+    let tables = "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);";
+    store.execute_batch(tables).unwrap();
+    let name = "unsupported format 'cursor-store': a chat store of the Cursor CLI";
+    let hint = "read the transcript of the chat; list transcripts with: convo list --agents --program cursor";
+    convo(&env, &[&chat]).status(65).says(name).says(hint);
+    for command in [&["cat", &chat][..], &["search", "lease", &chat], &["slim", &chat]] {
+        env.run(command).status(65).says(name).says(hint);
+    }
+}

@@ -1,6 +1,6 @@
 //! Reads the sessions of many files in parallel for display, without messages and without input options.
 
-use super::input_source::{convert, detect_file, from_hint, neighbor, source_name, unwrapped};
+use super::input_source::{convert, detect_file, neighbor, source_name, unwrapped};
 use super::opencode_dir;
 use super::regular;
 use convo::error::{Error, ErrorKind, Result};
@@ -140,7 +140,11 @@ fn read(
         Some(format) => format,
         None => {
             let verdict = detect_file(&head, whole, path);
-            let unknown = || Error::new(ErrorKind::Data, verdict.problem()).hint(from_hint());
+            // Commands that read many files have no option --from.
+            let hint = verdict
+                .hint
+                .unwrap_or("list the supported formats with: convo detect --help");
+            let unknown = || Error::new(ErrorKind::Data, verdict.problem()).hint(hint);
             verdict.format.ok_or_else(unknown)?
         }
     };

@@ -57,7 +57,8 @@ impl SlimSource {
             return Err(error.hint("decompress it first, e.g. zstd -d FILE"));
         }
         let verdict = detect_file(&head, whole, path);
-        let unknown = || Error::new(ErrorKind::Data, verdict.problem()).hint(from_hint());
+        let unknown =
+            || Error::new(ErrorKind::Data, verdict.problem()).hint(verdict.hint.unwrap_or_else(from_hint));
         verdict.format.ok_or_else(unknown)
     }
 }
