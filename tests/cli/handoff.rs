@@ -331,7 +331,14 @@ fn a_program_that_imports_is_run_by_install_alone() {
 fn invalid_requests_are_refused_before_writing() {
     let (env, _) = prepared();
     for (arguments, status, text) in [
-        (&["--to", "clause"][..], 2, "expected one of"),
+        (&["--to", "clause"][..], 2, "did you mean 'claude'?"),
+        (&["--to", "chatgpt"], 2, "expected one of"),
+        // The reason that no option changes is reported first.
+        (
+            &["--to", "cursor", "--project", "/nowhere/x"],
+            2,
+            "its sessions are not written",
+        ),
         (&["--to", "cursor", "--install"], 2, "cursor-agent --resume"),
         (&["--to", "aider", "--install"], 2, "history file"),
         (

@@ -6,7 +6,7 @@ mod new_session;
 mod undo;
 
 use super::Run;
-use crate::args::{Input, InputArgs};
+use crate::args::{Input, InputArgs, named_program};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes;
@@ -85,7 +85,8 @@ pub struct Handoff {
 fn program(name: &str) -> Result<&'static HomeProgram, String> {
     convo::home::program(name).ok_or_else(|| {
         let names = convo::home::PROGRAMS.iter().map(|program| program.name);
-        format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
+        let expected = || format!("expected one of {}", names.collect::<Vec<_>>().join(", "));
+        named_program(name).err().unwrap_or_else(expected)
     })
 }
 
@@ -152,10 +153,12 @@ impl Handoff {
         session: &convo::model::session::Session,
     ) -> anyhow::Result<()> {
         let view = View::replay(session);
-        let project = self.project(input, label, session)?;
+        let project = self.project(input, label, session);
         let Some(target) = to.format.filter(|format| format.form().is_written()) else {
+            let project = project.unwrap_or_else(|_| "DIR".to_string());
             return Err(refused(to, "its sessions are not written", self.id.as_deref(), &project).into());
         };
+        let project = project?;
         let built = NewSessionValues {
             project: &project,
             model: self.model.as_deref(),
