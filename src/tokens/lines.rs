@@ -61,8 +61,9 @@ impl LineTokens {
             }
             (line, rest) = first_lines(rest);
         }
-        let bytes = new.iter().map(|(_, line)| line.len()).sum();
-        let counts = over_cores(new.len(), bytes, |nth| encoding.count_part(new[nth].1));
+        // Counting is slower per byte than other work.
+        let bytes: usize = new.iter().map(|(_, line)| line.len()).sum();
+        let counts = over_cores(new.len(), bytes * 8, |nth| encoding.count_part(new[nth].1));
         for ((key, _), count) in new.into_iter().zip(counts) {
             tokens += count;
             known.insert(key, count);

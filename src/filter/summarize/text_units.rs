@@ -103,9 +103,10 @@ impl<'a> Units<'a> {
             return Cow::Borrowed(&self.earlier[of].text[range]);
         };
         let source = &self.sources[at];
-        match source.is_escaped {
-            true => json::unescape(&source.text.as_bytes()[range]),
-            false => Cow::Borrowed(&source.text[range]),
+        let text = &source.text[range];
+        match source.is_escaped && memchr::memchr(b'\\', text.as_bytes()).is_some() {
+            true => json::unescape(text.as_bytes()),
+            false => Cow::Borrowed(text),
         }
     }
 

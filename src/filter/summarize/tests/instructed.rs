@@ -218,7 +218,6 @@ fn each_word_that_begins_an_order_or_a_wish_has_its_mark() {
         "ensure that tests pass",
         "I told you to always use tabs",
         "remember to use tabs",
-        "note that I'm vegetarian",
         "keep answers short",
         "stop apologizing",
         "quit apologizing",
