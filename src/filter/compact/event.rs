@@ -350,8 +350,7 @@ impl<'s> MessageIdLists<'s> {
     }
 
     fn span(&self, at: usize) -> Vec<u8> {
-        let mut name = Vec::new();
-        json::push_text(&mut name, &self.id(at));
+        let name = quoted(&self.id(at));
         match self.nth.get(&at) {
             Some(nth) => [b"[", name.as_slice(), format!(",{nth}]").as_bytes()].concat(),
             None => name,

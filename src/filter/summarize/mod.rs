@@ -70,8 +70,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use text_units::Units;
 
-/// Maximum number of times that unused budget is redistributed; after three rounds about a thousandth remains.
-const ROUNDS: usize = 3;
+/// Maximum number of times that a handoff is written again because it left tokens unused or exceeded its budget.
+const ROUNDS: usize = 6;
 
 /// Style options of a summary.
 #[derive(Clone, Debug)]
@@ -257,7 +257,7 @@ pub fn hand_over(
     // Redistribute tokens that the blocks left unused, or take back what exceeds the budget. If all of the unused tokens
     // are too many, a part of them may be enough for a line.
     let mut divisor = 1;
-    for _ in 0..2 * ROUNDS {
+    for _ in 0..ROUNDS {
         let tokens = count(&text);
         let more = match options.budget.checked_sub(tokens) {
             Some(left) if left < divisor => break,

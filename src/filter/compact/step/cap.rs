@@ -6,7 +6,7 @@ use super::super::options::CompactOptions;
 use super::super::placeholders;
 use super::super::state::CompactionState;
 use super::{head_tail, mask};
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -112,7 +112,7 @@ fn is_text(raw: &[u8]) -> bool {
 fn content(work: &CompactionState<'_>, message: &Message<'_>, most: u64) -> Option<Vec<u8>> {
     let raw = message.content?;
     if let Some(text) = json::text(raw) {
-        return quoted(&within(work, &text, most)?);
+        return Some(quoted(&within(work, &text, most)?));
     }
     let parts = json::elements(raw, Dialect::Strict)?;
     let texts = parts.iter().filter(|part| part_text(part).is_some()).count() as u64;
@@ -124,7 +124,7 @@ fn content(work: &CompactionState<'_>, message: &Message<'_>, most: u64) -> Opti
         }
         // Each text has the same share.
         let short = part_text(part).and_then(|text| {
-            let short = quoted(&within(work, &text, most / texts.max(1))?)?;
+            let short = quoted(&within(work, &text, most / texts.max(1))?);
             json::with_members(part, &[("text", Some(&short))]).ok()
         });
         changed |= short.is_some();
@@ -136,12 +136,6 @@ fn content(work: &CompactionState<'_>, message: &Message<'_>, most: u64) -> Opti
 
 fn part_text(part: &[u8]) -> Option<Cow<'_, str>> {
     json::member_text(part, "text")
-}
-
-fn quoted(text: &str) -> Option<Vec<u8>> {
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, text);
-    Some(raw)
 }
 
 /// Head and tail of a text with more tokens than this; none if it has no more, or would not become shorter.
@@ -216,7 +210,7 @@ fn one_call(
         (Some(cut), Some(mark)) if count(&mark) < count(&cut) => mark,
         (cut, mark) => cut.or(mark)?,
     };
-    let function = json::with_members(function, &[("arguments", Some(&quoted(&short)?))]).ok()?;
+    let function = json::with_members(function, &[("arguments", Some(&quoted(&short)))]).ok()?;
     json::with_members(call, &[("function", Some(&function))]).ok()
 }
 

@@ -40,12 +40,8 @@ pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
     if !messages.iter().any(Message::calls_tools) || messages.iter().any(placeholders::has_marks) {
         return None;
     }
-    let ends = [*items.first()?, *items.last()?].map(|at| {
-        let mut raw = Vec::new();
-        json::push_text(&mut raw, &work.id(at));
-        String::from_utf8_lossy(&raw).into_owned()
-    });
-    let covers = format!("{{\"convo\":{{\"digest\":[{}]}}}}", ends.join(","));
+    let ends = [*items.first()?, *items.last()?].map(|at| work.id(at));
+    let covers = json::wrapped("convo", json::wrapped("digest", json::texts(ends)));
     let mut body = ObjectBuilder::default();
     // A user message of category `context` may lead a view, begins no exchange, and can be dropped later.
     body.text("role", "user")

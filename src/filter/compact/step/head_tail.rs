@@ -61,7 +61,5 @@ fn text(raw: &[u8], limit: TextLimit) -> Option<Vec<u8>> {
     if placeholders::is_mark(&text) {
         return None;
     }
-    let mut out = Vec::new();
-    json::push_text(&mut out, &shorten(&text, limit)?);
-    Some(out)
+    Some(json::quoted(&shorten(&text, limit)?))
 }

@@ -104,19 +104,14 @@ fn arguments(work: &CompactionState<'_>, at: usize, masked: &BTreeSet<usize>) ->
         .tool_calls
         .and_then(|raw| json::elements(raw, Dialect::Strict))?;
     let id = work.id(at);
-    let mut out = vec![b'['];
-    for (nth, call) in calls.into_iter().enumerate() {
-        if nth > 0 {
-            out.push(b',');
-        }
+    let short = calls.into_iter().enumerate().map(|(nth, call)| {
         let short = masked
             .contains(&nth)
             .then(|| without_arguments(work, call, &id))
             .flatten();
-        out.extend_from_slice(&short.map_or(Cow::Borrowed(call), Cow::Owned));
-    }
-    out.push(b']');
-    Some(out)
+        short.map_or(Cow::Borrowed(call), Cow::Owned)
+    });
+    Some(json::array(short))
 }
 
 /// A call with a placeholder for its arguments, if that is smaller. Each call is judged alone, so that the outcome does
@@ -125,9 +120,7 @@ fn without_arguments(work: &CompactionState<'_>, call: &[u8], id: &str) -> Optio
     let function = json::member(call, "function")?;
     let text = json::member_text(function, "arguments")?;
     let mark = arguments_mark(work, &text, id)?;
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, &mark);
-    let function = json::with_members(function, &[("arguments", Some(&raw))]).ok()?;
+    let function = json::with_members(function, &[("arguments", Some(&json::quoted(&mark)))]).ok()?;
     json::with_members(call, &[("function", Some(&function))]).ok()
 }
 

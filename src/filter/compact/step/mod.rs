@@ -87,8 +87,6 @@ impl CompactionState<'_> {
             text: &text,
             id: &id,
         });
-        let mut raw = Vec::new();
-        json::push_text(&mut raw, &text);
-        Some(raw)
+        Some(json::quoted(&text))
     }
 }
