@@ -226,8 +226,7 @@ fn changes_view(session: &Session, index: usize) -> bool {
     ["restore", "truncate", "compact", "summary", "attempt"].contains(&name.as_ref())
 }
 
-/// The session without its truncations, compactions and summaries, and without its source bytes. Changes to match its
-/// source remain.
+/// The session without its truncations, compactions and summaries. Changes to match its source remain.
 pub fn original(session: &Session) -> Session {
     let live: HashSet<usize> = session.live_events().into_iter().collect();
     let is_update = |index: usize| {
@@ -245,6 +244,9 @@ pub fn original(session: &Session) -> Session {
         if is_kept {
             original.push_from(session, index);
         }
+    }
+    if let Some(origin) = session.origin() {
+        original.set_origin(origin.clone());
     }
     original
 }

@@ -120,7 +120,7 @@ impl Prefilter {
 /// searched at once.
 const SCANNED: usize = 4;
 
-/// ASCII characters from the most frequent in text to the rarest; others are rarer than the first half.
+/// ASCII characters from the most frequent in logs to rarer ones; others are the rarest.
 const FREQUENT: &[u8] = b" etaoinsrhldcum";
 
 /// The part of a text with the rarest characters: a search that stops at every frequent syllable is slow.

@@ -76,7 +76,10 @@ fn lossless_commands_include_all_branches() {
     let every = ["truncate", "--keep-last", "9", "--all-branches", "tree.jsonl"];
     assert_eq!(message_ids(env.run(&every).status(0).out()), all);
     // Writing back in the original format preserves everything.
-    env.run(&["cat", "--to", "pi", "tree.jsonl"]).fine().gives(file());
+    for original in [&[][..], &["--original"]] {
+        let args = [&["cat", "--to", "pi", "tree.jsonl"], original].concat();
+        env.run(&args).fine().gives(file());
+    }
 }
 
 #[test]

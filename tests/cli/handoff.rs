@@ -332,7 +332,7 @@ fn invalid_requests_are_refused_before_writing() {
     let (env, _) = prepared();
     for (arguments, status, text) in [
         (&["--to", "clause"][..], 2, "did you mean 'claude'?"),
-        (&["--to", "chatgpt"], 2, "expected one of"),
+        (&["--to", "chatgpt"], 2, "list programs with: convo agents --help"),
         // The reason that no option changes is reported first.
         (
             &["--to", "cursor", "--project", "/nowhere/x"],

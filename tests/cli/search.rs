@@ -196,6 +196,19 @@ fn a_session_of_a_program_keeps_the_name_that_selected_it() {
             .fine()
             .gives(format!("{name}\n"));
     }
+    // Another session of the same time does not separate the names of one.
+    let other = folder.join("6d1f0a4e-0000-4000-8000-000000000001.jsonl");
+    std::fs::write(&other, escaped()).unwrap();
+    let time = std::time::SystemTime::now();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let file = std::fs::File::options().write(true).open(entry.unwrap().path());
+        file.unwrap().set_modified(time).unwrap();
+    }
+    let path = other.to_str().unwrap();
+    let run = env
+        .run(&["search", "-l", "quorum", "claude:6d", "claude:5d", path])
+        .fine();
+    assert_eq!(run.out().lines().count(), 2, "{}", run.out());
 }
 
 #[test]

@@ -160,6 +160,8 @@ impl Sentence {
                 let is_fact = next == "that" && !matches!(self.at(at + 2), "time" | "day" | "one" | "when");
                 next == "to" || is_fact || self.words.get(at + 1).is_some_and(|word| word.fresh)
             }
+            // After the number of an item: "1. Note that I'm vegetarian".
+            "note" => next == "that" && is_in(&FIRST_PERSON, self.at(at + 2)),
             "keep" => {
                 let alone = matches!(next, "it" | "that" | "them") && self.at(at + 2).is_empty();
                 !next.is_empty()

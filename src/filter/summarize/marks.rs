@@ -178,9 +178,9 @@ const PEOPLE: &[&str] = &[
 
 /// The words with which [`Sentence::order`](super::words::Sentence) begins.
 pub(super) const ORDERS: &[&str] = &[
-    "always", "never", "don't", "dont", "do", "avoid", "refrain", "make", "ensure", "i", "remember", "keep",
-    "stop", "quit", "enough", "only", "must", "prefer", "favour", "favor", "respect", "adhere", "stick",
-    "optimize", "optimise", "act", "think",
+    "always", "never", "don't", "dont", "do", "avoid", "refrain", "make", "ensure", "i", "remember", "note",
+    "keep", "stop", "quit", "enough", "only", "must", "prefer", "favour", "favor", "respect", "adhere",
+    "stick", "optimize", "optimise", "act", "think",
 ];
 
 /// The words with which a wish begins.

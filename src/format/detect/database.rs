@@ -84,7 +84,8 @@ impl<'a> Tables<'a> {
     /// The result for an unsupported format.
     fn unread(&self) -> Option<Detection> {
         match () {
-            () if self.all(&["blobs", "meta"]) => {
+            // Other databases have such tables, too, among others.
+            () if self.all(&["blobs", "meta"]) && self.names.len() == 2 => {
                 let found = Detection::unread("cursor-store", "a chat store of the Cursor CLI");
                 Some(found.hint(TRANSCRIPTS))
             }

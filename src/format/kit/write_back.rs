@@ -98,7 +98,7 @@ pub fn write_back<C: Editor>(
         frame.join(&own.source.sizes);
     }
     if !frame.can_splice() {
-        return Err(damaged::<C>(
+        return Err(damaged(
             "a truncated or damaged document cannot be rewritten in place",
         ));
     }
@@ -114,11 +114,9 @@ pub fn write_back<C: Editor>(
 }
 
 /// The error for damage that an edit would make worse.
-fn damaged<C: Codec>(what: &str) -> Error {
-    Error::new(ErrorKind::Data, what).hint(format!(
-        "write the readable messages to a new file: convo cat --to {} FILE > NEW",
-        C::NAME
-    ))
+fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Data, what)
+        .hint("write the readable messages to a new session: convo cat FILE > NEW.jsonl")
 }
 
 /// The document with a changed member; all other bytes are unchanged unless the member is added or removed.
@@ -153,7 +151,7 @@ fn check_source<C: Codec>(
         true => Ok(()),
         false => {
             let what = "the source no longer matches the session that was read from it";
-            Err(Error::new(ErrorKind::Data, what))
+            Err(Error::new(ErrorKind::Data, what).hint("read the file again"))
         }
     }
 }
@@ -338,7 +336,7 @@ fn write_back_lines<C: Editor>(
         .map(|line| line.trim_ascii())
         .find(|line| !line.is_empty());
     if first.is_some_and(|line| !is_object(line)) && !is_lines(codec, &mut Input::of(lines.concat()))? {
-        return Err(damaged::<C>("the log would start with a damaged line"));
+        return Err(damaged("the log would start with a damaged line"));
     }
     codec.check_lines(&lines, report);
     lines.iter().try_for_each(|line| written(out.write_all(line)))

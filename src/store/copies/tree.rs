@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_behind_links_and_outside_have_no_metadata() {
+    fn the_metadata_of_a_file_is_found_without_following_links() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(path("root/a/b")).unwrap();

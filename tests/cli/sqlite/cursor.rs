@@ -171,4 +171,10 @@ fn a_chat_of_the_command_line_is_refused_by_name() {
     for command in [&["cat", &chat][..], &["search", "lease", &chat], &["slim", &chat]] {
         env.run(command).status(65).says(name).says(hint);
     }
+    // Databases of others have such tables among others.
+    store.execute_batch("CREATE TABLE packages (id TEXT)").unwrap();
+    convo(&env, &[&chat])
+        .status(65)
+        .says("contains no supported sessions")
+        .says("packages");
 }

@@ -25,7 +25,7 @@ pub use message_conditions::MessageConditions;
 pub use packing::PackArgs;
 pub use pages::PageArgs;
 pub use plain::plain;
-pub use scope::{SessionScope, named_program, of_format, program_of, project_of};
+pub use scope::{SessionScope, named_program, of_format, program_of, project_of, unknown_program};
 pub use selecting::{Selecting, category};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -42,9 +42,14 @@ pub fn named_program(name: &str) -> Result<String, String> {
         .iter()
         .flat_map(|program| [Some(program.name), program.short]);
     let known: Vec<&str> = names.flatten().chain(formats).collect();
-    if known.contains(&name) {
-        return Ok(name.to_string());
+    match known.contains(&name) {
+        true => Ok(name.to_string()),
+        false => Err(unknown_program(name, known)),
     }
+}
+
+/// The message for an unknown program, with the similar ones of these names.
+pub fn unknown_program(name: &str, known: Vec<&str>) -> String {
     let mut near: Vec<(usize, &str)> = known
         .into_iter()
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
@@ -55,10 +60,10 @@ pub fn named_program(name: &str) -> Result<String, String> {
     near.sort_unstable();
     near.dedup();
     let near: Vec<&str> = near.into_iter().take(3).map(|(_, known)| known).collect();
-    Err(match near.as_slice() {
+    match near.as_slice() {
         [] => "unknown program; list programs with: convo agents --help".to_string(),
         near => format!("unknown program; did you mean '{}'?", near.join("' or '")),
-    })
+    }
 }
 
 /// Returns the program of a format.

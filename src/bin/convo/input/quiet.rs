@@ -140,7 +140,7 @@ fn read(
         Some(format) => format,
         None => {
             let verdict = detect_file(&head, whole, path);
-            // Commands that read many files have no option --from.
+            // search and agents have no option --from.
             let hint = verdict
                 .hint
                 .unwrap_or("list the supported formats with: convo detect --help");

@@ -16,7 +16,7 @@ const DAY: i64 = 24 * HOUR;
 pub struct Times {
     now: Timestamp,
     is_utc: bool,
-    /// Determined for the first time of day: the database of time zones has hundreds of files.
+    /// Determined when a time is first formatted: the database of time zones has hundreds of files.
     zone: OnceLock<TimeZone>,
     style: TimeStyle,
 }

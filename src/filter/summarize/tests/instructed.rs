@@ -218,6 +218,7 @@ fn each_word_that_begins_an_order_or_a_wish_has_its_mark() {
         "ensure that tests pass",
         "I told you to always use tabs",
         "remember to use tabs",
+        "1. note that I'm vegetarian",
         "keep answers short",
         "stop apologizing",
         "quit apologizing",
@@ -248,7 +249,8 @@ fn each_word_that_begins_an_order_or_a_wish_has_its_mark() {
         for sentence in sentences {
             assert!(strength(sentence).is_some(), "{sentence}");
         }
-        let first = |sentence: &&str| sentence.split(' ').next().unwrap().to_lowercase();
+        let words_of = |sentence: &str| sentence.trim_start_matches("1. ").to_lowercase();
+        let first = |sentence: &&str| words_of(sentence).split(' ').next().unwrap().to_string();
         assert_eq!(sentences.iter().map(first).collect::<Vec<_>>(), words);
     }
 }

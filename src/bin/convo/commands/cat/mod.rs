@@ -295,14 +295,17 @@ impl Cat {
         }
         let label = opened.label.clone();
         let export = Export::new(context, &label, writing, self.reading.strict);
-        // A part of a session is a new session, not a change of its file.
-        let returns = can_write_back(&opened, to) && self.model.is_none() && !self.selects_part();
+        // Selected messages are a new session, not a change of its file.
+        let is_new = self.model.is_some() || self.stable || self.selecting.selection().is_some();
+        let returns = can_write_back(&opened, to) && !is_new;
         if returns && self.reading.session.is_none() && self.reading.branch.is_none() {
             single(to, *written + 1)?;
             let mut returning = SessionGroups::new(&export);
             let mut sessions = InputSessions::all(context, opened, reading);
-            while let Some(session) = sessions.next()? {
-                sessions.settle(returning.write(session, false, out))?;
+            while let Some(mut session) = sessions.next()? {
+                let narrowed = self.select_part(&label, &mut session);
+                let write = |narrowed| returning.write(session, narrowed, out);
+                sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
             }
             return returning.finish(sessions.tail(), written, out);
         }

@@ -6,7 +6,7 @@ mod new_session;
 mod undo;
 
 use super::Run;
-use crate::args::{Input, InputArgs, named_program};
+use crate::args::{Input, InputArgs, unknown_program};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes;
@@ -84,9 +84,10 @@ pub struct Handoff {
 /// Finds a program by its name.
 fn program(name: &str) -> Result<&'static HomeProgram, String> {
     convo::home::program(name).ok_or_else(|| {
-        let names = convo::home::PROGRAMS.iter().map(|program| program.name);
-        let expected = || format!("expected one of {}", names.collect::<Vec<_>>().join(", "));
-        named_program(name).err().unwrap_or_else(expected)
+        let names = convo::home::PROGRAMS
+            .iter()
+            .flat_map(|program| [Some(program.name), program.short]);
+        unknown_program(name, names.flatten().collect())
     })
 }
 

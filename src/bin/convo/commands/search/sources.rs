@@ -114,7 +114,8 @@ pub fn of(context: &Context, operands: &[String], scope: &SessionScope) -> anyho
         let done = add(context, operand, &mut sources);
         crate::input::report_and_continue(context, done, operands.len())?;
     }
-    sources.sort_by(|one, other| (other.modified, &one.name).cmp(&(one.modified, &other.name)));
+    // A file may have several names, but one label.
+    sources.sort_by(|one, other| (other.modified, &one.label).cmp(&(one.modified, &other.label)));
     sources.dedup_by(|one, other| one.label == other.label);
     Ok(sources)
 }
