@@ -344,5 +344,13 @@ pub fn program(name: &str) -> Option<&'static HomeProgram> {
         .find(|program| program.name == name || program.short == Some(name))
 }
 
+/// The names of the programs, long and short.
+pub fn program_names() -> impl Iterator<Item = &'static str> {
+    let names = PROGRAMS
+        .iter()
+        .flat_map(|program| [Some(program.name), program.short]);
+    names.flatten()
+}
+
 #[cfg(test)]
 mod tests;

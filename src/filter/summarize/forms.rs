@@ -51,7 +51,7 @@ static OF_RULES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(BEGINNINGS.l
 static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS.lines(), DUTY));
 
 /// Statements in the present tense about all things of a kind.
-static CONVENTIONS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_KINDS.iter().copied(), KIND));
+static CONVENTIONS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_KINDS.lines(), KIND));
 
 /// Words before specific things.
 const DETERMINERS: &[&str] = &[
@@ -64,7 +64,7 @@ const DETERMINERS: &[&str] = &[
 static OF_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(SMALL_TALK.lines(), TALK));
 
 /// Words that may revoke a rule.
-static OF_LIFTING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(LIFTING.iter().copied(), LIFT));
+static OF_LIFTING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(LIFTING.lines(), LIFT));
 
 impl Sentence {
     /// Whether the sentence states explicitly that a rule no longer holds.

@@ -139,8 +139,7 @@ impl Sentence {
             "don't" | "dont" => {
                 // "Don't give me ...": for good, unless it is about one thing.
                 let next = if next == "ever" { self.at(at + 2) } else { next };
-                // A reminder concerns one thing.
-                // A fact is to be remembered.
+                // A reminder concerns one thing, unless it is about a fact.
                 let is_fact = self.at(at + 2) == "that" && is_in(&FIRST_PERSON, self.at(at + 3));
                 let reminds = next == "forget" && !self.has(CUE) && !is_fact;
                 !next.is_empty() && !reminds && !is_in(NOT_ORDERED, next)
@@ -149,13 +148,13 @@ impl Sentence {
             "avoid" | "refrain" => !next.is_empty() && !matches!(next, "it" | "that" | "this"),
             "make" => next == "sure" && !self.at(at + 2).is_empty() && !self.has_any(&["then"]),
             "ensure" => !next.is_empty() && !matches!(next, "is" | "was" | "has" | "had"),
-            // A lasting fact about a person: "remember that I'm ...".
             // A rule that was given before.
             "i" if is_in(&["told", "asked"], next) && self.at(at + 2) == "you" => {
                 let not = self.at(at + 3);
                 matches!(not, "not" | "never") && self.at(at + 4) == "to"
                     || not == "to" && is_in(&["always", "never", "stop"], self.at(at + 4))
             }
+            // A lasting fact about a person: "remember that I'm ...".
             "remember" => {
                 let is_fact = next == "that" && !matches!(self.at(at + 2), "time" | "day" | "one" | "when");
                 next == "to" || is_fact || self.words.get(at + 1).is_some_and(|word| word.fresh)

@@ -88,14 +88,7 @@ pub(super) const LEADS: &str = include_str!("rule_leads.txt");
 pub(super) const ONE_TIME: [&str; 4] = ["this time", "this once", "just once", "this one"];
 
 /// What all things of a kind do.
-pub(super) const OF_KINDS: &[&str] = &[
-    "go|goes through|next|in|into|under|after|behind|inside *",
-    "belong|belongs|live|lives in|under|to|next|inside *",
-    "start|starts|begin|begins|end|ends with *",
-    "get|gets a|an|the|its|their|one *",
-    "need|needs one|my|our|doc|tests|approval|to *",
-    "use|uses tabs|spaces|single|double|the *",
-];
+pub(super) const OF_KINDS: &str = include_str!("rules_of_kinds.txt");
 
 /// Patterns of small talk.
 pub(super) const SMALL_TALK: &str = include_str!("small_talk.txt");
@@ -137,38 +130,7 @@ pub(super) const HERE: [&str; 10] = [
 pub(super) const OF_THINGS: &str = include_str!("rules_of_things.txt");
 
 /// Words that may revoke a rule.
-pub(super) const LIFTING: &[&str] = &[
-    "no need to *",
-    "scrap the|that *",
-    "change of plan|plans",
-    "forget the|that ** rule",
-    "drop the|that ** rule",
-    "are|is allowed after all",
-    "are|is fine|ok after all",
-    "you|we no longer need|have *",
-    "strike|scratch that",
-    "ignore|forget what i|we *",
-    "ignore|forget about the|that *",
-    "ignore|forget the|that|my rule|rules *",
-    "ignore|forget the|that|my ** limit|rule|restriction|budget|word|thing *",
-    "you're|are no longer limited|restricted *",
-    "you don't need|have to ** any|anymore *",
-    "you don't need|have to ** any",
-    "stop asking|waiting *",
-    "you|we can|may now *",
-    "you|we can|may stop *",
-    "you|we can|may ** now|again",
-    "you|we don't|needn't have|need to * any|anymore",
-    "is|are fine|ok|okay|allowed|enough|back now|again|too",
-    "is|are enough|gone",
-    "is|are|it's now *",
-    "we|we've moved|switched|changed to|from *",
-    "moved|switched to *",
-    "switch|go|change back to *",
-    "changed my mind *",
-    "no use|write|answer|reply|call|make|keep *",
-    "again now",
-];
+pub(super) const LIFTING: &str = include_str!("rules_revoked.txt");
 
 const PEOPLE: &[&str] = &[
     "i", "i'm", "i've", "he", "she", "they", "we", "it", "that", "this", "there", "you", "who", "what",
@@ -229,11 +191,11 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
     let forms = [
         (DUTY, OF_THINGS.lines().collect()),
-        (LIFT, LIFTING.to_vec()),
+        (LIFT, LIFTING.lines().collect()),
         (TALK, SMALL_TALK.lines().collect()),
         (BEGIN, BEGINNINGS.lines().collect()),
         (CHANGE, CHANGES.to_vec()),
-        (KIND, OF_KINDS.to_vec()),
+        (KIND, OF_KINDS.lines().collect()),
         (ANSWER, QUESTIONS.concat()),
         (LEAD, LEADS.lines().collect()),
         (THIS_TIME, ONE_TIME.to_vec()),

@@ -3,8 +3,7 @@
 use super::line::{ClaudeLineKind, Id, LineMembers, block_type};
 use crate::error::{Error, Position, Result};
 use crate::format::content;
-use crate::format::lines::ByteLines;
-use crate::format::lines::placed_lines;
+use crate::format::lines::{ByteLines, placed_lines};
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 use crate::model::json;

@@ -79,17 +79,17 @@ mod tests {
     fn the_metadata_of_a_file_is_found_without_following_links() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        std::fs::create_dir_all(path("root/a/b")).unwrap();
-        std::fs::write(path("root/a/b/file"), "four").unwrap();
-        std::os::unix::fs::symlink("a", path("root/link")).unwrap();
-        std::os::unix::fs::symlink("b/file", path("root/a/name")).unwrap();
-        let root = Directory::open(&path("root")).unwrap();
+        std::fs::create_dir_all(path("tree/a/b")).unwrap();
+        std::fs::write(path("tree/a/b/file"), "four").unwrap();
+        std::os::unix::fs::symlink("a", path("tree/link")).unwrap();
+        std::os::unix::fs::symlink("b/file", path("tree/a/name")).unwrap();
+        let root = Directory::open(&path("tree")).unwrap();
         let facts = |path: &str| facts(&root, Path::new(path));
         assert_eq!(facts("a/b/file").unwrap().unwrap().size, 4);
         assert!(facts("a/b").unwrap().is_some_and(|facts| !facts.regular));
         assert!(facts("a/name").unwrap().is_some_and(|facts| !facts.regular));
         assert_eq!(facts("a/c/file").unwrap(), None);
         assert_eq!(root.facts_below(Path::new("link/b/file")), None);
-        assert!(facts("link/b/file").is_err() && facts("../root/a/b/file").is_err());
+        assert!(facts("link/b/file").is_err() && facts("../tree/a/b/file").is_err());
     }
 }

@@ -3,7 +3,7 @@
 use super::times::{TimePoint, when};
 use clap::Args;
 use convo::format::{Format, native};
-use convo::home::{self, PROGRAMS};
+use convo::home;
 use convo::model::session::Session;
 
 /// Which sessions are selected.
@@ -38,10 +38,7 @@ pub fn named_program(name: &str) -> Result<String, String> {
         return Ok(program.name.to_string());
     }
     let formats = Format::ALL.into_iter().map(Format::name).map(of_format);
-    let names = PROGRAMS
-        .iter()
-        .flat_map(|program| [Some(program.name), program.short]);
-    let known: Vec<&str> = names.flatten().chain(formats).collect();
+    let known: Vec<&str> = home::program_names().chain(formats).collect();
     match known.contains(&name) {
         true => Ok(name.to_string()),
         false => Err(unknown_program(name, known)),

@@ -83,12 +83,7 @@ pub struct Handoff {
 
 /// Finds a program by its name.
 fn program(name: &str) -> Result<&'static HomeProgram, String> {
-    convo::home::program(name).ok_or_else(|| {
-        let names = convo::home::PROGRAMS
-            .iter()
-            .flat_map(|program| [Some(program.name), program.short]);
-        unknown_program(name, names.flatten().collect())
-    })
+    convo::home::program(name).ok_or_else(|| unknown_program(name, convo::home::program_names().collect()))
 }
 
 /// Checks an id, which becomes part of a path.
