@@ -3,13 +3,6 @@
 
 use crate::model::chain::COPIED_FROM;
 use crate::model::json::{self, quoted, wrapped};
-use crate::model::session::Session;
-
-/// A member of a session's header.
-pub fn header_member(session: &Session, name: &str) -> Option<Vec<u8>> {
-    let mut members = session.header().into_iter();
-    members.find(|(known, _)| known == name).map(|(_, raw)| raw)
-}
 
 /// Copies a message with a new id, the id of the original, and changed members.
 pub fn copy_message(body: &[u8], of: &str, id: &str, changes: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {

@@ -85,7 +85,7 @@ pub fn continued_metadata(metadata: &[u8], dated: Option<(Option<&str>, u64)>) -
 }
 
 /// The metadata of a joined session: that of the first one, with the record lists of all.
-pub fn joined_metadata(all: &[Vec<u8>]) -> Option<Vec<u8>> {
+pub fn joined_metadata(all: &[&[u8]]) -> Option<Vec<u8>> {
     let first = all.first()?;
     let mut own = ObjectBuilder::default();
     if let Some(inner) = conversation_members(first).filter(|inner| inner != b"{}") {

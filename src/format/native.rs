@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::event;
 use crate::model::json::{self, quoted};
 use crate::model::key;
-use crate::model::record::{Record, RecordKind as Line};
+use crate::model::record::{Record, RecordKind as Line, message_length};
 use crate::model::session::Session;
 use std::io::{self, Read};
 
@@ -104,11 +104,19 @@ impl<R: Read> Reader for NativeReader<R> {
 /// neither damaged nor packed nor of a newer version. `at` is the offset of the block in its input.
 pub fn sound_lines(block: &[u8], at: u64) -> Option<u64> {
     std::str::from_utf8(block).ok()?;
-    let mut place = Position { line: 0, offset: at };
-    for line in each_line(block) {
-        place.line += 1;
-        let record = Record::reparse(line, place);
-        place.offset += line.len() as u64;
+    let (mut rest, mut lines) = (block, 0);
+    while !rest.is_empty() {
+        lines += 1;
+        let message = message_length(rest);
+        if let Some((length, after)) = message.and_then(|length| Some((length, rest.get(length)?)))
+            && *after == b'\n'
+        {
+            rest = &rest[length + 1..];
+            continue;
+        }
+        let line = each_line(rest).next().unwrap_or(rest);
+        let offset = at + (block.len() - rest.len()) as u64;
+        let record = Record::reparse(line, Position { line: lines, offset });
         let is_sound = match record.kind {
             Line::Message(_) => true,
             // A blank line is not JSON.
@@ -116,8 +124,12 @@ pub fn sound_lines(block: &[u8], at: u64) -> Option<u64> {
             _ => packed::packed_event(&record).is_none() && check(&record, &mut Report::default()).is_ok(),
         };
         is_sound.then_some(())?;
+        rest = &rest[line.len()..];
     }
-    Some(place.line)
+    // A message that spans lines is damage.
+    let newlines = memchr::memchr_iter(b'\n', block).count() as u64;
+    let is_open = block.last().is_some_and(|last| *last != b'\n');
+    (lines == newlines + u64::from(is_open)).then_some(lines)
 }
 
 /// The lines of a packed session, and its position.
@@ -199,8 +211,8 @@ impl HeaderBuilder {
     }
 
     /// Sets a member to raw JSON.
-    pub fn raw(&mut self, name: &'static str, value: Vec<u8>) -> &mut Self {
-        self.members.push((name, value));
+    pub fn raw(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut Self {
+        self.members.push((name, value.into()));
         self
     }
 
@@ -267,4 +279,58 @@ pub fn source_member(format: super::Format, source: &super::DocumentSource<'_>, 
     }
     built.text("sha256", &key::hex(&hash.finalize()));
     built.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of lines, if a reader passes all of them on and reports nothing.
+    fn passed(text: &str) -> Option<u64> {
+        let mut reader = NativeReader::new(text.as_bytes().to_vec(), io::empty());
+        let (mut report, mut lines, mut bytes) = (Report::default(), 0, 0);
+        while let Some(record) = reader.next(&mut report).ok()? {
+            lines += record.full.iter().filter(|byte| **byte == b'\n').count() as u64;
+            bytes += record.full.len();
+        }
+        let is_open = !text.is_empty() && !text.ends_with('\n');
+        (report.findings.is_empty() && bytes == text.len()).then_some(lines + u64::from(is_open))
+    }
+
+    #[test]
+    fn a_block_is_sound_if_a_reader_passes_all_its_lines_on() {
+        let message = r#"{"role":"user","content":"a\nb"}"#;
+        let parts = [
+            message,
+            r#" {"role" : "user" , "x" : [ { } , 1 ] } "#,
+            r#"{"r\u006fle":"user"}"#,
+            r#"{"role":1}"#,
+            r#"{"role":"user","role":null}"#,
+            r#"{"type":"session","version":1,"id":"s"}"#,
+            r#"{"type":"session","version":99,"id":"s"}"#,
+            r#"{"type":"packed","records":[{"role":"user"}]}"#,
+            r#"{"type":"note"}"#,
+            r#"{"content":"x"}"#,
+            r#"{"role":"user""#,
+            r#","content":"x"}"#,
+            r#"{"role":"user"} {"role":"user"}"#,
+            "{\"role\":\"user\"}\r",
+            "{\"role\":\"us\u{1}er\"}",
+            "[1]",
+            "  ",
+            "",
+        ];
+        let mut sound = 0;
+        for first in parts {
+            for second in parts {
+                for end in ["", "\n"] {
+                    let text = format!("{message}\n{first}\n{second}{end}");
+                    let found = sound_lines(text.as_bytes(), 0);
+                    assert_eq!(found, passed(&text), "{text}");
+                    sound += u64::from(found.is_some());
+                }
+            }
+        }
+        assert!(sound > 90, "{sound}");
+    }
 }

@@ -91,6 +91,23 @@ impl<'a> Record<'a> {
     }
 }
 
+/// The length of the message that UTF-8 text begins with; `None` if it begins with anything else, even white space, or a
+/// member's name has an escape. This is faster than finding the end of the line first.
+pub(crate) fn message_length(text: &[u8]) -> Option<usize> {
+    text.strip_prefix(b"{")?;
+    let mut members = Members::leading(text, Dialect::Strict).ok()?;
+    let mut role = None;
+    while let Some(member) = members.next().ok()? {
+        match member.key {
+            b"role" => role = Some(member.value),
+            key if key.contains(&b'\\') => return None,
+            _ => {}
+        }
+    }
+    role.filter(|role| role.first() == Some(&b'"'))
+        .and_then(|_| members.end())
+}
+
 fn parse(body: &[u8]) -> Result<RecordKind<'_>, JsonError> {
     if let Err(error) = std::str::from_utf8(body) {
         return Err(JsonError {

@@ -29,6 +29,8 @@ pub struct Session {
     detail: Detail,
     /// The lines of messages without an id, and what their derived ids show; made when the first is asked for.
     derived: OnceLock<Vec<(usize, Short)>>,
+    /// The members of the header; made when they are first requested.
+    header: OnceLock<Vec<(String, Vec<u8>)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -151,6 +153,11 @@ const LONG: usize = 1 << 20;
 /// Usual length of a line without long values, in bytes. Memory that is reserved and not used costs nothing.
 const REDUCED: usize = 160;
 
+/// Number of lines from which their spans take noticeable memory, and a number whose spans take more than 32 MiB: the
+/// allocator of glibc returns so much to the system when it is freed, and may keep less.
+const MANY: usize = 1 << 16;
+const RETURNED: usize = (33 << 20) / size_of::<LineSpan>();
+
 impl Session {
     /// Appends a line unchanged, including its ending.
     pub fn push(&mut self, record: &Record<'_>) {
@@ -160,7 +167,8 @@ impl Session {
 
     /// Reserves memory for lines of a usual length without their long values.
     pub fn reserve(&mut self, lines: usize) {
-        self.lines.reserve_exact(lines);
+        let spans = if lines < MANY { lines } else { lines.max(RETURNED) };
+        self.lines.reserve_exact(spans);
         self.bytes.reserve_exact(lines.saturating_mul(REDUCED));
     }
 
@@ -174,6 +182,7 @@ impl Session {
                 derived.add(self.lines.len(), record.body);
             }
         }
+        self.forget_header(class);
         self.lines.push(LineSpan {
             class,
             id,
@@ -182,6 +191,13 @@ impl Session {
                 .is_some_and(|message| message.timestamp.is_some()),
             ..LineSpan::at(record.place, end)
         });
+    }
+
+    /// Discards the members of the header if a line of this class may change them.
+    fn forget_header(&mut self, class: Class) {
+        if matches!(class, Class::Header | Class::Event) {
+            self.header.take();
+        }
     }
 
     /// Appends a generated record for the input at this position.
@@ -277,6 +293,7 @@ impl Session {
         first.push_new(body);
         let length = first.bytes.len();
         self.derived.take();
+        self.header.take();
         self.bytes.splice(0..0, first.bytes);
         self.lines.iter_mut().for_each(|line| line.end += length);
         self.lines.splice(0..0, first.lines);
@@ -306,6 +323,7 @@ impl Session {
                 _ => {}
             }
         }
+        self.forget_header(line.class);
         self.lines.push(LineSpan {
             end: self.bytes.len(),
             ..line
@@ -423,27 +441,28 @@ impl Session {
     }
 
     /// Name and raw value of each header member, in order, after `meta` events.
-    pub fn header(&self) -> Vec<(String, Vec<u8>)> {
-        let Some(first) = (0..self.len()).find(|index| self.class(*index) == Class::Header) else {
-            return Vec::new();
-        };
-        let events = self.live_events().into_iter().map(|index| self.record(index));
-        super::header::of(self.body(first), events)
+    pub fn header(&self) -> &[(String, Vec<u8>)] {
+        self.header.get_or_init(|| {
+            let Some(first) = (0..self.len()).find(|index| self.class(*index) == Class::Header) else {
+                return Vec::new();
+            };
+            let events = self.live_events().into_iter().map(|index| self.record(index));
+            super::header::of(self.body(first), events)
+        })
     }
 
     /// The raw value of a header member.
-    pub fn header_member(&self, name: &str) -> Option<Vec<u8>> {
-        let mut header = self.header().into_iter();
-        header.find(|(known, _)| known == name).map(|(_, raw)| raw)
+    pub fn header_member(&self, name: &str) -> Option<&[u8]> {
+        super::header::member(self.header(), name)
     }
 
     /// A member of the header's metadata.
     pub fn metadata(&self, name: &str) -> Option<Vec<u8>> {
-        json::member(&self.header_member("metadata")?, name).map(<[u8]>::to_vec)
+        json::member(self.header_member("metadata")?, name).map(<[u8]>::to_vec)
     }
 
     /// A string member of the header.
     pub fn header_text(&self, name: &str) -> Option<String> {
-        json::text(&self.header_member(name)?).map(Cow::into_owned)
+        json::text(self.header_member(name)?).map(Cow::into_owned)
     }
 }

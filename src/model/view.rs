@@ -172,7 +172,8 @@ impl View {
             self.messages(session)
                 .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
         };
-        session.header_member("created_at").or_else(first)
+        let created = session.header_member("created_at").map(<[u8]>::to_vec);
+        created.or_else(first)
     }
 
     /// The messages of the view.

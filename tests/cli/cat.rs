@@ -385,7 +385,6 @@ fn long_lines_are_copied_completely() {
     }
 }
 
-/// A program that waits for the answer to a line before it sends the next one must not wait forever.
 /// `convo cat` with pipes as standard input and output.
 fn piped(env: &Env) -> (Child, ChildStdin, ChildStdout) {
     let mut command = env.command(&["cat"]);
@@ -398,15 +397,20 @@ fn piped(env: &Env) -> (Child, ChildStdin, ChildStdout) {
     (child, stdin, stdout)
 }
 
+/// A program that waits for the answer to its lines before it sends the next ones must not wait forever.
 #[test]
-fn a_line_is_passed_on_before_more_input_comes() {
+fn lines_are_passed_on_before_more_input_comes() {
     let env = Env::new();
     let (mut child, mut stdin, mut stdout) = piped(&env);
     // Large enough to be detected without more input, and the last one as long as several blocks.
-    let lines = [100_000, 1 << 19, 1 << 20, 1 << 21].map(|length: usize| {
+    let line = |length: usize| {
         let head = "{\"role\":\"user\",\"content\":\"";
         format!("{head}{}\"}}\n", "x".repeat(length - head.len() - 3))
-    });
+    };
+    // So many short lines are read ahead, and are all written before the next ones are awaited.
+    let many = line(300).repeat(50_000);
+    let lines = [100_000, 1 << 19, 1 << 20, 1 << 21].map(line);
+    let lines = [&lines[..], &[many, line(300), line(300)]].concat();
     let expected = lines.clone();
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

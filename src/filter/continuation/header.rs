@@ -2,7 +2,6 @@
 
 use super::counted::{CountedSession, cost};
 use super::{NewSession, SessionLayout};
-use crate::filter::copies::header_member;
 use crate::format::continuation::continued_metadata;
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, MessageOrigin};
@@ -65,7 +64,7 @@ impl Before {
 
 /// A number in the header.
 fn number(session: &Session, name: &str) -> Option<u64> {
-    std::str::from_utf8(&header_member(session, name)?)
+    std::str::from_utf8(session.header_member(name)?)
         .ok()?
         .parse()
         .ok()
@@ -94,7 +93,7 @@ pub(super) fn line(
     let mut built = HeaderBuilder::default();
     built.text("created_at", new.created_at);
     for name in ["title", "key", "scope", "tokenizer", "memory", "max_messages"] {
-        if let Some(value) = header_member(session, name) {
+        if let Some(value) = session.header_member(name) {
             built.raw(name, value);
         }
     }
@@ -111,7 +110,7 @@ pub(super) fn line(
         .text(ORIGINAL, first.as_deref())
         .raw(SOURCE_TOKENS, all.to_string().into_bytes())
         .raw(CHAIN_TOKENS, chain.to_string().into_bytes());
-    let metadata = header_member(session, "metadata").unwrap_or(b"{}".to_vec());
+    let metadata = session.header_member("metadata").unwrap_or(b"{}");
     let dated = (new.layout == SessionLayout::Dated).then_some((first.as_deref(), all));
     if let Some(metadata) = continued_metadata(&metadata, dated) {
         built.raw("metadata", metadata);

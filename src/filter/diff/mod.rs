@@ -127,11 +127,17 @@ fn members(a: &Session, b: &Session) -> Vec<String> {
     if id(a).is_none() || id(a) != id(b) {
         return Vec::new();
     }
-    let [a, b] = [a, b].map(|session| session.header().into_iter().collect::<BTreeMap<_, _>>());
+    let [a, b] = [a, b].map(|session| {
+        session
+            .header()
+            .iter()
+            .map(|(name, raw)| (name, raw))
+            .collect::<BTreeMap<_, _>>()
+    });
     let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
     names
         .filter(|name| !["type", "version", "source"].contains(&name.as_str()))
         .filter(|name| a.get(*name) != b.get(*name))
-        .cloned()
+        .map(|name| name.to_string())
         .collect()
 }

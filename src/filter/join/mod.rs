@@ -4,7 +4,6 @@ mod remap_events;
 #[cfg(test)]
 mod tests;
 
-use super::copies::header_member;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::continuation::joined_metadata;
 use crate::format::native::HeaderBuilder;
@@ -91,8 +90,8 @@ fn derived(first: &str, lines: &Session) -> String {
 /// The common title of parts of one session, without the part number.
 fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
     let lineage = |session: &&Session| {
-        let metadata = header_member(session, "metadata")?;
-        let lineage = json::member(&metadata, "lineage")?;
+        let metadata = session.header_member("metadata")?;
+        let lineage = json::member(metadata, "lineage")?;
         let text = |name| json::member_string(lineage, name);
         text("kind").filter(|kind| kind == "split")?;
         Some((text("parent"), json::member(lineage, "title")?.to_vec()))
@@ -104,13 +103,13 @@ fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
 
 /// The first session's header, adapted to the joined session.
 fn header(present: &[&Session], id: &str) -> Vec<u8> {
-    let raw = |name: &str| header_member(present[0], name);
+    let raw = |name: &str| present[0].header_member(name);
     let mut built = HeaderBuilder::default();
     for name in ["created_at", "title", "key", "scope", "tokenizer", "source"] {
         let later = || {
             present[1..]
                 .iter()
-                .find_map(|session| header_member(session, name))
+                .find_map(|session| session.header_member(name))
         };
         if name == "title"
             && let Some(whole) = whole_title(present)
@@ -123,8 +122,8 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
             built.raw(name, value);
         }
     }
-    let metadata = |session: &&Session| header_member(session, "metadata").unwrap_or(b"{}".to_vec());
-    let all: Vec<Vec<u8>> = present.iter().map(metadata).collect();
+    let metadata = present.iter().map(|session| session.header_member("metadata"));
+    let all: Vec<&[u8]> = metadata.map(|raw| raw.unwrap_or(b"{}")).collect();
     let mut metadata = joined_metadata(&all).unwrap_or(b"{}".to_vec());
     let ids = present.iter().filter_map(|session| session.header_text("id"));
     let joined = json::texts(ids);

@@ -38,7 +38,7 @@ const REPEATED: usize = 4096;
 
 /// The header of part number `nth`, from 0.
 pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
-    let (before, count) = (&split.header, split.parts.len());
+    let (before, count) = (split.header, split.parts.len());
     let text = |name: &str| {
         let value = before.iter().find(|(known, _)| known == name);
         value.and_then(|(_, raw)| json::text(raw).map(Cow::into_owned))
@@ -93,12 +93,12 @@ pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&s
     if let Some(tokenizer) = &split.tokenizer {
         line.text("tokenizer", tokenizer);
     }
-    for (name, value) in &split.header {
+    for (name, value) in split.header {
         if name == "title" || !NOT_COPIED.contains(&name.as_str()) {
             line.raw(name, value);
         }
     }
-    let member = |name: &str| header::member(&split.header, name);
+    let member = |name: &str| header::member(split.header, name);
     let mut lineage = ObjectBuilder::default();
     lineage.text("kind", "fork");
     if let Some(parent) = member("id") {

@@ -112,7 +112,7 @@ pub struct Split<'s> {
     view: View,
     carried: Vec<CopiedMessage>,
     /// The header members after later changes, and the tokenizer named in the header line.
-    header: Vec<(String, Vec<u8>)>,
+    header: &'s [(String, Vec<u8>)],
     tokenizer: Option<String>,
     stem: String,
     /// Derived ids of messages without ids, by line.

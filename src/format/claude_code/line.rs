@@ -96,7 +96,7 @@ pub struct LineMembers<'a> {
     /// `timestamp`.
     pub timestamp: Option<&'a [u8]>,
     /// Members for the header of a session, and those of lines that are not messages.
-    pub others: Vec<(&'static str, &'a [u8])>,
+    pub others: [Option<&'a [u8]>; OTHERS.len()],
     /// The message, if any.
     pub message: Option<LineMessage<'a>>,
     /// The fault in its content, if any.
@@ -155,7 +155,7 @@ impl<'a> LineMembers<'a> {
             api_error: false,
             attachment: None,
             timestamp: None,
-            others: Vec::new(),
+            others: [None; OTHERS.len()],
             message: None,
             fault: None,
         };
@@ -181,8 +181,8 @@ impl<'a> LineMembers<'a> {
                 "role" => is_unrecognized = true,
                 "payload" => is_unrecognized |= value.starts_with(b"{"),
                 name => {
-                    if let Some(name) = OTHERS.iter().find(|other| **other == name) {
-                        facts.others.push((name, value));
+                    if let Some(nth) = OTHERS.iter().position(|other| *other == name) {
+                        facts.others[nth] = Some(value);
                     }
                 }
             }
@@ -194,7 +194,7 @@ impl<'a> LineMembers<'a> {
         }
         facts.kind = match facts.name.as_ref() {
             "user" | "assistant" => {
-                facts.message = message.and_then(|raw| LineMessage::of(raw, &facts.name));
+                facts.message = message.and_then(|raw| LineMessage::of(raw, facts.name.clone()));
                 if facts
                     .message
                     .as_ref()
@@ -238,8 +238,7 @@ impl<'a> LineMembers<'a> {
 
     /// One of the other members.
     pub fn other(&self, name: &str) -> Option<&'a [u8]> {
-        let mut others = self.others.iter().rev();
-        others.find(|(known, _)| *known == name).map(|(_, value)| *value)
+        self.others[OTHERS.iter().position(|other| *other == name)?]
     }
 }
 
@@ -259,10 +258,10 @@ impl<'a> LineMessage<'a> {
         }
     }
 
-    fn of(raw: &'a [u8], name: &str) -> Option<LineMessage<'a>> {
+    fn of(raw: &'a [u8], name: Cow<'a, str>) -> Option<LineMessage<'a>> {
         let mut message = LineMessage {
             id: None,
-            role: Cow::Owned(name.to_string()),
+            role: name,
             content: None,
             model: None,
             usage: None,

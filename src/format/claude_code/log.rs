@@ -67,7 +67,7 @@ pub struct ClaudeLog {
     pub origin: Arc<SourceBytes>,
     /// The lines in file order.
     pub lines: Vec<LogLine>,
-    /// The SHA-256 of the complete log.
+    /// The SHA-256 of the complete log; empty if it is not needed.
     pub sha256: String,
     /// Whether any line has a parent in the log.
     pub tied: bool,
@@ -101,10 +101,11 @@ impl KnownLines {
 impl ClaudeLog {
     /// Reads a log: completely if it may be written back, otherwise only the bytes that its sessions need. Damage goes
     /// to the report.
-    pub fn read(input: Input, report: &mut Report) -> Result<ClaudeLog> {
+    pub fn read(input: Input, hashes: bool, report: &mut Report) -> Result<ClaudeLog> {
         let mut lines = ByteLines::new(input.head, input.rest);
         let mut reading = LogReading {
             whole: input.returns,
+            hash: hashes.then(Sha256::new),
             ..LogReading::default()
         };
         let mut bytes = Vec::new();
@@ -112,7 +113,9 @@ impl ClaudeLog {
             .next_line()
             .map_err(|error| Error::io("cannot read", error))?
         {
-            reading.hash.update(full);
+            if let Some(hash) = &mut reading.hash {
+                hash.update(full);
+            }
             if reading.line(full, bytes.len(), place, report) {
                 bytes.extend_from_slice(full);
             }
@@ -128,11 +131,11 @@ impl ClaudeLog {
     pub fn of(origin: Arc<SourceBytes>) -> ClaudeLog {
         let mut reading = LogReading {
             whole: true,
+            hash: Some(Sha256::new_with_prefix(&origin.bytes)),
             ..LogReading::default()
         };
         let mut report = Report::default();
         for (full, place) in placed_lines(&origin.bytes, Position::default()) {
-            reading.hash.update(full);
             let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
             reading.line(full, start, place, &mut report);
         }
@@ -195,7 +198,8 @@ impl ClaudeLog {
 struct LogReading {
     log: ClaudeLog,
     known: KnownLines,
-    hash: Sha256,
+    /// Of the lines so far, if needed.
+    hash: Option<Sha256>,
     /// Whether all lines are kept.
     whole: bool,
     progress: usize,
@@ -283,7 +287,8 @@ impl LogReading {
             self.log.tied |= self.log.lines[index].above.is_some();
         }
         self.log.ids = self.known.lines;
-        self.log.sha256 = crate::model::key::hex(&self.hash.finalize());
+        let hash = self.hash.map(|hash| crate::model::key::hex(&hash.finalize()));
+        self.log.sha256 = hash.unwrap_or_default();
         if self.log.left_out.0 > 0 {
             let (lines, bytes) = self.log.left_out;
             report.note(

@@ -141,7 +141,9 @@ impl SessionReader for LogReader {
         {
             let name = input.name.take();
             let (returns, purpose) = (input.returns, *purpose);
-            let parts = parts(ClaudeLog::read(input, report)?);
+            // The hash is data for writing, and the id of a session without a name.
+            let hashes = purpose == ReadPurpose::Write || name.is_none();
+            let parts = parts(ClaudeLog::read(input, hashes, report)?);
             let making = |part| LogConversion::new(part, name.clone(), returns, purpose);
             *self = LogReader::Open(parts.into_iter().map(making).collect());
         }

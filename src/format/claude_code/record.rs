@@ -15,11 +15,13 @@ use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::summary;
+use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Elements with the output of a program command.
+/// Elements with the output of a program command, and what they have in common.
 const PRINTED: [&str; 2] = ["<local-command-stdout>", "<local-command-stderr>"];
+const PRINTED_NAME: &[u8] = b"local-command-std";
 
 /// Converts lines to messages.
 pub struct ClaudeMessages<'l> {
@@ -217,6 +219,11 @@ fn category(facts: &[LineMembers<'_>]) -> Option<&'static str> {
         return Some("context");
     }
     let message = first.message.as_ref()?;
+    let content = message.content?;
+    // Most texts are not decoded. A character may be escaped as \u followed by digits.
+    if memmem::find(content, PRINTED_NAME).is_none() && memmem::find(content, b"\\u").is_none() {
+        return None;
+    }
     let text = text_of(message);
     let printed = PRINTED.iter().any(|mark| text.trim_start().starts_with(mark));
     printed.then_some("system_output")

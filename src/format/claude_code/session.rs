@@ -151,7 +151,9 @@ impl LogConversion {
         let mut source = ObjectBuilder::default();
         source.text("format", NAME);
         self.name.as_ref().map(|name| source.text("name", name));
-        source.text("sha256", &self.log.sha256);
+        if !self.log.sha256.is_empty() {
+            source.text("sha256", &self.log.sha256);
+        }
         header.raw("source", source.finish());
         let mut metadata = ObjectBuilder::default();
         if let Some(first) = &first {

@@ -253,7 +253,7 @@ fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
             .into_iter()
             .filter_map(|name| Some((name, newest_value(name).or_else(|| known(name))?)))
             .collect(),
-        time: session.header_member("created_at"),
+        time: session.header_member("created_at").map(<[u8]>::to_vec),
         agent: newest.as_ref().and_then(|facts| facts.agent).map(<[u8]>::to_vec),
         sidechain: newest.as_ref().is_some_and(|facts| facts.sidechain),
         model: workspace.model,

@@ -11,6 +11,7 @@ use super::serialize;
 use super::times::{local_text, moment};
 use super::totals::DocumentTotals;
 use crate::error::Result;
+use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::record::Record;
@@ -31,14 +32,13 @@ pub struct WriteOptions<'s> {
 }
 
 /// The header of a session, by member.
-struct Header {
-    members: Vec<(String, Vec<u8>)>,
+struct Header<'s> {
+    members: &'s [(String, Vec<u8>)],
 }
 
-impl Header {
+impl Header<'_> {
     fn get(&self, name: &str) -> Option<&[u8]> {
-        let found = self.members.iter().find(|(known, _)| known == name);
-        non_null(found.map(|(_, value)| value.as_slice()))
+        non_null(header::member(self.members, name))
     }
 
     fn text(&self, name: &str) -> Option<Cow<'_, str>> {
@@ -423,7 +423,7 @@ fn metadata(
             preserved.raw("metadata", others);
         }
     }
-    for (name, value) in &header.members {
+    for (name, value) in header.members {
         if !PLACED.contains(&name.as_str()) {
             preserved.raw(name, value);
         }

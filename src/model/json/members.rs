@@ -30,6 +30,8 @@ pub struct Members<'a> {
     at: usize,
     dialect: Dialect,
     state: MemberState,
+    /// Whether other bytes may follow the object.
+    is_leading: bool,
 }
 
 #[derive(PartialEq)]
@@ -47,7 +49,22 @@ impl<'a> Members<'a> {
             at: opened(bytes, b'{', "not an object")?,
             dialect,
             state: MemberState::First,
+            is_leading: false,
         })
+    }
+
+    /// From bytes that begin with an object.
+    pub fn leading(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
+        let members = Members::new(bytes, dialect)?;
+        Ok(Members {
+            is_leading: true,
+            ..members
+        })
+    }
+
+    /// The offset after the object, once all members have been returned.
+    pub fn end(&self) -> Option<usize> {
+        (self.state == MemberState::Done).then_some(self.at)
     }
 
     /// The next member.
@@ -57,6 +74,9 @@ impl<'a> Members<'a> {
     )]
     pub fn next(&mut self) -> Scan<Option<Member<'a>>> {
         let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b'}')? else {
+            if !self.is_leading {
+                ends(self.bytes, self.at)?;
+            }
             return Ok(None);
         };
         let (name_end, value) = key_end(self.bytes, start)?;
@@ -97,6 +117,7 @@ impl<'a> ArrayElements<'a> {
     )]
     pub fn next(&mut self) -> Scan<Option<(usize, &'a [u8])>> {
         let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b']')? else {
+            ends(self.bytes, self.at)?;
             return Ok(None);
         };
         self.at = value_end(self.bytes, start, self.dialect)?;
@@ -113,17 +134,22 @@ fn opened(bytes: &[u8], bracket: u8, what: &'static str) -> Scan<usize> {
     }
 }
 
-/// Skips a comma, or the closing bracket and the white space after it.
+/// Checks that only white space follows.
+fn ends(bytes: &[u8], at: usize) -> Scan<()> {
+    match skip_space(bytes, at) {
+        end if end < bytes.len() => fault(end, "unexpected text after the value"),
+        _ => Ok(()),
+    }
+}
+
+/// Skips a comma, or the closing bracket.
 fn step(bytes: &[u8], at: &mut usize, state: &mut MemberState, close: u8) -> Scan<Option<usize>> {
     if *state == MemberState::Done {
         return Ok(None);
     }
     let mut i = skip_space(bytes, *at);
     if bytes.get(i) == Some(&close) {
-        i = skip_space(bytes, i + 1);
-        if i < bytes.len() {
-            return fault(i, "unexpected text after the value");
-        }
+        *at = i + 1;
         *state = MemberState::Done;
         return Ok(None);
     }

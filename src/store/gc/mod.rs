@@ -169,13 +169,13 @@ impl Store {
                 lines: &lines,
             };
             let event = new.event(options, new.bytes(&old), &removed);
-            let run = match options.discard || new.taken.is_empty() {
+            let run = match options.discard || new.taken == 0 {
                 true => None,
                 false => Some(new.run(&old, options)?),
             };
             receipt.lines.1 = new.lines();
             receipt.archive.1 += run.as_ref().map_or(0, |line| line.len() as u64 + new.bytes(&old));
-            receipt.taken = new.taken.len() as u64;
+            receipt.taken = new.taken as u64;
             if options.dry_run {
                 receipt.bytes.1 = new.write_log(&old, &event, &mut std::io::sink())?;
             } else {

@@ -66,8 +66,10 @@ fn read_ranges(raw: Option<&[u8]>) -> Option<Vec<usize>> {
 /// A log being reduced: the removed lines, and the new ones.
 pub(super) struct ReducedLog {
     pieces: Vec<DerivedLine>,
-    /// Indexes of the removed lines in the old log.
-    pub taken: Vec<usize>,
+    /// Whether each line of the old log is kept; a byte per line, because a log may have millions.
+    is_kept: Vec<bool>,
+    /// Number of removed lines.
+    pub taken: usize,
     /// Indexes of the new lines in the new log.
     made: Vec<usize>,
 }
@@ -92,8 +94,19 @@ impl ReducedLog {
                 made.push(pieces.len() - 1);
             }
         }
-        let taken = (0..session.len()).filter(|index| !is_kept[*index]).collect();
-        ReducedLog { pieces, taken, made }
+        let taken = is_kept.iter().filter(|is_kept| !**is_kept).count();
+        ReducedLog {
+            pieces,
+            is_kept,
+            taken,
+            made,
+        }
+    }
+
+    /// Indexes of the removed lines in the old log.
+    fn removed(&self) -> impl Iterator<Item = usize> {
+        let lines = self.is_kept.iter().enumerate();
+        lines.filter(|(_, is_kept)| !**is_kept).map(|(index, _)| index)
     }
 
     /// Number of lines of the new log.
@@ -104,8 +117,8 @@ impl ReducedLog {
     /// Writes the removed lines in their stored form.
     pub fn write_taken(&self, old: &SourceLog<'_>, out: &mut dyn Write) -> Result<()> {
         let mut again = old.locked.again();
-        for index in &self.taken {
-            let line = again.line(old.lines, *index)?;
+        for index in self.removed() {
+            let line = again.line(old.lines, index)?;
             atomic::put_bytes(out, "archive", line)?;
         }
         Ok(())
@@ -113,7 +126,7 @@ impl ReducedLog {
 
     /// Size of the removed lines in bytes.
     pub fn bytes(&self, old: &SourceLog<'_>) -> u64 {
-        let ranges = self.taken.iter().map(|index| old.lines.range(*index));
+        let ranges = self.removed().map(|index| old.lines.range(index));
         ranges.map(|range| range.end - range.start).sum()
     }
 
@@ -141,7 +154,7 @@ impl ReducedLog {
         let mut event = event::begin("gc", options.event);
         event
             .text("at", options.at)
-            .raw("lines", self.taken.len().to_string())
+            .raw("lines", self.taken.to_string())
             .raw("bytes", bytes.to_string())
             .raw("discarded", options.discard.to_string());
         if !destroyed.is_empty() {
@@ -154,11 +167,10 @@ impl ReducedLog {
     pub fn run(&self, old: &SourceLog<'_>, options: &GcOptions<'_>) -> Result<Vec<u8>> {
         let session = old.session();
         // The time at which the last of them was hidden.
-        let at = |index: &usize| json::member_text(session.record(*index).body, "at");
+        let at = |index: usize| json::member_text(session.record(index).body, "at");
         let events = self
-            .taken
-            .iter()
-            .filter(|index| session.class(**index) == Class::Event);
+            .removed()
+            .filter(|index| session.class(*index) == Class::Event);
         let left = events.filter_map(at).max_by_key(|at| seconds(at));
         let mut members = event::begin("archive", options.event);
         members
@@ -166,7 +178,7 @@ impl ReducedLog {
             .text("log", &known_by(session))
             .text("left", left.as_deref().unwrap_or(options.at))
             .raw("of", session.len().to_string())
-            .raw("taken", spans(self.taken.iter().copied()))
+            .raw("taken", spans(self.removed()))
             .raw("made", spans(self.made.iter().copied()));
         run_file::line_of(members, self.bytes(old), &mut |out| self.write_taken(old, out))
     }

@@ -17,7 +17,6 @@ pub use journals::{complete_changes, journals, state_path};
 use crate::args::TokenizerArgs;
 use crate::context::Context;
 use crate::overviews::OverviewReader;
-use crate::parallel;
 use crate::programs::database;
 use convo::error::{Error, ErrorKind};
 use convo::filter::overview::Overview;
@@ -26,7 +25,7 @@ use convo::home::{
     Directories, Environment, Home, HomeFiles, Index, Retention, RunningMarkers, RunningSign, Sidecars,
     Transcript, orphans,
 };
-use convo::model::time;
+use convo::model::{threads, time};
 use convo::store::FileStat;
 use home_cache::HomeCache;
 use std::collections::{BTreeSet, HashMap};
@@ -141,10 +140,6 @@ struct HomeSessionFile {
     transcript: Transcript,
 }
 
-/// Minimum number of shares in which files are read, and the maximum number of files per share.
-const SHARES: usize = 256;
-const SHARE: usize = 64;
-
 /// Options for reading the sessions of homes.
 pub struct HomeReadOptions<'r> {
     /// Counts their tokens.
@@ -203,22 +198,10 @@ pub fn listings_with(
     let known = HomeCache::open(reading.is_cached);
     let entries = known.entries();
     let started = FileStat::now();
-    let mut read = Vec::with_capacity(work.len());
-    // Several files per task, because most are in the cache.
-    let shares: Vec<&[HomeSessionFile]> = work.chunks(work.len().div_ceil(SHARES).clamp(1, SHARE)).collect();
-    let one = |work: &HomeSessionFile| {
+    let read = threads::in_parallel(threads::cores(), &work, |work| {
         let program = programs[work.home];
         home_cache::sessions(&work.transcript, program, started, &entries, reading.reader)
-    };
-    parallel::each_result(
-        &shares,
-        true,
-        |share| share.iter().map(one).collect::<Vec<_>>(),
-        |_, results| {
-            read.extend(results);
-            Ok(())
-        },
-    )?;
+    });
     let found = work.iter().zip(&read);
     let found: Vec<_> = found
         .filter_map(|(work, found)| Some((&work.transcript, found.as_ref().ok()?)))

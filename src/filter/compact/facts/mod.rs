@@ -110,13 +110,8 @@ fn is_original(work: &CompactionState<'_>, at: usize) -> bool {
 
 /// The working directory of the session, from its metadata.
 pub(in crate::filter) fn working_directory(session: &Session) -> Option<String> {
-    let metadata = session
-        .header()
-        .into_iter()
-        .find(|(name, _)| name == "metadata")?
-        .1;
+    let metadata = session.header_member("metadata")?;
     let own = |raw: &[u8]| json::member_string(raw, "cwd");
-    let metadata = metadata.as_slice();
     own(metadata).or_else(|| {
         let members = json::members(metadata, Dialect::Strict)?;
         members.into_iter().find_map(|(_, value)| own(value))

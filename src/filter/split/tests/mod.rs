@@ -179,9 +179,8 @@ fn pieces_are_a_chain() {
     let split = plan(&session, &at(&["m3", "m5"]));
     let pieces: Vec<Session> = (0..3).map(|nth| split.build_part(nth).unwrap().session).collect();
     let header = |nth: usize, name: &str| {
-        let header = pieces[nth].header();
-        let value = header.into_iter().find(|(known, _)| known == name);
-        value.map(|(_, raw)| String::from_utf8(raw).unwrap())
+        let value = pieces[nth].header_member(name);
+        value.map(|raw| String::from_utf8_lossy(raw).into_owned())
     };
     let links: Vec<_> = (0..3)
         .map(|nth| {

@@ -147,16 +147,18 @@ impl Archive {
             take_rows(copies, &at, &mut work)?;
         }
         let mut rows = Vec::new();
-        let mut waiting = Vec::new();
+        let (mut waiting, mut files) = (Vec::new(), 0);
         for mut work in work {
             let Some(copies) = copies.filter(|_| !self.dry_run) else {
                 rows.push(work.planned());
                 continue;
             };
             work.take(copies, &at);
+            files += work.files();
             waiting.push(work);
-            if waiting.iter().map(ArchiveSession::files).sum::<usize>() >= BATCH {
+            if files >= BATCH {
                 commit(copies, &mut waiting, &mut rows);
+                files = 0;
             }
         }
         if let Some(copies) = copies {

@@ -5,10 +5,9 @@ use super::work::{ArchiveSession, HomePart};
 use crate::args::SessionScope;
 use crate::context::Context;
 use crate::homes::{self, listings, report_unread};
-use crate::parallel;
 use crate::programs::database;
 use convo::home::{Bundle, Home, HomeProgram, PROGRAMS};
-use convo::model::time;
+use convo::model::{threads, time};
 use convo::store::copies::{Copies, directory_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -140,18 +139,13 @@ pub fn all(
     }
     report_unread(context, &unread, "not archived");
     let groups: Vec<_> = groups.into_iter().collect();
-    let mut work = Vec::with_capacity(groups.len());
     let read = |((program, name), (id, parts)): &(Key, (Option<String>, Vec<HomePart>))| {
         ArchiveSession::new(copies, program, name, id.clone(), parts.clone())
     };
-    match groups.len() < FEW {
-        true => work.extend(groups.iter().map(read)),
-        false => parallel::each_result(&groups, true, read, |_, one| {
-            work.push(one);
-            Ok(())
-        })?,
-    }
-    Ok(work)
+    Ok(match groups.len() < FEW {
+        true => groups.iter().map(read).collect(),
+        false => threads::in_parallel(threads::cores(), &groups, read),
+    })
 }
 
 /// Returns the sessions that match filters other than the program; `None` selects all.
