@@ -1,18 +1,17 @@
 //! One session in memory: its lines in one buffer, and the class of each line.
 
 mod detail;
+mod header;
 mod ids;
 mod times;
 
 use super::derived::Detail;
 use super::excerpt::Excerpt;
-use super::json;
 use super::key::{Short, hash};
 use super::message::{Category, Message, Role};
 use super::record::{self, Record, RecordKind};
 use super::source_bytes::SourceBytes;
 use crate::error::Position;
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
@@ -191,13 +190,6 @@ impl Session {
                 .is_some_and(|message| message.timestamp.is_some()),
             ..LineSpan::at(record.place, end)
         });
-    }
-
-    /// Discards the members of the header if a line of this class may change them.
-    fn forget_header(&mut self, class: Class) {
-        if matches!(class, Class::Header | Class::Event) {
-            self.header.take();
-        }
     }
 
     /// Appends a generated record for the input at this position.
@@ -438,31 +430,5 @@ impl Session {
         };
         let events = self.live_events().into_iter();
         events.filter_map(destroyed).flatten().collect()
-    }
-
-    /// Name and raw value of each header member, in order, after `meta` events.
-    pub fn header(&self) -> &[(String, Vec<u8>)] {
-        self.header.get_or_init(|| {
-            let Some(first) = (0..self.len()).find(|index| self.class(*index) == Class::Header) else {
-                return Vec::new();
-            };
-            let events = self.live_events().into_iter().map(|index| self.record(index));
-            super::header::of(self.body(first), events)
-        })
-    }
-
-    /// The raw value of a header member.
-    pub fn header_member(&self, name: &str) -> Option<&[u8]> {
-        super::header::member(self.header(), name)
-    }
-
-    /// A member of the header's metadata.
-    pub fn metadata(&self, name: &str) -> Option<Vec<u8>> {
-        json::member(self.header_member("metadata")?, name).map(<[u8]>::to_vec)
-    }
-
-    /// A string member of the header.
-    pub fn header_text(&self, name: &str) -> Option<String> {
-        json::text(self.header_member(name)?).map(Cow::into_owned)
     }
 }

@@ -69,6 +69,15 @@ impl<'s> Appender<'s> {
         self.flush()
     }
 
+    /// Returns an empty buffer for [`Appender::flush_lines`]: that of the lines that were written last, unless lines are
+    /// pending. Its memory is in use already, so filling it again takes no time of the system.
+    pub fn empty_buffer(&mut self) -> Pending {
+        match self.pending.is_empty() {
+            true => std::mem::take(&mut self.pending),
+            false => Pending::default(),
+        }
+    }
+
     /// Returns the number of bytes that the next flush writes.
     pub fn waiting(&self) -> usize {
         self.pending.size()

@@ -71,9 +71,9 @@ impl<'c> StreamTarget<'c> {
     }
 
     /// An empty lot.
-    pub fn new_batch(&self) -> LineBatch {
+    pub fn new_batch(&mut self) -> LineBatch {
         match self {
-            StreamTarget::One(..) => LineBatch::One(Pending::default()),
+            StreamTarget::One(_, appender) => LineBatch::One(appender.empty_buffer()),
             StreamTarget::Chain(_) => LineBatch::Chain(Vec::new()),
         }
     }

@@ -47,7 +47,7 @@ fn a_log_contains_a_session_its_branches_and_sidechains() {
 }
 
 #[test]
-fn sessions_for_display_have_the_same_messages_without_their_lines() {
+fn sessions_for_display_have_the_same_messages_without_their_lines_and_the_hash_of_the_log() {
     let log = everything();
     let (whole, _) = read(&log, false);
     let (displayed, report) = read_for(&log, false, ReadPurpose::Display);
@@ -55,6 +55,9 @@ fn sessions_for_display_have_the_same_messages_without_their_lines() {
     let plain = |body: &[u8]| -> serde_json::Value {
         let mut value: serde_json::Value = serde_json::from_slice(body).unwrap();
         let is_message = value.get("role").is_some();
+        if let Some(source) = value.get_mut("source") {
+            source.as_object_mut().unwrap().remove("sha256");
+        }
         if let Some(metadata) = value.get_mut("metadata").filter(|_| is_message) {
             metadata.as_object_mut().unwrap().remove("claude-code");
             if metadata == &serde_json::json!({}) {
@@ -64,6 +67,11 @@ fn sessions_for_display_have_the_same_messages_without_their_lines() {
         value
     };
     assert_eq!(whole.len(), displayed.len());
+    assert!(
+        whole[0]
+            .header_member("source")
+            .is_some_and(|source| json::member(source, "sha256").is_some())
+    );
     for (whole, displayed) in whole.iter().zip(&displayed) {
         assert_eq!(whole.len(), displayed.len());
         for index in 0..whole.len() {
