@@ -1,15 +1,17 @@
 //! Test helpers for sessions of any format.
 
-use crate::error::Position;
+use super::truth;
+use crate::error::{Position, Result};
 use crate::filter::truncate::{self, CutPoint};
 use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
-use crate::format::spec::{WriteBackFn, WriteFn};
-use crate::format::{EditedSession, Purpose};
+use crate::format::{EditedSession, Format, Input, Purpose, write};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
+use crate::model::source_bytes::SourceBytes;
 use crate::model::view::{Item, View};
+use std::sync::Arc;
 
 /// The session parsed again from its lines.
 pub fn through_lines(session: &Session) -> Session {
@@ -82,25 +84,70 @@ fn shown_members(session: &Session, names: &[&str]) -> Vec<String> {
     view.items.iter().map(item).collect()
 }
 
+/// The sessions of an input, the report, and the bytes after the last session.
+pub fn read(format: Format, name: &str, bytes: &[u8]) -> (Result<Vec<Session>>, Report, Vec<u8>) {
+    let mut report = Report::default();
+    let input = Input {
+        name: Some(name.to_string()),
+        returns: true,
+        ..Input::of(bytes.to_vec())
+    };
+    match format.sessions(input) {
+        Ok(Ok(mut reader)) => {
+            let sessions = truth::all(reader.as_mut(), &mut report);
+            let tail = reader.tail().to_vec();
+            (sessions, report, tail)
+        }
+        Ok(Err(_)) => panic!("not read session by session"),
+        Err(error) => (Err(error), report, Vec::new()),
+    }
+}
+
 /// Writes a session from its records alone; returns the bytes and the report.
-pub fn written(write: WriteFn, session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+pub fn written(format: Format, session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
-    write(session, &view, purpose, &mut out, &mut report).unwrap();
+    write(format, session, &view, purpose, &mut out, &mut report).unwrap();
     (out, report)
 }
 
-/// Writes sessions back to their input, one by one.
-pub fn returned(back: WriteBackFn, sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    for session in sessions {
-        let view = View::replay(session);
-        let returned = EditedSession {
-            session,
-            view: &view,
-            changed,
-        };
-        back(&[returned], &mut out, &mut Report::default())?;
+/// Exports a session as text.
+pub fn exported(format: Format, session: &Session) -> (String, Report) {
+    let (out, report) = written(format, session, Purpose::Export);
+    (String::from_utf8(out).unwrap(), report)
+}
+
+/// Writes sessions back to their inputs; `is_changed` selects the changed ones.
+pub fn returned(format: Format, sessions: &[Session], is_changed: impl Fn(usize) -> bool) -> Result<Vec<u8>> {
+    let views: Vec<View> = sessions.iter().map(View::replay).collect();
+    let returned = sessions.iter().zip(&views).enumerate();
+    let returned = returned.map(|(nth, (session, view))| EditedSession {
+        session,
+        view,
+        changed: is_changed(nth),
+    });
+    let returned: Vec<EditedSession<'_>> = returned.collect();
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let origin = |returned: &EditedSession<'_>| returned.session.origin().map(Arc::as_ptr);
+    let is_same = |one: &_, other: &_| origin(one).is_some() && origin(one) == origin(other);
+    for group in returned.chunk_by(is_same) {
+        let EditedSession { session, view, .. } = group[0];
+        match (format.form().back, format.form().write) {
+            (Some(back), _) => back(group, &mut out, &mut report)?,
+            (None, Some(write)) => write(session, view, Purpose::Return, &mut out, &mut report)?,
+            (None, None) => {}
+        }
     }
     Ok(out)
+}
+
+/// The sessions with these bytes as their common source.
+pub fn read_from(bytes: &[u8], sessions: &[Session]) -> Vec<Session> {
+    let origin = Arc::new(SourceBytes {
+        bytes: bytes.to_vec(),
+        ..SourceBytes::default()
+    });
+    let mut sessions = sessions.to_vec();
+    { sessions.iter_mut() }.for_each(|session| session.set_origin(origin.clone()));
+    sessions
 }

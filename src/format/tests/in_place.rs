@@ -1,16 +1,15 @@
 //! Invariants of every format whose files are changed in place, tested on its public sample files.
 
-use super::bed::{cut, through_lines};
+use super::bed::{cut, returned, through_lines};
 use super::displayed;
 use super::truth;
 use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
-use crate::format::{DocumentSource, EditedSession, Format, Input, Purpose, convert};
+use crate::format::{DocumentSource, Format, Input, Purpose, convert};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Formats and file name prefixes that are compared by their view after a conversion to the record stream, because they
 /// are not restored line by line.
@@ -164,40 +163,7 @@ impl Opened {
 
     /// The file written with these sessions; `changed` selects the changed ones.
     pub(super) fn written(&self, sessions: &[Session], changed: impl Fn(usize) -> bool) -> Result<Vec<u8>> {
-        let views: Vec<View> = sessions.iter().map(View::replay).collect();
-        let returned: Vec<EditedSession<'_>> = sessions
-            .iter()
-            .zip(&views)
-            .enumerate()
-            .map(|(nth, (session, view))| EditedSession {
-                session,
-                view,
-                changed: changed(nth),
-            })
-            .collect();
-        let (mut out, mut report) = (Vec::new(), Report::default());
-        let same = |one: &EditedSession<'_>, other: &EditedSession<'_>| match (
-            one.session.origin(),
-            other.session.origin(),
-        ) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            _ => false,
-        };
-        for group in returned.chunk_by(same) {
-            match (self.format.form().back, self.format.form().write) {
-                (Some(back), _) => back(group, &mut out, &mut report)?,
-                (None, Some(write)) => {
-                    write(
-                        group[0].session,
-                        group[0].view,
-                        Purpose::Return,
-                        &mut out,
-                        &mut report,
-                    )?;
-                }
-                (None, None) => {}
-            }
-        }
+        let out = returned(self.format, sessions, changed)?;
         Ok([out, self.tail.clone()].concat())
     }
 }
@@ -291,8 +257,7 @@ fn restored(file: &Opened) -> Vec<String> {
         Format::VercelUi if is_old(session) => Format::VercelUiV4,
         format => format,
     };
-    let write = format.form().write.unwrap();
-    let (after, report) = super::bed::written(write, &through_lines(session), Purpose::Export);
+    let (after, report) = super::bed::written(format, &through_lines(session), Purpose::Export);
     let losses: Vec<_> = report.losses.keys().collect();
     let omits = file.format == Format::ClineRoo && by_view;
     if losses != if omits { vec![&Loss::Event] } else { vec![] } {

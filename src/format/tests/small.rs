@@ -11,6 +11,12 @@ pub fn messages(session: &Session) -> Vec<Value> {
     values.filter(|line| line["role"].is_string()).collect()
 }
 
+/// The roles of messages.
+pub fn roles(messages: &[Value]) -> Vec<&str> {
+    let roles = messages.iter().map(|message| message["role"].as_str().unwrap());
+    roles.collect()
+}
+
 /// The header of a session.
 pub fn header(session: &Session) -> Value {
     serde_json::from_slice(session.record(0).body).unwrap()

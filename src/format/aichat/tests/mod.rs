@@ -4,10 +4,12 @@ mod fixtures;
 mod small;
 mod values;
 
-use super::{read, write};
+use super::read;
 use crate::error::Result;
 use crate::format::report::Report;
-use crate::format::{DocumentSource, EditedSession, Format, Purpose};
+pub use crate::format::tests::bed::with;
+use crate::format::tests::bed::{self, exported};
+use crate::format::{DocumentSource, Format};
 use crate::model::session::Session;
 use crate::model::view::View;
 
@@ -37,36 +39,11 @@ pub fn shown(session: &Session) -> Vec<(String, String)> {
 
 /// Writes a session as a file from its records alone.
 pub fn written(session: &Session) -> (String, Report) {
-    let (mut out, mut report) = (Vec::new(), Report::default());
-    let view = View::replay(session);
-    crate::format::write(
-        Format::Aichat,
-        session,
-        &view,
-        Purpose::Export,
-        &mut out,
-        &mut report,
-    )
-    .unwrap();
-    (String::from_utf8(out).unwrap(), report)
+    exported(Format::Aichat, session)
 }
 
 /// Writes a session back to its file.
 pub fn returned(session: &Session, changed: bool) -> Result<String> {
-    let view = View::replay(session);
-    let returned = EditedSession {
-        session,
-        view: &view,
-        changed,
-    };
-    let mut out = Vec::new();
-    write::write_back(&[returned], &mut out, &mut Report::default())?;
-    Ok(String::from_utf8(out).unwrap())
-}
-
-/// The session with these lines appended.
-pub fn with(session: &Session, lines: &[&str]) -> Session {
-    let mut session = session.clone();
-    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    session
+    let bytes = bed::returned(Format::Aichat, std::slice::from_ref(session), |_| changed)?;
+    Ok(String::from_utf8(bytes).unwrap())
 }

@@ -4,10 +4,10 @@ mod fixtures;
 mod small;
 
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Format, Purpose, convert, write};
+use crate::format::tests::bed::exported;
+use crate::format::{DocumentSource, Format, convert};
 use crate::model::json;
 use crate::model::session::Session;
-use crate::model::view::View;
 
 /// The sessions of a file, and the report.
 pub fn sessions(file: &str) -> (Vec<Session>, Report) {
@@ -34,16 +34,5 @@ pub fn role_texts(session: &Session) -> Vec<(String, String)> {
 
 /// Writes a session as a history.
 pub fn written(session: &Session) -> (String, Report) {
-    let (mut out, mut report) = (Vec::new(), Report::default());
-    let view = View::replay(session);
-    write(
-        Format::Aider,
-        session,
-        &view,
-        Purpose::Export,
-        &mut out,
-        &mut report,
-    )
-    .unwrap();
-    (String::from_utf8(out).unwrap(), report)
+    exported(Format::Aider, session)
 }

@@ -4,26 +4,15 @@ mod damage;
 mod fixtures;
 mod small;
 
+use crate::format::Format;
 use crate::format::report::Report;
-use crate::format::tests::truth;
-use crate::format::{Format, Input};
+use crate::format::tests::bed;
 use crate::model::session::Session;
 use serde_json::{Value, json};
 
 /// The sessions of an input, and the report.
 pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
-    let mut report = Report::default();
-    let input = Input {
-        name: Some("conversations.json".to_string()),
-        head: Vec::new(),
-        rest: Box::new(std::io::Cursor::new(input.to_vec())),
-        returns: false,
-        neighbor: None,
-    };
-    let Ok(mut reader) = Format::ChatgptExport.sessions(input).unwrap() else {
-        unreachable!("it is read session by session");
-    };
-    let all = truth::all(reader.as_mut(), &mut report);
+    let (all, report, _) = bed::read(Format::ChatgptExport, "conversations.json", input);
     (all, report)
 }
 

@@ -4,6 +4,7 @@ use super::read::read;
 use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::tests::in_place::{hold, opened};
+use crate::format::tests::small::roles;
 use crate::format::tests::truth;
 use crate::format::{DocumentSource, Format, Purpose};
 use crate::model::session::Session;
@@ -73,10 +74,6 @@ fn every_member_is_read() {
     let lineage = json!({"kind": "sidechain", "parent": "17_ab"});
     assert_eq!(header["metadata"]["lineage"], lineage);
     let messages = messages(session);
-    let roles: Vec<_> = messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     let all = [
         "system",
         "user",
@@ -87,7 +84,7 @@ fn every_member_is_read() {
         "assistant",
         "user",
     ];
-    assert_eq!(roles, all);
+    assert_eq!(roles(&messages), all);
     assert_eq!(
         messages[1]["content"][2]["image_url"]["url"],
         "data:image/png;base64,AAAA"

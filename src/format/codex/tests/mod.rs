@@ -4,15 +4,13 @@ mod damage;
 mod fixtures;
 mod small;
 
-use super::{read, write};
+use super::read;
 use crate::error::Position;
 use crate::format::report::Report;
+use crate::format::tests::bed;
 pub use crate::format::tests::bed::{cut, shown_with_category as shown, through_lines};
-use crate::format::{EditedSession, Purpose};
+use crate::format::{Format, Purpose};
 use crate::model::session::Session;
-use crate::model::source_bytes::SourceBytes;
-use crate::model::view::View;
-use std::sync::Arc;
 
 /// The session of a log, and the report.
 pub fn session(log: &[u8]) -> (Session, Report) {
@@ -25,28 +23,17 @@ pub fn session(log: &[u8]) -> (Session, Report) {
 
 /// Writes a session as a log from its records alone.
 pub fn written(session: &Session) -> Vec<u8> {
-    let mut out = Vec::new();
-    let view = View::replay(session);
-    write::write(session, &view, Purpose::Return, &mut out, &mut Report::default()).unwrap();
-    out
+    bed::written(Format::Codex, session, Purpose::Return).0
 }
 
 /// Writes a session back to its log, marked as changed.
 pub fn returned(session: &Session, bytes: &[u8]) -> Vec<u8> {
-    let mut session = session.clone();
-    session.set_origin(Arc::new(SourceBytes {
-        bytes: bytes.to_vec(),
-        ..SourceBytes::default()
-    }));
-    let view = View::replay(&session);
-    let returned = EditedSession {
-        session: &session,
-        view: &view,
-        changed: true,
-    };
-    let mut out = Vec::new();
-    write::write_back(&[returned], &mut out, &mut Report::default()).unwrap();
-    out
+    bed::returned(
+        Format::Codex,
+        &bed::read_from(bytes, std::slice::from_ref(session)),
+        |_| true,
+    )
+    .unwrap()
 }
 
 /// The lines of a log that are not empty, without their endings.

@@ -4,11 +4,12 @@ mod damage;
 mod fixtures;
 mod small;
 
-use super::{FORM, read};
+use super::read;
 use crate::error::Result;
 use crate::format::report::Report;
+use crate::format::tests::bed;
 pub use crate::format::tests::bed::{shown, through_lines, with};
-use crate::format::{DocumentSource, Purpose};
+use crate::format::{DocumentSource, Format, Purpose};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -23,9 +24,7 @@ pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
 
 /// Writes a session as a document.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
-    let (mut out, mut report) = (Vec::new(), Report::default());
-    (FORM.write.unwrap())(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
-    (out, report)
+    bed::written(Format::Continue, session, purpose)
 }
 
 /// The session with some visible messages dropped.

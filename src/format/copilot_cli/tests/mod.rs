@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::small::{header, messages, shown};
+use crate::format::tests::small::{header, messages, roles, shown};
 use crate::format::tests::truth;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -60,12 +60,8 @@ fn every_member_is_read() {
         (&json!("/lamp"), &json!("elm-3"))
     );
     let messages = messages(session);
-    let roles: Vec<_> = messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        roles,
+        roles(&messages),
         ["system", "user", "assistant", "tool", "tool", "assistant", "user"]
     );
     assert_eq!(messages[1]["content"][1]["file"]["filename"], "/lamp.log");

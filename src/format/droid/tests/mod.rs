@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::small::header;
+use crate::format::tests::small::{header, roles};
 use crate::format::tests::truth;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -54,12 +54,8 @@ fn every_member_of_a_log_is_read() {
     let session = &file.sessions[0];
     assert_eq!(session.header_text("title").as_deref(), Some("Kiln"));
     let messages = messages(session);
-    let roles: Vec<_> = messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        roles,
+        roles(&messages),
         ["user", "user", "assistant", "tool", "tool", "assistant", "user"]
     );
     assert_eq!(messages[0]["category"], "context");

@@ -1,8 +1,8 @@
 //! Tests with small recordings.
 
-use super::{cut, returned, sessions, shown, texts, through_lines, try_sessions, with, written};
-use crate::format::report::{Loss, Report};
-use crate::format::tests::in_place;
+use super::{cut, returned, sessions, shown, texts, through_lines, with, written};
+use crate::format::report::Loss;
+use crate::format::tests::{bed, in_place};
 use crate::format::{Format, Purpose};
 use crate::model::json;
 use crate::model::session::{Class, Session};
@@ -369,6 +369,9 @@ fn lines_that_are_not_log_lines_are_reported_and_preserved() {
         b"{\n}",
         b"[{\"sessionId\":\"x\",\"messageId\":0}]",
     ] {
-        assert!(try_sessions(wrong, &mut Report::default()).is_err(), "{wrong:?}");
+        assert!(
+            bed::read(Format::GeminiCli, "session.json", wrong).0.is_err(),
+            "{wrong:?}"
+        );
     }
 }

@@ -5,8 +5,9 @@ mod properties;
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::format::Purpose;
+use crate::format::tests::bed;
 pub use crate::format::tests::bed::through_lines;
-use crate::format::{Purpose, write};
 use crate::model::view::View;
 
 /// The result of reading a state, and the report.
@@ -23,9 +24,7 @@ pub fn session(text: &str) -> Session {
 
 /// Writes a session as a state, for a purpose.
 pub fn written_for(session: &Session, purpose: Purpose) -> (String, Report) {
-    let (mut out, mut report) = (Vec::new(), Report::default());
-    let view = View::replay(session);
-    write(Format::Goaitools, session, &view, purpose, &mut out, &mut report).unwrap();
+    let (out, report) = bed::written(Format::Goaitools, session, purpose);
     (String::from_utf8(out).unwrap(), report)
 }
 

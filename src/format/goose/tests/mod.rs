@@ -4,14 +4,10 @@ mod arbitrary;
 mod fixtures;
 mod small;
 
-use super::FORM;
-use super::codec::Goose;
-use crate::format::Purpose;
-use crate::format::kit;
 use crate::format::report::Report;
-use crate::format::sessions::Input;
+use crate::format::tests::bed;
 pub use crate::format::tests::bed::{cut, shown, through_lines, with};
-use crate::format::tests::{bed, truth};
+use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 
 /// Lines with all kinds of data.
@@ -30,20 +26,8 @@ pub fn document() -> String {
 
 /// The sessions of an input, the report, and the bytes after the last session.
 pub fn read(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
-    let mut report = Report::default();
-    let mut reader = kit::open(
-        &Goose,
-        Input {
-            name: Some("tray.jsonl".to_string()),
-            head: Vec::new(),
-            rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
-            returns: true,
-            neighbor: None,
-        },
-    )
-    .unwrap();
-    let sessions = truth::all(reader.as_mut(), &mut report).unwrap_or_default();
-    (sessions, report, reader.tail().to_vec())
+    let (sessions, report, tail) = bed::read(Format::Goose, "tray.jsonl", bytes);
+    (sessions.unwrap_or_default(), report, tail)
 }
 
 /// The sessions of an input without damage.
@@ -65,10 +49,10 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
 
 /// Writes a session in its original form from its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
-    bed::written(FORM.write.unwrap(), session, purpose)
+    bed::written(Format::Goose, session, purpose)
 }
 
 /// Writes sessions back to their input.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
-    bed::returned(FORM.back.unwrap(), sessions, changed)
+    bed::returned(Format::Goose, sessions, |_| changed)
 }

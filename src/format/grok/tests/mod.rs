@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::small::{header, messages, shown};
+use crate::format::tests::small::{header, messages, roles, shown};
 use crate::format::tests::truth;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -71,12 +71,8 @@ fn the_summary_next_to_a_history_is_read() {
 fn every_line_of_a_history_is_read() {
     let file = opened(FORMAT, CHAT);
     let messages = messages(&file.sessions[0]);
-    let roles: Vec<_> = messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        roles,
+        roles(&messages),
         [
             "system",
             "user",

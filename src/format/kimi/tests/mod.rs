@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::small::{header, messages, shown};
+use crate::format::tests::small::{header, messages, roles, shown};
 use crate::format::tests::truth;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -109,12 +109,8 @@ fn steps_of_a_log_are_messages() {
         (&json!("/nets"), &json!("elm/k2"))
     );
     let messages = messages(session);
-    let roles: Vec<_> = messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        roles,
+        roles(&messages),
         ["system", "user", "assistant", "tool", "user", "assistant", "user"]
     );
     let reply = &messages[2];

@@ -1,10 +1,11 @@
 //! Tests with small files, and with the sample files.
 
-use crate::format::report::{Loss, Report};
-use crate::format::tests::bed::{through_lines, written};
+use crate::format::Format;
+use crate::format::report::Loss;
+use crate::format::tests::bed::{exported, through_lines};
 use crate::format::tests::in_place::{hold, opened};
+use crate::format::tests::small::{messages, roles};
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::{Value, json};
@@ -14,19 +15,6 @@ const FORMAT: Format = Format::Langchain;
 
 fn read(text: &str) -> Vec<Session> {
     opened(FORMAT, text).sessions
-}
-
-fn exported(format: Format, session: &Session) -> (Vec<u8>, Report) {
-    written(format.form().write.unwrap(), session, Purpose::Export)
-}
-
-/// The messages of a session.
-fn messages(session: &Session) -> Vec<Value> {
-    let lines = (0..session.len()).map(|index| session.record(index).body);
-    lines
-        .filter_map(|body| serde_json::from_slice::<Value>(body).ok())
-        .filter(|line| line["role"].is_string())
-        .collect()
 }
 
 fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
@@ -63,12 +51,8 @@ const RICH: &str = r#"[
 fn every_member_is_mapped() {
     let sessions = read(RICH);
     let messages = messages(&sessions[0]);
-    let roles: Vec<_> = messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        roles,
+        roles(&messages),
         ["developer", "user", "assistant", "tool", "critic", "assistant"]
     );
     assert_eq!(messages[1]["content"][0], json!({"type":"text","text":"Look"}));
@@ -112,7 +96,7 @@ fn any_session_is_a_list_of_dicts() {
     built.iter().for_each(|line| session.push_new(line.as_bytes()));
     let (out, report) = exported(FORMAT, &session);
     assert_eq!(report.losses, BTreeMap::from([(Loss::Timestamp, 1)]));
-    let elements: Value = serde_json::from_slice(&out).unwrap();
+    let elements: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         elements[0]["data"]["additional_kwargs"]["__openai_role__"],
         "developer"
@@ -133,7 +117,7 @@ fn any_session_is_a_list_of_dicts() {
         (&tool["content"], &tool["status"]),
         (&json!(""), &json!("success"))
     );
-    let again = read(std::str::from_utf8(&out).unwrap());
+    let again = read(&out);
     let again = messages(&again[0]);
     assert_eq!(again[1]["tool_calls"][0]["function"]["arguments"], r#"{"a": 1}"#);
     assert_eq!(again[1]["tool_calls"][1]["function"]["arguments"], "[1]");

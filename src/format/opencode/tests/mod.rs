@@ -4,14 +4,10 @@ mod arbitrary;
 mod fixtures;
 mod small;
 
-use super::FORM;
-use super::codec::Opencode;
-use crate::format::Purpose;
-use crate::format::kit;
 use crate::format::report::Report;
-use crate::format::sessions::Input;
+use crate::format::tests::bed;
 pub use crate::format::tests::bed::{shown_messages as shown, through_lines, with};
-use crate::format::tests::{bed, truth};
+use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 
 /// A document with all kinds of data: an inline file, steps, signed reasoning, a cleared result, a compaction, a failed
@@ -26,28 +22,16 @@ pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
 
 /// As [`sessions`], with the bytes after the last one.
 pub fn sessions_and_tail(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
-    let mut report = Report::default();
-    let mut reader = kit::open(
-        &Opencode,
-        Input {
-            name: Some("tray.json".to_string()),
-            head: Vec::new(),
-            rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
-            returns: true,
-            neighbor: None,
-        },
-    )
-    .unwrap();
-    let sessions = truth::all(reader.as_mut(), &mut report).unwrap_or_default();
-    (sessions, report, reader.tail().to_vec())
+    let (sessions, report, tail) = bed::read(Format::Opencode, "tray.json", bytes);
+    (sessions.unwrap_or_default(), report, tail)
 }
 
-/// Writes a session as a document from its records alone.
+/// Writes a session in its original form from its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
-    bed::written(FORM.write.unwrap(), session, purpose)
+    bed::written(Format::Opencode, session, purpose)
 }
 
 /// Writes sessions back to their input.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
-    bed::returned(FORM.back.unwrap(), sessions, changed)
+    bed::returned(Format::Opencode, sessions, |_| changed)
 }

@@ -1,4 +1,4 @@
-use super::{again, session, state, through_a_stream};
+use super::{again, session, state, through_lines};
 use crate::format::report::Loss;
 use crate::model::session::Session;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn zones_and_unknown_members_are_restored() {
         .filter_map(|at| Some(read.record(at).message()?.text().into_owned()))
         .collect();
     assert_eq!(texts, ["a", "A", "b", "B", "c", "C"]);
-    assert_eq!(again(&through_a_stream(&read)).0, DOCUMENT);
+    assert_eq!(again(&through_lines(&read)).0, DOCUMENT);
     // A missing final newline is not added.
     let bare = DOCUMENT.trim_end();
     assert_eq!(again(&session(bare.as_bytes()).0.unwrap()).0, bare);
@@ -47,7 +47,7 @@ fn encodings_that_cannot_be_regenerated_are_preserved() {
             r#"{{"version": 1, "health": "healthy", "summary": "", "turns": [{turn}], "pending": [], "backlog": []}}"#
         );
         let read = session(document.as_bytes()).0.unwrap();
-        assert_eq!(again(&through_a_stream(&read)).0, document);
+        assert_eq!(again(&through_lines(&read)).0, document);
         // The original is dropped when another message is added.
         let mut changed = Session::default();
         for index in 0..read.len() {

@@ -1,5 +1,5 @@
 use super::super::{Observation, digest, float_text, reply, request};
-use super::{again, fixture, rows, session, state, through_a_stream};
+use super::{again, fixture, rows, session, state, through_lines};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ fn states_are_restored_byte_for_byte() {
         let (read, report) = session(&bytes);
         let read = read.unwrap();
         assert!(report.findings.is_empty(), "{path:?}: {:?}", report.findings);
-        let (written, report) = again(&through_a_stream(&read));
+        let (written, report) = again(&through_lines(&read));
         assert_eq!(written, String::from_utf8_lossy(&bytes), "{path:?}");
         assert!(report.losses.is_empty(), "{path:?}: {:?}", report.losses);
         seen += 1;

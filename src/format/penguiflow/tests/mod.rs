@@ -1,7 +1,9 @@
 use super::{PenguiflowState, read};
 use crate::error::Result;
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Format, Purpose, write};
+use crate::format::tests::bed::exported;
+pub(super) use crate::format::tests::bed::through_lines;
+use crate::format::{DocumentSource, Format};
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::Value;
@@ -27,30 +29,7 @@ pub(super) fn session(document: &[u8]) -> (Result<Session>, Report) {
 }
 
 pub(super) fn again(session: &Session) -> (String, Report) {
-    let mut report = Report::default();
-    let mut out = Vec::new();
-    let view = View::replay(session);
-    write(
-        Format::Penguiflow,
-        session,
-        &view,
-        Purpose::Export,
-        &mut out,
-        &mut report,
-    )
-    .unwrap();
-    (String::from_utf8(out).unwrap(), report)
-}
-
-/// The session after reading it line by line.
-pub(super) fn through_a_stream(session: &Session) -> Session {
-    use crate::model::record::Record;
-    let mut copy = Session::default();
-    for index in 0..session.len() {
-        let record = session.record(index);
-        copy.push(&Record::parse(record.full, record.place));
-    }
-    copy
+    exported(Format::Penguiflow, session)
 }
 
 pub(super) fn state(session: &Session) -> PenguiflowState {

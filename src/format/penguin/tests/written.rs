@@ -3,7 +3,8 @@
 use super::{document, lines, message, only, read_one};
 use crate::error::Position;
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, write};
+use crate::format::tests::bed;
+use crate::format::{Format, Purpose};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -19,9 +20,7 @@ pub(super) fn session(lines: &[&str]) -> Session {
 }
 
 pub(super) fn written(session: &Session, purpose: Purpose) -> (String, Report) {
-    let (mut out, mut report) = (Vec::new(), Report::default());
-    let view = View::replay(session);
-    write(Format::Penguin, session, &view, purpose, &mut out, &mut report).unwrap();
+    let (out, report) = bed::written(Format::Penguin, session, purpose);
     (String::from_utf8(out).unwrap(), report)
 }
 

@@ -1,6 +1,6 @@
 //! Tests with small files: trees, compactions, and sessions from other formats.
 
-use super::{cut, returned, sessions, shown, with, written};
+use super::{bed, cut, returned, sessions, shown, with, written};
 use crate::format::report::{Loss, Report};
 use crate::format::{Format, Purpose, write};
 use crate::model::json;
@@ -170,26 +170,8 @@ fn a_changed_branch_does_not_become_active() {
     ]);
     let (all, _) = sessions(&bytes);
     let grown = with(&all[1], &[br#"{"role":"user","content":"more"}"#.to_vec()]);
-    let origin = std::sync::Arc::new(crate::model::source_bytes::SourceBytes {
-        bytes: bytes.clone(),
-        ..Default::default()
-    });
-    let mut pair = [all[0].clone(), grown];
-    pair.iter_mut()
-        .for_each(|session| session.set_origin(origin.clone()));
-    let views = pair.each_ref().map(View::replay);
-    let returned: Vec<crate::format::EditedSession<'_>> = pair
-        .iter()
-        .zip(&views)
-        .enumerate()
-        .map(|(nth, (session, view))| crate::format::EditedSession {
-            session,
-            view,
-            changed: nth == 1,
-        })
-        .collect();
-    let mut out = Vec::new();
-    super::write::write_back(&returned, &mut out, &mut Report::default()).unwrap();
+    let pair = bed::read_from(&bytes, &[all[0].clone(), grown]);
+    let out = bed::returned(Format::Pi, &pair, |nth| nth == 1).unwrap();
     let (again, _) = sessions(&out);
     assert_eq!(texts(&again[0]), ["1", "2"]);
     assert_eq!(texts(&again[1]), ["left", "more"]);
@@ -241,19 +223,11 @@ fn concatenated_files_are_separate_sessions() {
     let one = file(&[entry("a", "", "user", "1")]);
     let two = String::from_utf8(file(&[entry("b", "", "user", "2")])).unwrap();
     let bytes = [one, two.replace("\"id\":\"s\"", "\"id\":\"t\"").into_bytes()].concat();
-    let input = crate::format::Input {
-        name: None,
-        head: bytes,
-        rest: Box::new(std::io::empty()),
-        returns: false,
-        neighbor: None,
-    };
-    let mut reader = super::read::open(input, false).unwrap();
-    let mut report = Report::default();
-    let mut found = Vec::new();
-    while let Some(session) = reader.next(&mut report).unwrap() {
-        found.push((session.header_text("id").unwrap(), texts(&session)));
-    }
+    let (all, ..) = bed::read(Format::Pi, "session.jsonl", &bytes);
+    let all = all.unwrap();
+    let found: Vec<_> = { all.iter() }
+        .map(|session| (session.header_text("id").unwrap(), texts(session)))
+        .collect();
     assert_eq!(
         found,
         [

@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::small::{header, messages, shown};
+use crate::format::tests::small::{header, messages, roles, shown};
 use crate::format::tests::truth;
 use crate::model::view::View;
 use serde_json::{Value, json};
@@ -64,12 +64,8 @@ fn every_member_is_read() {
         (&json!("/weir"), &json!("main"))
     );
     let messages = messages(session);
-    let roles: Vec<_> = messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        roles,
+        roles(&messages),
         ["user", "assistant", "tool", "tool", "user", "assistant", "user"]
     );
     let reply = &messages[1];

@@ -5,6 +5,7 @@ mod properties;
 use crate::format::report::{Loss, Report};
 use crate::format::tests::bed::{self, through_lines};
 use crate::format::tests::in_place::{hold, opened};
+use crate::format::tests::small::roles;
 use crate::format::tests::truth;
 use crate::format::{Format, Purpose};
 use crate::model::json;
@@ -15,7 +16,7 @@ const FORMAT: Format = Format::Sharegpt;
 
 /// Writes a session as a record; returns the bytes and the report.
 fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
-    bed::written(FORMAT.form().write.unwrap(), session, purpose)
+    bed::written(FORMAT, session, purpose)
 }
 
 /// A session with these lines.
@@ -88,12 +89,8 @@ const PARTS: &str = r#"{"messages":[{"role":"user","content":[{"type":"image","v
 #[test]
 fn turns_are_messages() {
     let found = messages(TURNS);
-    let roles: Vec<_> = found
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        roles,
+        roles(&found),
         [
             "system",
             "user",

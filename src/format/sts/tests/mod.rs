@@ -3,6 +3,7 @@
 use crate::format::report::{Loss, Report};
 use crate::format::tests::bed::written;
 use crate::format::tests::in_place::{hold, opened};
+use crate::format::tests::small::messages;
 use crate::format::tests::truth;
 use crate::format::{Format, Purpose};
 use crate::model::session::Session;
@@ -23,16 +24,10 @@ const RICH: &str = r#"{"type":"session","harness":"h","id":"s1","name":"Kites","
 {"type":"message","message":{"role":"assistant"}}
 "#;
 
-fn messages(session: &Session) -> Vec<Value> {
-    let lines = (0..session.len()).map(|index| session.record(index).body);
-    let values = lines.filter_map(|body| serde_json::from_slice::<Value>(body).ok());
-    values.filter(|line| line["role"].is_string()).collect()
-}
-
 fn exported(lines: &[&str]) -> (Vec<Value>, Report) {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    let (out, report) = written(FORMAT.form().write.unwrap(), &session, Purpose::Export);
+    let (out, report) = written(FORMAT, &session, Purpose::Export);
     let lines = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     (
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect(),

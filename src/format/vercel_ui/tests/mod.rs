@@ -1,10 +1,11 @@
 //! Tests with small files of both versions, and with the sample files.
 
-use crate::format::report::{Loss, Report};
-use crate::format::tests::bed::{through_lines, written};
+use crate::format::Format;
+use crate::format::report::Loss;
+use crate::format::tests::bed::{exported, through_lines};
 use crate::format::tests::in_place::{hold, opened};
+use crate::format::tests::small::{messages, roles};
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,26 +14,6 @@ const FORMAT: Format = Format::VercelUi;
 
 fn read(text: &str) -> Vec<Session> {
     opened(FORMAT, text).sessions
-}
-
-fn exported(format: Format, session: &Session) -> (Vec<u8>, Report) {
-    written(format.form().write.unwrap(), session, Purpose::Export)
-}
-
-/// The messages of a session.
-fn messages(session: &Session) -> Vec<Value> {
-    let lines = (0..session.len()).map(|index| session.record(index).body);
-    lines
-        .filter_map(|body| serde_json::from_slice::<Value>(body).ok())
-        .filter(|line| line["role"].is_string())
-        .collect()
-}
-
-fn roles(messages: &[Value]) -> Vec<&str> {
-    messages
-        .iter()
-        .map(|message| message["role"].as_str().unwrap())
-        .collect()
 }
 
 fn session(lines: &[&str]) -> Session {
@@ -164,7 +145,7 @@ fn hold_old() {
     let (out, report) = exported(Format::VercelUiV4, &native);
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     let same = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap();
-    assert_eq!(same(&out), same(OLD.as_bytes()));
+    assert_eq!(same(out.as_bytes()), same(OLD.as_bytes()));
     let (out, _) = exported(FORMAT, &native);
     let reported = |session: &Session| -> Vec<Value> {
         let reported = |message: &Value| {
@@ -177,11 +158,8 @@ fn hold_old() {
         };
         messages(session).iter().map(reported).collect()
     };
-    assert!(!String::from_utf8_lossy(&out).contains("toolInvocations"));
-    assert_eq!(
-        reported(&read(std::str::from_utf8(&out).unwrap())[0]),
-        reported(&native)
-    );
+    assert!(!out.contains("toolInvocations"));
+    assert_eq!(reported(&read(&out)[0]), reported(&native));
 }
 
 #[test]
@@ -202,7 +180,7 @@ fn any_session_is_one_message_an_exchange() {
         BTreeMap::from([(Loss::Id, 1), (Loss::Orphan, 1)]),
         "{report:?}"
     );
-    let elements: Value = serde_json::from_slice(&out).unwrap();
+    let elements: Value = serde_json::from_str(&out).unwrap();
     let elements = elements.as_array().unwrap();
     assert_eq!(elements.len(), 3);
     let kinds: Vec<_> = elements[1]["parts"]
@@ -229,7 +207,7 @@ fn any_session_is_one_message_an_exchange() {
     assert_eq!(elements[1]["parts"][2]["output"], json!({"ok":true}));
     assert_eq!(elements[1]["parts"][3]["errorText"], r#"{"ok": true}"#);
     assert!(elements[2]["id"].as_str().unwrap().starts_with("msg_"));
-    let again = messages(&read(std::str::from_utf8(&out).unwrap())[0]);
+    let again = messages(&read(&out)[0]);
     assert_eq!(
         roles(&again),
         ["user", "assistant", "tool", "tool", "assistant", "user"]
@@ -239,7 +217,7 @@ fn any_session_is_one_message_an_exchange() {
     assert_eq!(again[0]["content"][0]["input_audio"]["format"], "wav");
     assert_eq!(again[5]["content"], "\"quoted\"");
     let (out, _) = exported(Format::VercelUiV4, &built);
-    let old = messages(&read(std::str::from_utf8(&out).unwrap())[0]);
+    let old = messages(&read(&out)[0]);
     assert_eq!(roles(&old), roles(&again));
     assert_eq!(old[2]["content"], r#"{"ok": true}"#);
     assert_eq!(old[1]["reasoning"][0]["signature"], "c2ln");
