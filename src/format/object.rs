@@ -1,6 +1,7 @@
 //! JSON objects whose members are parsed once.
 
 use crate::model::json::{self, Dialect, JsonError, Members, ObjectBuilder};
+use crate::model::time;
 use std::borrow::Cow;
 
 /// Members: name and value, in order.
@@ -99,4 +100,24 @@ pub fn set(built: &mut ObjectBuilder, name: &str, value: Option<impl AsRef<[u8]>
     if let Some(value) = value {
         built.raw(name, value);
     }
+}
+
+/// A string member that is not empty.
+pub fn filled<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    json::member_text(object, name).filter(|text| !text.is_empty())
+}
+
+/// As [`filled`], as an owned string.
+pub fn text(object: &[u8], name: &str) -> Option<String> {
+    filled(object, name).map(Cow::into_owned)
+}
+
+/// The member `timestamp`, if it is a time in RFC 3339.
+pub fn timestamp(object: &[u8]) -> Option<&[u8]> {
+    json::member(object, "timestamp").filter(|raw| is_time(raw))
+}
+
+/// Whether a value is a time in RFC 3339.
+pub fn is_time(raw: &[u8]) -> bool {
+    json::text(raw).is_some_and(|text| time::is_rfc3339(&text))
 }

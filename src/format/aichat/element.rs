@@ -2,7 +2,7 @@
 
 use super::message;
 use crate::format::report::{Loss, Report};
-use crate::format::request::media::Media;
+use crate::format::request::part_losses;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, wrapped};
 use crate::model::message::{Message, Role};
 
@@ -63,8 +63,7 @@ fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
                 .text("type", "image_url")
                 .raw("image_url", wrapped("url", url)),
             _ => {
-                let attached = Media::of(part).is_some();
-                report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
+                part_losses::content(part, report);
                 continue;
             }
         };
@@ -76,10 +75,7 @@ fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
 /// Counts the data of a message that an element cannot represent.
 fn count_losses(message: &Message<'_>, report: &mut Report) {
     for part in json::items(message.reasoning) {
-        report.count_loss(Loss::Reasoning, 1);
-        let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
-        let signed = signed.iter().any(|name| json::member(part, name).is_some());
-        report.count_loss(Loss::Signature, u64::from(signed));
+        part_losses::reasoning(part, report);
     }
     if message.name.is_some() && message.role() != Role::Tool {
         report.count_loss(Loss::Name, 1);
@@ -89,8 +85,7 @@ fn count_losses(message: &Message<'_>, report: &mut Report) {
             .into_iter()
             .filter(|part| json::member(part, "type") != Some(b"\"text\""));
         for part in others {
-            let attached = Media::of(part).is_some();
-            report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
+            part_losses::content(part, report);
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{BEGINS, NAME};
 use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
+use crate::format::request::part_losses;
 use crate::format::{Purpose, written};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, MessagePart, Role};
@@ -128,10 +129,7 @@ impl History {
 
     fn message(&mut self, message: &Message<'_>, report: &mut Report) {
         for part in reasoning(message) {
-            report.count_loss(Loss::Reasoning, 1);
-            let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
-            let signed = signed.iter().any(|name| json::member(part, name).is_some());
-            report.count_loss(Loss::Signature, u64::from(signed));
+            part_losses::reasoning(part, report);
         }
         if message.name.is_some() && message.role() != Role::Tool {
             report.count_loss(Loss::Name, 1);

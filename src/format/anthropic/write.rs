@@ -4,8 +4,10 @@
 use super::block;
 use crate::format::Purpose;
 use crate::format::report::Loss;
+use crate::format::request::call::CallMembers;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::{
-    AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members, object_arguments,
+    AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
 };
 use crate::format::request::turns::{RequestTurn, RequestTurns};
 use crate::format::request::{Api, ProviderRequest, draft};
@@ -141,7 +143,7 @@ fn assistant(
             writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
         match thinking(part, is_kept) {
             Some(block) => reasoning.push(block),
-            None => writing.report_lost_reasoning(part),
+            None => part_losses::reasoning(part, writing.report),
         }
     }
     let calls = annotated.calls();
@@ -191,19 +193,13 @@ fn tool_use(
     note: Option<&[u8]>,
     writing: &mut WriteSettings<'_>,
 ) -> Vec<u8> {
-    let function = json::member(call, "function")
-        .or_else(|| json::member(call, "custom"))
-        .unwrap_or(b"{}");
-    let custom = json::member(function, "arguments").is_none();
-    let arguments = json::member(function, if custom { "input" } else { "arguments" });
-    let (input, changed) = object_arguments(arguments);
-    writing.report.count_loss(Loss::Arguments, u64::from(changed));
+    let call = CallMembers::of(call);
     let mut block = ObjectBuilder::default();
     block
         .text("type", "tool_use")
         .text("id", id.map_or("", String::as_str))
-        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
-        .raw("input", input);
+        .raw("name", call.name)
+        .raw("input", call.object(writing.report));
     add_members(&mut block, note);
     block.finish()
 }

@@ -3,6 +3,7 @@
 use super::{NAME, decode, encode};
 use crate::format::Format;
 use crate::format::kit::{Codec, Decoded, SessionInfo, SideSession};
+use crate::format::object::text;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
@@ -88,10 +89,6 @@ impl Codec for Atif {
         }
     }
 
-    fn fault(&self, _: &[u8]) -> Option<String> {
-        None
-    }
-
     fn id(&self, step: &[u8]) -> Option<String> {
         decode::id(step)
     }
@@ -107,10 +104,4 @@ impl Codec for Atif {
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         encode::step(messages, false, report)
     }
-}
-
-/// A string member that is not empty.
-pub fn text(object: &[u8], name: &str) -> Option<String> {
-    let text = json::member_text(object, name)?.into_owned();
-    Some(text).filter(|text| !text.is_empty())
 }

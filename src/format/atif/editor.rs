@@ -1,9 +1,10 @@
 //! Writes trajectories with the kit.
 
-use super::codec::{Atif, text};
+use super::codec::Atif;
 use super::{NAME, encode};
 use crate::format::Purpose;
 use crate::format::kit::{Editor, Edits, ElementEdit, Layout, Source, losses};
+use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
@@ -29,10 +30,6 @@ impl Editor for Atif {
 
     fn context(&self, _: Option<&[u8]>, source: &Source) -> usize {
         source.raws.len()
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> usize {
-        0
     }
 
     /// Numbers steps without gaps.

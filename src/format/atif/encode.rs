@@ -1,6 +1,7 @@
 //! Encodes messages as steps.
 
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
@@ -131,10 +132,8 @@ fn metrics(figures: &Figures) -> Vec<u8> {
 
 /// A call, whose arguments must be an object.
 fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
-    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let text = json::member(function, "arguments").or_else(|| json::member(function, "input"));
-    let text = text.and_then(json::text).unwrap_or_default();
+    let call = CallMembers::of(call);
+    let text = call.arguments.and_then(json::text).unwrap_or_default();
     let bytes = text.as_bytes();
     let is_whole = json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
     let arguments = match is_whole {
@@ -145,8 +144,8 @@ fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
     report.count_loss(Loss::Arguments, u64::from(!bytes.starts_with(b"{") || !is_whole));
     let mut built = ObjectBuilder::default();
     built
-        .raw("tool_call_id", json::member(call, "id").unwrap_or(b"\"\""))
-        .raw("function_name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("tool_call_id", call.id)
+        .raw("function_name", call.name)
         .raw("arguments", arguments);
     built.finish()
 }

@@ -1,21 +1,20 @@
 //! Implements the kit's codec for Cline sessions; each message is an element.
 
 use super::NAME;
-use super::element::{self, compaction, element, text, time_of};
+use super::element::{self, compaction, element, time_of};
 use crate::format::Format;
 use crate::format::Purpose;
 use crate::format::content;
 use crate::format::kit::{
-    Codec, Decoded, Draft, Editor, Lineage, SessionInfo, Source, SummaryDraft, Visible, losses,
+    Codec, Decoded, Draft, Editor, Lineage, SessionInfo, SummaryDraft, Visible, losses,
 };
+use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, quoted};
-use crate::model::session::Session;
-use crate::model::view::View;
 
 /// The codec.
 #[derive(Default)]
@@ -165,10 +164,6 @@ fn summary(text: String, kept: usize) -> SummaryDraft {
 
 impl Editor for Cline {
     type Context = ();
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) {}
-
-    fn new_context(&self, _: &Session, _: &View) {}
 
     fn new_element(
         &self,

@@ -8,12 +8,6 @@ use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::time;
 
-/// A string member that is not empty.
-pub fn text(object: &[u8], name: &str) -> Option<String> {
-    let text = json::member_text(object, name)?.into_owned();
-    Some(text).filter(|text| !text.is_empty())
-}
-
 /// The text of a compaction message, which replaces earlier messages.
 pub fn compaction(message: &[u8]) -> Option<String> {
     let metadata = json::member(message, "metadata")?;

@@ -12,19 +12,9 @@ use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::array;
 use crate::model::message::Role;
-use crate::model::session::Session;
-use crate::model::view::View;
 
 impl Editor for ClineRoo {
     type Context = CallIds;
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) -> CallIds {
-        CallIds::default()
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> CallIds {
-        CallIds::default()
-    }
 
     fn edit(&self, edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<ElementEdit> {
         if is_roo(edits.source) {

@@ -4,6 +4,7 @@ use super::line::{CodexLine, CodexLineKind};
 use super::{NAME, uuid};
 use crate::error::Position;
 use crate::format::native::{self, HeaderBuilder};
+use crate::format::object::filled;
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format};
 use crate::model::json::{self, ObjectBuilder};
@@ -24,19 +25,15 @@ fn payload<'a>(lines: &[CodexLine<'a>], meta: Option<usize>) -> &'a [u8] {
     }
 }
 
-fn text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
-    json::member_text(object, name).filter(|text| !text.is_empty())
-}
-
 /// The header of a session.
 pub fn header(source: &DocumentSource<'_>, lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<u8> {
     let reported = payload(lines, meta);
     let mut header = HeaderBuilder::default();
-    let created = text(reported, "timestamp").filter(|time| time::is_rfc3339(time));
+    let created = filled(reported, "timestamp").filter(|time| time::is_rfc3339(time));
     header
         .text("created_at", created.as_deref())
         .text("title", title(lines).as_deref());
-    let id = header.named(Format::Codex, source, text(reported, "id").as_deref(), 0);
+    let id = header.named(Format::Codex, source, filled(reported, "id").as_deref(), 0);
     let mut metadata = ObjectBuilder::default();
     let branch = json::member(reported, "git").and_then(|git| json::member(git, "branch"));
     Workspace::new(json::member(reported, "cwd"), branch, None).add_to(&mut metadata);
@@ -63,15 +60,17 @@ pub fn header(source: &DocumentSource<'_>, lines: &[CodexLine<'_>], meta: Option
 /// The last name given to the session.
 fn title<'a>(lines: &[CodexLine<'a>]) -> Option<Cow<'a, str>> {
     lines.iter().rev().find_map(|line| match &line.kind {
-        CodexLineKind::Event(name, payload) if name == "thread_name_updated" => text(payload, "thread_name"),
+        CodexLineKind::Event(name, payload) if name == "thread_name_updated" => {
+            filled(payload, "thread_name")
+        }
         _ => None,
     })
 }
 
 fn lineage(reported: &[u8]) -> Option<Vec<u8>> {
     let (kind, parent) = match (
-        text(reported, "forked_from_id"),
-        text(reported, "parent_thread_id"),
+        filled(reported, "forked_from_id"),
+        filled(reported, "parent_thread_id"),
     ) {
         (Some(parent), _) => ("fork", parent),
         (None, parent) => ("child", parent?),
@@ -83,12 +82,12 @@ fn lineage(reported: &[u8]) -> Option<Vec<u8>> {
 /// recognizable by their turn ids: the session's own turns are not older than the session.
 pub fn inherited(lines: &[CodexLine<'_>], meta: Option<usize>) -> usize {
     let reported = payload(lines, meta);
-    let (Some(id), Some(parent)) = (text(reported, "id"), text(reported, "forked_from_id")) else {
+    let (Some(id), Some(parent)) = (filled(reported, "id"), filled(reported, "forked_from_id")) else {
         return 0;
     };
     let begun = uuid::time(&id);
     let own = |payload: &[u8]| {
-        let turn = text(payload, "turn_id");
+        let turn = filled(payload, "turn_id");
         let turn = turn.and_then(|turn| uuid::time(&turn));
         turn.is_some_and(|turn| begun.is_some_and(|begun| turn >= begun))
     };
@@ -96,8 +95,10 @@ pub fn inherited(lines: &[CodexLine<'_>], meta: Option<usize>) -> usize {
     let mut replayed = false;
     for (nth, line) in lines.iter().enumerate().skip(after) {
         match &line.kind {
-            CodexLineKind::Meta(payload) if text(payload, "id") == Some(Cow::Borrowed(&*id)) => return nth,
-            CodexLineKind::Meta(payload) => replayed |= text(payload, "id") == Some(Cow::Borrowed(&*parent)),
+            CodexLineKind::Meta(payload) if filled(payload, "id") == Some(Cow::Borrowed(&*id)) => return nth,
+            CodexLineKind::Meta(payload) => {
+                replayed |= filled(payload, "id") == Some(Cow::Borrowed(&*parent))
+            }
             CodexLineKind::Turn(payload) if own(payload) => return nth,
             CodexLineKind::Event(name, payload) if name == "task_started" && own(payload) => return nth,
             _ => {}
@@ -132,7 +133,7 @@ impl Beginning {
                 return false;
             }
         };
-        let id = text(meta, "id").map(Cow::into_owned);
+        let id = filled(meta, "id").map(Cow::into_owned);
         match &self.id {
             Some(own) => self.has_content && id.is_some_and(|id| id != *own),
             None => {

@@ -2,11 +2,11 @@
 
 use super::line::{CodexLine, CodexLineKind};
 use super::{NAME, object, steps};
+use crate::format::object::is_time;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::interface::Decoder;
 use crate::format::request::{self, Api};
 use crate::model::json::{self, ObjectBuilder, array};
-use crate::model::time;
 
 /// The message of these items.
 pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> AnnotatedDraft {
@@ -31,8 +31,7 @@ pub fn of_event(event: &[u8]) -> AnnotatedDraft {
 
 /// The time of a message: that of its first line.
 pub fn timestamp<'a>(line: &CodexLine<'a>) -> Option<&'a [u8]> {
-    let raw = line.timestamp()?;
-    json::text(raw).filter(|time| time::is_rfc3339(time)).map(|_| raw)
+    line.timestamp().filter(|raw| is_time(raw))
 }
 
 /// The annotation for the lines of a message; `between` is the number of other lines between two of them.

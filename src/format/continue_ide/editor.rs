@@ -6,9 +6,7 @@ use super::decode::text;
 use super::encode;
 use crate::format::Purpose;
 use crate::format::kit::records::annotated_messages;
-use crate::format::kit::{
-    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses,
-};
+use crate::format::kit::{Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
@@ -23,10 +21,6 @@ const EMPTY: &[u8] = br#"[{"message":{"role":"assistant","content":""},"contextI
 
 impl Editor for Continue {
     type Context = ();
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) {}
-
-    fn new_context(&self, _: &Session, _: &View) {}
 
     fn edit(&self, edits: &Edits<'_, Continue>, (): &mut (), report: &mut Report) -> Vec<ElementEdit> {
         let mut plan = ContinuePlan {

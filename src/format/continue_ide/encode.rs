@@ -3,7 +3,7 @@
 use super::decode::{self, output, text};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
-use crate::format::request::media::Media;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
@@ -224,8 +224,7 @@ fn outputs(result: &[u8]) -> Vec<Vec<u8>> {
 fn report_media(result: &[u8], report: &mut Report) {
     for part in json::list(result, "content") {
         if json::member(part, "text").is_none() {
-            let attached = Media::of(part).is_some();
-            report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
+            part_losses::content(part, report);
         }
     }
 }
@@ -255,10 +254,7 @@ fn reasoning_item(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
             message.raw("content", text);
         }
         _ => {
-            report.count_loss(Loss::Reasoning, 1);
-            let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
-            let signed = signed.iter().any(|name| json::member(part, name).is_some());
-            report.count_loss(Loss::Signature, u64::from(signed));
+            part_losses::reasoning(part, report);
             return None;
         }
     }
@@ -287,8 +283,7 @@ fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
             }
             (Some("imageUrl"), _) => Some(part.to_vec()),
             _ => {
-                let attached = Media::of(part).is_some();
-                report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
+                part_losses::content(part, report);
                 None
             }
         }

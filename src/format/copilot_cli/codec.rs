@@ -1,21 +1,20 @@
 //! Implements the kit's codec for event logs; each event, or all events of a message, is an element.
 
 use super::encode::events;
-use super::event::{self, data, member, text, time_of};
+use super::event::{self, data, member};
 use super::{NAME, sessions};
 use crate::format::kit::{
     Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar, Source,
-    lines_of, losses,
+    lines_of,
 };
+use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
-use crate::model::session::Session;
 use crate::model::time;
-use crate::model::view::View;
 use std::collections::{HashMap, HashSet};
 
 /// The codec.
@@ -175,7 +174,7 @@ impl Codec for Copilot {
     }
 
     fn time(&self, element: &[u8]) -> Option<String> {
-        let time = json::text(time_of(lines_of(element)[0])?)?;
+        let time = json::text(timestamp(lines_of(element)[0])?)?;
         Some(time.into_owned())
     }
 
@@ -225,6 +224,7 @@ fn scalar(yaml: &str, name: &str) -> Option<String> {
 }
 
 /// State for creating new events.
+#[derive(Default)]
 pub struct EventFactory {
     /// The time of the last event with one.
     clock: Vec<u8>,
@@ -233,18 +233,15 @@ pub struct EventFactory {
 
 impl Editor for Copilot {
     type Context = EventFactory;
+    const LOST: &'static [Loss] = &[Loss::Category, Loss::Name];
 
     fn context(&self, _: Option<&[u8]>, source: &Source) -> EventFactory {
         let lines: Vec<&[u8]> = source.raws.iter().flat_map(|raw| lines_of(raw)).collect();
-        let clock = lines.iter().rev().find_map(|line| time_of(line));
+        let clock = lines.iter().rev().find_map(|line| timestamp(line));
         EventFactory {
             clock: clock.unwrap_or(EPOCH_MILLIS).to_vec(),
             ids: lines.iter().filter_map(|line| text(line, "id")).collect(),
         }
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> EventFactory {
-        self.context(None, &Source::default())
     }
 
     fn edit(
@@ -278,7 +275,7 @@ impl Editor for Copilot {
     ) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for annotated in messages {
-            if let Some(time) = time_of(annotated.body) {
+            if let Some(time) = timestamp(annotated.body) {
                 making.clock = time.to_vec();
             }
             for (kind, data) in events(annotated, report) {
@@ -292,10 +289,5 @@ impl Editor for Copilot {
             }
         }
         lines
-    }
-
-    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let lost = [Loss::Category, Loss::Name];
-        losses::of(annotated, &lost, &[NAME, "is_error"], report);
     }
 }

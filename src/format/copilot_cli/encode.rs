@@ -1,7 +1,8 @@
 //! Encodes messages as events.
 
-use super::event::text;
+use crate::format::object::text;
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::media::Media;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -69,19 +70,14 @@ fn content(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<u8>, V
 }
 
 fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
-    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let own = json::member(function, "arguments");
-    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
-    let arguments = own
-        .or_else(|| json::member(function, "input"))
-        .unwrap_or(b"\"{}\"");
+    let call = CallMembers::of_function(call, report);
+    let arguments = call.arguments.unwrap_or(b"\"{}\"");
     let object =
         json::text(arguments).filter(|text| json::members(text.as_bytes(), Dialect::Strict).is_some());
     let mut request = ObjectBuilder::default();
     request
-        .raw("toolCallId", json::member(call, "id").unwrap_or(b"\"\""))
-        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("toolCallId", call.id)
+        .raw("name", call.name)
         .raw("arguments", object.as_deref().map_or(arguments, str::as_bytes))
         .text("type", "function");
     request.finish()

@@ -1,15 +1,9 @@
 //! Converts events to messages.
 
 use crate::format::kit::{Decoded, Draft, SummaryDraft};
+use crate::format::object::{text, timestamp};
 use crate::format::request::draft;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
-use crate::model::time;
-
-/// A string member that is not empty.
-pub fn text(object: &[u8], name: &str) -> Option<String> {
-    let text = json::member_text(object, name)?.into_owned();
-    Some(text).filter(|text| !text.is_empty())
-}
 
 /// The data of an event, if it has this type.
 pub fn data<'e>(event: &'e [u8], kind: &str) -> Option<&'e [u8]> {
@@ -22,12 +16,6 @@ pub fn data<'e>(event: &'e [u8], kind: &str) -> Option<&'e [u8]> {
 /// A member of the data of any event.
 pub fn member<'e>(event: &'e [u8], name: &str) -> Option<&'e [u8]> {
     json::member(json::member(event, "data")?, name)
-}
-
-/// The time of an event.
-pub fn time_of(event: &[u8]) -> Option<&[u8]> {
-    let raw = json::member(event, "timestamp")?;
-    json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
 }
 
 /// Whether an event is a message, provided that no message requests the call that it starts.
@@ -73,7 +61,7 @@ pub fn decode(
     let Some(mut draft) = draft else {
         return Decoded::Unrecognized;
     };
-    if let Some(time) = time_of(event) {
+    if let Some(time) = timestamp(event) {
         draft.raw("timestamp", time);
     }
     Decoded::Messages(vec![Draft::from(draft)])

@@ -1,7 +1,8 @@
 //! Assigns events to sessions and messages.
 
-use super::event::{data, is_message, member, text};
+use super::event::{data, is_message, member};
 use crate::format::kit::{Assembly, SideSession};
+use crate::format::object::text;
 use crate::model::json;
 use std::collections::HashMap;
 

@@ -5,13 +5,11 @@ use super::pairs::{self, Given, message};
 use crate::format::Format;
 use crate::format::blocks;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, Source, losses};
-use crate::format::report::{Loss, Report};
+use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout};
+use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::session::Session;
-use crate::model::view::View;
 use std::collections::HashMap;
 
 /// The codec.
@@ -45,10 +43,6 @@ impl Codec for Transcript {
         content::unknown_parts(json::member(json::member(raw, "message")?, "content")?)
     }
 
-    fn id(&self, _: &[u8]) -> Option<String> {
-        None
-    }
-
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
         element(messages, false, report)
     }
@@ -56,10 +50,7 @@ impl Codec for Transcript {
 
 impl Editor for Transcript {
     type Context = ();
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) {}
-
-    fn new_context(&self, _: &Session, _: &View) {}
+    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
     fn new_element(
         &self,
@@ -69,19 +60,6 @@ impl Editor for Transcript {
         report: &mut Report,
     ) -> Option<Vec<u8>> {
         element(messages, true, report)
-    }
-
-    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let lost = [
-            Loss::Id,
-            Loss::Timestamp,
-            Loss::Usage,
-            Loss::Model,
-            Loss::Category,
-            Loss::Name,
-        ];
-        let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::of(annotated, &lost, &known, report);
     }
 }
 

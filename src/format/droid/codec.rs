@@ -1,10 +1,11 @@
 //! Implements the kit's codec for logs and streams; each line is an element.
 
-use super::line::{text, time_of};
+use super::line::time_of;
 use super::{NAME, log, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, SessionInfo, Sidecar, Source, losses,
+    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, SessionInfo, Sidecar,
 };
+use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -78,7 +79,7 @@ impl Codec for Droid {
     fn info(&self, about: &[u8]) -> SessionInfo {
         let older = json::member(about, "session").unwrap_or(b"{}");
         let member = |name| json::member(about, name).or_else(|| json::member(older, name));
-        let filled = |name: &str| text(about, name).or_else(|| text(older, name));
+        let filled = |name: &str| filled(about, name).or_else(|| filled(older, name));
         let mut ids = ["session_id", "sessionId", "id"].into_iter().filter_map(filled);
         let mut titles = ["title", "sessionTitle"].into_iter().filter_map(filled);
         let mut times = ["created_at", "timestamp"].into_iter().filter_map(filled);
@@ -137,7 +138,7 @@ impl Codec for Droid {
     }
 
     fn id(&self, line: &[u8]) -> Option<String> {
-        text(line, "id").map(Cow::into_owned)
+        filled(line, "id").map(Cow::into_owned)
     }
 
     fn time(&self, line: &[u8]) -> Option<String> {
@@ -154,10 +155,8 @@ impl Codec for Droid {
 
 impl Editor for Droid {
     type Context = ();
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) {}
-
-    fn new_context(&self, _: &Session, _: &View) {}
+    const LOST: &'static [Loss] = &[Loss::Usage, Loss::Category, Loss::Name];
+    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
     fn edit(&self, edits: &Edits<'_, Droid>, context: &mut (), report: &mut Report) -> Vec<ElementEdit> {
         let (source, mut list) = (&edits.source.raws, edits.rewritten(context, report));
@@ -202,12 +201,6 @@ impl Editor for Droid {
             about.raw("model", model);
         }
         about
-    }
-
-    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let lost = [Loss::Usage, Loss::Category, Loss::Name];
-        let known = ["is_error", NAME, Api::Anthropic.name()];
-        losses::of(annotated, &lost, &known, report);
     }
 }
 

@@ -1,17 +1,12 @@
 //! Members that the lines of logs and streams have in common.
 
+use crate::format::object::filled;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::time;
-use std::borrow::Cow;
-
-/// A string member that is not empty.
-pub fn text<'e>(object: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
-    json::member_text(object, name).filter(|text| !text.is_empty())
-}
 
 /// The time of a line: a string, or a number of milliseconds.
 pub fn time_of(line: &[u8]) -> Option<String> {
-    match text(line, "timestamp") {
+    match filled(line, "timestamp") {
         Some(time) => Some(time.into_owned()).filter(|time| time::is_rfc3339(time)),
         None => {
             let digits = std::str::from_utf8(json::member(line, "timestamp")?).ok()?;

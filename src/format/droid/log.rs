@@ -1,9 +1,10 @@
 //! Converts the lines of a log.
 
 use super::NAME;
-use super::line::{add_members, text, time_of};
+use super::line::{add_members, time_of};
 use crate::format::blocks;
 use crate::format::kit::{Assembly, Decoded, Draft, SummaryDraft, Tree, Visible};
+use crate::format::object::filled;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, quoted};
@@ -27,15 +28,15 @@ pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
     let is_message = |line: &[u8]| message(line).is_some() && !is_hook(line);
     let mut named = HashSet::new();
     let mut messages = lines.iter().filter(|line| is_message(line));
-    if messages.all(|line| text(line, "parentId").is_none_or(|id| named.insert(id))) {
+    if messages.all(|line| filled(line, "parentId").is_none_or(|id| named.insert(id))) {
         return None;
     }
-    let ids = lines.iter().map(|line| text(line, "id").map(Cow::into_owned));
+    let ids = lines.iter().map(|line| filled(line, "id").map(Cow::into_owned));
     let ids: Vec<Option<String>> = ids.collect();
     let by_id: HashMap<&str, usize> = { ids.iter().enumerate() }
         .filter_map(|(nth, id)| Some((id.as_deref()?, nth)))
         .collect();
-    let parent = |line: &&[u8]| by_id.get(&*text(line, "parentId")?).copied();
+    let parent = |line: &&[u8]| by_id.get(&*filled(line, "parentId")?).copied();
     let parents: Vec<Option<usize>> = lines.iter().map(parent).collect();
     let tree = Tree {
         is_message: lines.iter().map(|line| is_message(line)).collect(),
@@ -53,16 +54,16 @@ pub fn assemble(lines: &[&[u8]]) -> Option<Assembly> {
         others: Vec::new(),
     };
     tree.add_branches(&mut assembly, |nth| {
-        text(lines[nth], "parentId").is_some() && !path.contains(&nth)
+        filled(lines[nth], "parentId").is_some() && !path.contains(&nth)
     });
     Some(assembly)
 }
 
 /// The meaning of a line.
 pub fn decode(line: &[u8], nth: usize) -> Decoded {
-    match (message(line), text(line, "type").as_deref()) {
+    match (message(line), filled(line, "type").as_deref()) {
         (Some(_), _) if is_hook(line) => Decoded::Passthrough,
-        (Some(message), _) if text(message, "role").is_none() => Decoded::Unrecognized,
+        (Some(message), _) if filled(message, "role").is_none() => Decoded::Unrecognized,
         (Some(message), _) => Decoded::Messages(drafts(line, message)),
         (None, None | Some("message")) => Decoded::Unrecognized,
         (None, Some("compaction_state")) => summary(line, nth),
@@ -91,8 +92,8 @@ fn drafts(line: &[u8], message: &[u8]) -> Vec<Draft> {
 
 /// The summary of a compaction; a compaction without a text has no effect.
 fn summary(line: &[u8], nth: usize) -> Decoded {
-    let older = || text(json::member(line, "summary")?, "body");
-    match text(line, "summaryText").or_else(older) {
+    let older = || filled(json::member(line, "summary")?, "body");
+    match filled(line, "summaryText").or_else(older) {
         Some(text) => Decoded::Summary(SummaryDraft {
             text: text.into_owned(),
             kept: Some(nth),

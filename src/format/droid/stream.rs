@@ -1,7 +1,8 @@
 //! Converts the lines of a stream: each message, call and result is a line.
 
-use super::line::{add_members, text, time_of};
+use super::line::{add_members, time_of};
 use crate::format::kit::{Decoded, Draft};
+use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 pub fn is_line(line: &[u8]) -> bool {
     let is_named = ["session_id", "sessionId"]
         .iter()
-        .any(|name| text(line, name).is_some());
+        .any(|name| filled(line, name).is_some());
     is_named && json::member(line, "message").is_none_or(|raw| !raw.starts_with(b"{"))
 }
 
@@ -22,11 +23,11 @@ pub fn is_line(line: &[u8]) -> bool {
 pub fn repeated(lines: &[&[u8]]) -> HashSet<usize> {
     let (mut last, mut repeated) = (None, HashSet::new());
     for (nth, line) in lines.iter().enumerate().filter(|(_, line)| is_line(line)) {
-        match text(line, "type").as_deref() {
+        match filled(line, "type").as_deref() {
             Some("message") if json::member(line, "role") == Some(b"\"assistant\"") => {
-                last = text(line, "text")
+                last = filled(line, "text")
             }
-            Some("completion") if last.is_some() && last == text(line, "finalText") => {
+            Some("completion") if last.is_some() && last == filled(line, "finalText") => {
                 repeated.insert(nth);
             }
             _ => {}
@@ -39,8 +40,8 @@ pub fn repeated(lines: &[&[u8]]) -> HashSet<usize> {
 pub fn decode(line: &[u8]) -> Decoded {
     let member = |name| json::member(line, name);
     let id = || member("toolCallId").or_else(|| member("id"));
-    let draft = match text(line, "type").as_deref() {
-        Some("message") => message_draft(text(line, "role").as_deref(), member("text")),
+    let draft = match filled(line, "type").as_deref() {
+        Some("message") => message_draft(filled(line, "role").as_deref(), member("text")),
         Some("completion") => message_draft(Some("assistant"), member("finalText")),
         Some("tool_call") => id().map(|id| {
             let parameters = String::from_utf8_lossy(member("parameters").unwrap_or(b"{}"));

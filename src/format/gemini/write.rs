@@ -2,9 +2,11 @@
 //! the next content.
 
 use crate::format::report::Loss;
+use crate::format::request::call::CallMembers;
 use crate::format::request::media::Media;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::{
-    AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members, object_arguments,
+    AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
 };
 use crate::format::request::turns::{RequestTurn, RequestTurns};
 use crate::format::request::{Api, ProviderRequest, draft};
@@ -184,7 +186,7 @@ fn model(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut
     let mut reasoning = Vec::new();
     for part in annotated.reasoning() {
         if json::member(part, "type") != Some(b"\"thought\"") {
-            writing.report_lost_reasoning(part);
+            part_losses::reasoning(part, writing.report);
             continue;
         }
         let mut thought = ObjectBuilder::default();
@@ -208,12 +210,7 @@ fn model(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut
 }
 
 fn call(raw: &[u8], note: &[u8], writing: &mut WriteSettings<'_>) -> Vec<u8> {
-    let function = json::member(raw, "function")
-        .or_else(|| json::member(raw, "custom"))
-        .unwrap_or(b"{}");
-    let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
-    let (args, changed) = object_arguments(arguments);
-    writing.report.count_loss(Loss::Arguments, u64::from(changed));
+    let own = CallMembers::of(raw);
     let mut call = ObjectBuilder::default();
     // Only restore original ids, because the API matches by position.
     if note_of(note, "made").is_none()
@@ -221,8 +218,7 @@ fn call(raw: &[u8], note: &[u8], writing: &mut WriteSettings<'_>) -> Vec<u8> {
     {
         call.raw("id", id);
     }
-    call.raw("name", json::member(function, "name").unwrap_or(b"\"\""))
-        .raw("args", args);
+    call.raw("name", own.name).raw("args", own.object(writing.report));
     add_members(&mut call, note_of(note, "call"));
     let mut part = ObjectBuilder::default();
     part.raw("functionCall", call.finish());
@@ -272,9 +268,7 @@ fn answer(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> 
             match part {
                 crate::model::message::MessagePart::Text(text) => texts.push(text),
                 crate::model::message::MessagePart::Other(_, raw) => {
-                    let media = Media::of(raw).is_some();
-                    let loss = if media { Loss::Attachment } else { Loss::Part };
-                    writing.report.count_loss(loss, 1);
+                    part_losses::content(raw, writing.report);
                 }
             }
         }

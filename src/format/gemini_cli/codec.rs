@@ -1,6 +1,5 @@
 //! Implements the kit's codec for the records of a chat.
 
-use super::content::timestamp;
 use super::line::LogOperation;
 use super::repeats::repeats;
 use super::{NAME, decode, encode, replay};
@@ -8,6 +7,7 @@ use crate::error::Position;
 use crate::format::Format;
 use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Draft, Layout, Parsed, SessionInfo, Visible};
+use crate::format::object::timestamp;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Member;

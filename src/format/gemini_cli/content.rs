@@ -4,13 +4,6 @@ use crate::format::gemini::{self, GeminiCallIds};
 use crate::format::request::Api;
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, wrapped};
-use crate::model::time;
-
-/// The time of a record or tool call.
-pub fn timestamp(object: &[u8]) -> Option<&[u8]> {
-    let raw = json::member(object, "timestamp")?;
-    json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
-}
 
 /// The parts of content, unless it is a string.
 pub fn parts(content: &[u8]) -> Option<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! Converts a record to messages: a user message, or a model message with its tool results.
 
-use super::content::{of_parts, parts, result_content, timestamp};
+use super::content::{of_parts, parts, result_content};
+use crate::format::object::timestamp;
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::request_part::extra_members;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};

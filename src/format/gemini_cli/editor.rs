@@ -2,12 +2,12 @@
 
 use super::NAME;
 use super::codec::GeminiCli;
-use super::content::timestamp;
 use super::encode::{self, NewMembers, answers};
 use super::repeats::repeats;
 use crate::error::Position;
 use crate::format::Purpose;
 use crate::format::kit::{Codec, Editor, Edits, ElementEdit, Layout, NewIds, Source, losses};
+use crate::format::object::timestamp;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -21,6 +21,7 @@ use crate::model::view::View;
 use std::collections::HashSet;
 
 /// State for creating new records.
+#[derive(Default)]
 pub struct GeminiRecordFactory {
     /// The time of the last message with one.
     clock: Vec<u8>,
@@ -48,10 +49,6 @@ impl Editor for GeminiCli {
             clock: clock.unwrap_or(EPOCH_MILLIS).to_vec(),
             ids: source.raws.iter().filter_map(|raw| self.id(raw)).collect(),
         }
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> GeminiRecordFactory {
-        self.context(None, &Source::default())
     }
 
     fn edit(

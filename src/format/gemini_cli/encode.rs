@@ -1,10 +1,12 @@
 //! Encodes messages as records; a model message includes its tool results.
 
-use super::{content, usage};
+use super::usage;
 use crate::format::gemini::parts;
+use crate::format::object::timestamp;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::request_part::{AnnotatedMessage, extra_members, object_arguments};
+use crate::format::request::call::CallMembers;
+use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 
@@ -180,15 +182,12 @@ fn tools(
         if is_inline && new.is_none() && answer.is_none() {
             continue;
         }
-        let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-        let function = function.unwrap_or(b"{}");
-        let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
-        let (args, changed) = object_arguments(arguments);
-        report.count_loss(Loss::Arguments, u64::from(changed));
-        let id = json::member(call, "id").unwrap_or(b"\"\"");
-        let name = json::member(function, "name").unwrap_or(b"\"\"");
+        let call = CallMembers::of(call);
+        let (id, name) = (call.id, call.name);
         let mut tool = ObjectBuilder::default();
-        tool.raw("id", id).raw("name", name).raw("args", args);
+        tool.raw("id", id)
+            .raw("name", name)
+            .raw("args", call.object(report));
         if let Some(answer) = answer {
             let named = [("tool_call_id", Some(id)), ("name", Some(name))];
             let body = json::with_members(answer.body, &named).unwrap_or_else(|_| answer.body.to_vec());
@@ -204,7 +203,7 @@ fn tools(
                 (_, true) => "error",
                 (_, false) => "success",
             };
-            let time = answer.and_then(|answer| content::timestamp(answer.body));
+            let time = answer.and_then(|answer| timestamp(answer.body));
             tool.text("status", status)
                 .raw("timestamp", time.unwrap_or(new.time));
         }

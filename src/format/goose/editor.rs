@@ -34,10 +34,6 @@ impl Editor for Goose {
         source.raws.iter().filter_map(created).max().unwrap_or(0)
     }
 
-    fn new_context(&self, _: &Session, _: &View) -> i64 {
-        0
-    }
-
     fn edit(&self, edits: &Edits<'_, Goose>, now: &mut i64, report: &mut Report) -> Vec<ElementEdit> {
         let raw = |nth: usize| &edits.source.raws[nth];
         let summary = edits.source.summaries.first().filter(|_| !edits.keeps_summary());

@@ -2,12 +2,13 @@
 
 use super::element::{kind, visibility};
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
 use crate::format::request::mcp;
-use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder, array};
+use crate::format::request::part_losses;
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use crate::model::time;
 
@@ -66,8 +67,7 @@ fn block(content: &RequestContent<'_>, report: &mut Report) -> Option<Vec<u8>> {
     };
     let built = mcp::image(raw).or_else(|| is_native(raw).then(|| raw.to_vec()));
     if built.is_none() {
-        let attached = Media::of(raw).is_some();
-        report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
+        part_losses::content(raw, report);
     }
     built
 }
@@ -116,32 +116,17 @@ fn reasoning_block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
 }
 
 fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
-    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
-    let (arguments, wrapped) = as_written(arguments);
-    report.count_loss(Loss::Arguments, u64::from(wrapped));
+    let call = CallMembers::of(call);
     let mut value = ObjectBuilder::default();
     value
-        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
-        .raw("arguments", arguments);
+        .raw("name", call.name)
+        .raw("arguments", call.original_object(report));
     let mut block = ObjectBuilder::default();
     block
         .text("type", "toolRequest")
-        .raw("id", json::member(call, "id").unwrap_or(b"\"\""))
+        .raw("id", call.id)
         .raw("toolCall", success(&value.finish()));
     block.finish()
-}
-
-/// Arguments, unchanged if they are JSON.
-fn as_written(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
-    match arguments.and_then(json::text) {
-        Some(text) if text.starts_with('{') => match json::value_end(text.as_bytes(), 0, Dialect::Strict) {
-            Ok(end) if end == text.len() => (text.into_owned().into_bytes(), false),
-            _ => object_arguments(arguments),
-        },
-        _ => object_arguments(arguments),
-    }
 }
 
 fn success(value: &[u8]) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use crate::format::blocks;
 use crate::format::kit::{Decoded, Draft};
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
@@ -268,15 +269,11 @@ fn reasoning(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
 }
 
 fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
-    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let own = json::member(function, "arguments");
-    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
-    let arguments = own.or_else(|| json::member(function, "input"));
+    let call = CallMembers::of_function(call, report);
     let mut request = ObjectBuilder::default();
     request
-        .raw("id", json::member(call, "id").unwrap_or(b"\"\""))
-        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
-        .raw("arguments", arguments.unwrap_or(b"\"{}\""));
+        .raw("id", call.id)
+        .raw("name", call.name)
+        .raw("arguments", call.arguments.unwrap_or(b"\"{}\""));
     request.finish()
 }

@@ -10,8 +10,6 @@ use crate::format::workspace::Member;
 use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, Dialect, array, quoted};
 use crate::model::message::Role;
-use crate::model::session::Session;
-use crate::model::view::View;
 
 /// The codec.
 pub struct Grok {
@@ -120,14 +118,6 @@ impl Codec for Grok {
         decoded
     }
 
-    fn fault(&self, _: &[u8]) -> Option<String> {
-        None
-    }
-
-    fn id(&self, _: &[u8]) -> Option<String> {
-        None
-    }
-
     fn time(&self, element: &[u8]) -> Option<String> {
         updates::time_of(lines_of(element)[0])
     }
@@ -151,10 +141,6 @@ impl Editor for Grok {
 
     fn context(&self, _: Option<&[u8]>, source: &Source) -> Option<String> {
         self.outline(&source.raws)
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> Option<String> {
-        None
     }
 
     fn has_role(&self, role: Role) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::format::kit::{Assembly, Decoded, Draft, SideSession};
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
 use crate::format::request::media;
@@ -351,16 +352,14 @@ fn contents(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8
 }
 
 fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
-    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let arguments = json::member_text(function, "arguments");
-    report.count_loss(Loss::Arguments, u64::from(arguments.is_none()));
+    let call = CallMembers::of_function(call, report);
+    let arguments = call.arguments.filter(|_| !call.is_custom).and_then(json::text);
     let arguments = arguments.unwrap_or(Cow::Borrowed("{}"));
     let mut update = ObjectBuilder::default();
     update
         .text("sessionUpdate", "tool_call")
-        .raw("toolCallId", json::member(call, "id").unwrap_or(b"\"\""))
-        .raw("title", json::member(function, "name").unwrap_or(b"\"\""));
+        .raw("toolCallId", call.id)
+        .raw("title", call.name);
     match json::value_end(arguments.as_bytes(), 0, Dialect::Strict) == Ok(arguments.len()) {
         true => update.raw("rawInput", arguments.as_bytes()),
         false => update.text("rawInput", &arguments),

@@ -11,9 +11,7 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, Dialect, array, quoted};
-use crate::model::session::Session;
 use crate::model::time;
-use crate::model::view::View;
 use std::collections::HashSet;
 
 /// The codec.
@@ -139,10 +137,6 @@ impl Codec for Kimi {
         decoded
     }
 
-    fn fault(&self, _: &[u8]) -> Option<String> {
-        None
-    }
-
     fn id(&self, element: &[u8]) -> Option<String> {
         match self.0 {
             Variant::Log => line::id(lines_of(element)[0]),
@@ -181,10 +175,6 @@ impl Editor for Kimi {
     fn context(&self, _: Option<&[u8]>, source: &Source) -> NewIds {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
         lines.filter_map(line::id).collect()
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> NewIds {
-        NewIds::default()
     }
 
     fn edit(&self, edits: &Edits<'_, Kimi>, ids: &mut NewIds, report: &mut Report) -> Vec<ElementEdit> {

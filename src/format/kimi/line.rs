@@ -1,6 +1,6 @@
 //! Parses lines of a Kimi Code log.
 
-use super::message::text;
+use crate::format::object::text;
 use crate::model::json;
 use crate::model::time;
 use std::borrow::Cow;

@@ -1,9 +1,11 @@
 //! Converts the lines of a Kimi Code log.
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
-use super::message::{add_content, member, parts, reasoning_parts, request, text};
+use super::message::{add_content, member, parts, reasoning_parts};
 use crate::format::kit::{Assembly, Decoded, Draft, SideSession, SummaryDraft};
+use crate::format::object::text;
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -386,14 +388,15 @@ fn steps(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> 
         }
     }
     for call in annotated.calls() {
-        let (id, name, arguments) = request(call, report);
+        let call = CallMembers::of_function(call, report);
+        let arguments = call.arguments.unwrap_or(b"\"{}\"");
         let text = json::text(arguments).unwrap_or_default();
         let is_value = json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
         let arguments = if is_value { text.as_bytes() } else { arguments };
         event(
             "tool.call",
             "stepUuid",
-            &[("toolCallId", id), ("name", name), ("args", arguments)],
+            &[("toolCallId", call.id), ("name", call.name), ("args", arguments)],
         );
     }
     if let Some(usage) = json::member(annotated.body, "usage") {

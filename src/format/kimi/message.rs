@@ -1,16 +1,11 @@
 //! Converts content, reasoning and calls in the forms that all Kimi files share.
 
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
-
-/// A string member that is not empty.
-pub fn text(object: &[u8], name: &str) -> Option<String> {
-    let text = json::member_text(object, name)?.into_owned();
-    Some(text).filter(|text| !text.is_empty())
-}
 
 /// A member that is not null.
 pub fn member<'o>(object: &'o [u8], name: &str) -> Option<&'o [u8]> {
@@ -80,29 +75,17 @@ pub fn reasoning_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) ->
     thoughts.collect()
 }
 
-/// Id, name and arguments (a string) of a call.
-pub fn request<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], &'c [u8], &'c [u8]) {
-    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let own = json::member(function, "arguments");
-    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
-    let arguments = own.or_else(|| json::member(function, "input"));
-    (
-        json::member(call, "id").unwrap_or(b"\"\""),
-        json::member(function, "name").unwrap_or(b"\"\""),
-        arguments.unwrap_or(b"\"{}\""),
-    )
-}
-
 /// A call in OpenAI form.
 pub fn function_call(call: &[u8], report: &mut Report) -> Vec<u8> {
-    let (id, name, arguments) = request(call, report);
+    let call = CallMembers::of_function(call, report);
     let mut function = ObjectBuilder::default();
-    function.raw("name", name).raw("arguments", arguments);
+    function
+        .raw("name", call.name)
+        .raw("arguments", call.arguments.unwrap_or(b"\"{}\""));
     let mut built = ObjectBuilder::default();
     built
         .text("type", "function")
-        .raw("id", id)
+        .raw("id", call.id)
         .raw("function", function.finish());
     built.finish()
 }

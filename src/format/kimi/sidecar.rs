@@ -1,8 +1,8 @@
 //! Reads the files next to a session: its state, and times in the display stream.
 
-use super::message::text;
 use super::stream;
 use crate::format::kit::{Lineage, SessionInfo, Sidecar};
+use crate::format::object::text;
 use crate::format::workspace::Workspace;
 use crate::model::json;
 use crate::model::time;

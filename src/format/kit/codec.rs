@@ -144,9 +144,13 @@ pub trait Codec: Sized + Sync + 'static {
     /// Decodes an element.
     fn decode(&self, outline: &Self::Outline, nth: usize, element: &[u8]) -> Decoded;
     /// Describes the fault in a message's content, if any.
-    fn fault(&self, element: &[u8]) -> Option<String>;
+    fn fault(&self, _element: &[u8]) -> Option<String> {
+        None
+    }
     /// The id of a message.
-    fn id(&self, element: &[u8]) -> Option<String>;
+    fn id(&self, _element: &[u8]) -> Option<String> {
+        None
+    }
     /// The time of a message, in RFC 3339.
     fn time(&self, _element: &[u8]) -> Option<String> {
         None

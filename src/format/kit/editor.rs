@@ -3,6 +3,7 @@
 use super::changes::{ElementChange, NextElement, source_view};
 use super::codec::{Codec, Layout};
 use super::frame::ElementEdit;
+use super::losses;
 use super::records::{self, annotated_messages};
 use super::residue::{residue, restore};
 use super::session;
@@ -23,12 +24,20 @@ pub trait Editor: Codec {
     /// Whether joined messages become several elements.
     const SPREADS: bool = false;
     /// State for creating new elements, such as a clock.
-    type Context;
+    type Context: Default;
+    /// Members of new messages that no element can represent.
+    const LOST: &'static [Loss] = &losses::MEMBERS;
+    /// Metadata of new messages that elements can represent.
+    const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME, "is_error"];
 
     /// The context for elements after those of a source.
-    fn context(&self, about: Option<&[u8]>, source: &Source) -> Self::Context;
-    /// The context of a new session.
-    fn new_context(&self, session: &Session, view: &View) -> Self::Context;
+    fn context(&self, _about: Option<&[u8]>, _source: &Source) -> Self::Context {
+        Self::Context::default()
+    }
+    /// The context of a new session; by default, that after an empty source.
+    fn new_context(&self, _session: &Session, _view: &View) -> Self::Context {
+        self.context(None, &Source::default())
+    }
     /// The edits that give the session this view; by default, elements of hidden messages are removed.
     fn edit(
         &self,
@@ -106,7 +115,9 @@ pub trait Editor: Codec {
         None
     }
     /// Counts the losses of writing a message as a new element; `joined` if it is not the first one of the element.
-    fn losses(&self, message: &AnnotatedMessage<'_>, joined: bool, report: &mut Report);
+    fn losses(&self, message: &AnnotatedMessage<'_>, _joined: bool, report: &mut Report) {
+        losses::of(message, Self::LOST, Self::REPRESENTED_METADATA, report);
+    }
     /// Checks the lines of a session before they are written.
     fn check_lines(&self, _lines: &[Vec<u8>], _report: &mut Report) {}
 }

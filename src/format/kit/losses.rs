@@ -13,6 +13,16 @@ use std::borrow::Cow;
 /// Header members that most formats can represent.
 pub const HEADER: [&str; 6] = ["type", "version", "id", "created_at", "title", "source"];
 
+/// Losses of messages that [`members`] counts.
+pub const MEMBERS: [Loss; 6] = [
+    Loss::Id,
+    Loss::Timestamp,
+    Loss::Usage,
+    Loss::Model,
+    Loss::Category,
+    Loss::Name,
+];
+
 /// Counts the records of a session that are not messages, except headers and events that the format keeps.
 pub fn records(
     session: &Session,

@@ -4,12 +4,10 @@ use super::read::{self, DictElement};
 use super::{NAME, row, write};
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
+use crate::format::kit::{Codec, Decoded, Editor, Layout};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json;
-use crate::model::session::Session;
-use crate::model::view::View;
 
 /// The codec, for one of the two serialized forms.
 #[derive(Clone, Copy)]
@@ -92,13 +90,6 @@ impl Codec for Langchain {
 
 impl Editor for Langchain {
     type Context = ();
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) {}
-
-    fn new_context(&self, _: &Session, _: &View) {}
-
-    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let lost = [Loss::Timestamp, Loss::Category];
-        losses::of(annotated, &lost, &[NAME, "is_error", "invalid"], report);
-    }
+    const LOST: &'static [Loss] = &[Loss::Timestamp, Loss::Category];
+    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", "invalid"];
 }

@@ -3,6 +3,7 @@
 use super::block;
 use super::read::class_of;
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::token_figures::Figures;
@@ -117,26 +118,20 @@ fn content(annotated: &AnnotatedMessage<'_>, calls: &[Vec<u8>]) -> Vec<u8> {
 fn calls(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut valid, mut invalid) = (Vec::new(), Vec::new());
     for call in annotated.calls() {
-        let function = json::member(call, "function")
-            .or_else(|| json::member(call, "custom"))
-            .unwrap_or(b"{}");
-        let custom =
-            json::member(function, "arguments").is_none() && json::member(function, "input").is_some();
-        report.count_loss(Loss::Arguments, u64::from(custom));
-        let raw = json::member(function, "arguments").or_else(|| json::member(function, "input"));
-        let text = raw.and_then(json::text);
+        let own = CallMembers::of_function(call, report);
+        let text = own.arguments.and_then(json::text);
         let object = text.as_deref().map(|text| text.trim().as_bytes()).filter(|text| {
             text.starts_with(b"{") && json::value_end(text, 0, Dialect::Strict) == Ok(text.len())
         });
         let mut built = ObjectBuilder::default();
-        built.raw("name", json::member(function, "name").unwrap_or(b"\"\""));
+        built.raw("name", own.name);
         match object {
             // On one line, otherwise unchanged.
             Some(object) if memchr::memchr2(b'\n', b'\r', object).is_some() => {
                 built.raw("args", json::compact(object).0)
             }
             Some(object) => built.raw("args", object),
-            None => built.raw("args", raw.unwrap_or(b"\"\"")),
+            None => built.raw("args", own.arguments.unwrap_or(b"\"\"")),
         };
         built.raw("id", json::member(call, "id").unwrap_or(b"null"));
         if object.is_none() {

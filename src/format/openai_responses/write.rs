@@ -2,7 +2,9 @@
 
 use super::part;
 use crate::format::report::Loss;
+use crate::format::request::call::CallMembers;
 use crate::format::request::draft;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings, extra_members};
 use crate::format::request::{Api, ProviderRequest, RequestElement};
 use crate::model::json::{self, ObjectBuilder, array};
@@ -155,7 +157,7 @@ fn assistant(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) 
         if json::member(part, "type") == Some(b"\"reasoning\"") {
             items.push(part.to_vec());
         } else {
-            writing.report_lost_reasoning(part);
+            part_losses::reasoning(part, writing.report);
         }
     }
     let bare = annotated.noted("reasoned").is_some() && items.is_empty();
@@ -178,22 +180,17 @@ fn assistant(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) 
 
 fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
     let kind = kind_of(raw, note);
+    let own = CallMembers::of(raw);
     let mut item = ObjectBuilder::default();
-    item.text("type", &kind)
-        .raw("call_id", json::member(raw, "id").unwrap_or(b"\"\""));
-    let function = json::member(raw, "function")
-        .or_else(|| json::member(raw, "custom"))
-        .unwrap_or(b"{}");
-    let name = json::member(function, "name").unwrap_or(b"\"\"");
-    let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+    item.text("type", &kind).raw("call_id", own.id);
     // Arguments must be a string.
-    let text = draft::text_of(arguments.unwrap_or(b"\"\""));
+    let text = draft::text_of(own.arguments.unwrap_or(b"\"\""));
     match kind.as_ref() {
         "function_call" => {
-            item.raw("name", name).raw("arguments", text);
+            item.raw("name", own.name).raw("arguments", text);
         }
         "custom_tool_call" => {
-            item.raw("name", name).raw("input", text);
+            item.raw("name", own.name).raw("input", text);
         }
         _ => {
             let given = json::text(&text).unwrap_or_default();

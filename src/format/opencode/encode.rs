@@ -4,10 +4,12 @@ use super::content;
 use super::element::kind;
 use super::new_messages;
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{self, RequestContent};
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder, wrapped};
+use crate::format::request::part_losses;
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, ObjectBuilder, wrapped};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -124,7 +126,7 @@ fn file(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         return Some(raw.to_vec());
     }
     let Some((url, mime)) = content::address(raw) else {
-        report_media(raw, report);
+        part_losses::content(raw, report);
         return None;
     };
     let mut part = ObjectBuilder::default();
@@ -136,20 +138,11 @@ fn file(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     Some(part.finish())
 }
 
-fn report_media(raw: &[u8], report: &mut Report) {
-    let attached = Media::of(raw).is_some();
-    report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
-}
-
 /// Encodes a call with its result.
 fn tool(call: &[u8], results: &mut Results<'_>, report: &mut Report) -> Vec<u8> {
-    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let id = json::member(call, "id").unwrap_or(b"\"\"");
-    let open = json::text(id).and_then(|id| results.0.get_mut(id.as_ref()));
+    let call = CallMembers::of(call);
+    let open = json::text(call.id).and_then(|id| results.0.get_mut(id.as_ref()));
     let result = open.and_then(VecDeque::pop_front);
-    let (input, is_wrapped) = input(function);
-    report.count_loss(Loss::Arguments, u64::from(is_wrapped));
     let failed = result.and_then(|result| result.metadata("is_error")) == Some(b"true");
     let mut state = ObjectBuilder::default();
     state.text(
@@ -160,15 +153,15 @@ fn tool(call: &[u8], results: &mut Results<'_>, report: &mut Report) -> Vec<u8> 
             (None, _) => "running",
         },
     );
-    state.raw("input", input);
+    state.raw("input", call.original_object(report));
     if let Some(result) = &result {
         let output = output(&result.message, report);
         state.raw(if failed { "error" } else { "output" }, output);
     }
     let mut part = ObjectBuilder::default();
     part.text("type", "tool")
-        .raw("callID", id)
-        .raw("tool", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("callID", call.id)
+        .raw("tool", call.name)
         .raw("state", state.finish());
     part.finish()
 }
@@ -182,26 +175,10 @@ fn output(result: &Message<'_>, report: &mut Report) -> Vec<u8> {
     for piece in contents::content_parts(result.content) {
         match piece {
             RequestContent::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
-            RequestContent::Other(raw) => report_media(raw, report),
+            RequestContent::Other(raw) => part_losses::content(raw, report),
         }
     }
     contents::texts(texts.into_iter().map(Cow::Owned))
-}
-
-fn arguments(function: &[u8]) -> Option<&[u8]> {
-    json::member(function, "arguments").or_else(|| json::member(function, "input"))
-}
-
-/// The arguments of a call, unchanged if they are JSON.
-fn input(function: &[u8]) -> (Vec<u8>, bool) {
-    let arguments = arguments(function);
-    match arguments.and_then(json::text) {
-        Some(text) if text.starts_with('{') => match json::value_end(text.as_bytes(), 0, Dialect::Strict) {
-            Ok(end) if end == text.len() => (text.into_owned().into_bytes(), false),
-            _ => object_arguments(arguments),
-        },
-        _ => object_arguments(arguments),
-    }
 }
 
 /// The text of reasoning of any provider.

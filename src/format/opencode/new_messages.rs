@@ -8,7 +8,7 @@ use crate::model::key;
 use std::borrow::Cow;
 
 /// State for creating new messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MessageFactory {
     /// The id of the session.
     pub session: String,

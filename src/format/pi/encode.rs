@@ -1,10 +1,11 @@
 //! Encodes messages as entries.
 
-use crate::format::report::{Loss, Report};
+use crate::format::report::Report;
+use crate::format::request::call::CallMembers;
 use crate::format::request::draft;
 use crate::format::request::mcp;
-use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, extra_members, object_arguments};
+use crate::format::request::part_losses;
+use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
@@ -104,8 +105,7 @@ fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     }
     let built = mcp::image(raw);
     if built.is_none() {
-        let attached = Media::of(raw).is_some();
-        report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
+        part_losses::content(raw, report);
     }
     built
 }
@@ -116,12 +116,7 @@ fn blocks(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> Vec<u
     for part in piece.reasoning() {
         match json::member(part, "type") {
             Some(b"\"thinking\"") => reasoning_parts.push(signed(part)),
-            _ => {
-                report.count_loss(Loss::Reasoning, 1);
-                let names = ["encrypted_content", "thoughtSignature", "data", "signature"];
-                let signed = names.iter().any(|name| json::member(part, name).is_some());
-                report.count_loss(Loss::Signature, u64::from(signed));
-            }
+            _ => part_losses::reasoning(part, report),
         }
     }
     let texts = match piece.string() {
@@ -151,26 +146,18 @@ fn signed(part: &[u8]) -> Vec<u8> {
 }
 
 fn call(raw: &[u8], own: bool, report: &mut Report) -> Vec<u8> {
-    let function = json::member(raw, "function")
-        .or_else(|| json::member(raw, "custom"))
-        .unwrap_or(b"{}");
-    let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
-    let (arguments, wrapped) = match arguments.and_then(json::text) {
+    let native = CallMembers::of(raw);
+    let text = native.arguments.and_then(json::text).filter(|_| own);
+    let is_json = |text: &str| json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
+    let arguments = match text.filter(|text| is_json(text)) {
         // Keep the arguments as the original string.
-        Some(text) if own || text.starts_with('{') => {
-            match json::value_end(text.as_bytes(), 0, Dialect::Strict) {
-                Ok(end) if end == text.len() => (text.as_bytes().to_vec(), false),
-                _ => object_arguments(arguments),
-            }
-        }
-        _ => object_arguments(arguments),
+        Some(text) => text.into_owned().into_bytes(),
+        None => native.original_object(report),
     };
-    report.count_loss(Loss::Arguments, u64::from(wrapped));
-    let member = |object, name| json::member(object, name).unwrap_or(b"\"\"").to_vec();
     let mut call = ObjectBuilder::default();
     call.text("type", "toolCall")
-        .raw("id", member(raw, "id"))
-        .raw("name", member(function, "name"))
+        .raw("id", native.id)
+        .raw("name", native.name)
         .raw("arguments", arguments);
     call.finish()
 }

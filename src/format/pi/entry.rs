@@ -2,9 +2,9 @@
 
 use crate::error::Position;
 use crate::format::lines::placed_lines;
-use crate::format::object::{FoundMembers, members};
+use crate::format::object::{FoundMembers, is_time, members};
 use crate::model::json::{self, Dialect, JsonError, Members};
-use crate::model::{record, time};
+use crate::model::record;
 use std::borrow::Cow;
 
 /// The kind of an entry.
@@ -116,8 +116,7 @@ impl<'a> PiEntry<'a> {
 
     /// Its timestamp.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
-        let raw = self.get("timestamp")?;
-        json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
+        self.get("timestamp").filter(|raw| is_time(raw))
     }
 
     /// Whether the model receives it.

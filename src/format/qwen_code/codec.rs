@@ -1,11 +1,12 @@
 //! Implements the kit's codec for logs; each record, or all records of a message, is an element.
 
-use super::record::{self, message, text, time_of};
+use super::record::{self, message};
 use super::{NAME, compression, encode, tree};
 use crate::format::Format;
 use crate::format::content;
 use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{Assembly, Codec, Decoded, Draft, Layout, Lineage, SessionInfo, Visible, lines_of};
+use crate::format::object::{text, timestamp};
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -87,7 +88,7 @@ impl Codec for QwenCode {
         let is_sidechain =
             lines.iter().any(is_aside) && lines.iter().filter(|line| message(line).is_some()).all(is_aside);
         let agent = lines.iter().find_map(|line| text(line, "agentId"));
-        let created = lines.iter().find_map(|line| json::text(time_of(line)?));
+        let created = lines.iter().find_map(|line| json::text(timestamp(line)?));
         Outline {
             title: { titles }.next(),
             created: created.map(|time| time.into_owned()),
@@ -142,7 +143,7 @@ impl Codec for QwenCode {
     }
 
     fn time(&self, element: &[u8]) -> Option<String> {
-        let time = json::text(time_of(lines_of(element)[0])?)?;
+        let time = json::text(timestamp(lines_of(element)[0])?)?;
         Some(time.into_owned())
     }
 

@@ -1,9 +1,10 @@
 //! Converts compressions of the history.
 
 use super::NAME;
-use super::record::{of_content, text};
+use super::record::of_content;
 use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{Decoded, SummaryDraft};
+use crate::format::object::text;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 
 /// The model message that Qwen Code inserts after a summary.

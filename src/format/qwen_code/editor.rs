@@ -2,11 +2,11 @@
 
 use super::codec::QwenCode;
 use super::encode::{add_figures, content, kind};
-use super::record::{text, time_of};
 use super::{NAME, compression};
 use crate::format::Purpose;
 use crate::format::gemini;
 use crate::format::kit::{Editor, Edits, ElementEdit, NewIds, Source, lines_of, losses, records};
+use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// State for creating new records.
+#[derive(Default)]
 pub struct QwenRecordFactory {
     /// Members that all records of a session have.
     session: Vec<(&'static str, Vec<u8>)>,
@@ -38,7 +39,7 @@ pub struct QwenRecordFactory {
 impl QwenRecordFactory {
     /// A record without its content.
     fn record(&mut self, kind: &str, body: &[u8]) -> ObjectBuilder {
-        if let Some(time) = time_of(body) {
+        if let Some(time) = timestamp(body) {
             self.clock = time.to_vec();
         }
         let mut record = ObjectBuilder::default();
@@ -66,7 +67,7 @@ impl Editor for QwenCode {
         let lines: Vec<&[u8]> = lines.filter(|line| line.starts_with(b"{")).collect();
         let last = |name| lines.iter().rev().find_map(|line| json::member(line, name));
         let members = ["sessionId", "cwd", "version", "gitBranch"].into_iter();
-        let clock = lines.iter().rev().find_map(|line| time_of(line));
+        let clock = lines.iter().rev().find_map(|line| timestamp(line));
         let parts = lines.iter().flat_map(|line| {
             let parts = json::member(line, "message").and_then(|message| json::member(message, "parts"));
             parts
@@ -101,7 +102,7 @@ impl Editor for QwenCode {
         let times = view
             .items
             .iter()
-            .find_map(|item| time_of(item.body(session)).map(<[u8]>::to_vec));
+            .find_map(|item| timestamp(item.body(session)).map(<[u8]>::to_vec));
         let begun = session.header_text("created_at").map(|time| quoted(&time));
         QwenRecordFactory {
             session: members,

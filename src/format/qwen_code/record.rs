@@ -2,19 +2,13 @@
 
 use super::NAME;
 use crate::format::gemini::{self, GeminiCallIds};
+use crate::format::object::{text, timestamp};
 use crate::format::request::Api;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
-use crate::model::time;
 
 /// Types of user records that the program generates.
 const GENERATED_TYPES: [&str; 3] = ["notification", "cron", "background_task_completed"];
-
-/// A string member that is not empty.
-pub fn text(record: &[u8], name: &str) -> Option<String> {
-    let text = json::member_text(record, name)?.into_owned();
-    Some(text).filter(|text| !text.is_empty())
-}
 
 /// The message of a record, if it is one.
 pub fn message(record: &[u8]) -> Option<&[u8]> {
@@ -26,12 +20,6 @@ pub fn message(record: &[u8]) -> Option<&[u8]> {
 /// Whether a record is about a file that the session generated; such a record never determines the end of a session.
 pub fn is_artifact(record: &[u8]) -> bool {
     text(record, "subtype").is_some_and(|kind| kind.starts_with("session_artifact_"))
-}
-
-/// The time of a record.
-pub fn time_of(record: &[u8]) -> Option<&[u8]> {
-    let raw = json::member(record, "timestamp")?;
-    json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
 }
 
 fn parts(record: &[u8]) -> Option<Vec<&[u8]>> {
@@ -49,7 +37,7 @@ pub fn drafts(records: &[&[u8]], calls: &mut GeminiCallIds) -> Option<Vec<Annota
     let is_failed = status.is_some_and(|status| status != "success");
     let is_made = text(first, "subtype").is_some_and(|kind| GENERATED_TYPES.contains(&kind.as_str()));
     for draft in &mut drafts {
-        if let Some(time) = time_of(first) {
+        if let Some(time) = timestamp(first) {
             draft.set("timestamp", time);
         }
         if draft.role() == "user" && is_made {

@@ -1,7 +1,8 @@
 //! Assigns records to messages and sessions by their tree.
 
-use super::record::{is_artifact, message, text};
+use super::record::{is_artifact, message};
 use crate::format::kit::{Assembly, Tree};
+use crate::format::object::text;
 use std::collections::{HashMap, HashSet};
 
 /// The sessions and messages of a log; `None` if no record names another.

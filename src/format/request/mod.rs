@@ -7,6 +7,7 @@
 //! on the first of its messages, and is used as long as it still decodes to the current messages.
 
 pub mod api;
+pub(super) mod call;
 pub(super) mod contents;
 pub(super) mod draft;
 pub mod element;
@@ -14,6 +15,7 @@ pub(super) mod interface;
 pub(super) mod mcp;
 pub(super) mod media;
 mod order;
+pub(super) mod part_losses;
 mod print;
 pub(super) mod request_part;
 mod system;

@@ -4,7 +4,7 @@ use super::Api;
 use crate::error::Position;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::model::json::{self, Dialect, Members, ObjectBuilder, wrapped};
+use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::message::Message;
 use crate::model::record::Record;
 use std::borrow::Cow;
@@ -173,14 +173,6 @@ impl WriteSettings<'_> {
             .is_some_and(|raw| extra_members(raw, &[]).any(free));
         self.report.count_loss(Loss::Metadata, u64::from(lost));
     }
-
-    /// Reports omitted reasoning.
-    pub fn report_lost_reasoning(&mut self, part: &[u8]) {
-        self.report.count_loss(Loss::Reasoning, 1);
-        let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
-        let signed = signed.iter().any(|name| json::member(part, name).is_some());
-        self.report.count_loss(Loss::Signature, u64::from(signed));
-    }
 }
 
 /// Whether the annotations of a format have more data than the position in an element that was decoded completely.
@@ -223,32 +215,6 @@ pub fn add_extra_members(built: &mut ObjectBuilder, object: &[u8], known: &[&str
 /// An object of the members that [`extra_members`] returns; `None` if there are none.
 pub fn extra_object(object: &[u8], known: &[&str]) -> Option<Vec<u8>> {
     let mut built = ObjectBuilder::default();
-    for (name, value) in extra_members(object, known) {
-        built.raw(&name, value);
-    }
+    add_extra_members(&mut built, object, known);
     (!built.is_empty()).then(|| built.finish())
-}
-
-/// The arguments of a call as an object, which some APIs require: unchanged if they already are one. The second value
-/// is whether they had to be wrapped.
-pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
-    let Some(raw) = arguments else {
-        return (b"{}".to_vec(), false);
-    };
-    let Some(text) = json::text(raw) else {
-        return match raw.first() {
-            Some(b'{') => (raw.to_vec(), false),
-            _ if raw == b"null" => (b"{}".to_vec(), false),
-            _ => (wrapped("input", raw), true),
-        };
-    };
-    let bytes = text.trim().as_bytes();
-    if bytes.is_empty() {
-        return (b"{}".to_vec(), false);
-    }
-    if bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len()) {
-        // On one line, because white space outside of strings is insignificant.
-        return (json::compact(bytes).0, false);
-    }
-    (wrapped("input", raw), true)
 }

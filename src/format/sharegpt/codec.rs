@@ -5,7 +5,8 @@ use super::{NAME, encode};
 use crate::format::Format;
 use crate::format::Purpose;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source, losses};
+use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source};
+use crate::format::object::filled;
 use crate::format::object::set;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::AnnotatedDraft;
@@ -16,7 +17,6 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::borrow::Cow;
 
 /// The codec, for one of the two forms of records.
 #[derive(Clone, Copy)]
@@ -100,12 +100,8 @@ impl Codec for Sharegpt {
         if json::member(turn, "value").is_some() {
             return None;
         }
-        text(turn, member_names(self.has_parts)[0])?;
+        filled(turn, member_names(self.has_parts)[0])?;
         content::fault(turn, &["tool_calls", "tool_call_id", "function_call"])
-    }
-
-    fn id(&self, _: &[u8]) -> Option<String> {
-        None
     }
 
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
@@ -137,7 +133,7 @@ impl Editor for Sharegpt {
             ..Context::default()
         };
         for turn in &source.raws {
-            let Some(from) = text(turn, speaker).filter(|from| from != "function_call") else {
+            let Some(from) = filled(turn, speaker).filter(|from| from != "function_call") else {
                 continue;
             };
             let role = role_of(&from).to_string();
@@ -145,13 +141,6 @@ impl Editor for Sharegpt {
             context.names.entry(role).or_insert_with(|| from.into_owned());
         }
         context
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> Context {
-        Context {
-            is_first: true,
-            ..Context::default()
-        }
     }
 
     fn joins(&self, before: Role, role: Role) -> bool {
@@ -199,21 +188,4 @@ impl Editor for Sharegpt {
     ) -> Option<MemberChange> {
         Some(("system", message.map(|message| encode::text(message, report))))
     }
-
-    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let lost = [
-            Loss::Id,
-            Loss::Timestamp,
-            Loss::Usage,
-            Loss::Model,
-            Loss::Category,
-            Loss::Name,
-        ];
-        losses::of(annotated, &lost, &[NAME, "is_error"], report);
-    }
-}
-
-/// A string member that is not empty.
-fn text<'t>(turn: &'t [u8], name: &str) -> Option<Cow<'t, str>> {
-    json::member_text(turn, name).filter(|text| !text.is_empty())
 }

@@ -5,6 +5,7 @@ use super::decode::{SENDERS, member_names};
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::{Role, ToolCall};
@@ -126,8 +127,7 @@ fn is_array(annotated: &AnnotatedMessage<'_>) -> bool {
 /// The text of a message; reports its reasoning as lost.
 fn text_only(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     for part in annotated.reasoning() {
-        report.count_loss(Loss::Reasoning, 1);
-        report_lost_signature(part, report);
+        part_losses::reasoning(part, report);
     }
     text(annotated, report)
 }
@@ -162,7 +162,7 @@ fn with_parts(annotated: &AnnotatedMessage<'_>, names: &Names, report: &mut Repo
             Some(text) => reasoning.push(valued("reasoning", text)),
             None => report.count_loss(Loss::Reasoning, 1),
         }
-        report_lost_signature(part, report);
+        part_losses::signature(part, report);
     }
     let mut content = Vec::new();
     content.extend(annotated.string().map(|text| valued("text", text)));
@@ -191,11 +191,4 @@ fn lost_part(kind: &str) -> Loss {
         "image_url" | "input_audio" | "file" | "image" | "document" => Loss::Attachment,
         _ => Loss::Part,
     }
-}
-
-/// Reports the signature of a reasoning part.
-fn report_lost_signature(part: &[u8], report: &mut Report) {
-    let signed = ["signature", "encrypted_content", "data"];
-    let is_signed = signed.iter().any(|name| json::member(part, name).is_some());
-    report.count_loss(Loss::Signature, u64::from(is_signed));
 }

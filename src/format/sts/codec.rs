@@ -2,7 +2,7 @@
 
 use super::{NAME, encode};
 use crate::format::Format;
-use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Source, Visible, losses};
+use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Visible};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -68,10 +68,6 @@ impl Codec for Trace {
         is_fault.then(|| "the content of a message is not a string".to_string())
     }
 
-    fn id(&self, _: &[u8]) -> Option<String> {
-        None
-    }
-
     fn time(&self, raw: &[u8]) -> Option<String> {
         time_of(json::member(raw, "message")?)
     }
@@ -85,10 +81,8 @@ impl Codec for Trace {
 
 impl Editor for Trace {
     type Context = ();
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) {}
-
-    fn new_context(&self, _: &Session, _: &View) {}
+    const LOST: &'static [Loss] = &[Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
+    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
 
     fn has_role(&self, role: Role) -> bool {
         role != Role::Other
@@ -113,11 +107,6 @@ impl Editor for Trace {
             about.raw("cwd", directory);
         }
         about
-    }
-
-    fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
-        let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
-        losses::of(annotated, &lost, &[NAME], report);
     }
 }
 

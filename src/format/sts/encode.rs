@@ -1,6 +1,7 @@
 //! Encodes messages as elements with text content only.
 
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::media::{Media, MediaKind};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -115,17 +116,12 @@ fn summary(part: &[u8]) -> Option<Cow<'_, str>> {
 
 /// A call; arguments that are not a string become their JSON text.
 fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
-    let function = json::member(raw, "function").or_else(|| json::member(raw, "custom"));
-    let function = function.unwrap_or(b"{}");
-    let own = json::member(function, "arguments");
-    let arguments = own.or_else(|| json::member(function, "input"));
-    report.count_loss(Loss::Arguments, u64::from(own.is_none()));
+    let own = CallMembers::of_function(raw, report);
     let mut built = ObjectBuilder::default();
     built
-        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
-        .raw("arguments", arguments.unwrap_or(b"\"\""));
+        .raw("name", own.name)
+        .raw("arguments", own.arguments.unwrap_or(b"\"\""));
     let mut call = ObjectBuilder::default();
-    call.raw("id", json::member(raw, "id").unwrap_or(b"\"\""))
-        .raw("function", built.finish());
+    call.raw("id", own.id).raw("function", built.finish());
     call.finish()
 }

@@ -1,15 +1,13 @@
 //! Implements the kit's codec for UI messages of the AI SDK; each exchange is an element.
 
 use super::{NAME, encode_new, encode_old, read};
-use crate::format::kit::{Codec, Decoded, Editor, Layout, Source, losses};
+use crate::format::kit::{Codec, Decoded, Editor, Layout, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::{Format, Purpose, content};
 use crate::model::json::{self, quoted};
 use crate::model::key;
 use crate::model::message::Role;
-use crate::model::session::Session;
-use crate::model::view::View;
 
 /// The codec, for one version.
 #[derive(Clone, Copy)]
@@ -81,14 +79,6 @@ impl Codec for VercelUi {
 impl Editor for VercelUi {
     /// Number of new messages.
     type Context = usize;
-
-    fn context(&self, _: Option<&[u8]>, _: &Source) -> usize {
-        0
-    }
-
-    fn new_context(&self, _: &Session, _: &View) -> usize {
-        0
-    }
 
     fn joins(&self, before: Role, role: Role) -> bool {
         let is_model = |role| matches!(role, Role::Assistant | Role::Tool);

@@ -2,8 +2,10 @@
 
 use super::part;
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::draft::text_part;
 use crate::format::request::media::Media;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::{MessagePart, Role};
@@ -75,30 +77,17 @@ impl Waiting {
     }
 }
 
-/// Reports omitted reasoning.
-pub fn report_lost_reasoning(part: &[u8], report: &mut Report) {
-    report.count_loss(Loss::Reasoning, 1);
-    report_lost_signature(part, report);
-}
-
-/// Reports an omitted signature.
-pub fn report_lost_signature(part: &[u8], report: &mut Report) {
-    let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
-    let is_signed = names.iter().any(|name| json::member(part, name).is_some());
-    report.count_loss(Loss::Signature, u64::from(is_signed));
-}
-
 /// Encodes reasoning and content.
 fn encode_message_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     for part in annotated.reasoning() {
         let (text, reported) = (part::reasoning_text(part), part::signed(part));
         if text.is_empty() && reported.is_none() {
-            report_lost_reasoning(part, report);
+            part_losses::reasoning(part, report);
             continue;
         }
         if reported.is_none() {
-            report_lost_signature(part, report);
+            part_losses::signature(part, report);
         }
         let mut built = ObjectBuilder::default();
         built
@@ -155,26 +144,21 @@ fn content(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     Some(built.finish())
 }
 
-/// Name and arguments of a call; reports calls that are not function calls.
-pub fn function<'c>(call: &'c [u8], report: &mut Report) -> (&'c [u8], Option<&'c [u8]>) {
-    let function = json::member(call, "function")
-        .or_else(|| json::member(call, "custom"))
-        .unwrap_or(b"{}");
-    let arguments = json::member(function, "arguments");
-    let custom = arguments.is_none() && json::member(function, "input").is_some();
-    report.count_loss(Loss::Arguments, u64::from(custom));
-    let name = json::member(function, "name").unwrap_or(b"\"\"");
-    (name, arguments.or_else(|| json::member(function, "input")))
-}
-
 fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
-    let (name, arguments) = function(raw, report);
+    let call = CallMembers::of_function(raw, report);
     let mut built = ObjectBuilder::default();
     built
-        .text("type", &format!("tool-{}", json::text(name).unwrap_or_default()))
-        .raw("toolCallId", json::member(raw, "id").unwrap_or(b"\"\""))
+        .text(
+            "type",
+            &format!("tool-{}", json::text(call.name).unwrap_or_default()),
+        )
+        .raw("toolCallId", call.id)
         .text("state", "input-available");
-    if let Some(text) = arguments.and_then(json::text).filter(|text| !text.is_empty()) {
+    if let Some(text) = call
+        .arguments
+        .and_then(json::text)
+        .filter(|text| !text.is_empty())
+    {
         match part::value(&text) {
             Some(value) => built.raw("input", value),
             None => built.text("input", &text),
@@ -187,8 +171,7 @@ fn call(raw: &[u8], report: &mut Report) -> Vec<u8> {
 pub fn result_text(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> String {
     for part in annotated.message.parts() {
         if let MessagePart::Other(_, raw) = part {
-            let attached = Media::of(raw).is_some();
-            report.count_loss(if attached { Loss::Attachment } else { Loss::Part }, 1);
+            part_losses::content(raw, report);
         }
     }
     annotated.message.text().into_owned()

@@ -1,14 +1,14 @@
 //! Encodes messages for version 4: text is in `content`, and all data in `parts`.
 
-use super::encode_new::{
-    Waiting, first, function, report_lost_reasoning, report_lost_signature, result_text, role,
-};
+use super::encode_new::{Waiting, first, result_text, role};
 use super::part;
 use crate::format::report::{Loss, Report};
+use crate::format::request::call::CallMembers;
 use crate::format::request::draft::text_part;
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{AnnotatedMessage, object_arguments};
-use crate::model::json::{self, Dialect, ObjectBuilder, array};
+use crate::format::request::part_losses;
+use crate::format::request::request_part::AnnotatedMessage;
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 
 /// A message under construction.
@@ -101,13 +101,13 @@ fn encode_message_parts(annotated: &AnnotatedMessage<'_>, open: &mut UiMessageDr
     for part in annotated.reasoning() {
         let text = part::reasoning_text(part);
         if text.is_empty() {
-            report_lost_reasoning(part, report);
+            part_losses::reasoning(part, report);
             continue;
         }
         let claude = json::member(part, "type") == Some(b"\"thinking\"");
         let signature = json::member(part, "signature").filter(|_| claude);
         if signature.is_none() {
-            report_lost_signature(part, report);
+            part_losses::signature(part, report);
         }
         let mut detail = ObjectBuilder::default();
         detail.text("type", "text").text("text", &text);
@@ -177,24 +177,18 @@ fn attach(raw: &[u8], open: &mut UiMessageDraft, report: &mut Report) {
 }
 
 fn call(raw: &[u8], step: u64, report: &mut Report) -> Vec<u8> {
-    let (name, arguments) = function(raw, report);
-    let (args, wrapped) = match arguments.and_then(json::text) {
-        Some(text)
-            if text.starts_with('{')
-                && json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len())
-                && !text.contains(['\n', '\r']) =>
-        {
-            (text.into_owned().into_bytes(), false)
-        }
-        _ => object_arguments(arguments),
+    let call = CallMembers::of_function(raw, report);
+    let text = call.arguments.and_then(json::text);
+    let args = match text.is_some_and(|text| text.contains(['\n', '\r'])) {
+        true => call.object(report),
+        false => call.original_object(report),
     };
-    report.count_loss(Loss::Arguments, u64::from(wrapped));
     let mut built = ObjectBuilder::default();
     built
         .text("state", "call")
         .raw("step", step.to_string())
-        .raw("toolCallId", json::member(raw, "id").unwrap_or(b"\"\""))
-        .raw("toolName", name)
+        .raw("toolCallId", call.id)
+        .raw("toolName", call.name)
         .raw("args", args);
     built.finish()
 }

@@ -127,3 +127,12 @@ fn marks_and_truncated_lines_are_kept() {
     hold(FORMAT, &torn);
     hold(FORMAT, format!("\u{feff}{RICH}"));
 }
+
+#[test]
+fn a_call_without_arguments_is_not_a_loss() {
+    let (_, report) = exported(&[
+        r#"{"type":"session","version":1,"id":"s"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f"}}]}"#,
+    ]);
+    assert!(report.losses.is_empty(), "{report:?}");
+}
