@@ -247,16 +247,7 @@ impl ValueConverter<'_> {
             return vec![self.unreadable(value)];
         }
         let line = EntryLine::of(value);
-        if line.numbers > 0 {
-            report.count_loss(Loss::Number, line.numbers);
-            report.damage(
-                place,
-                "NaN or Infinity, which JSON does not allow, replaced by null",
-            );
-        }
-        if line.repaired {
-            report.damage(place, "bytes that are not UTF-8 replaced by U+FFFD");
-        }
+        line.report(place, report);
         let item = self.item(value, &line.bytes, place);
         if let Some(sessions) = (self.kinds.read)(&item, report) {
             return sessions;

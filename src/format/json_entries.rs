@@ -4,6 +4,7 @@
 use super::array::ElementReader;
 use super::lines::ByteLines;
 use super::read_window::Window;
+use super::report::{Loss, Report};
 use crate::error::{Error, Position, Result};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
@@ -217,6 +218,20 @@ impl<'v> EntryLine<'v> {
             },
             numbers,
             repaired,
+        }
+    }
+
+    /// Reports what the line replaces.
+    pub fn report(&self, place: Position, report: &mut Report) {
+        report.count_loss(Loss::Number, self.numbers);
+        if self.numbers > 0 {
+            report.damage(
+                place,
+                "NaN or Infinity, which JSON does not allow, replaced by null",
+            );
+        }
+        if self.repaired {
+            report.damage(place, "bytes that are not UTF-8 replaced by U+FFFD");
         }
     }
 }

@@ -125,7 +125,7 @@ impl RequestKey<'_> {
         }
         let cost = json::member(usage, "cost");
         let cost = cost.and_then(|raw| json::member(raw, "total").or(Some(raw)));
-        let number = |raw: &[u8]| -> Option<f64> { std::str::from_utf8(raw).ok()?.parse().ok() };
+        let number = |raw: &[u8]| -> Option<f64> { json::number(raw) };
         let written = json::member(usage, "cache_creation");
         let written = written.and_then(|raw| json::member(raw, "ephemeral_1h_input_tokens"));
         Some(RecordedRequest {

@@ -148,9 +148,8 @@ pub fn encode_element(messages: &[Message<'_>], exact: bool) -> Option<Vec<u8>> 
 /// Arguments as an object if possible, else as a string.
 fn value(arguments: &str, exact: bool) -> Vec<u8> {
     let bytes = arguments.as_bytes();
-    let whole = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
     let short = json::compact(bytes).0;
-    match whole && (!exact || short == bytes) {
+    match json::is_object(bytes) && (!exact || short == bytes) {
         true => short,
         false => quoted(arguments),
     }

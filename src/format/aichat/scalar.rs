@@ -238,7 +238,7 @@ pub fn resolved(text: &str) -> Option<&str> {
         "false" | "False" | "FALSE" => Some("false"),
         _ => {
             let begins = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-            let whole = json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
+            let whole = json::is_value(text.as_bytes());
             (begins && whole).then_some(text)
         }
     }

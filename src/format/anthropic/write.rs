@@ -3,17 +3,15 @@
 
 use super::block;
 use crate::format::Purpose;
-use crate::format::report::Loss;
 use crate::format::request::call::CallMembers;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::{
     AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
 };
-use crate::format::request::turns::{RequestTurn, RequestTurns};
+use crate::format::request::turns::{RequestTurn, TurnEncoder};
 use crate::format::request::{Api, ProviderRequest, draft};
-use crate::model::json::{self, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
-use crate::model::summary;
 use std::collections::HashMap;
 
 /// Valid call ids by item and call.
@@ -21,80 +19,131 @@ type CallIdCounts = HashMap<(usize, usize), String>;
 
 /// Encodes the pieces as elements of a request.
 pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
-    let ids = call_ids(pieces, writing.own);
-    let mut turns = RequestTurns::new(close);
-    let mut system = SystemPrompt::default();
-    let mut request = ProviderRequest::default();
-    let mut head = true;
-    for piece in pieces {
-        let annotated = match piece {
-            RequestPart::Message(..) => match piece.annotated(writing.api) {
-                Some(annotated) => &{ annotated },
-                None => continue,
-            },
-            RequestPart::Summary(item, text, _) => {
-                head = false;
-                push_text(turns.turn("user", *item, false), &quoted(&summary::quoted(text)));
-                continue;
-            }
-            RequestPart::Kept(items, elements) => {
-                head = false;
-                turns.keep(items, elements);
-                continue;
-            }
-        };
-        writing.report_bookkeeping_losses(annotated);
-        let role = annotated.message.role();
-        if head && matches!(role, Role::System | Role::Developer) {
-            request.system_items.push(annotated.item);
-            system.add(annotated, writing);
-            continue;
-        }
-        head = false;
-        match role {
-            Role::Assistant => {
-                let turn = turns.turn("assistant", annotated.item, annotated.starts_element());
-                assistant(annotated, &ids, turn, writing);
-            }
-            Role::Tool => {
-                let result = result(annotated, &ids, writing);
-                let turn = turns.turn("user", annotated.item, annotated.starts_element());
-                turn.results.push(result);
-                turn.keep_members(annotated, writing);
-            }
-            _ => {
-                if role != Role::User {
-                    // A role that is only allowed at the start becomes user.
-                    writing.report.count_loss(Loss::Part, 1);
-                }
-                let turn = turns.turn("user", annotated.item, annotated.starts_element());
-                content(annotated, turn, writing);
-                turn.keep_members(annotated, writing);
-            }
+    MessageEncoder(call_ids(pieces, writing.own)).request(pieces, writing)
+}
+
+struct MessageEncoder(CallIdCounts);
+
+impl TurnEncoder for MessageEncoder {
+    const MODEL: &'static str = "assistant";
+    const RESULTS: &'static str = "user";
+
+    // A text remains a string if it is the only content.
+    fn add_text(text: &[u8], turn: &mut RequestTurn) {
+        let Some(block) = block::text(text) else { return };
+        let alone = turn.text.is_none() && turn.parts.is_empty() && turn.results.is_empty();
+        if alone {
+            turn.text = Some(text.to_vec());
+        } else {
+            push_parts(turn, [block]);
         }
     }
-    request.system = system.finish();
-    request.elements = turns.finish();
-    request
-}
 
-/// Encodes a turn as a message; `None` if it is empty.
-fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
-    let content = match (&turn.text, turn.parts.is_empty() && turn.results.is_empty()) {
-        (Some(text), true) => text.clone(),
-        (None, true) => return None,
-        (text, false) => {
-            let text = text.iter().map(|text| draft::text_part(text));
-            let parts = turn.results.iter().cloned().chain(text);
-            array(parts.chain(turn.parts.iter().cloned()))
+    fn add_content(
+        annotated: &AnnotatedMessage<'_>,
+        turn: &mut RequestTurn,
+        writing: &mut WriteSettings<'_>,
+    ) {
+        if let Some(text) = annotated.string() {
+            return Self::add_text(text, turn);
         }
-    };
-    let mut message = ObjectBuilder::default();
-    message.text("role", turn.role).raw("content", content);
-    add_members(&mut message, turn.members.as_deref());
-    Some(message.finish())
-}
+        let parts = annotated.parts();
+        let blocks: Vec<_> = parts
+            .into_iter()
+            .filter_map(|part| block::write(part, writing))
+            .collect();
+        push_parts(turn, blocks);
+    }
 
+    fn add_reply(
+        &self,
+        annotated: &AnnotatedMessage<'_>,
+        turn: &mut RequestTurn,
+        writing: &mut WriteSettings<'_>,
+    ) {
+        let mut reasoning = Vec::new();
+        for part in annotated.reasoning() {
+            // Programs keep unsigned reasoning in their files without sending it again. A message without metadata is new.
+            let is_in_file = annotated.message.metadata.is_some();
+            let is_kept =
+                writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
+            match thinking(part, is_kept) {
+                Some(block) => reasoning.push(block),
+                None => part_losses::reasoning(part, writing.report),
+            }
+        }
+        let calls = annotated.calls();
+        if let (true, true, Some(text)) = (reasoning.is_empty(), calls.is_empty(), annotated.string()) {
+            return Self::add_text(text, turn);
+        }
+        let content: Vec<_> = match annotated.string() {
+            Some(text) => block::text(text).into_iter().collect(),
+            None => annotated
+                .parts()
+                .into_iter()
+                .filter_map(|part| block::write(part, writing))
+                .collect(),
+        };
+        let notes = annotated.call_notes(calls.len());
+        let uses = calls.iter().enumerate().map(|(nth, call)| {
+            let note = notes.get(nth).copied();
+            tool_use(call, self.0.get(&(annotated.item, nth)), note, writing)
+        });
+        let uses = uses.collect();
+        let blocks = draft::in_order(annotated.noted("blocks"), [reasoning, content, uses]);
+        push_parts(turn, blocks);
+    }
+
+    fn result(&self, annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
+        let owner = writing
+            .calls
+            .get(&annotated.item)
+            .and_then(|call| self.0.get(call));
+        let id = match owner {
+            Some(id) => id.clone(),
+            None => accepted_id(&annotated.message.tool_call_id().unwrap_or_default()),
+        };
+        let mut block = ObjectBuilder::default();
+        block.text("type", "tool_result").text("tool_use_id", &id);
+        match annotated.string() {
+            Some(text) => {
+                block.raw("content", text);
+            }
+            None if annotated.message.content.is_some_and(|raw| raw.starts_with(b"[")) => {
+                let parts = annotated.parts();
+                let blocks = parts.into_iter().filter_map(|part| block::write(part, writing));
+                block.raw("content", array(blocks));
+            }
+            None => {}
+        }
+        if let Some(is_error) = annotated.metadata("is_error") {
+            block.raw("is_error", is_error);
+        }
+        add_members(&mut block, annotated.noted("part"));
+        block.finish()
+    }
+
+    fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
+        let content = match (&turn.text, turn.parts.is_empty() && turn.results.is_empty()) {
+            (Some(text), true) => text.clone(),
+            (None, true) => return None,
+            (text, false) => {
+                let text = text.iter().map(|text| draft::text_part(text));
+                let parts = turn.results.iter().cloned().chain(text);
+                array(parts.chain(turn.parts.iter().cloned()))
+            }
+        };
+        let mut message = ObjectBuilder::default();
+        message.text("role", turn.role).raw("content", content);
+        add_members(&mut message, turn.members.as_deref());
+        Some(message.finish())
+    }
+
+    fn instructions(turn: RequestTurn) -> Option<Vec<u8>> {
+        turn.text
+            .or_else(|| (!turn.parts.is_empty()).then(|| array(&turn.parts)))
+    }
+}
 /// Appends parts; a text that was the only content becomes the first of them.
 fn push_parts(turn: &mut RequestTurn, parts: impl IntoIterator<Item = Vec<u8>>) {
     for part in parts {
@@ -103,70 +152,6 @@ fn push_parts(turn: &mut RequestTurn, parts: impl IntoIterator<Item = Vec<u8>>) 
         }
         turn.parts.push(part);
     }
-}
-
-/// Appends text, which remains a string if it is the only content.
-fn push_text(turn: &mut RequestTurn, text: &[u8]) {
-    let Some(block) = block::text(text) else { return };
-    let alone = turn.text.is_none() && turn.parts.is_empty() && turn.results.is_empty();
-    if alone {
-        turn.text = Some(text.to_vec());
-    } else {
-        push_parts(turn, [block]);
-    }
-}
-
-/// Appends the content of a message.
-fn content(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
-    if let Some(text) = annotated.string() {
-        return push_text(turn, text);
-    }
-    let parts = annotated.parts();
-    let blocks: Vec<_> = parts
-        .into_iter()
-        .filter_map(|part| block::write(part, writing))
-        .collect();
-    push_parts(turn, blocks);
-}
-
-fn assistant(
-    annotated: &AnnotatedMessage<'_>,
-    ids: &CallIdCounts,
-    turn: &mut RequestTurn,
-    writing: &mut WriteSettings<'_>,
-) {
-    let mut reasoning = Vec::new();
-    for part in annotated.reasoning() {
-        // Programs keep unsigned reasoning in their files without sending it again. A message without metadata is new.
-        let is_in_file = annotated.message.metadata.is_some();
-        let is_kept =
-            writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
-        match thinking(part, is_kept) {
-            Some(block) => reasoning.push(block),
-            None => part_losses::reasoning(part, writing.report),
-        }
-    }
-    let calls = annotated.calls();
-    turn.keep_members(annotated, writing);
-    if let (true, true, Some(text)) = (reasoning.is_empty(), calls.is_empty(), annotated.string()) {
-        return push_text(turn, text);
-    }
-    let content: Vec<_> = match annotated.string() {
-        Some(text) => block::text(text).into_iter().collect(),
-        None => annotated
-            .parts()
-            .into_iter()
-            .filter_map(|part| block::write(part, writing))
-            .collect(),
-    };
-    let notes = annotated.call_notes(calls.len());
-    let uses = calls.iter().enumerate().map(|(nth, call)| {
-        let note = notes.get(nth).copied();
-        tool_use(call, ids.get(&(annotated.item, nth)), note, writing)
-    });
-    let uses = uses.collect();
-    let blocks = draft::in_order(annotated.noted("blocks"), [reasoning, content, uses]);
-    push_parts(turn, blocks);
 }
 
 /// Encodes reasoning with its signature; unsigned reasoning, which the API rejects, only if `is_kept`.
@@ -204,32 +189,6 @@ fn tool_use(
     block.finish()
 }
 
-fn result(annotated: &AnnotatedMessage<'_>, ids: &CallIdCounts, writing: &mut WriteSettings<'_>) -> Vec<u8> {
-    let owner = writing.calls.get(&annotated.item).and_then(|call| ids.get(call));
-    let id = match owner {
-        Some(id) => id.clone(),
-        None => accepted_id(&annotated.message.tool_call_id().unwrap_or_default()),
-    };
-    let mut block = ObjectBuilder::default();
-    block.text("type", "tool_result").text("tool_use_id", &id);
-    match annotated.string() {
-        Some(text) => {
-            block.raw("content", text);
-        }
-        None if annotated.message.content.is_some_and(|raw| raw.starts_with(b"[")) => {
-            let parts = annotated.parts();
-            let blocks = parts.into_iter().filter_map(|part| block::write(part, writing));
-            block.raw("content", array(blocks));
-        }
-        None => {}
-    }
-    if let Some(is_error) = annotated.metadata("is_error") {
-        block.raw("is_error", is_error);
-    }
-    add_members(&mut block, annotated.noted("part"));
-    block.finish()
-}
-
 /// An id reduced to the characters that the API accepts.
 fn accepted_id(id: &str) -> String {
     let taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -260,30 +219,4 @@ fn call_ids(pieces: &[RequestPart<'_>], own: bool) -> CallIdCounts {
         }
     }
     ids
-}
-
-/// The instructions next to the messages: a string if there is only one.
-#[derive(Default)]
-struct SystemPrompt {
-    text: Option<Vec<u8>>,
-    blocks: Vec<Vec<u8>>,
-}
-
-impl SystemPrompt {
-    fn add(&mut self, annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) {
-        let mut turn = RequestTurn {
-            text: self.text.take(),
-            parts: std::mem::take(&mut self.blocks),
-            ..RequestTurn::default()
-        };
-        content(annotated, &mut turn, writing);
-        (self.text, self.blocks) = (turn.text, turn.parts);
-    }
-
-    fn finish(self) -> Option<Vec<u8>> {
-        match self.text {
-            Some(text) => Some(text),
-            None => (!self.blocks.is_empty()).then(|| array(&self.blocks)),
-        }
-    }
 }

@@ -7,7 +7,7 @@ use crate::format::request::draft;
 use crate::format::request::media::Media;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 
 /// Whether a message belongs to the observation of a step.
@@ -135,7 +135,7 @@ fn call(call: &[u8], report: &mut Report) -> Vec<u8> {
     let call = CallMembers::of(call);
     let text = call.arguments.and_then(json::text).unwrap_or_default();
     let bytes = text.as_bytes();
-    let is_whole = json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let is_whole = json::is_value(bytes);
     let arguments = match is_whole {
         true if bytes.starts_with(b"{") => bytes.to_vec(),
         true => wrapped("value", bytes),

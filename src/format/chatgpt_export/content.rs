@@ -2,7 +2,7 @@
 
 use crate::format::object::Object;
 use crate::format::request::draft::text_part;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use std::borrow::Cow;
 
 /// Members with information about the user, in order.
@@ -191,10 +191,7 @@ impl<'a> NodeContent<'a> {
 }
 
 fn is_object(raw: &[u8]) -> bool {
-    json::text(raw).is_some_and(|text| {
-        let text = text.trim().as_bytes();
-        text.starts_with(b"{") && json::value_end(text, 0, Dialect::Strict) == Ok(text.len())
-    })
+    json::text(raw).is_some_and(|text| json::is_object(text.trim().as_bytes()))
 }
 
 /// The reasoning parts of a thoughts content, and its additional members.

@@ -49,9 +49,13 @@ pub fn groups(log: &ClaudeLog) -> Vec<LineSet> {
                 (true, true) => places.main(index),
                 (true, false) => {
                     let at = anchors[index].filter(|anchor| live[*anchor]);
-                    places.branch(index, ties.of(index), at);
+                    places.side(index, ties.of(index), ClaudeSideSession::Branch(at));
                 }
-                (false, _) => places.sidechain(index, ties.of(index), anchors[index]),
+                (false, _) => places.side(
+                    index,
+                    ties.of(index),
+                    ClaudeSideSession::Sidechain(anchors[index]),
+                ),
             }
         } else {
             // A line that is not a message belongs to the session of its parent message, or of its agent.
@@ -88,26 +92,18 @@ impl LineGroups {
         }
     }
 
-    fn branch(&mut self, index: usize, component: usize, at: Option<usize>) {
+    /// Adds a line to the side session of a component.
+    fn side(&mut self, index: usize, component: usize, side: ClaudeSideSession) {
+        let groups = match side {
+            ClaudeSideSession::Branch(_) => &mut self.branches,
+            ClaudeSideSession::Sidechain(_) => &mut self.sidechains,
+        };
         let new = self.others.len();
-        let group = *self.branches.entry(component).or_insert(new);
+        let group = *groups.entry(component).or_insert(new);
         if group == new {
             self.others.push(LineSet {
                 lines: Vec::new(),
-                side: Some(ClaudeSideSession::Branch(at)),
-            });
-        }
-        self.others[group].lines.push(index);
-        self.of.insert(index, group);
-    }
-
-    fn sidechain(&mut self, index: usize, component: usize, at: Option<usize>) {
-        let new = self.others.len();
-        let group = *self.sidechains.entry(component).or_insert(new);
-        if group == new {
-            self.others.push(LineSet {
-                lines: Vec::new(),
-                side: Some(ClaudeSideSession::Sidechain(at)),
+                side: Some(side),
             });
         }
         self.others[group].lines.push(index);

@@ -115,7 +115,7 @@ fn message(session: &Session, index: usize) -> (Option<Vec<Vec<u8>>>, usize) {
     let Some(note) = note(session, index) else {
         return (None, 1);
     };
-    let number = |raw: Option<&[u8]>| std::str::from_utf8(raw?).ok()?.parse::<usize>().ok();
+    let number = |raw: Option<&[u8]>| json::number::<usize>(raw?);
     let parts = number(json::member(&note, "parts")).unwrap_or(1);
     let follows = |part: &usize| {
         let record = index + part - 1;

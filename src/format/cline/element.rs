@@ -33,8 +33,7 @@ pub fn model(message: &[u8]) -> Option<&[u8]> {
 
 /// The time of a message, which is in milliseconds.
 pub fn time_of(message: &[u8]) -> Option<String> {
-    let digits = std::str::from_utf8(json::member(message, "ts")?).ok()?;
-    time::from_milliseconds(digits.parse().ok()?)
+    time::from_milliseconds(json::number(json::member(message, "ts")?)?)
 }
 
 /// Whether a time has a precision of at most milliseconds.

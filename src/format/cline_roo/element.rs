@@ -1,7 +1,7 @@
 //! Classifies the elements of a history.
 
+use crate::model::json;
 pub use crate::model::json::member_text as text;
-use crate::model::json::{self, Dialect};
 use crate::model::time;
 
 /// The kind of an element.
@@ -53,7 +53,7 @@ pub fn is_tagged(element: &[u8]) -> bool {
 /// The time of an element, in milliseconds.
 pub fn stamp(element: &[u8]) -> Option<f64> {
     let raw = json::member(element, "ts")?;
-    std::str::from_utf8(raw).ok()?.parse().ok()
+    json::number(raw)
 }
 
 /// The same in RFC 3339.
@@ -92,5 +92,5 @@ pub fn directory(element: &[u8]) -> Option<Vec<u8>> {
     let rest = &element[at + head.len()..];
     let path = &rest[..find(rest, b") Files")?];
     let quoted = [b"\"", path, b"\""].concat();
-    (json::value_end(&quoted, 0, Dialect::Strict) == Ok(quoted.len())).then_some(quoted)
+    json::is_value(&quoted).then_some(quoted)
 }

@@ -73,13 +73,9 @@ pub fn unit(
                 unit.extend(reasoning_parts.into_iter().map(<[u8]>::to_vec));
             }
         }
-        let changes: Vec<(&str, Option<&[u8]>)> = changes
-            .iter()
-            .map(|(name, value)| (*name, value.as_deref()))
-            .collect();
         bodies.push(match changes.is_empty() {
             true => Cow::Borrowed(annotated.body),
-            false => Cow::Owned(json::with_members(annotated.body, &changes).ok()?),
+            false => Cow::Owned(json::with_owned_members(annotated.body, &changes).ok()?),
         });
     }
     let built = blocks::encoded(&bodies, new.is_some(), report);

@@ -39,7 +39,7 @@ impl Panel {
 
 fn range_of(raw: &[u8]) -> Option<RangeInclusive<usize>> {
     let ends = json::elements(raw, Dialect::Strict)?;
-    let number = |raw: &[u8]| -> Option<usize> { std::str::from_utf8(raw).ok()?.parse().ok() };
+    let number = |raw: &[u8]| -> Option<usize> { json::number(raw) };
     match ends[..] {
         [first, last] => Some(number(first)?..=number(last)?),
         _ => None,

@@ -236,7 +236,7 @@ fn message(
     let mut next = index + 1;
     for (nth, item) in built.iter().enumerate() {
         let note = notes.get(nth).copied().unwrap_or(b"{}");
-        let after = json::member(note, "behind").and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
+        let after = json::member(note, "behind").and_then(json::number);
         for _ in 0..after.unwrap_or(0_usize) {
             let between = session.len() > next
                 && !taken[next]

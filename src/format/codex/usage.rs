@@ -23,7 +23,7 @@ impl Figures {
         let total = json::member(json::member(event, "info")?, "total_token_usage")?;
         let number = |name: &str| {
             let raw = json::member(total, name)?;
-            std::str::from_utf8(raw).ok()?.parse().ok()
+            json::number(raw)
         };
         number(NAMES[0])?;
         Some(Figures(NAMES.map(|name| number(name).unwrap_or(0))))

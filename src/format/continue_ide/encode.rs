@@ -172,9 +172,9 @@ fn call(raw: &[u8]) -> Vec<u8> {
 /// The state of a call.
 fn state(call: &[u8], result: Option<&[u8]>) -> Vec<u8> {
     let arguments = json::member(call, "function").and_then(|raw| json::member(raw, "arguments"));
-    let parsed = arguments.and_then(json::text).filter(|text| {
-        text.starts_with('{') && json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len())
-    });
+    let parsed = arguments
+        .and_then(json::text)
+        .filter(|text| json::is_object(text.as_bytes()));
     let failed = result.is_some_and(|result| {
         json::member(result, "metadata").and_then(|raw| json::member(raw, "is_error")) == Some(b"true")
     });

@@ -4,7 +4,7 @@ use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
-use crate::format::request::media::Media;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
@@ -60,8 +60,7 @@ fn content(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<u8>, V
                         file.text("type", "file").raw("path", path);
                         files.push(file.finish());
                     }
-                    None if Media::of(part).is_some() => report.count_loss(Loss::Attachment, 1),
-                    None => report.count_loss(Loss::Part, 1),
+                    None => part_losses::content(part, report),
                 }
             }
         }
@@ -97,7 +96,7 @@ fn assistant(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u
         .and_then(|raw| json::elements(raw, Dialect::Strict));
     let sizes = sizes.unwrap_or_default().into_iter().map(|raw| {
         let pair = json::items(raw);
-        let number = |nth: usize| std::str::from_utf8(pair.get(nth)?).ok()?.parse::<usize>().ok();
+        let number = |nth: usize| json::number::<usize>(pair.get(nth)?);
         (number(0).unwrap_or(0), number(1).unwrap_or(0))
     });
     let sizes: Vec<(usize, usize)> = sizes.collect();

@@ -23,12 +23,7 @@ fn chunks(events: &[&[u8]]) -> Vec<usize> {
     let mut calls: HashMap<String, usize> = HashMap::new();
     let first = events.iter().enumerate().map(|(nth, event)| {
         let message = data(event, "assistant.message");
-        let count = message.and_then(|message| {
-            std::str::from_utf8(json::member(message, "chunkCount")?)
-                .ok()?
-                .parse()
-                .ok()
-        });
+        let count = message.and_then(|message| json::number(json::member(message, "chunkCount")?));
         let call = message.and_then(|message| text(message, "apiCallId"));
         match call.filter(|_| count.is_some_and(|count: u64| count > 1)) {
             Some(call) => *calls.entry(call).or_insert(nth),

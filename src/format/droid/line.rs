@@ -8,10 +8,7 @@ use crate::model::time;
 pub fn time_of(line: &[u8]) -> Option<String> {
     match filled(line, "timestamp") {
         Some(time) => Some(time.into_owned()).filter(|time| time::is_rfc3339(time)),
-        None => {
-            let digits = std::str::from_utf8(json::member(line, "timestamp")?).ok()?;
-            time::from_milliseconds(digits.parse().ok()?)
-        }
+        None => time::from_milliseconds(json::number(json::member(line, "timestamp")?)?),
     }
 }
 

@@ -8,11 +8,9 @@ use crate::format::request::part_losses;
 use crate::format::request::request_part::{
     AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
 };
-use crate::format::request::turns::{RequestTurn, RequestTurns};
+use crate::format::request::turns::{RequestTurn, TurnEncoder};
 use crate::format::request::{Api, ProviderRequest, draft};
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
-use crate::model::message::Role;
-use crate::model::summary;
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use std::collections::HashMap;
 
 /// Types of parts that are kept unchanged.
@@ -37,89 +35,108 @@ const EXTRA_MEMBERS: [&str; 4] = [
 
 /// Encodes the pieces as elements of a request.
 pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
-    let names = names(pieces);
-    let mut turns = RequestTurns::new(close);
-    let mut system = RequestTurn::default();
-    let mut request = ProviderRequest::default();
-    let mut head = true;
-    for piece in pieces {
-        let annotated = match piece {
-            RequestPart::Message(..) => match piece.annotated(writing.api) {
-                Some(annotated) => &{ annotated },
-                None => continue,
-            },
-            RequestPart::Summary(item, text, _) => {
-                head = false;
-                let part = wrapped("text", quoted(&summary::quoted(text)));
-                turns.turn("user", *item, false).parts.push(part);
+    ContentEncoder(names(pieces)).request(pieces, writing)
+}
+
+/// With the tool names of calls, by item and call.
+struct ContentEncoder(HashMap<(usize, usize), String>);
+
+impl TurnEncoder for ContentEncoder {
+    const MODEL: &'static str = "model";
+    const RESULTS: &'static str = "function";
+
+    fn add_text(text: &[u8], turn: &mut RequestTurn) {
+        turn.parts.push(wrapped("text", text));
+    }
+
+    fn add_content(
+        annotated: &AnnotatedMessage<'_>,
+        turn: &mut RequestTurn,
+        writing: &mut WriteSettings<'_>,
+    ) {
+        turn.parts.extend(contents(annotated, writing));
+    }
+
+    fn add_reply(
+        &self,
+        annotated: &AnnotatedMessage<'_>,
+        turn: &mut RequestTurn,
+        writing: &mut WriteSettings<'_>,
+    ) {
+        let mut reasoning = Vec::new();
+        for part in annotated.reasoning() {
+            if json::member(part, "type") != Some(b"\"thought\"") {
+                part_losses::reasoning(part, writing.report);
                 continue;
             }
-            RequestPart::Kept(items, elements) => {
-                head = false;
-                turns.keep(items, elements);
-                continue;
+            let mut thought = ObjectBuilder::default();
+            for (name, value) in extra_members(part, &["type"]) {
+                thought.raw(&name, value);
             }
+            thought.raw("thought", "true");
+            reasoning.push(thought.finish());
+        }
+        let parts = contents(annotated, writing);
+        let calls = annotated.calls();
+        let notes = annotated.call_notes(calls.len());
+        let calls = calls.iter().enumerate();
+        let calls = calls
+            .map(|(nth, raw)| call(raw, notes.get(nth).copied().unwrap_or(b"{}"), writing))
+            .collect();
+        turn.parts.extend(draft::in_order(
+            annotated.noted("blocks"),
+            [reasoning, parts, calls],
+        ));
+    }
+
+    fn result(&self, annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
+        let mut response = ObjectBuilder::default();
+        if annotated.noted("made").is_none()
+            && let Some(id) = annotated.message.tool_call_id
+        {
+            response.raw("id", id);
+        }
+        let called = writing
+            .calls
+            .get(&annotated.item)
+            .and_then(|call| self.0.get(call));
+        match (called, annotated.message.name) {
+            (Some(name), _) => response.text("name", name),
+            (None, Some(name)) => response.raw("name", name),
+            (None, None) => response.text("name", "unknown"),
         };
-        writing.report_bookkeeping_losses(annotated);
-        let role = annotated.message.role();
-        if head && matches!(role, Role::System | Role::Developer) {
-            request.system_items.push(annotated.item);
-            content(annotated, &mut system, writing);
-            system.members = system.members.or(annotated.noted("members").map(<[u8]>::to_vec));
-            continue;
-        }
-        head = false;
-        match role {
-            Role::Assistant => {
-                let turn = turns.turn("model", annotated.item, annotated.starts_element());
-                model(annotated, turn, writing);
-                turn.keep_members(annotated, writing);
-            }
-            Role::Tool => {
-                let result = result(annotated, &names, writing);
-                let turn = turns.turn("function", annotated.item, annotated.starts_element());
-                turn.results.push(result);
-                turn.keep_members(annotated, writing);
-            }
-            _ => {
-                if role != Role::User {
-                    // A role that is only allowed at the start becomes user.
-                    writing.report.count_loss(Loss::Part, 1);
-                }
-                let turn = turns.turn("user", annotated.item, annotated.starts_element());
-                content(annotated, turn, writing);
-                turn.keep_members(annotated, writing);
-            }
-        }
+        response.raw("response", answer(annotated, writing));
+        add_members(&mut response, annotated.noted("call"));
+        let mut part = ObjectBuilder::default();
+        part.raw("functionResponse", response.finish());
+        add_members(&mut part, annotated.noted("part"));
+        part.finish()
     }
-    request.elements = turns.finish();
-    if !system.parts.is_empty() {
+
+    fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
+        if turn.parts.is_empty() && turn.results.is_empty() {
+            return None;
+        }
+        let role = if turn.role == "function" {
+            "user"
+        } else {
+            turn.role
+        };
+        let mut content = ObjectBuilder::default();
+        content
+            .text("role", role)
+            .raw("parts", array(turn.results.iter().chain(&turn.parts)));
+        add_members(&mut content, turn.members.as_deref());
+        Some(content.finish())
+    }
+
+    fn instructions(turn: RequestTurn) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
-        built.raw("parts", array(&system.parts));
-        add_members(&mut built, system.members.as_deref());
-        request.system = Some(built.finish());
+        built.raw("parts", array(&turn.parts));
+        add_members(&mut built, turn.members.as_deref());
+        (!turn.parts.is_empty()).then(|| built.finish())
     }
-    request
 }
-
-/// Encodes a turn as a content; `None` if it is empty.
-fn close(turn: &RequestTurn) -> Option<Vec<u8>> {
-    if turn.parts.is_empty() && turn.results.is_empty() {
-        return None;
-    }
-    let role = if turn.role == "function" {
-        "user"
-    } else {
-        turn.role
-    };
-    let mut content = ObjectBuilder::default();
-    content
-        .text("role", role)
-        .raw("parts", array(turn.results.iter().chain(&turn.parts)));
-    add_members(&mut content, turn.members.as_deref());
-    Some(content.finish())
-}
-
 /// The tool names of calls, by item and call.
 fn names(pieces: &[RequestPart<'_>]) -> HashMap<(usize, usize), String> {
     let mut names = HashMap::new();
@@ -131,10 +148,6 @@ fn names(pieces: &[RequestPart<'_>]) -> HashMap<(usize, usize), String> {
         }
     }
     names
-}
-
-fn content(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
-    turn.parts.extend(contents(annotated, writing));
 }
 
 fn contents(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<Vec<u8>> {
@@ -182,33 +195,6 @@ fn part(raw: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
     }
 }
 
-fn model(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>) {
-    let mut reasoning = Vec::new();
-    for part in annotated.reasoning() {
-        if json::member(part, "type") != Some(b"\"thought\"") {
-            part_losses::reasoning(part, writing.report);
-            continue;
-        }
-        let mut thought = ObjectBuilder::default();
-        for (name, value) in extra_members(part, &["type"]) {
-            thought.raw(&name, value);
-        }
-        thought.raw("thought", "true");
-        reasoning.push(thought.finish());
-    }
-    let parts = contents(annotated, writing);
-    let calls = annotated.calls();
-    let notes = annotated.call_notes(calls.len());
-    let calls = calls.iter().enumerate();
-    let calls = calls
-        .map(|(nth, raw)| call(raw, notes.get(nth).copied().unwrap_or(b"{}"), writing))
-        .collect();
-    turn.parts.extend(draft::in_order(
-        annotated.noted("blocks"),
-        [reasoning, parts, calls],
-    ));
-}
-
 fn call(raw: &[u8], note: &[u8], writing: &mut WriteSettings<'_>) -> Vec<u8> {
     let own = CallMembers::of(raw);
     let mut call = ObjectBuilder::default();
@@ -230,34 +216,6 @@ fn note_of<'n>(note: &'n [u8], name: &str) -> Option<&'n [u8]> {
     json::member(note, name)
 }
 
-fn result(
-    annotated: &AnnotatedMessage<'_>,
-    names: &HashMap<(usize, usize), String>,
-    writing: &mut WriteSettings<'_>,
-) -> Vec<u8> {
-    let mut response = ObjectBuilder::default();
-    if annotated.noted("made").is_none()
-        && let Some(id) = annotated.message.tool_call_id
-    {
-        response.raw("id", id);
-    }
-    let called = writing
-        .calls
-        .get(&annotated.item)
-        .and_then(|call| names.get(call));
-    match (called, annotated.message.name) {
-        (Some(name), _) => response.text("name", name),
-        (None, Some(name)) => response.raw("name", name),
-        (None, None) => response.text("name", "unknown"),
-    };
-    response.raw("response", answer(annotated, writing));
-    add_members(&mut response, annotated.noted("call"));
-    let mut part = ObjectBuilder::default();
-    part.raw("functionResponse", response.finish());
-    add_members(&mut part, annotated.noted("part"));
-    part.finish()
-}
-
 /// A result as an object: its text if that is one, else the text under `output` or `error`.
 fn answer(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
     let failed = annotated.metadata("is_error") == Some(b"true");
@@ -276,7 +234,7 @@ fn answer(annotated: &AnnotatedMessage<'_>, writing: &mut WriteSettings<'_>) -> 
     };
     let inner = json::text(text).unwrap_or_default();
     let bytes = inner.trim().as_bytes();
-    let object = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let object = json::is_object(bytes);
     // A failure must be recognizable from the object.
     if object && (json::member(bytes, "error").is_some() == failed) {
         return json::compact(bytes).0;

@@ -10,7 +10,7 @@ pub fn tokens(usage: &[u8]) -> Option<Vec<u8>> {
     }
     let number = |path: &[&str]| -> Option<u64> {
         let raw = path.iter().try_fold(usage, |raw, name| json::member(raw, name))?;
-        std::str::from_utf8(raw).ok()?.parse().ok()
+        json::number(raw)
     };
     let first = |paths: &[&[&str]]| paths.iter().find_map(|path| number(path));
     let input = first(&[&["promptTokenCount"], &["prompt_tokens"], &["input_tokens"]])?;

@@ -25,12 +25,7 @@ impl Editor for Goose {
     type Context = i64;
 
     fn context(&self, _: Option<&[u8]>, source: &Source) -> i64 {
-        let created = |raw: &Vec<u8>| {
-            std::str::from_utf8(json::member(raw, "created")?)
-                .ok()?
-                .parse()
-                .ok()
-        };
+        let created = |raw: &Vec<u8>| json::number(json::member(raw, "created")?);
         source.raws.iter().filter_map(created).max().unwrap_or(0)
     }
 

@@ -7,6 +7,7 @@ use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
 use crate::format::request::media::Media;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
@@ -185,16 +186,13 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
 /// Encodes an image; other parts are lost.
 fn image(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let media = Media::of(part);
-    let loss = if media.is_some() {
-        Loss::Attachment
-    } else {
-        Loss::Part
-    };
     let url = json::member(part, "image_url").and_then(|image| json::member(image, "url"));
     let url = url
         .map(<[u8]>::to_vec)
         .or_else(|| Some(quoted(&media?.url()?)).filter(|_| json::member(part, "image_url").is_none()));
-    report.count_loss(loss, u64::from(url.is_none()));
+    if url.is_none() {
+        part_losses::content(part, report);
+    }
     let mut built = ObjectBuilder::default();
     built.text("type", "image").raw("url", url?);
     Some(built.finish())

@@ -1,13 +1,14 @@
 //! Converts the lines of a display stream to messages and back.
 
-use crate::format::kit::{Assembly, Decoded, Draft, SideSession};
+use crate::format::kit::{Assembly, Decoded, SideSession};
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
 use crate::format::request::media;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 use crate::model::time;
 use std::borrow::Cow;
@@ -65,7 +66,7 @@ impl<'l> Update<'l> {
 /// The time of a line, in milliseconds or seconds.
 pub fn time_of(line: &[u8]) -> Option<String> {
     let meta = json::member(line, "params").and_then(|raw| json::member(raw, "_meta"));
-    let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse::<i64>().ok();
+    let number = |raw: &[u8]| json::number::<i64>(raw);
     let exact = meta.and_then(|meta| number(json::member(meta, "agentTimestampMs")?));
     let time = exact.or_else(|| number(json::member(line, "timestamp")?))?;
     // Seconds until the year 5138.
@@ -110,7 +111,7 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
 
 /// Turns the messages from a prompt to the marker that names it into a branch.
 fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut Assembly) {
-    let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse::<u64>().ok();
+    let number = |raw: &[u8]| json::number::<u64>(raw);
     let Some(target) = target.and_then(number) else {
         return;
     };
@@ -158,13 +159,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
         None if updates[0].is_result() => result(&updates[0]),
         None => return Decoded::Passthrough,
     };
-    let Some(mut draft) = draft else {
-        return Decoded::Unrecognized;
-    };
-    if let Some(time) = time_of(lines[0]) {
-        draft.raw("timestamp", quoted(&time));
-    }
-    Decoded::Messages(vec![Draft::from(draft)])
+    Decoded::timed(draft, time_of(lines[0]))
 }
 
 /// The parts of chunks of a kind; adjacent texts are joined. `None` if a chunk has no content.
@@ -327,13 +322,7 @@ fn contents(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8
     let parts = pieces.filter_map(|piece| match piece {
         RequestContent::Text(text) => Some(draft::text_part(text)),
         RequestContent::Other(part) => {
-            let media = media::Media::of(part);
-            let loss = if media.is_some() {
-                Loss::Attachment
-            } else {
-                Loss::Part
-            };
-            let built = media.and_then(|media| match (media.kind, media.bytes) {
+            let built = media::Media::of(part).and_then(|media| match (media.kind, media.bytes) {
                 (media::MediaKind::Image, media::Bytes::Here(mime, data)) => {
                     let mut image = ObjectBuilder::default();
                     image
@@ -344,7 +333,9 @@ fn contents(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8
                 }
                 _ => None,
             });
-            report.count_loss(loss, u64::from(built.is_none()));
+            if built.is_none() {
+                part_losses::content(part, report);
+            }
             built
         }
     });
@@ -360,7 +351,7 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
         .text("sessionUpdate", "tool_call")
         .raw("toolCallId", call.id)
         .raw("title", call.name);
-    match json::value_end(arguments.as_bytes(), 0, Dialect::Strict) == Ok(arguments.len()) {
+    match json::is_value(arguments.as_bytes()) {
         true => update.raw("rawInput", arguments.as_bytes()),
         false => update.text("rawInput", &arguments),
     };

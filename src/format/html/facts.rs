@@ -172,8 +172,7 @@ impl PageData {
         let (raw, _) = rest.split_once("\">")?;
         let raw = unescaped(raw).into_bytes();
         let text = |name| json::member_text(&raw, name).unwrap_or_default().into_owned();
-        let number =
-            |name| -> Option<u64> { std::str::from_utf8(json::member(&raw, name)?).ok()?.parse().ok() };
+        let number = |name| -> Option<u64> { json::number(json::member(&raw, name)?) };
         Some(PageData {
             id: text("id"),
             title: text("title"),

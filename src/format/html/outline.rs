@@ -217,7 +217,7 @@ impl Outline {
 
 /// The recorded tokens of a message: its own count, else the output tokens of its usage.
 fn recorded(message: &Message<'_>, body: &[u8]) -> Option<u64> {
-    let own = || std::str::from_utf8(message.tokens?).ok()?.parse().ok();
+    let own = || json::number(message.tokens?);
     let figures = || Figures::of(json::member(body, "usage")?);
     own().or_else(|| figures().map(|figures| figures.output))
 }

@@ -35,8 +35,7 @@ pub fn is_typed(line: &[u8]) -> bool {
 
 /// The time of a line, in milliseconds.
 pub fn time_of(line: &[u8]) -> Option<String> {
-    let digits = std::str::from_utf8(json::member(line, "time")?).ok()?;
-    time::from_milliseconds(digits.parse().ok()?)
+    time::from_milliseconds(json::number(json::member(line, "time")?)?)
 }
 
 /// The step that a line belongs to.

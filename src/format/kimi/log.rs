@@ -2,14 +2,14 @@
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
 use super::message::{add_content, member, parts, reasoning_parts};
-use crate::format::kit::{Assembly, Decoded, Draft, SideSession, SummaryDraft};
+use crate::format::kit::{Assembly, Decoded, SideSession, SummaryDraft};
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
@@ -52,7 +52,7 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
 /// Turns messages from a typed one to an undo into a branch, except those that the program added.
 fn undo(lines: &[&[u8]], marker: usize, assembly: &mut Assembly) {
     let count = json::member(lines[marker], "count");
-    let count = count.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<usize>().ok());
+    let count = count.and_then(json::number::<usize>);
     let main: Vec<usize> = (0..marker).filter(|nth| assembly.session[*nth] == 0).collect();
     let mut typed = main.iter().rev().filter(|nth| is_typed(lines[**nth]));
     let Some(from) = typed.nth(count.unwrap_or(1).max(1) - 1).copied() else {
@@ -130,7 +130,7 @@ impl Outline {
 fn kept_messages(line: &[u8], live: &[Option<usize>], lines: &[&[u8]]) -> Vec<Option<usize>> {
     let number = |name| {
         let raw = json::member(line, name)?;
-        std::str::from_utf8(raw).ok()?.parse::<usize>().ok()
+        json::number::<usize>(raw)
     };
     match number("keptUserMessageCount") {
         Some(count) => {
@@ -153,7 +153,7 @@ pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<u
     let left = kept.iter().filter(|nth| !removed.contains(nth)).count();
     let number = |name| {
         let raw = json::member(line, name)?;
-        std::str::from_utf8(raw).ok()?.parse::<usize>().ok()
+        json::number::<usize>(raw)
     };
     let (name, count) = match (number("keptUserMessageCount"), number("compactedCount")) {
         (Some(count), _) => ("keptUserMessageCount", (count, count.min(left))),
@@ -208,13 +208,7 @@ pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
         Some(_) => return Decoded::Passthrough,
         None => None,
     };
-    let Some(mut draft) = draft else {
-        return Decoded::Unrecognized;
-    };
-    if let Some(time) = time_of(line) {
-        draft.raw("timestamp", quoted(&time));
-    }
-    Decoded::Messages(vec![Draft::from(draft)])
+    Decoded::timed(draft, time_of(line))
 }
 
 fn compaction(outline: &Outline, nth: usize, line: &[u8]) -> Decoded {
@@ -391,7 +385,7 @@ fn steps(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> 
         let call = CallMembers::of_function(call, report);
         let arguments = call.arguments.unwrap_or(b"\"{}\"");
         let text = json::text(arguments).unwrap_or_default();
-        let is_value = json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
+        let is_value = json::is_value(text.as_bytes());
         let arguments = if is_value { text.as_bytes() } else { arguments };
         event(
             "tool.call",

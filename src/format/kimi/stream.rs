@@ -1,7 +1,7 @@
 //! Converts the lines of a Kimi CLI display stream.
 
 use super::message::{add_content, function_call, member, parts};
-use crate::format::kit::{Assembly, Decoded, Draft};
+use crate::format::kit::{Assembly, Decoded};
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -90,13 +90,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
         "ToolResult" => result(payload),
         _ => return Decoded::Passthrough,
     };
-    let Some(mut draft) = draft else {
-        return Decoded::Unrecognized;
-    };
-    if let Some(time) = time_of(lines[0]) {
-        draft.raw("timestamp", quoted(&time));
-    }
-    Decoded::Messages(vec![Draft::from(draft)])
+    Decoded::timed(draft, time_of(lines[0]))
 }
 
 /// The message of a step; `None` if unsupported, `Some(None)` if it has no content.

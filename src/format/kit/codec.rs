@@ -201,6 +201,19 @@ pub enum Decoded {
     Unrecognized,
 }
 
+impl Decoded {
+    /// One message with its time, which the model receives completely; unrecognized if there is none.
+    pub fn timed(message: Option<draft::AnnotatedDraft>, time: Option<String>) -> Decoded {
+        let Some(mut message) = message else {
+            return Decoded::Unrecognized;
+        };
+        if let Some(time) = time {
+            message.raw("timestamp", json::quoted(&time));
+        }
+        Decoded::Messages(vec![message.into()])
+    }
+}
+
 /// A decoded message.
 #[derive(Clone, Debug)]
 pub struct Draft {

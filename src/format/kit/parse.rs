@@ -8,7 +8,7 @@ use super::values::SplitValue;
 use crate::error::{Error, Position, Result};
 use crate::format::Input;
 use crate::format::json_entries::EntryLine;
-use crate::format::report::{Loss, Report};
+use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use std::collections::HashMap;
 use std::io::Read;
@@ -159,16 +159,7 @@ fn units<C: Codec>(codec: &C, parts: Vec<ElementPart>) -> Vec<ElementPart> {
 fn on_a_line(raw: &[u8], repairs: bool, place: Position, report: &mut Report) -> Vec<u8> {
     if repairs && is_complete(raw, Dialect::Python) {
         let line = EntryLine::of(raw);
-        report.count_loss(Loss::Number, line.numbers);
-        if line.numbers > 0 {
-            report.damage(
-                place,
-                "NaN or Infinity, which JSON does not allow, replaced by null",
-            );
-        }
-        if line.repaired {
-            report.damage(place, "bytes that are not UTF-8 replaced by U+FFFD");
-        }
+        line.report(place, report);
         return line.bytes.into_owned();
     }
     match memchr::memchr2(b'\n', b'\r', raw) {

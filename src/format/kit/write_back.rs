@@ -345,7 +345,7 @@ fn write_back_lines<C: Editor>(
 /// The object with its element count increased.
 fn with_increased_count<C: Codec>(bytes: &[u8], added: u64) -> Vec<u8> {
     let count = C::COUNT.and_then(|name| json::member(bytes.trim_ascii(), name));
-    let number = count.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok());
+    let number = count.and_then(json::number::<u64>);
     match (count, number) {
         (Some(raw), Some(number)) if added > 0 => {
             replaced(bytes, raw, (number + added).to_string().as_bytes())

@@ -7,7 +7,7 @@ use crate::format::request::call::CallMembers;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
+use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 
 /// Encodes a message.
@@ -120,9 +120,10 @@ fn calls(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> (Vec<Vec<u8>>
     for call in annotated.calls() {
         let own = CallMembers::of_function(call, report);
         let text = own.arguments.and_then(json::text);
-        let object = text.as_deref().map(|text| text.trim().as_bytes()).filter(|text| {
-            text.starts_with(b"{") && json::value_end(text, 0, Dialect::Strict) == Ok(text.len())
-        });
+        let object = text
+            .as_deref()
+            .map(|text| text.trim().as_bytes())
+            .filter(|text| json::is_object(text));
         let mut built = ObjectBuilder::default();
         built.raw("name", own.name);
         match object {

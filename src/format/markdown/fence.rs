@@ -1,6 +1,6 @@
 //! Code fences and code spans that their content cannot close.
 
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 
 /// The longest run of backticks in a text.
 fn longest_run(text: &str) -> usize {
@@ -27,7 +27,7 @@ pub fn block(text: &str, kind: &str) -> String {
 pub fn data(text: &str) -> String {
     let bytes = text.trim().as_bytes();
     let object = matches!(bytes.first(), Some(b'{' | b'['));
-    let whole = object && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let whole = object && json::is_value(bytes);
     block(text, if whole { "json" } else { "" })
 }
 

@@ -106,11 +106,7 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
     if note("function").is_some() {
         legacy(&read, &mut changes);
     }
-    let borrowed: Vec<_> = changes
-        .iter()
-        .map(|(name, value)| (*name, value.as_deref()))
-        .collect();
-    json::with_members(body, &borrowed).unwrap_or_else(|_| body.to_vec())
+    json::with_owned_members(body, &changes).unwrap_or_else(|_| body.to_vec())
 }
 
 /// The content with attachments converted to this API's form, and without other parts of other APIs. Parts of unknown

@@ -88,7 +88,7 @@ pub fn kind(part: &[u8]) -> Cow<'_, str> {
 
 /// A time from an object of times.
 pub fn milliseconds(times: &[u8], name: &str) -> Option<i64> {
-    std::str::from_utf8(json::member(times, name)?).ok()?.parse().ok()
+    json::number(json::member(times, name)?)
 }
 
 /// A time in RFC 3339.

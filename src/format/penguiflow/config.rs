@@ -77,7 +77,7 @@ pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
         let own = json::member(noted, "convo");
         let wait = |name: &str| {
             let raw = json::member(own?, name)?;
-            let seconds = std::str::from_utf8(raw).ok()?.parse::<f64>().ok()?;
+            let seconds = json::number::<f64>(raw)?;
             Duration::try_from_secs_f64(seconds).ok()
         };
         Memory {

@@ -106,8 +106,8 @@ pub(super) fn of(messages: &[Message<'_>]) -> Option<Vec<u8>> {
 /// Whether a result is an object or array, which PenguiFlow then stores as such.
 fn is_json(text: &[u8]) -> bool {
     match text.first() {
-        Some(b'{') => python::is_object(text),
-        Some(b'[') => python::is_array(text),
+        Some(b'{') => json::members(text, Dialect::Python).is_some(),
+        Some(b'[') => json::elements(text, Dialect::Python).is_some(),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! JSON in the encoding of Python's `json.dumps(..., ensure_ascii=False)`.
 
-use crate::model::json::{self, ArrayElements, Dialect, Members, push_text, quoted};
+use crate::model::json::{self, Dialect, push_text, quoted};
 
 /// Whether Python treats a value as false: `null`, `false`, 0, and empty values.
 pub fn is_false(raw: &[u8]) -> bool {
@@ -123,7 +123,7 @@ fn number(scalar: &[u8]) -> Option<String> {
     if !scalar.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
         return None;
     }
-    let value: f64 = std::str::from_utf8(scalar).ok()?.parse().ok()?;
+    let value: f64 = json::number(scalar)?;
     // Out of range, the result would not be JSON.
     value.is_finite().then(|| float_text(value))
 }
@@ -165,32 +165,4 @@ fn push_string(out: &mut Vec<u8>, inner: &[u8]) {
         at = end;
     }
     out.push(b'"');
-}
-
-/// Whether the bytes are exactly one object in the Python dialect.
-pub(super) fn is_object(value: &[u8]) -> bool {
-    let Ok(mut members) = Members::new(value, Dialect::Python) else {
-        return false;
-    };
-    loop {
-        match members.next() {
-            Ok(Some(_)) => {}
-            Ok(None) => return true,
-            Err(_) => return false,
-        }
-    }
-}
-
-/// Whether the bytes are exactly one array in the Python dialect.
-pub(super) fn is_array(value: &[u8]) -> bool {
-    let Ok(mut elements) = ArrayElements::new(value, Dialect::Python) else {
-        return false;
-    };
-    loop {
-        match elements.next() {
-            Ok(Some(_)) => {}
-            Ok(None) => return true,
-            Err(_) => return false,
-        }
-    }
 }

@@ -38,7 +38,7 @@ pub(super) fn named(name: &str, older: bool) -> Option<KnownCategory> {
 
 /// The category with this number, and the number.
 pub(super) fn numbered(raw: &[u8]) -> Option<(usize, KnownCategory)> {
-    let number = std::str::from_utf8(raw).ok()?.parse::<usize>().ok()?;
+    let number = json::number::<usize>(raw)?;
     let nth = number.checked_sub(1).filter(|nth| *nth < 5)?;
     Some((number, CATEGORIES[nth]))
 }

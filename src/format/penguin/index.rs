@@ -65,7 +65,7 @@ impl PenguinIndexRow {
                 "recovered_from",
             ],
         );
-        let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse::<u64>().ok();
+        let number = |raw: &[u8]| json::number::<u64>(raw);
         let sum = || {
             let each = messages
                 .iter()

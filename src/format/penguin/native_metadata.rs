@@ -152,7 +152,7 @@ pub(super) fn restore_order(
     members.retain(|(name, _)| !taken.iter().any(|(taken, _)| taken == name));
     let place = |name: &str| -> Option<usize> {
         let raw = json::member(places?, name)?;
-        std::str::from_utf8(raw).ok()?.parse().ok()
+        json::number(raw)
     };
     let mut placed: Vec<(usize, &str, Vec<u8>)> = Vec::new();
     for (front, (name, value)) in taken.into_iter().enumerate() {

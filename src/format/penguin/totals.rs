@@ -1,6 +1,6 @@
 //! Totals of a session's messages.
 
-use crate::model::json::ObjectBuilder;
+use crate::model::json::{self, ObjectBuilder};
 
 /// Totals of a document's messages, which Penguin stores next to them.
 #[derive(Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) struct DocumentTotals {
 impl DocumentTotals {
     /// Adds a message with its cached token count.
     pub fn add(&mut self, tokens: Option<&[u8]>) {
-        let count = tokens.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok());
+        let count = tokens.and_then(json::number::<u64>);
         self.tokens = self.tokens.saturating_add(count.unwrap_or(0));
         self.messages += 1;
     }

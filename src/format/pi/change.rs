@@ -136,12 +136,7 @@ fn compaction(
 fn sent(session: &Session) -> u64 {
     let reported = session.messages().filter_map(|(index, _)| {
         let usage = json::member(session.record(index).body, "usage")?;
-        let number = |name| {
-            std::str::from_utf8(json::member(usage, name)?)
-                .ok()?
-                .parse::<u64>()
-                .ok()
-        };
+        let number = |name| json::number::<u64>(json::member(usage, name)?);
         number("totalTokens").or_else(|| Some(number("input")? + number("output").unwrap_or(0)))
     });
     reported.filter(|tokens| *tokens > 0).last().unwrap_or(0)

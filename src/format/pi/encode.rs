@@ -6,7 +6,7 @@ use crate::format::request::draft;
 use crate::format::request::mcp;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members};
-use crate::model::json::{self, Dialect, ObjectBuilder, array};
+use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 
@@ -148,8 +148,7 @@ fn signed(part: &[u8]) -> Vec<u8> {
 fn call(raw: &[u8], own: bool, report: &mut Report) -> Vec<u8> {
     let native = CallMembers::of(raw);
     let text = native.arguments.and_then(json::text).filter(|_| own);
-    let is_json = |text: &str| json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
-    let arguments = match text.filter(|text| is_json(text)) {
+    let arguments = match text.filter(|text| json::is_value(text.as_bytes())) {
         // Keep the arguments as the original string.
         Some(text) => text.into_owned().into_bytes(),
         None => native.original_object(report),

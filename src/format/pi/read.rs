@@ -75,12 +75,7 @@ const NEWEST: u64 = 3;
 /// Reports a file of a newer version, which is read as the newest supported one.
 fn report_newer_version(entries: &[PiEntry<'_>], report: &mut Report) {
     let first = entries.iter().find(|entry| entry.kind == EntryKind::Session);
-    let version = first.and_then(|first| {
-        std::str::from_utf8(first.get("version")?)
-            .ok()?
-            .parse::<u64>()
-            .ok()
-    });
+    let version = first.and_then(|first| json::number::<u64>(first.get("version")?));
     if let (Some(first), Some(version)) = (first, version.filter(|version| *version > NEWEST)) {
         let what = format!("unknown format version {version}; read as version {NEWEST}");
         report.damage(first.place, what);
@@ -124,7 +119,7 @@ impl<'a> PiReader<'a> {
             Some(id) => self.by_id.get(id.as_ref()).copied(),
             None => {
                 let index = compaction.get("firstKeptEntryIndex")?;
-                let index: usize = std::str::from_utf8(index).ok()?.parse().ok()?;
+                let index: usize = json::number(index)?;
                 let at = self.entries.partition_point(|entry| entry.number <= index);
                 Some(at).filter(|at| *at < self.entries.len())
             }

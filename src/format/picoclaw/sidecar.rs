@@ -141,30 +141,35 @@ impl Sidecar {
         self.unknown.push(raw);
     }
 
+    fn number(&self, member: usize) -> u64 {
+        let number = self.values[member].as_deref().and_then(go::integer).unwrap_or(0);
+        u64::try_from(number).unwrap_or(0)
+    }
+
+    fn set_number(&mut self, member: usize, number: u64) {
+        if self.number(member) != number {
+            self.values[member] = Some(number.to_string().into_bytes());
+        }
+    }
+
     /// Number of hidden raw lines at the start of the log.
     pub fn skip(&self) -> u64 {
-        let number = self.values[SKIP].as_deref().and_then(go::integer).unwrap_or(0);
-        u64::try_from(number).unwrap_or(0)
+        self.number(SKIP)
     }
 
     /// Sets the number of hidden lines.
     pub fn set_skip(&mut self, lines: u64) {
-        if self.skip() != lines {
-            self.values[SKIP] = Some(lines.to_string().into_bytes());
-        }
+        self.set_number(SKIP, lines);
     }
 
     /// Number of raw lines according to the last writer.
     pub fn count(&self) -> u64 {
-        let number = self.values[COUNT].as_deref().and_then(go::integer).unwrap_or(0);
-        u64::try_from(number).unwrap_or(0)
+        self.number(COUNT)
     }
 
     /// Sets the number of raw lines.
     pub fn set_count(&mut self, lines: u64) {
-        if self.count() != lines {
-            self.values[COUNT] = Some(lines.to_string().into_bytes());
-        }
+        self.set_number(COUNT, lines);
     }
 
     /// Whether the creation time is unknown.

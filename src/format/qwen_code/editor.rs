@@ -198,11 +198,8 @@ fn new_record(
         Role::Tool => changes.extend(name.map(|name| ("name", Some(name)))),
         _ => {}
     }
-    let changes: Vec<(&str, Option<&[u8]>)> = changes
-        .iter()
-        .map(|(name, raw)| (*name, raw.as_deref()))
-        .collect();
-    let body = json::with_members(annotated.body, &changes).map_or(Cow::Borrowed(annotated.body), Cow::Owned);
+    let body =
+        json::with_owned_members(annotated.body, &changes).map_or(Cow::Borrowed(annotated.body), Cow::Owned);
     let bodies = [body];
     let annotated = records::annotated_messages(&bodies, NAME).into_iter().next()?;
     let mut record = making.record(kind(role), annotated.body);

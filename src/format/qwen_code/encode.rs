@@ -33,9 +33,7 @@ pub fn records(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
         .flat_map(|annotated| gemini::parts(annotated, true, true, report));
     let mut parts: Vec<Vec<u8>> = parts.collect();
     let counts = json::items(first.noted("lines")).into_iter();
-    let counts: Vec<usize> = counts
-        .filter_map(|raw| std::str::from_utf8(raw).ok()?.parse().ok())
-        .collect();
+    let counts: Vec<usize> = counts.filter_map(json::number).collect();
     let mut records = Vec::new();
     for nth in 0..counts.len().max(1) {
         let is_last = nth + 1 >= counts.len();

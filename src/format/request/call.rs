@@ -1,7 +1,7 @@
 //! Tool calls of native messages.
 
 use crate::format::report::{Loss, Report};
-use crate::model::json::{self, Dialect, wrapped};
+use crate::model::json::{self, wrapped};
 
 /// A tool call with its members as raw JSON.
 pub struct CallMembers<'a> {
@@ -46,10 +46,7 @@ impl<'a> CallMembers<'a> {
     /// As [`CallMembers::object`], but with the white space of an object that has none around it.
     pub fn original_object(&self, report: &mut Report) -> Vec<u8> {
         let text = self.arguments.and_then(json::text);
-        let is_object = |text: &str| {
-            text.starts_with('{') && json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len())
-        };
-        match text.filter(|text| is_object(text)) {
+        match text.filter(|text| json::is_object(text.as_bytes())) {
             Some(text) => text.into_owned().into_bytes(),
             None => self.object(report),
         }
@@ -73,7 +70,7 @@ pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
     if bytes.is_empty() {
         return (b"{}".to_vec(), false);
     }
-    if bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len()) {
+    if json::is_object(bytes) {
         // On one line, because white space outside of strings is insignificant.
         return (json::compact(bytes).0, false);
     }

@@ -22,7 +22,7 @@ impl Figures {
     pub fn of(usage: &[u8]) -> Option<Figures> {
         let number = |object: &[u8], names: &[&str]| -> Option<u64> {
             let mut values = names.iter().filter_map(|name| json::member(object, name));
-            values.find_map(|raw| std::str::from_utf8(raw).ok()?.parse().ok())
+            values.find_map(json::number)
         };
         let inner = |name| json::member(usage, name).unwrap_or(b"{}");
         let cache = inner("cache");

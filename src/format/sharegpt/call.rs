@@ -73,7 +73,7 @@ fn one(raw: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 pub fn encode(call: &ToolCall<'_>) -> String {
     let whole = call.arguments.trim();
     let bytes = whole.as_bytes();
-    let is_object = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let is_object = json::is_object(bytes);
     let mut text = b"{\"name\": ".to_vec();
     json::push_text(&mut text, &call.name);
     text.extend_from_slice(b", \"arguments\": ");

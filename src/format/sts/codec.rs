@@ -163,6 +163,5 @@ fn call(raw: &[u8]) -> Vec<u8> {
 
 /// The time of a message, which is in milliseconds.
 fn time_of(message: &[u8]) -> Option<String> {
-    let digits = std::str::from_utf8(json::member(message, "timestamp")?).ok()?;
-    time::from_milliseconds(digits.parse().ok()?)
+    time::from_milliseconds(json::number(json::member(message, "timestamp")?)?)
 }

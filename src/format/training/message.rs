@@ -65,11 +65,7 @@ impl TrainingWriter {
             (TrainingThinking::Drop, Some(_)) => report.count_loss(Loss::Reasoning, 1),
             (_, None) => {}
         }
-        let borrowed: Vec<_> = changes
-            .iter()
-            .map(|(name, value)| (*name, value.as_deref()))
-            .collect();
-        json::with_members(raw, &borrowed).unwrap_or_else(|_| raw.to_vec())
+        json::with_owned_members(raw, &changes).unwrap_or_else(|_| raw.to_vec())
     }
 
     /// The content if it changes: only text and images are kept, and for templates a single string of texts.

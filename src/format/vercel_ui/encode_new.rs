@@ -204,9 +204,5 @@ fn answered(part: &[u8], annotated: &AnnotatedMessage<'_>, report: &mut Report) 
             ("output", Some(output)),
         ]
     };
-    let changes: Vec<_> = changes
-        .iter()
-        .map(|(name, value)| (*name, value.as_deref()))
-        .collect();
-    json::with_members(part, &changes).unwrap_or_else(|_| part.to_vec())
+    json::with_owned_members(part, &changes).unwrap_or_else(|_| part.to_vec())
 }

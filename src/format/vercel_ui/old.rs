@@ -77,7 +77,7 @@ pub fn time(raw: &[u8]) -> Option<Vec<u8>> {
     json::member(raw, "createdAt").and_then(|raw| match json::text(raw) {
         Some(text) => time::is_rfc3339(&text).then(|| raw.to_vec()),
         None => {
-            let milliseconds: f64 = std::str::from_utf8(raw).ok()?.parse().ok()?;
+            let milliseconds: f64 = json::number(raw)?;
             time::from_epoch(milliseconds / 1000.0).map(|time| quoted(&time))
         }
     })

@@ -2,7 +2,7 @@
 
 use crate::format::request::media::{Bytes, Media, MediaKind, address, kind_of};
 pub use crate::model::json::member_text as text;
-use crate::model::json::{self, Dialect, ObjectBuilder, wrapped};
+use crate::model::json::{self, ObjectBuilder, wrapped};
 use std::borrow::Cow;
 
 /// Reasoning with this text (a JSON string) and the provider's metadata.
@@ -117,7 +117,7 @@ pub fn attachment<'a>(media: Media<'a>) -> Option<UiFile<'a>> {
 /// The JSON value in a text; `None` if it is a string or invalid.
 pub fn value(text: &str) -> Option<&[u8]> {
     let bytes = text.as_bytes();
-    let whole = json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let whole = json::is_value(bytes);
     let line = memchr::memchr2(b'\n', b'\r', bytes).is_none();
     (whole && line && !bytes.starts_with(b"\"")).then_some(bytes)
 }

@@ -117,6 +117,12 @@ pub fn with_members(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Result<
     Ok(built.finish())
 }
 
+/// As [`with_members`], with owned values.
+pub fn with_owned_members(object: &[u8], changes: &[(&str, Option<Vec<u8>>)]) -> Result<Vec<u8>, JsonError> {
+    let changes = changes.iter().map(|(name, value)| (*name, value.as_deref()));
+    with_members(object, &changes.collect::<Vec<_>>())
+}
+
 /// The value without white space between tokens, so that it fits on one line; strings and numbers are unchanged. `NaN`
 /// and infinities become null; the second result counts them.
 pub fn compact(value: &[u8]) -> (Vec<u8>, u64) {

@@ -7,13 +7,13 @@ mod members;
 mod same;
 mod text;
 
-pub use build::{ObjectBuilder, compact, object, with_members, wrapped};
+pub use build::{ObjectBuilder, compact, object, with_members, with_owned_members, wrapped};
 pub use members::{
     ArrayElements, Member, Members, elements, items, list, member, member_string, member_text, members,
     several,
 };
 pub use same::same;
-pub use text::{EscapedOffsets, array, plain, push_text, quoted, text, texts, unescape};
+pub use text::{EscapedOffsets, array, number, plain, push_text, quoted, text, texts, unescape};
 
 /// The position and reason of a JSON syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,6 +266,16 @@ pub fn value_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
             }
         }
     }
+}
+
+/// Whether the bytes are one value of RFC 8259, without white space around it.
+pub fn is_value(bytes: &[u8]) -> bool {
+    value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len())
+}
+
+/// Whether the bytes are one object of RFC 8259, without white space around it.
+pub fn is_object(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"{") && is_value(bytes)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Decoding and encoding of JSON strings.
+//! Decoding and encoding of JSON strings and numbers.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,11 @@ pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
         [b'"', inner @ .., b'"'] => Some(unescape(inner)),
         _ => None,
     }
+}
+
+/// A number of this type.
+pub fn number<T: std::str::FromStr>(value: &[u8]) -> Option<T> {
+    std::str::from_utf8(value).ok()?.parse().ok()
 }
 
 /// The content of a string without escapes, such as a time.
