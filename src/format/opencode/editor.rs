@@ -310,8 +310,13 @@ impl OpencodePlan<'_> {
         if cut == 0 && summary.is_none() && had_summary == self.edits.keeps_summary() {
             return Some(Added::Nothing);
         }
+        let first = kept.get(cut).copied();
+        // A compaction names the first kept message; without its id, nothing would be kept.
+        if first.is_some_and(|first| self.id(first).is_none()) {
+            return None;
+        }
         let text = summary.unwrap_or_else(|| CUT.to_string());
-        Some(Added::Compaction(kept.get(cut).copied(), text))
+        Some(Added::Compaction(first, text))
     }
 
     /// All elements, followed by a compaction and new messages.

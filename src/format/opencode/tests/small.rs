@@ -1,6 +1,6 @@
 //! Tests with small documents: conversion of parts, and sessions of other formats.
 
-use super::{DOCUMENT, returned, sessions, shown, through_lines, with, written};
+use super::{DOCUMENT, bed, returned, sessions, shown, through_lines, with, written};
 use crate::format::report::Loss;
 use crate::format::tests::in_place;
 use crate::format::{Format, Purpose};
@@ -188,4 +188,20 @@ fn damage_is_reported_and_hides_no_other_message() {
     let (all, report) = sessions(&DOCUMENT.as_bytes()[..DOCUMENT.len() / 2]);
     let changed = with(&all[0], &[br#"{"role":"user","content":"x"}"#.to_vec()]);
     assert!(report.is_damaged() && returned(&[changed], true).is_err());
+}
+
+/// A compaction cannot name it.
+#[test]
+fn a_kept_message_without_an_id_remains_in_the_view() {
+    let message = |info: &str, text: &str| {
+        format!(
+            r#"{{"info":{{{info}"role":"user","time":{{"created":1}}}},"parts":[{{"type":"text","text":"{text}"}}]}}"#
+        )
+    };
+    let messages = [message(r#""id":"msg_1","#, "one"), message("", "two")].join(",");
+    let document = format!(r#"{{"info":{{"id":"ses_a"}},"messages":[{messages}]}}"#);
+    let (all, _) = sessions(document.as_bytes());
+    let changed = bed::cut(&all[0], 1).unwrap();
+    let after = returned(std::slice::from_ref(&changed), true).unwrap();
+    assert_eq!(shown(&sessions(&after).0[0]), shown(&changed));
 }
