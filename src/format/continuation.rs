@@ -91,9 +91,10 @@ pub fn joined_metadata(all: &[&[u8]]) -> Option<Vec<u8>> {
     if let Some(inner) = conversation_members(first).filter(|inner| inner != b"{}") {
         own.raw("metadata", inner);
     }
-    if let Some(members) = json::member(first, "penguin").and_then(|own| json::member(own, "members")) {
-        own.raw("members", members);
-    }
+    own.optional(
+        "members",
+        json::member(first, "penguin").and_then(|own| json::member(own, "members")),
+    );
     for name in RECORDS {
         let lists = all
             .iter()

@@ -95,13 +95,6 @@ fn is_nothing(value: &[u8]) -> bool {
     value == b"null" || (matches!(value.first(), Some(b'{' | b'[')) && inside())
 }
 
-/// Adds a member to an object that is being built, if there is a value.
-pub fn set(built: &mut ObjectBuilder, name: &str, value: Option<impl AsRef<[u8]>>) {
-    if let Some(value) = value {
-        built.raw(name, value);
-    }
-}
-
 /// A string member that is not empty.
 pub fn filled<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
     json::member_text(object, name).filter(|text| !text.is_empty())

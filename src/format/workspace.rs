@@ -54,9 +54,7 @@ impl Workspace {
     /// Adds the members to the metadata of a header.
     pub fn add_to(&self, metadata: &mut ObjectBuilder) {
         for ((name, _), value) in MEMBERS.iter().zip([&self.cwd, &self.branch, &self.model]) {
-            if let Some(value) = value {
-                metadata.raw(name, value);
-            }
+            metadata.optional(name, value.as_ref());
         }
     }
 

@@ -161,9 +161,7 @@ impl AichatReader<'_> {
             let Some(value) = self.value(&section.bytes, section.place) else {
                 continue;
             };
-            if let Some(value) = json::member(&value, name) {
-                own.raw(name, value);
-            }
+            own.optional(name, json::member(&value, name));
         }
         let mut metadata = ObjectBuilder::default();
         let own = own.finish();

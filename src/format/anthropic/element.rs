@@ -19,9 +19,7 @@ pub fn read(element: &[u8]) -> Vec<AnnotatedDraft> {
     if let Some(first) = drafts.first_mut() {
         first.note("members", extra_object(element, &["role", "content"]));
         for name in ["model", "usage"] {
-            if let Some(value) = json::member(element, name) {
-                first.raw(name, value);
-            }
+            first.optional(name, json::member(element, name));
         }
     }
     drafts
@@ -126,9 +124,7 @@ fn user(blocks: &[&[u8]], raw: &[u8]) -> Vec<AnnotatedDraft> {
 
 fn result(raw: &[u8]) -> AnnotatedDraft {
     let mut draft = AnnotatedDraft::new("tool");
-    if let Some(id) = json::member(raw, "tool_use_id") {
-        draft.raw("tool_call_id", id);
-    }
+    draft.optional("tool_call_id", json::member(raw, "tool_use_id"));
     match json::member(raw, "content") {
         Some(content) if content.starts_with(b"\"") => draft.raw("content", content),
         Some(content) if content.starts_with(b"[") => draft.raw("content", block::read_content(content)),

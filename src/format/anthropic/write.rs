@@ -116,9 +116,7 @@ impl TurnEncoder for MessageEncoder {
             }
             None => {}
         }
-        if let Some(is_error) = annotated.metadata("is_error") {
-            block.raw("is_error", is_error);
-        }
+        block.optional("is_error", annotated.metadata("is_error"));
         add_members(&mut block, annotated.noted("part"));
         block.finish()
     }

@@ -106,9 +106,7 @@ fn add_reply(draft: &mut AnnotatedDraft, step: &[u8]) -> Option<()> {
             draft.raw("tool_calls", array(calls));
         }
     }
-    if let Some(model) = member("model_name").filter(|raw| raw.starts_with(b"\"")) {
-        draft.raw("model", model);
-    }
+    draft.optional("model", member("model_name").filter(|raw| raw.starts_with(b"\"")));
     if let Some(metrics) = member("metrics").filter(|raw| raw.starts_with(b"{")) {
         let without = TOKENS.map(|name| (name, None));
         let usage = json::with_members(metrics, &without).unwrap_or_else(|_| metrics.to_vec());
@@ -162,9 +160,7 @@ fn part(part: &[u8]) -> Option<Vec<u8>> {
         ("image", Some(path)) => {
             let mut file = ObjectBuilder::default();
             file.raw("filename", path);
-            if let Some(kind) = inner("media_type") {
-                file.raw("media_type", kind);
-            }
+            file.optional("media_type", inner("media_type"));
             let mut built = ObjectBuilder::default();
             built.text("type", "file").raw("file", file.finish());
             Some(built.finish())

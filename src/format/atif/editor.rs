@@ -87,9 +87,7 @@ impl Editor for Atif {
     fn new_summary(&self, text: &str, body: &[u8], _: &[Vec<u8>], last: &mut usize) -> Option<Vec<Vec<u8>>> {
         let mut step = ObjectBuilder::default();
         step.text("source", "user");
-        if let Some(time) = json::member(body, "at") {
-            step.raw("timestamp", time);
-        }
+        step.optional("timestamp", json::member(body, "at"));
         step.text("message", text)
             .raw("extra", wrapped("convo", wrapped("summary", b"true")));
         Some(vec![numbered(&step.finish(), last)])
@@ -104,9 +102,7 @@ impl Editor for Atif {
         agent
             .raw("name", source("format").unwrap_or(b"\"convo\""))
             .text("version", "unknown");
-        if let Some(model) = workspace.last_model(session, view) {
-            agent.raw("model_name", model);
-        }
+        agent.optional("model_name", workspace.last_model(session, view));
         let mut about = ObjectBuilder::default();
         about
             .text("schema_version", "ATIF-v1.4")

@@ -29,9 +29,7 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
     };
     step.text("source", source);
     let timed = lead.unwrap_or(&messages[0]);
-    if let Some(time) = json::member(timed.body, "timestamp") {
-        step.raw("timestamp", time);
-    }
+    step.optional("timestamp", json::member(timed.body, "timestamp"));
     match lead {
         Some(annotated) => {
             step.raw("message", content(annotated, is_new, report));
@@ -39,9 +37,7 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
                 add_reply(&mut step, annotated, is_new, report);
             }
             for name in ["is_copied_context", "llm_call_count"] {
-                if let Some(value) = annotated.noted(name) {
-                    step.raw(name, value);
-                }
+                step.optional(name, annotated.noted(name));
             }
         }
         None => drop(step.text("message", "")),
@@ -55,9 +51,7 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
             .tool_call_id
             .filter(|_| annotated.message.role() == Role::Tool);
         report.count_loss(Loss::Orphan, u64::from(is_new && call.is_some() && !has_calls));
-        if let Some(call) = call.filter(|_| has_calls || !is_new) {
-            result.raw("source_call_id", call);
-        }
+        result.optional("source_call_id", call.filter(|_| has_calls || !is_new));
         result.raw("content", content(annotated, is_new, report));
         result.finish()
     });
@@ -69,9 +63,7 @@ pub fn step(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report
 }
 
 fn add_reply(step: &mut ObjectBuilder, annotated: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) {
-    if let Some(model) = json::member(annotated.body, "model") {
-        step.raw("model_name", model);
-    }
+    step.optional("model_name", json::member(annotated.body, "model"));
     let reasoning_parts: Vec<_> = { annotated.reasoning().into_iter() }
         .filter_map(|part| {
             let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];

@@ -99,9 +99,7 @@ impl<'a> NodeContent<'a> {
             None => {
                 content.add(ExportPart::Other(raw.unwrap_or_default().to_vec()), None);
                 let mut rest = ObjectBuilder::default();
-                if let Some(kind) = object.string("content_type") {
-                    rest.raw("content_type", kind);
-                }
+                rest.optional("content_type", object.string("content_type"));
                 content.rest = (!rest.is_empty()).then(|| rest.finish());
             }
         }

@@ -7,7 +7,7 @@ use crate::format::branches::Path;
 use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
-use crate::format::object::{Object, set};
+use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::draft::{self, AnnotatedDraft};
@@ -59,9 +59,7 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
             if again == conversation.get("id") {
                 known.push("conversation_id");
             }
-            if let Some(rest) = conversation.extra_members(&known) {
-                metadata.raw(NAME, rest);
-            }
+            metadata.optional(NAME, conversation.extra_members(&known));
             item.header(&name, header, metadata)
         } else {
             let at = path.joint.and_then(|joint| converter.reported_at[joint]);
@@ -194,9 +192,9 @@ impl<'a> TreeConverter<'a, '_> {
         {
             let mut more = ObjectBuilder::default();
             more.text("node", &node.id);
-            set(&mut more, "create_time", node.message.get("create_time"));
-            set(&mut more, "message", extra_members(node));
-            set(&mut more, "content", content.rest.as_ref());
+            more.optional("create_time", node.message.get("create_time"));
+            more.optional("message", extra_members(node));
+            more.optional("content", content.rest.as_ref());
             answer.more.push(more.finish());
             answer.content.append(content);
             self.attachments(node);
@@ -238,7 +236,7 @@ impl<'a> TreeConverter<'a, '_> {
             for (name, value) in members.filter(|(name, value)| !known.contains(name) && *value != b"null") {
                 note.raw(name, value);
             }
-            set(&mut note, "content", content);
+            note.optional("content", content);
             note.finish()
         };
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
@@ -288,9 +286,9 @@ impl<'a> TreeConverter<'a, '_> {
     fn extra_metadata(&mut self, node: &TreeNode<'_>, content: &NodeContent<'_>) -> ObjectBuilder {
         self.attachments(node);
         let mut own = ObjectBuilder::default();
-        set(&mut own, "message", extra_members(node));
-        set(&mut own, "content", content.rest.as_ref());
-        set(&mut own, "parts", content.notes());
+        own.optional("message", extra_members(node));
+        own.optional("content", content.rest.as_ref());
+        own.optional("parts", content.notes());
         own
     }
 
@@ -305,9 +303,7 @@ impl<'a> TreeConverter<'a, '_> {
 
     /// Completes a message and adds it to the session.
     fn finish(&mut self, node: &TreeNode<'_>, mut draft: AnnotatedDraft, own: ObjectBuilder) {
-        if let Some(name) = node.author.string("name") {
-            draft.raw("name", name);
-        }
+        draft.optional("name", node.author.string("name"));
         if node.is_first {
             draft.raw("id", quoted(&node.id));
         }
@@ -348,11 +344,7 @@ fn extra_members(node: &TreeNode<'_>) -> Option<Vec<u8>> {
         let rest = Object::of(raw).map(|reported| reported.extra_members(&["model_slug"]));
         rest.map_or(raw.into(), |rest| rest.unwrap_or_default().into())
     });
-    set(
-        &mut built,
-        "metadata",
-        reported.filter(|reported| !reported.is_empty()),
-    );
-    set(&mut built, "author", node.author.extra_members(&["role", "name"]));
+    built.optional("metadata", reported.filter(|reported| !reported.is_empty()));
+    built.optional("author", node.author.extra_members(&["role", "name"]));
     (!built.is_empty()).then(|| built.finish())
 }

@@ -1,6 +1,6 @@
 //! Splits the blocks of a message into several messages, at each tool result.
 
-use crate::format::object::{Object, set};
+use crate::format::object::Object;
 use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot, text_part};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use std::collections::VecDeque;
@@ -158,7 +158,7 @@ impl BlockMessage {
             draft.raw("reasoning", array(self.reasoning));
         }
         let mut own = ObjectBuilder::default();
-        set(&mut own, "order", draft::order_note(&self.order));
+        own.optional("order", draft::order_note(&self.order));
         if self.notes.iter().any(|note| note != b"null") {
             own.raw("blocks", array(self.notes));
         }

@@ -4,7 +4,7 @@ use super::NAME;
 use super::block::{self, BlockMessage};
 use crate::error::Position;
 use crate::format::content;
-use crate::format::object::{Object, set};
+use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
@@ -60,9 +60,9 @@ pub fn records(
     let mut names = MESSAGE.to_vec();
     names.truncate(if time.is_some() { 5 } else { 4 });
     names.extend(uuid.as_ref().map(|_| "uuid"));
-    set(&mut extra, "message", message.extra_members(&names));
+    extra.optional("message", message.extra_members(&names));
     if !known && !blocks.is_empty() {
-        set(&mut extra, "content", message.get("content"));
+        extra.optional("content", message.get("content"));
     }
     let files = attachments
         .iter()

@@ -107,9 +107,7 @@ fn main(item: &InputValue<'_>, conversation: &Object<'_>, name: &str, report: &m
         .text("created_at", time.as_deref())
         .text("title", title.as_ref().map(|(_, title)| title.as_ref()));
     let mut metadata = ObjectBuilder::default();
-    if let Some(rest) = conversation.extra_members(&known) {
-        metadata.raw(NAME, rest);
-    }
+    metadata.optional(NAME, conversation.extra_members(&known));
     item.header(name, header, metadata)
 }
 

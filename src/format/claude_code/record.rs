@@ -68,9 +68,7 @@ impl<'l> ClaudeMessages<'l> {
         };
         for (nth, draft) in drafts.iter_mut().enumerate() {
             draft.raw("id", quoted(&name(nth)));
-            if let Some(timestamp) = first.timestamp {
-                draft.raw("timestamp", timestamp);
-            }
+            draft.optional("timestamp", first.timestamp);
             if draft.role() == "user" {
                 category.map(|category| draft.raw("category", quoted(category)));
             }
@@ -265,9 +263,7 @@ pub fn summary_event(
     };
     let text = text_of(message);
     let mut event = event::begin("summary", &event_id("summary", body));
-    if let Some(timestamp) = facts.timestamp {
-        event.raw("at", timestamp);
-    }
+    event.optional("at", facts.timestamp);
     let unquoted = summary::unquoted(&text);
     let quoted_here = unquoted.is_some();
     event.text("content", &unquoted.unwrap_or(text));
@@ -290,9 +286,10 @@ pub fn summary_event(
     if quoted_here {
         own.raw("quoted", "true");
     }
-    if let Some(compacted) = boundary.and_then(|boundary| boundary.other("compactMetadata")) {
-        own.raw("compactMetadata", compacted);
-    }
+    own.optional(
+        "compactMetadata",
+        boundary.and_then(|boundary| boundary.other("compactMetadata")),
+    );
     event.raw("metadata", wrapped(NAME, own.finish()));
     event.finish()
 }
@@ -300,9 +297,7 @@ pub fn summary_event(
 /// The event for a compaction without a summary, which hides all earlier messages.
 pub fn cut_event(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
     let mut event = event::begin("truncate", &event_id("truncate", body));
-    if let Some(timestamp) = facts.timestamp {
-        event.raw("at", timestamp);
-    }
+    event.optional("at", facts.timestamp);
     event.raw("before", "null");
     // Marks the event as part of the log.
     event.raw("metadata", wrapped(NAME, "{}"));
@@ -312,9 +307,7 @@ pub fn cut_event(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
 /// The event that hides a message that the program never sends.
 pub fn hidden_event(built: &ConvertedMessage, timestamp: Option<&[u8]>) -> Vec<u8> {
     let mut event = event::begin("compact", &event_id("hidden", &built.body));
-    if let Some(timestamp) = timestamp {
-        event.raw("at", timestamp);
-    }
+    event.optional("at", timestamp);
     event
         .text("strategy", NAME)
         .raw("drop", array([quoted(&built.id)]));

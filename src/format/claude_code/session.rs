@@ -167,9 +167,7 @@ impl LogConversion {
                 metadata.raw(NAME, own.finish());
             }
         }
-        if let Some(lineage) = self.lineage(group, first.as_ref()) {
-            metadata.raw("lineage", lineage);
-        }
+        metadata.optional("lineage", self.lineage(group, first.as_ref()));
         if !metadata.is_empty() {
             header.raw("metadata", metadata.finish());
         }
@@ -188,9 +186,7 @@ impl LogConversion {
         lineage
             .text("kind", kind)
             .text("parent", &key::id_for_key(&self.id));
-        if let Some(at) = at.and_then(|line| self.message_of(line)) {
-            lineage.raw("at", at);
-        }
+        lineage.optional("at", at.and_then(|line| self.message_of(line)));
         Some(lineage.finish())
     }
 

@@ -60,9 +60,7 @@ pub fn drafts(message: &[u8]) -> Option<Vec<AnnotatedDraft>> {
     if let Some(first) = drafts.first_mut() {
         let usage = json::member(message, "metrics").filter(|raw| Figures::of(raw).is_some());
         for (name, value) in [("model", model(message)), ("usage", usage)] {
-            if let Some(value) = value {
-                first.raw(name, value);
-            }
+            first.optional(name, value);
         }
     }
     Some(drafts)
@@ -130,9 +128,7 @@ pub fn element(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Rep
     }
     let member = |name| json::member(first.body, name);
     let mut element = ObjectBuilder::default();
-    if let Some(id) = member("id") {
-        element.raw("id", id);
-    }
+    element.optional("id", member("id"));
     element
         .raw("role", json::member(&built, "role").unwrap_or(b"\"user\""))
         .raw("content", content);

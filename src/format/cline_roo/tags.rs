@@ -24,9 +24,7 @@ pub fn summary(text: &str, body: &[u8]) -> (Vec<u8>, String) {
     built
         .text("role", "user")
         .raw("content", array([draft::text_part(&quoted(text))]));
-    if let Some(stamp) = json::member(body, "at").and_then(milliseconds) {
-        built.raw("ts", stamp);
-    }
+    built.optional("ts", json::member(body, "at").and_then(milliseconds));
     built.raw("isSummary", "true").text("condenseId", &id);
     (built.finish(), id)
 }

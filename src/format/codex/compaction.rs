@@ -33,9 +33,7 @@ pub fn event(
     let text = json::member(payload, "message").filter(|raw| raw.starts_with(b"\""));
     let covers = before.ends.clone().map(|ends| covered(&ends));
     let mut own = ObjectBuilder::default();
-    if let Some(envelope) = envelope {
-        own.raw("envelope", envelope);
-    }
+    own.optional("envelope", envelope);
     let summary = items.is_none() && before.inserted.is_empty();
     let mut event = event::begin(if summary { "summary" } else { "compact" }, &id("evt_", 0));
     event.raw("at", at.map_or_else(|| quoted(EPOCH), <[u8]>::to_vec));
@@ -43,9 +41,7 @@ pub fn event(
         Some(_) => &["replacement_history"],
         None => &["message"],
     };
-    if let Some(rest) = request_part::extra_object(payload, known) {
-        own.raw("payload", rest);
-    }
+    own.optional("payload", request_part::extra_object(payload, known));
     if summary {
         event.raw("content", text.unwrap_or(b"\"\""));
         if let Some(covers) = covers {

@@ -37,9 +37,7 @@ pub fn header(source: &DocumentSource<'_>, lines: &[CodexLine<'_>], meta: Option
     let mut metadata = ObjectBuilder::default();
     let branch = json::member(reported, "git").and_then(|git| json::member(git, "branch"));
     Workspace::new(json::member(reported, "cwd"), branch, None).add_to(&mut metadata);
-    if let Some(lineage) = lineage(reported) {
-        metadata.raw("lineage", lineage);
-    }
+    metadata.optional("lineage", lineage(reported));
     let mut own = ObjectBuilder::default();
     if let Some(nth) = meta {
         own.raw("session_meta", reported);

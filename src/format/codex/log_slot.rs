@@ -170,9 +170,7 @@ fn event(session: &Session, index: usize) -> Option<LogSlot> {
     let items = json::member(event.raw, "insert").and_then(|raw| json::elements(raw, Dialect::Strict));
     let mut payload = ObjectBuilder::default();
     let text = json::member(event.raw, "summary").and_then(|summary| json::member(summary, "content"));
-    if let Some(text) = json::member(event.raw, "content").or(text) {
-        payload.raw("message", text);
-    }
+    payload.optional("message", json::member(event.raw, "content").or(text));
     for (name, value) in json::member(own, "payload")
         .map(items::members)
         .unwrap_or_default()

@@ -126,9 +126,7 @@ fn is_unknown(line: &CodexLine<'_>) -> bool {
 
 /// The message with its time and the annotation for its lines.
 fn finished(draft: &mut AnnotatedDraft, lines: &[CodexLine<'_>], at: &[usize], inherited: usize) -> Vec<u8> {
-    if let Some(time) = message::timestamp(&lines[at[0]]) {
-        draft.raw("timestamp", time);
-    }
+    draft.optional("timestamp", message::timestamp(&lines[at[0]]));
     if at[0] < inherited {
         draft.metadata("inherited", Some(b"true".to_vec()));
     }

@@ -72,9 +72,7 @@ impl Editor for Continue {
             .text("sessionId", &header("id", "session"))
             .text("title", &header("title", "New Session"))
             .raw("workspaceDirectory", workspace.directory());
-        if let Some(model) = workspace.last_model(session, view) {
-            about.raw("chatModelTitle", model);
-        }
+        about.optional("chatModelTitle", workspace.last_model(session, view));
         about
     }
 

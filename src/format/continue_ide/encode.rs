@@ -83,9 +83,7 @@ fn items(
             }
         }
         "tool" => {
-            if let Some(id) = annotated.message.tool_call_id {
-                message.raw("toolCallId", id);
-            }
+            message.optional("toolCallId", annotated.message.tool_call_id);
         }
         _ => {}
     }

@@ -186,9 +186,7 @@ impl Codec for Copilot {
             let mut line = ObjectBuilder::default();
             line.text("type", kind).raw("data", data);
             for name in ["id", "timestamp"] {
-                if let Some(value) = member(name) {
-                    line.raw(name, value);
-                }
+                line.optional(name, member(name));
             }
             lines.push(line.finish());
         }

@@ -122,9 +122,7 @@ fn assistant(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u
         data.text("content", own).raw("toolRequests", array(own_calls));
         if is_last {
             add_reasoning(&mut data, annotated, report);
-            if let Some(model) = json::member(annotated.body, "model") {
-                data.raw("model", model);
-            }
+            data.optional("model", json::member(annotated.body, "model"));
             let usage = json::member(annotated.body, "usage");
             match usage.and_then(|usage| json::member(usage, "outputTokens")) {
                 Some(tokens) => drop(data.raw("outputTokens", tokens)),
@@ -147,9 +145,7 @@ fn add_reasoning(data: &mut ObjectBuilder, annotated: &AnnotatedMessage<'_>, rep
         data.text("reasoningText", &texts.join("\n\n"));
     }
     for (name, value) in [("reasoningOpaque", signature), ("encryptedContent", encrypted)] {
-        if let Some(value) = value {
-            data.raw(name, value);
-        }
+        data.optional(name, value);
     }
 }
 

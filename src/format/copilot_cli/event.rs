@@ -61,9 +61,7 @@ pub fn decode(
     let Some(mut draft) = draft else {
         return Decoded::Unrecognized;
     };
-    if let Some(time) = timestamp(event) {
-        draft.raw("timestamp", time);
-    }
+    draft.optional("timestamp", timestamp(event));
     Decoded::Messages(vec![Draft::from(draft)])
 }
 
@@ -124,9 +122,7 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Annota
         ("encrypted_content", encrypted),
     ];
     for (name, value) in members {
-        if let Some(value) = value {
-            thought.raw(name, value);
-        }
+        thought.optional(name, value);
     }
     if members.iter().any(|(_, value)| value.is_some()) {
         draft.raw("reasoning", array([thought.finish()]));
@@ -134,9 +130,7 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Annota
     if !calls.is_empty() {
         draft.raw("tool_calls", array(calls));
     }
-    if let Some(model) = last("model", b'"') {
-        draft.raw("model", model);
-    }
+    draft.optional("model", last("model", b'"'));
     let tokens = events
         .iter()
         .rev()

@@ -197,9 +197,7 @@ impl Editor for Droid {
             .raw("id", get("id").unwrap_or(b"\"session\""))
             .raw("title", get("title").unwrap_or(b"\"New Session\""))
             .raw("cwd", Workspace::of(session).directory());
-        if let Some(model) = Workspace::of(session).model {
-            about.raw("model", model);
-        }
+        about.optional("model", Workspace::of(session).model);
         about
     }
 }

@@ -15,8 +15,6 @@ pub fn time_of(line: &[u8]) -> Option<String> {
 /// Adds the id and the time of a message to its line.
 pub fn add_members(line: &mut ObjectBuilder, body: &[u8]) {
     for name in ["id", "timestamp"] {
-        if let Some(value) = json::member(body, name) {
-            line.raw(name, value);
-        }
+        line.optional(name, json::member(body, name));
     }
 }

@@ -209,12 +209,8 @@ fn call_note(part: &[u8], call: &[u8], built: bool) -> Vec<u8> {
     if built {
         note.raw("made", "true");
     }
-    if let Some(part) = extra_object(part, &["functionCall", "function_call"]) {
-        note.raw("part", part);
-    }
-    if let Some(call) = extra_object(call, &["id", "name", "args"]) {
-        note.raw("call", call);
-    }
+    note.optional("part", extra_object(part, &["functionCall", "function_call"]));
+    note.optional("call", extra_object(call, &["id", "name", "args"]));
     note.finish()
 }
 

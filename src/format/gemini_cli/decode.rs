@@ -16,9 +16,7 @@ pub fn messages(record: &[u8]) -> Option<Vec<AnnotatedDraft>> {
         _ => return None,
     };
     let first = drafts.first_mut()?;
-    if let Some(time) = timestamp(record) {
-        first.raw("timestamp", time);
-    }
+    first.optional("timestamp", timestamp(record));
     Some(drafts)
 }
 
@@ -102,9 +100,10 @@ fn gemini(record: &[u8]) -> Vec<AnnotatedDraft> {
         }
     }
     for (from, name, begins) in [("model", "model", b'"'), ("tokens", "usage", b'{')] {
-        if let Some(raw) = json::member(record, from).filter(|raw| raw.first() == Some(&begins)) {
-            draft.raw(name, raw);
-        }
+        draft.optional(
+            name,
+            json::member(record, from).filter(|raw| raw.first() == Some(&begins)),
+        );
     }
     [vec![draft], results].concat()
 }
@@ -131,9 +130,7 @@ fn result(tool: &[u8], id: &[u8]) -> Option<AnnotatedDraft> {
         .raw("tool_call_id", id)
         .raw("name", json::member(tool, "name").unwrap_or(b"\"\""))
         .raw("content", content);
-    if let Some(time) = timestamp(tool) {
-        draft.raw("timestamp", time);
-    }
+    draft.optional("timestamp", timestamp(tool));
     draft.metadata("is_error", (is_failed || is_error).then(|| b"true".to_vec()));
     Some(draft)
 }

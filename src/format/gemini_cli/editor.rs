@@ -166,9 +166,7 @@ impl Editor for GeminiCli {
             .raw("startTime", begun)
             .raw("lastUpdated", newest)
             .text("kind", "main");
-        if let Some(title) = find("title") {
-            about.raw("summary", title);
-        }
+        about.optional("summary", find("title"));
         about
     }
 

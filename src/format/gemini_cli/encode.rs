@@ -33,9 +33,7 @@ pub fn record(
         ("id", new.map_or(own("id"), |new| Some(new.id))),
         ("timestamp", new.map_or(own("timestamp"), |new| Some(new.time))),
     ] {
-        if let Some(value) = value {
-            built.raw(name, value);
-        }
+        built.optional(name, value);
     }
     built.text("type", if is_model { "gemini" } else { "user" });
     if !is_model {
@@ -68,9 +66,7 @@ pub fn record(
             None => report.count_loss(Loss::Usage, 1),
         }
     }
-    if let Some(model) = own("model") {
-        built.raw("model", model);
-    }
+    built.optional("model", own("model"));
     let tools = tools(first, &messages[1..], is_inline, new, report);
     if !tools.is_empty() {
         built.raw("toolCalls", array(tools));

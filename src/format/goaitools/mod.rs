@@ -95,12 +95,8 @@ fn header(source: &DocumentSource<'_>, state: &state::GoaitoolsState<'_>) -> Vec
     let id = header.named(Format::Goaitools, source, None, 0);
     let new = source.bytes.is_empty().then_some(PROVIDER);
     let mut own = ObjectBuilder::default();
-    if let Some(provider) = state.provider.or(new) {
-        own.raw("provider", provider);
-    }
-    if let Some(processed) = state.processed {
-        own.raw("processed_length", processed);
-    }
+    own.optional("provider", state.provider.or(new));
+    own.optional("processed_length", state.processed);
     if !state.others.is_empty() {
         let others: Vec<Vec<u8>> = state.others.iter().map(|raw| json::compact(raw).0).collect();
         own.raw("members", [b"{".as_slice(), &others.join(&b','), b"}"].concat());

@@ -54,9 +54,7 @@ fn message(is_model: bool, blocks: &[&[u8]]) -> draft::AnnotatedDraft {
             "thinking" if string(block, "thinking").is_some() => {
                 reasoning.text("type", "thinking");
                 for (name, own) in [("text", "thinking"), ("signature", "signature")] {
-                    if let Some(raw) = string(block, own) {
-                        reasoning.raw(name, raw);
-                    }
+                    reasoning.optional(name, string(block, own));
                 }
                 reasoning_parts.push(reasoning.finish());
             }

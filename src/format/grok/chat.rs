@@ -119,9 +119,7 @@ fn assistant(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
         draft.raw("tool_calls", array(calls.into_iter().map(call)));
     }
     let model = reply.and_then(|reply| json::member(reply, "model_id"));
-    if let Some(model) = model.filter(|raw| raw.starts_with(b"\"")) {
-        draft.raw("model", model);
-    }
+    draft.optional("model", model.filter(|raw| raw.starts_with(b"\"")));
     Some(Some(draft))
 }
 
@@ -139,9 +137,7 @@ fn reasoning_part(line: &[u8]) -> Option<Vec<u8>> {
         part.text("text", &texts.join("\n\n"));
     }
     for (name, value) in [("encrypted_content", encrypted), ("id", json::member(line, "id"))] {
-        if let Some(value) = value {
-            part.raw(name, value);
-        }
+        part.optional(name, value);
     }
     (!texts.is_empty() || encrypted.is_some()).then(|| part.finish())
 }
@@ -230,9 +226,7 @@ fn reply(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> 
             array(calls.into_iter().map(|call| request(call, report))),
         );
     }
-    if let Some(model) = json::member(annotated.body, "model") {
-        line.raw("model_id", model);
-    }
+    line.optional("model_id", json::member(annotated.body, "model"));
     lines.push(line.finish());
     lines
 }
@@ -256,13 +250,9 @@ fn reasoning(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     });
     let mut line = ObjectBuilder::default();
     line.text("type", "reasoning");
-    if let Some(id) = member("id") {
-        line.raw("id", id);
-    }
+    line.optional("id", member("id"));
     line.raw("summary", summary.map_or_else(|| array(texts), <[u8]>::to_vec));
-    if let Some(encrypted) = encrypted {
-        line.raw("encrypted_content", encrypted);
-    }
+    line.optional("encrypted_content", encrypted);
     Some(line.finish())
 }
 

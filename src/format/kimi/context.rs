@@ -51,9 +51,7 @@ fn draft(line: &[u8], role: &str) -> Option<draft::AnnotatedDraft> {
         draft.raw("tool_calls", array(calls));
     }
     for name in ["tool_call_id", "name"] {
-        if let Some(value) = member(line, name) {
-            draft.raw(name, value);
-        }
+        draft.optional(name, member(line, name));
     }
     Some(draft)
 }
@@ -78,11 +76,7 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> 
         let calls = calls.into_iter().map(|call| function_call(call, report));
         line.raw("tool_calls", array(calls.collect::<Vec<_>>()));
     }
-    if let Some(id) = annotated.message.tool_call_id {
-        line.raw("tool_call_id", id);
-    }
-    if let Some(name) = json::member(annotated.body, "name") {
-        line.raw("name", name);
-    }
+    line.optional("tool_call_id", annotated.message.tool_call_id);
+    line.optional("name", json::member(annotated.body, "name"));
     line.finish()
 }

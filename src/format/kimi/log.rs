@@ -245,9 +245,7 @@ fn message(line: &[u8]) -> Option<draft::AnnotatedDraft> {
         });
         draft.raw("tool_calls", array(calls.collect::<Vec<_>>()));
     }
-    if let Some(id) = member(message, "toolCallId") {
-        draft.raw("tool_call_id", id);
-    }
+    draft.optional("tool_call_id", member(message, "toolCallId"));
     let is_failed = json::member(message, "isError") == Some(b"true");
     draft
         .metadata("is_error", is_failed.then(|| b"true".to_vec()))
@@ -279,9 +277,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
     if !calls.is_empty() {
         draft.raw("tool_calls", array(calls));
     }
-    if let Some(usage) = usage {
-        draft.raw("usage", usage);
-    }
+    draft.optional("usage", usage);
     Some(Some(draft))
 }
 
@@ -336,9 +332,7 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, is_new: bool, report: &mut Repor
             let calls = annotated.calls().into_iter();
             let calls = calls.map(|call| super::message::function_call(call, report));
             message.raw("toolCalls", array(calls.collect::<Vec<_>>()));
-            if let Some(id) = annotated.message.tool_call_id {
-                message.raw("toolCallId", id);
-            }
+            message.optional("toolCallId", annotated.message.tool_call_id);
             let mut line = ObjectBuilder::default();
             line.text("type", "context.append_message")
                 .raw("message", message.finish());

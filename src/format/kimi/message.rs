@@ -38,9 +38,7 @@ fn reasoning_part(part: &[u8]) -> Vec<u8> {
     reasoning
         .text("type", "thinking")
         .raw("text", member(part, "think").unwrap_or(b"\"\""));
-    if let Some(encrypted) = member(part, "encrypted") {
-        reasoning.raw("encrypted_content", encrypted);
-    }
+    reasoning.optional("encrypted_content", member(part, "encrypted"));
     reasoning.finish()
 }
 
@@ -67,9 +65,7 @@ pub fn reasoning_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) ->
         reasoning
             .text("type", "think")
             .raw("think", text.unwrap_or(b"\"\""));
-        if let Some(encrypted) = encrypted {
-            reasoning.raw("encrypted", encrypted);
-        }
+        reasoning.optional("encrypted", encrypted);
         Some(reasoning.finish())
     });
     thoughts.collect()

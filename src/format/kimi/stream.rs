@@ -139,9 +139,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
         let mut part = ObjectBuilder::default();
         part.text("type", kind)
             .text(if kind == "think" { "think" } else { "text" }, text);
-        if let Some(encrypted) = encrypted {
-            part.raw("encrypted", encrypted);
-        }
+        part.optional("encrypted", *encrypted);
         part.finish()
     });
     let mut draft = draft::AnnotatedDraft::new("assistant");
@@ -157,9 +155,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
         });
         draft.raw("tool_calls", array(calls.collect::<Vec<_>>()));
     }
-    if let Some(usage) = usage {
-        draft.raw("usage", usage);
-    }
+    draft.optional("usage", usage);
     Some(Some(draft))
 }
 

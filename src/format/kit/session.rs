@@ -199,9 +199,7 @@ fn header<C: Codec>(
         .about
         .as_deref()
         .filter(|_| C::REPRESENTED.contains(&Member::Tools));
-    if let Some(tools) = about.and_then(|about| json::member(about, "tools")) {
-        metadata.raw("tools", tools);
-    }
+    metadata.optional("tools", about.and_then(|about| json::member(about, "tools")));
     if let Some(Lineage { kind, parent, at }) = info.lineage {
         metadata.raw(
             "lineage",
@@ -315,9 +313,7 @@ impl<C: Codec> SessionBuilder<'_, C> {
         if is_plain && self.inserted.is_empty() && !summary.text.is_empty() {
             event = begin("summary");
             event.text("content", &summary.text);
-            if let Some(covers) = covers {
-                event.raw("covers", covers);
-            }
+            event.optional("covers", covers);
         } else {
             let mut content = ObjectBuilder::default();
             content.text("content", &summary.text);

@@ -76,16 +76,12 @@ pub fn message(raw: &[u8]) -> Option<AnnotatedDraft> {
     content(get("content"), &mut draft);
     calls(members, kwargs, &mut draft);
     for name in ["name", "tool_call_id"] {
-        if let Some(value) = text(name) {
-            draft.raw(name, value);
-        }
+        draft.optional(name, text(name));
     }
     let reported = get("response_metadata").unwrap_or(b"{}");
     let names = ["model_name", "model"].iter();
     let mut models = names.filter_map(|name| json::member(reported, name));
-    if let Some(model) = models.find(|raw| raw.starts_with(b"\"")) {
-        draft.raw("model", model);
-    }
+    draft.optional("model", models.find(|raw| raw.starts_with(b"\"")));
     if let Some(usage) = get("usage_metadata").filter(|raw| raw.starts_with(b"{")) {
         draft.raw("usage", usage);
     }
@@ -149,9 +145,7 @@ fn calls(members: &[u8], kwargs: &[u8], draft: &mut AnnotatedDraft) {
                 !calls.is_empty() && calls.iter().all(|call| json::member(call, "function").is_some())
             })
         });
-        if let Some(raw) = old {
-            draft.raw("tool_calls", raw);
-        }
+        draft.optional("tool_calls", old);
         return;
     }
     draft.raw("tool_calls", array(&calls));

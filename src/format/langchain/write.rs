@@ -28,16 +28,15 @@ pub fn element(annotated: &AnnotatedMessage<'_>, is_constructor: bool, report: &
     if annotated.message.role() == Role::Developer {
         kwargs.text("__openai_role__", "developer");
     }
-    if let Some(refusal) = json::member(annotated.body, "refusal").filter(|raw| *raw != b"null") {
-        kwargs.raw("refusal", refusal);
-    }
+    kwargs.optional(
+        "refusal",
+        json::member(annotated.body, "refusal").filter(|raw| *raw != b"null"),
+    );
     if is_full || !kwargs.is_empty() {
         members.raw("additional_kwargs", kwargs.finish());
     }
     let mut response = ObjectBuilder::default();
-    if let Some(model) = json::member(annotated.body, "model") {
-        response.raw("model_name", model);
-    }
+    response.optional("model_name", json::member(annotated.body, "model"));
     if is_full || !response.is_empty() {
         members.raw("response_metadata", response.finish());
     }

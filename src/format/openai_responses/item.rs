@@ -263,9 +263,7 @@ fn call(item: &[u8], unnamed: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
             let mut note = ObjectBuilder::default();
             note.text("type", kind);
             for name in ["id", "status"] {
-                if let Some(value) = json::member(item, name) {
-                    note.raw(name, value);
-                }
+                note.optional(name, json::member(item, name));
             }
             let name = quoted(kind.strip_suffix("_call").unwrap_or(kind));
             let arguments = quoted(&String::from_utf8_lossy(&arguments));

@@ -133,9 +133,8 @@ fn assistant(element: &OpencodeMessage<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
     // Older versions name it as a message of the user does.
     let model = || json::member(json::member(element.info, "model")?, "modelID");
     let model = json::member(element.info, "modelID").or_else(model);
-    if let Some(model) = model.filter(|raw| raw.starts_with(b"\"")) {
-        step.message.raw("model", model);
-    }
+    step.message
+        .optional("model", model.filter(|raw| raw.starts_with(b"\"")));
     match used.as_slice() {
         [] => {}
         [one] => drop(step.message.raw("usage", *one)),
@@ -174,9 +173,10 @@ fn reasoning_part(part: &[u8]) -> Vec<u8> {
         .flat_map(|raw| extra_members(raw, &[]));
     for (_, provider) in providers {
         for (name, own) in signs {
-            if let Some(sign) = json::member(provider, name).filter(|raw| raw.starts_with(b"\"")) {
-                reasoning.raw(own, sign);
-            }
+            reasoning.optional(
+                own,
+                json::member(provider, name).filter(|raw| raw.starts_with(b"\"")),
+            );
         }
     }
     reasoning.finish()

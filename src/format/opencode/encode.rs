@@ -64,9 +64,7 @@ pub fn element(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
         info.raw("time", new_messages::times(&[("created", time)]));
     }
     let mut models = steps.filter_map(|step| json::member(step.body, "model"));
-    if let Some(model) = models.next() {
-        info.raw("modelID", model);
-    }
+    info.optional("modelID", models.next());
     Some(new_messages::message(&info.finish(), &parts))
 }
 

@@ -215,9 +215,7 @@ fn header(
     ];
     let mut own = ObjectBuilder::default();
     own.text("health", state.name());
-    if let Some(id) = attempt.and_then(|attempt| json::member(attempt, "id")) {
-        own.raw("attempt", id);
-    }
+    own.optional("attempt", attempt.and_then(|attempt| json::member(attempt, "id")));
     let mut others = ObjectBuilder::default();
     for (name, value) in members {
         let raw = json::compact(value.raw).0;

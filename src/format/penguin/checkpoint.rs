@@ -84,9 +84,7 @@ impl<'a> Checkpoint<'a> {
         let mut lineage = ObjectBuilder::default();
         lineage.text("kind", "fork");
         for (name, member) in [("parent", "session_id"), ("at", "message_id")] {
-            if let Some(raw) = filled(member) {
-                lineage.raw(name, raw);
-            }
+            lineage.optional(name, filled(member));
         }
         let penguin = json::member(line, "metadata").and_then(|raw| json::member(raw, "penguin"));
         let kept = [("checkpoint", Some(own.as_slice()))];

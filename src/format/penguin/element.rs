@@ -187,9 +187,10 @@ impl<'w> Elements<'w> {
         if let (false, Some(raw)) = (is_own, non_null(message.id)) {
             preserved.raw("id", raw);
         }
-        if let Some(time) = self.timestamp(message, kept("timestamp"), &mut preserved) {
-            line.raw("timestamp", time);
-        }
+        line.optional(
+            "timestamp",
+            self.timestamp(message, kept("timestamp"), &mut preserved),
+        );
         line.raw("metadata", self.metadata(body, message, own, &mut preserved));
         let tokens = kept("tokens").or(message.tokens).unwrap_or(b"0");
         if kept("tokens").is_none() && !is_count(tokens) && tokens != b"0" {
@@ -249,9 +250,7 @@ impl<'w> Elements<'w> {
             && message
                 .tokens
                 .is_some_and(|raw| !is_count(raw) && !matches!(raw, b"0" | b"null"));
-        if let Some(raw) = message.tokens.filter(|_| is_odd) {
-            preserved.raw("tokens", raw);
-        }
+        preserved.optional("tokens", message.tokens.filter(|_| is_odd));
         if let Some(raw) = message.metadata {
             match json::with_members(raw, &[("penguin", None)]) {
                 Ok(rest) if own.is_some() && rest != b"{}" => {

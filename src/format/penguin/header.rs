@@ -85,9 +85,10 @@ pub(super) fn header(
     let mut built = HeaderBuilder::default();
 
     let own_id = id.filter(|raw| is_words(raw)).and_then(json::text);
-    if let Some(raw) = non_null(id).filter(|_| own_id.as_ref().is_none_or(|id| was_changed(id))) {
-        kept.raw("id", raw);
-    }
+    kept.optional(
+        "id",
+        non_null(id).filter(|_| own_id.as_ref().is_none_or(|id| was_changed(id))),
+    );
     let key = identity(own_id, source, reader, place);
     let id = if key::is_id(&key) {
         key.clone()
@@ -146,14 +147,13 @@ pub(super) fn header(
     if let Some(raw) = metadata {
         taken.extend((!own.is_empty()).then_some(MEMBER));
         reader.keep_metadata(raw, &taken, &mut kept, place);
-        if let Some(places) = native_metadata::member_positions(raw, &taken).filter(|_| !reader.older) {
-            kept.raw("places", places);
-        }
+        kept.optional(
+            "places",
+            native_metadata::member_positions(raw, &taken).filter(|_| !reader.older),
+        );
     }
     for (name, value) in RECORDS.into_iter().zip(values(&head, RECORDS)) {
-        if let Some(raw) = non_null(value).filter(|raw| *raw != b"[]") {
-            kept.raw(name, raw);
-        }
+        kept.optional(name, non_null(value).filter(|raw| *raw != b"[]"));
     }
     let mut known: Vec<&str> = RECORDS.to_vec();
     // In the older format, these names have no meaning outside of the metadata.
@@ -162,15 +162,11 @@ pub(super) fn header(
     } else {
         &HEADER_MEMBERS[..]
     });
-    if let Some(rest) = without(&head, &known) {
-        kept.raw("members", rest);
-    }
+    kept.optional("members", without(&head, &known));
     if !reader.older && is_stale(inner, active, &reader.sums) {
         kept.raw("as_read", reader.sums.noted());
     }
-    if let Some(numbers) = numbers {
-        kept.raw("numbers", numbers);
-    }
+    kept.optional("numbers", numbers);
     if let Some(metadata) = own.metadata((!kept.is_empty()).then(|| kept.finish())) {
         built.raw("metadata", metadata);
     }

@@ -94,9 +94,7 @@ impl PenguinIndexRow {
     fn write(&self, chain: Option<u64>) -> Vec<u8> {
         let mut row = ObjectBuilder::default();
         for (name, time) in ["created_at", "last_active"].iter().zip(&self.times) {
-            if let Some(time) = time {
-                row.raw(name, time);
-            }
+            row.optional(name, time.as_ref());
         }
         row.raw("message_count", self.messages.to_string())
             .raw("token_count", self.tokens.to_string())

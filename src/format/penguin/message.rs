@@ -149,9 +149,7 @@ impl<'r> PenguinMessages<'r> {
             line.text("at", time);
         }
         line.text("format", "penguin").raw("raw", &object);
-        if let Some(numbers) = numbers {
-            line.raw("numbers", numbers);
-        }
+        line.optional("numbers", numbers);
         line.finish()
     }
 
@@ -208,18 +206,17 @@ impl<'r> PenguinMessages<'r> {
         let action = action.filter(|raw| is_words(raw));
 
         let (own_id, duplicate) = self.id(object, id, place);
-        if let Some(raw) = non_null(id).filter(|raw| duplicate || json::text(raw).is_none()) {
-            kept.raw("id", raw);
-        }
+        kept.optional(
+            "id",
+            non_null(id).filter(|raw| duplicate || json::text(raw).is_none()),
+        );
         let (category, category_kept) = self.category(category, place);
         let mut line = ObjectBuilder::default();
         let role = role.filter(|raw| is_words(raw)).ok_or(role);
         match role {
             Ok(raw) => line.raw("role", own.or("role", None).unwrap_or(raw)),
             Err(role) => {
-                if let Some(raw) = non_null(role) {
-                    kept.raw("role", raw);
-                }
+                kept.optional("role", non_null(role));
                 let role = role_of(category, call_id.is_some());
                 self.report.damage(place, format!("no role; read as {role}"));
                 line.text("role", role)
@@ -233,18 +230,14 @@ impl<'r> PenguinMessages<'r> {
             content.map_or(&b"null"[..], |raw| if self.older { only_text(raw) } else { raw }),
         );
         for (name, value) in [("tool_calls", calls), ("tool_call_id", call_id), ("name", action)] {
-            if let Some(raw) = own.or(name, value) {
-                line.raw(name, raw);
-            }
+            line.optional(name, own.or(name, value));
         }
         match own.get("id") {
             Some(raw) => line.raw("id", raw),
             None => line.text("id", &own_id),
         };
         if own.get("timestamp").is_some() {
-            if let Some(raw) = own.or("timestamp", None) {
-                line.raw("timestamp", raw);
-            }
+            line.optional("timestamp", own.or("timestamp", None));
         } else if let Some(raw) = non_null(timestamp) {
             match self.time(raw, "timestamp", place) {
                 Some(time) => {
@@ -262,22 +255,16 @@ impl<'r> PenguinMessages<'r> {
             }
         }
         if own.get("category").is_some() {
-            if let Some(raw) = own.or("category", None) {
-                line.raw("category", raw);
-            }
+            line.optional("category", own.or("category", None));
         } else {
             if let Some(category) = category {
                 line.text("category", category.name());
             }
-            if let Some(raw) = category_kept {
-                kept.raw("category", raw);
-            }
+            kept.optional("category", category_kept);
         }
         match non_null(tokens) {
             None | Some(b"0") => {
-                if let Some(raw) = own.or("tokens", None) {
-                    line.raw("tokens", raw);
-                }
+                line.optional("tokens", own.or("tokens", None));
             }
             Some(raw) if is_count(raw) => {
                 line.raw("tokens", raw);
@@ -288,16 +275,15 @@ impl<'r> PenguinMessages<'r> {
             }
         }
         for (name, value) in [("agent_id", agent), ("recipient_id", recipient)] {
-            if let Some(raw) = non_null(value) {
-                kept.raw(name, raw);
-            }
+            kept.optional(name, non_null(value));
         }
         let is_prompt = self.is_prompt(role.ok(), category, content);
         let role = role.ok().and_then(json::text).unwrap_or_default();
         let usual = category::message_type(Role::from_name(&role), is_prompt);
-        if let Some(raw) = non_null(kind).filter(|raw| json::text(raw).as_deref() != Some(usual)) {
-            kept.raw("message_type", raw);
-        }
+        kept.optional(
+            "message_type",
+            non_null(kind).filter(|raw| json::text(raw).as_deref() != Some(usual)),
+        );
         if let Some(raw) = metadata {
             let found = [calls, call_id, action].map(|raw| raw.is_some());
             let names = MOVED_MEMBERS.into_iter().zip(found).filter(|(_, found)| *found);
@@ -307,19 +293,14 @@ impl<'r> PenguinMessages<'r> {
             if raw != b"null" {
                 self.keep_metadata(raw, &taken, &mut kept, place);
             }
-            if let Some(places) = native_metadata::member_positions(raw, &taken) {
-                kept.raw("places", places);
-            }
+            kept.optional("places", native_metadata::member_positions(raw, &taken));
         }
-        if let Some(rest) = without(object, &MEMBERS) {
-            kept.raw("members", rest);
-        }
-        if let Some(numbers) = numbers {
-            kept.raw("numbers", numbers);
-        }
-        if let Some(metadata) = own.metadata((!kept.is_empty()).then(|| kept.finish())) {
-            line.raw("metadata", metadata);
-        }
+        kept.optional("members", without(object, &MEMBERS));
+        kept.optional("numbers", numbers);
+        line.optional(
+            "metadata",
+            own.metadata((!kept.is_empty()).then(|| kept.finish())),
+        );
         for (name, value) in own.others(&PLACED) {
             line.raw(name, value);
         }
@@ -338,9 +319,7 @@ impl<'r> PenguinMessages<'r> {
     /// Stores the rest of a `metadata` member.
     pub fn keep_metadata(&mut self, raw: &[u8], taken: &[&str], kept: &mut ObjectBuilder, place: Position) {
         if raw.first() == Some(&b'{') {
-            if let Some(rest) = without(raw, taken) {
-                kept.raw("metadata", rest);
-            }
+            kept.optional("metadata", without(raw, taken));
             return;
         }
         self.report.damage(place, "metadata is not an object");

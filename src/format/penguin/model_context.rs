@@ -109,23 +109,17 @@ fn message(element: &[u8], records: &Records) -> Vec<u8> {
     built.raw("role", role.unwrap_or(b"\"user\""));
     if role == Some(br#""tool""#) {
         let id = call_id.and_then(json::text).unwrap_or_default();
-        if let Some(raw) = call_id {
-            built.raw("tool_call_id", raw);
-        }
+        built.optional("tool_call_id", call_id);
         built.raw("content", content);
         let known = |own: Option<&[u8]>, records: &HashMap<String, Vec<u8>>| {
             let own = own.filter(|raw| is_words(raw)).map(<[u8]>::to_vec);
             own.or_else(|| records.get(id.as_ref()).cloned())
         };
-        if let Some(name) = known(action, &records.names) {
-            built.raw("name", name);
-        }
+        built.optional("name", known(action, &records.names));
         if let Some(arguments) = non_null(arguments) {
             built.raw("tool_arguments", as_text(arguments));
         }
-        if let Some(status) = known(status, &records.status) {
-            built.raw("status", status);
-        }
+        built.optional("status", known(status, &records.status));
         return built.finish();
     }
     match (source.and_then(json::text), json::text(content)) {

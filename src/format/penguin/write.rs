@@ -318,12 +318,12 @@ fn front(
         None => front.text("id", id),
     };
     report.count_loss(Loss::Id, u64::from(kept_id.is_some_and(|raw| !is_words(raw))));
-    if let Some(key) = header
-        .get("key")
-        .filter(|raw| json::text(raw).as_deref() != Some(id))
-    {
-        preserved.raw("key", key);
-    }
+    preserved.optional(
+        "key",
+        header
+            .get("key")
+            .filter(|raw| json::text(raw).as_deref() != Some(id)),
+    );
     if let Some(raw) = created {
         front.raw("created_at", raw);
     } else if let Some(raw) = header.get("created_at") {

@@ -68,9 +68,7 @@ pub fn message(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> 
             built
                 .text("role", "toolResult")
                 .raw("toolCallId", annotated.tool_call_id.unwrap_or(b"\"\""));
-            if let Some(name) = annotated.name {
-                built.raw("toolName", name);
-            }
+            built.optional("toolName", annotated.name);
             built.raw("content", content(annotated, report));
         }
         _ => {

@@ -40,9 +40,7 @@ pub fn of_message(message: &[u8]) -> Option<AnnotatedDraft> {
                     get("toolCallId").filter(|raw| raw.starts_with(b"\""))?,
                 )
                 .raw("content", content(get("content").unwrap_or(b"null")));
-            if let Some(name) = get("toolName").filter(|raw| raw.starts_with(b"\"")) {
-                draft.raw("name", name);
-            }
+            draft.optional("name", get("toolName").filter(|raw| raw.starts_with(b"\"")));
             let failed = get("isError").filter(|raw| *raw == b"true");
             draft.metadata("is_error", failed.map(<[u8]>::to_vec));
             draft
@@ -113,9 +111,10 @@ fn assistant(message: &[u8]) -> AnnotatedDraft {
         draft.raw("reasoning", array(&reasoning));
     }
     for (name, begins) in [("model", b'"'), ("usage", b'{')] {
-        if let Some(raw) = json::member(message, name).filter(|raw| raw.first() == Some(&begins)) {
-            draft.raw(name, raw);
-        }
+        draft.optional(
+            name,
+            json::member(message, name).filter(|raw| raw.first() == Some(&begins)),
+        );
     }
     draft
 }

@@ -181,9 +181,7 @@ impl<'a> PiReader<'a> {
             if let Some(id) = &own {
                 draft.raw("id", quoted(id));
             }
-            if let Some(time) = entry.timestamp() {
-                draft.raw("timestamp", time);
-            }
+            draft.optional("timestamp", entry.timestamp());
             let body = draft.body_of(NAME);
             let id = match own {
                 Some(id) => id.into_owned(),

@@ -115,13 +115,12 @@ impl RawCall<'_> {
     /// calls.
     pub fn leftovers(&self) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
-        if let Some(signature) = self
-            .function
-            .as_ref()
-            .and_then(|function| filled(function.thought_signature))
-        {
-            built.raw("thought_signature", signature);
-        }
+        built.optional(
+            "thought_signature",
+            self.function
+                .as_ref()
+                .and_then(|function| filled(function.thought_signature)),
+        );
         if let Some(extra) = self.extra_content {
             built.raw("extra_content", json::compact(extra).0);
         }

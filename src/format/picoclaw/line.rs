@@ -186,9 +186,7 @@ impl<'a> MessageLine<'a> {
         if !self.calls.is_empty() {
             built.raw("tool_calls", array(self.calls.iter().map(RawCall::native)));
         }
-        if let Some(answered) = filled(self.tool_call_id) {
-            built.raw("tool_call_id", answered);
-        }
+        built.optional("tool_call_id", filled(self.tool_call_id));
         if let Some(text) = filled(self.reasoning) {
             let mut part = ObjectBuilder::default();
             part.text("type", "text").raw("text", text);
@@ -196,9 +194,7 @@ impl<'a> MessageLine<'a> {
         }
         built.text("id", id);
         for (name, value) in [("timestamp", self.created_at), ("model", filled(self.model_name))] {
-            if let Some(value) = value {
-                built.raw(name, value);
-            }
+            built.optional(name, value);
         }
         let mut own = ObjectBuilder::default();
         let lists = [

@@ -215,9 +215,7 @@ fn candidate(
         built.raw("created_at", go_json::quoted(time));
     }
     for (name, list) in LISTS.iter().zip(lists) {
-        if let Some(list) = list {
-            built.raw(name, list);
-        }
+        built.optional(name, list);
     }
     let reasoning = match message.reasoning {
         Some(raw) => reasoning(raw, lost),
@@ -273,14 +271,13 @@ fn calls(message: &Message<'_>, own: &[u8], lost: &mut Vec<Loss>) -> Vec<u8> {
             function
                 .text("name", &call.name)
                 .text("arguments", &call.arguments);
-            if let Some(signature) = json::member(own_call, "thought_signature") {
-                function.raw("thought_signature", signature);
-            }
+            function.optional("thought_signature", json::member(own_call, "thought_signature"));
             built.raw("function", function.finish());
         }
-        if let Some(extra) = json::member(own_call, "extra_content").or(json::member(raw, "extra_content")) {
-            built.raw("extra_content", extra);
-        }
+        built.optional(
+            "extra_content",
+            json::member(own_call, "extra_content").or(json::member(raw, "extra_content")),
+        );
         if ["members", "function_members"]
             .iter()
             .any(|name| json::member(own_call, name).is_some())

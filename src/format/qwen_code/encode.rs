@@ -45,9 +45,7 @@ pub fn records(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
         let own: Vec<Vec<u8>> = parts.drain(..count).collect();
         let mut record = ObjectBuilder::default();
         for (name, own) in [("uuid", "id"), ("timestamp", "timestamp")] {
-            if let Some(value) = json::member(first.body, own) {
-                record.raw(name, value);
-            }
+            record.optional(name, json::member(first.body, own));
         }
         record
             .text("type", kind(role))
@@ -65,9 +63,7 @@ pub fn records(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option
 
 /// Adds the model and usage of a reply.
 pub fn add_figures(record: &mut ObjectBuilder, annotated: &AnnotatedMessage<'_>, report: &mut Report) {
-    if let Some(model) = json::member(annotated.body, "model") {
-        record.raw("model", model);
-    }
+    record.optional("model", json::member(annotated.body, "model"));
     let Some(usage) = json::member(annotated.body, "usage") else {
         return;
     };
@@ -91,9 +87,7 @@ fn metadata(usage: &[u8]) -> Option<Vec<u8>> {
         ("thoughts", "thoughtsTokenCount"),
         ("total", "totalTokenCount"),
     ] {
-        if let Some(figure) = json::member(&tokens, own) {
-            metadata.raw(name, figure);
-        }
+        metadata.optional(name, json::member(&tokens, own));
     }
     Some(metadata.finish())
 }

@@ -58,9 +58,7 @@ pub fn drafts(records: &[&[u8]], calls: &mut GeminiCallIds) -> Option<Vec<Annota
     };
     let draft = drafts.first_mut()?;
     for (own, name, begin) in [("model", "model", b'"'), ("usageMetadata", "usage", b'{')] {
-        if let Some(value) = last(own, begin) {
-            draft.raw(name, value);
-        }
+        draft.optional(name, last(own, begin));
     }
     if parts.len() > 1 {
         let counts = parts.iter().map(|parts| parts.len().to_string().into_bytes());

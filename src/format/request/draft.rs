@@ -43,6 +43,18 @@ impl AnnotatedDraft {
         self
     }
 
+    /// Adds a member, if there is a value.
+    pub fn optional(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: Option<impl Into<Vec<u8>>>,
+    ) -> &mut AnnotatedDraft {
+        match value {
+            Some(value) => self.raw(name, value),
+            None => self,
+        }
+    }
+
     /// The value of a member.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         let mut members = self.members.iter();

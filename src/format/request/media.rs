@@ -159,9 +159,7 @@ impl<'a> Media<'a> {
             (MediaKind::Image, _) => {
                 let mut image = ObjectBuilder::default();
                 image.text("url", &self.url()?);
-                if let Some(detail) = self.detail {
-                    image.raw("detail", detail);
-                }
+                image.optional("detail", self.detail);
                 built.text("type", "image_url").raw("image_url", image.finish());
             }
             (MediaKind::Audio, Bytes::Here(mime, data)) if audio_format(mime).is_some() => {
@@ -258,9 +256,7 @@ impl<'a> Media<'a> {
                     Bytes::Kept(id) => built.text("file_id", id),
                     _ => built.text("image_url", &self.url()?),
                 };
-                if let Some(detail) = self.detail {
-                    built.raw("detail", detail);
-                }
+                built.optional("detail", self.detail);
             }
             (MediaKind::Audio, Bytes::Here(mime, data)) => {
                 let mut audio = ObjectBuilder::default();

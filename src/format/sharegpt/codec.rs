@@ -7,7 +7,6 @@ use crate::format::Purpose;
 use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source};
 use crate::format::object::filled;
-use crate::format::object::set;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};
@@ -174,10 +173,10 @@ impl Editor for Sharegpt {
         match json::member(metadata, NAME) {
             // Annotations of older versions.
             Some(own) => add_extra_members(&mut about, json::member(own, "members").unwrap_or(b"{}"), &[]),
-            None => set(&mut about, "id", header::member(&header, "id")),
+            None => drop(about.optional("id", header::member(&header, "id"))),
         }
-        set(&mut about, "system", context.system.as_ref());
-        set(&mut about, "tools", json::member(metadata, "tools"));
+        about.optional("system", context.system.as_ref());
+        about.optional("tools", json::member(metadata, "tools"));
         about
     }
 

@@ -99,13 +99,9 @@ impl Editor for Trace {
             .raw("harness", harness.or(format).unwrap_or(b"\"convo\""))
             .raw("id", get("id").unwrap_or(b"\"session\""));
         for (name, value) in [("name", get("title")), ("created_at", get("created_at"))] {
-            if let Some(value) = value {
-                about.raw(name, value);
-            }
+            about.optional(name, value);
         }
-        if let Some(directory) = Workspace::of(session).cwd {
-            about.raw("cwd", directory);
-        }
+        about.optional("cwd", Workspace::of(session).cwd);
         about
     }
 }
@@ -134,9 +130,7 @@ fn message(raw: &[u8]) -> Option<draft::AnnotatedDraft> {
         draft.raw("tool_calls", array(calls));
     }
     for (own, name) in [("toolCallId", "tool_call_id"), ("model", "model")] {
-        if let Some(value) = string(own) {
-            draft.raw(name, value);
-        }
+        draft.optional(name, string(own));
     }
     if let Some(time) = time_of(message) {
         draft.raw("timestamp", quoted(&time));

@@ -36,9 +36,7 @@ pub fn element(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8>
     if !calls.is_empty() {
         message.raw("toolCalls", array(calls));
     }
-    if let Some(id) = annotated.message.tool_call_id {
-        message.raw("toolCallId", id);
-    }
+    message.optional("toolCallId", annotated.message.tool_call_id);
     if let Some(time) = annotated.message.timestamp() {
         let milliseconds = time::milliseconds(&time);
         let written = milliseconds.and_then(time::from_milliseconds);
@@ -48,9 +46,7 @@ pub fn element(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8>
             message.raw("timestamp", milliseconds.to_string());
         }
     }
-    if let Some(model) = json::member(annotated.body, "model") {
-        message.raw("model", model);
-    }
+    message.optional("model", json::member(annotated.body, "model"));
     let refusal = json::member(annotated.body, "refusal").is_some_and(|raw| raw != b"null");
     report.count_loss(Loss::Part, u64::from(refusal));
     let mut element = ObjectBuilder::default();

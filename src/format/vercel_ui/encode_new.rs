@@ -34,9 +34,7 @@ pub fn element(annotated: &[AnnotatedMessage<'_>], report: &mut Report) -> Optio
     }
     let first = first(annotated)?;
     let mut built = ObjectBuilder::default();
-    if let Some(id) = json::member(first.body, "id") {
-        built.raw("id", id);
-    }
+    built.optional("id", json::member(first.body, "id"));
     built.text("role", role(first)).raw("parts", array(&parts));
     Some(built.finish())
 }
@@ -94,9 +92,7 @@ fn encode_message_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -
             .text("type", "reasoning")
             .text("text", &text)
             .text("state", "done");
-        if let Some(reported) = reported {
-            built.raw("providerMetadata", reported);
-        }
+        built.optional("providerMetadata", reported);
         parts.push(built.finish());
     }
     if let Some(text) = annotated.string() {

@@ -76,9 +76,7 @@ fn finished(first: &AnnotatedMessage<'_>, open: UiMessageDraft) -> Vec<u8> {
     }
     let mut built = ObjectBuilder::default();
     for (name, own) in [("id", "id"), ("createdAt", "timestamp")] {
-        if let Some(value) = json::member(first.body, own) {
-            built.raw(name, value);
-        }
+        built.optional(name, json::member(first.body, own));
     }
     built
         .text("role", open.role)
@@ -111,9 +109,7 @@ fn encode_message_parts(annotated: &AnnotatedMessage<'_>, open: &mut UiMessageDr
         }
         let mut detail = ObjectBuilder::default();
         detail.text("type", "text").text("text", &text);
-        if let Some(signature) = signature {
-            detail.raw("signature", signature);
-        }
+        detail.optional("signature", signature);
         let mut built = ObjectBuilder::default();
         built
             .text("type", "reasoning")

@@ -21,9 +21,7 @@ pub fn reasoning_part(text: &[u8], reported: Option<&[u8]>) -> Vec<u8> {
         part.text("type", "redacted_thinking").raw("data", data);
     } else if let Some(content) = noted("openai", "reasoningEncryptedContent") {
         part.text("type", "reasoning").raw("text", text);
-        if let Some(id) = noted("openai", "itemId") {
-            part.raw("id", id);
-        }
+        part.optional("id", noted("openai", "itemId"));
         part.raw("encrypted_content", content);
     } else if let Some(signature) = noted("google", "thoughtSignature") {
         part.text("type", "thinking")
@@ -50,9 +48,7 @@ pub fn signed(part: &[u8]) -> Option<Vec<u8>> {
         inner.raw("redactedData", data);
         "anthropic"
     } else if let (Some(content), "reasoning") = (filled("encrypted_content"), kind.as_ref()) {
-        if let Some(id) = filled("id") {
-            inner.raw("itemId", id);
-        }
+        inner.optional("itemId", filled("id"));
         inner.raw("reasoningEncryptedContent", content);
         "openai"
     } else {

@@ -48,9 +48,7 @@ pub fn messages(raw: &[u8]) -> Option<Vec<AnnotatedDraft>> {
     let first = drafts.first_mut()?;
     if is_old {
         let noted = |is: bool| is.then(|| b"true".to_vec());
-        if let Some(time) = old::time(raw) {
-            first.raw("timestamp", time);
-        }
+        first.optional("timestamp", old::time(raw));
         first
             .note("differs", noted(old::differs(raw)))
             .note("reasoning", noted(old::reasoning(raw).is_some()));

@@ -37,6 +37,14 @@ impl ObjectBuilder {
         self
     }
 
+    /// Adds a member with a raw JSON value, if there is a value.
+    pub fn optional(&mut self, name: &str, value: Option<impl AsRef<[u8]>>) -> &mut Self {
+        match value {
+            Some(value) => self.raw(name, value),
+            None => self,
+        }
+    }
+
     /// Adds a member with a string value.
     pub fn text(&mut self, name: &str, value: &str) -> &mut Self {
         self.raw(name, b"");
