@@ -277,7 +277,7 @@ pub fn have_only_display_events(lines: &[Vec<u8>]) -> bool {
 
 /// Whether a line is the display event of a user message.
 pub fn is_user_event(line: &[u8]) -> bool {
-    matches!(parsed(line).kind, CodexLineKind::Event(name, _) if name == "user_message")
+    reading::is_user_event(&parsed(line))
 }
 
 fn parsed(line: &[u8]) -> CodexLine<'_> {

@@ -127,7 +127,7 @@ pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> 
                     _ => RecordSource::Message(vec![nth]),
                 });
             }
-            CodexLineKind::Event(name, payload) if events && name == "user_message" && is_text(payload) => {
+            CodexLineKind::Event(..) if events && is_user_event(line) => {
                 open = None;
                 steps.push(RecordSource::Event(nth));
             }
@@ -141,6 +141,8 @@ pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> 
     steps
 }
 
-fn is_text(event: &[u8]) -> bool {
-    json::member(event, "message").is_some_and(|raw| raw.starts_with(b"\""))
+/// Whether a line is the display event of a user message.
+pub fn is_user_event(line: &CodexLine<'_>) -> bool {
+    let is_text = |event| json::member(event, "message").is_some_and(|raw| raw.starts_with(b"\""));
+    matches!(&line.kind, CodexLineKind::Event(name, event) if name == "user_message" && is_text(event))
 }

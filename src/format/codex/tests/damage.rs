@@ -38,6 +38,14 @@ fn lines_of_another_format_are_reported_once_and_preserved() {
     assert_eq!(returned(&session, &bytes), bytes);
 }
 
+/// Codex does not read it as a message, so a change need not remove it.
+#[test]
+fn a_display_event_without_text_is_kept() {
+    let search = super::small::item(r#"{"type":"web_search_call","id":"w"}"#);
+    let bytes = log(&[event(r#"{"type":"user_message","texts":[]}"#), search]);
+    assert_eq!(returned(&session(&bytes).0, &bytes), bytes);
+}
+
 fn line(kind: u8) -> String {
     match kind {
         0 => user("u"),
