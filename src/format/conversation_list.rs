@@ -58,9 +58,7 @@ impl InputValue<'_> {
         header
             .text("key", (id != name).then_some(name))
             .raw("source", self.source.clone());
-        if !metadata.is_empty() {
-            header.raw("metadata", metadata.finish());
-        }
+        header.metadata(metadata);
         header.finish(&id)
     }
 

@@ -6,7 +6,7 @@ use super::report::Report;
 use super::{FormatSpec, ReadFn, Reader, SessionCount};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::event;
-use crate::model::json::{self, quoted};
+use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::record::{Record, RecordKind as Line, message_length};
 use crate::model::session::Session;
@@ -213,6 +213,14 @@ impl HeaderBuilder {
     /// Sets a member to raw JSON.
     pub fn raw(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut Self {
         self.members.push((name, value.into()));
+        self
+    }
+
+    /// Sets the metadata, unless it is empty.
+    pub fn metadata(&mut self, metadata: ObjectBuilder) -> &mut Self {
+        if !metadata.is_empty() {
+            self.members.push(("metadata", metadata.finish()));
+        }
         self
     }
 

@@ -22,6 +22,7 @@ pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> Pro
     MessageEncoder(call_ids(pieces, writing.own)).request(pieces, writing)
 }
 
+/// With the ids of calls.
 struct MessageEncoder(CallIdCounts);
 
 impl TurnEncoder for MessageEncoder {
@@ -142,6 +143,7 @@ impl TurnEncoder for MessageEncoder {
             .or_else(|| (!turn.parts.is_empty()).then(|| array(&turn.parts)))
     }
 }
+
 /// Appends parts; a text that was the only content becomes the first of them.
 fn push_parts(turn: &mut RequestTurn, parts: impl IntoIterator<Item = Vec<u8>>) {
     for part in parts {

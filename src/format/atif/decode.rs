@@ -102,9 +102,7 @@ fn add_reply(draft: &mut AnnotatedDraft, step: &[u8]) -> Option<()> {
         let calls: Vec<Vec<u8>> = { json::elements(calls, Dialect::Strict)?.into_iter() }
             .map(call)
             .collect();
-        if !calls.is_empty() {
-            draft.raw("tool_calls", array(calls));
-        }
+        draft.list("tool_calls", &calls);
     }
     draft.optional("model", member("model_name").filter(|raw| raw.starts_with(b"\"")));
     if let Some(metrics) = member("metrics").filter(|raw| raw.starts_with(b"{")) {

@@ -81,9 +81,7 @@ fn add_reply(step: &mut ObjectBuilder, annotated: &AnnotatedMessage<'_>, is_new:
     let calls: Vec<Vec<u8>> = { annotated.calls().into_iter() }
         .map(|raw| call(raw, report))
         .collect();
-    if !calls.is_empty() {
-        step.raw("tool_calls", array(calls));
-    }
+    step.list("tool_calls", &calls);
     if let Some(usage) = json::member(annotated.body, "usage") {
         match is_new {
             false => step.raw("metrics", usage),
@@ -116,9 +114,7 @@ fn metrics(figures: &Figures) -> Vec<u8> {
     if figures.read > 0 {
         metrics.raw("cached_tokens", figures.read.to_string());
     }
-    if !extra.is_empty() {
-        metrics.raw("extra", extra.finish());
-    }
+    metrics.members("extra", extra);
     metrics.finish()
 }
 

@@ -219,9 +219,7 @@ impl<'a> TreeConverter<'a, '_> {
             draft.raw("tool_call_id", quoted(&call_id(&self.nodes[call])));
         }
         let mut own = self.extra_metadata(node, &answer.content);
-        if !answer.more.is_empty() {
-            own.raw("nodes", array(answer.more));
-        }
+        own.list("nodes", &answer.more);
         self.finish(node, draft, own);
     }
 
@@ -245,12 +243,8 @@ impl<'a> TreeConverter<'a, '_> {
             parts.extend(reasoning);
             notes.push(noted(nth, &["author", "content"], rest));
         }
-        if !parts.is_empty() {
-            draft.raw("reasoning", array(parts));
-        }
-        if !notes.is_empty() {
-            own.raw("thoughts", array(notes));
-        }
+        draft.list("reasoning", &parts);
+        own.list("thoughts", &notes);
         let recaps = std::mem::take(&mut self.recaps);
         if !recaps.is_empty() {
             own.raw(

@@ -151,12 +151,8 @@ impl BlockMessage {
             draft.raw(name, value);
         }
         draft.metadata("is_error", self.is_error.then(|| b"true".to_vec()));
-        if !self.calls.is_empty() {
-            draft.raw("tool_calls", array(self.calls));
-        }
-        if !self.reasoning.is_empty() {
-            draft.raw("reasoning", array(self.reasoning));
-        }
+        draft.list("tool_calls", &self.calls);
+        draft.list("reasoning", &self.reasoning);
         let mut own = ObjectBuilder::default();
         own.optional("order", draft::order_note(&self.order));
         if self.notes.iter().any(|note| note != b"null") {

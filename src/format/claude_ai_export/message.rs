@@ -7,7 +7,7 @@ use crate::format::content;
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::time;
 
 /// Members of a message that are converted.
@@ -70,9 +70,7 @@ pub fn records(
     let files: Vec<_> = files
         .map(|file| file.unwrap_or_else(|| b"null".to_vec()))
         .collect();
-    if !files.is_empty() {
-        extra.raw("attachments", array(files));
-    }
+    extra.list("attachments", &files);
     let mut extra = Some(extra.finish());
     let mut last = None;
     let mut bodies = Vec::new();

@@ -163,14 +163,10 @@ impl LogConversion {
                 first.other(name).map(|value| own.raw(name, value));
             }
             first.agent.map(|agent| own.raw("agentId", agent));
-            if !own.is_empty() {
-                metadata.raw(NAME, own.finish());
-            }
+            metadata.members(NAME, own);
         }
         metadata.optional("lineage", self.lineage(group, first.as_ref()));
-        if !metadata.is_empty() {
-            header.raw("metadata", metadata.finish());
-        }
+        header.metadata(metadata);
         header.finish(id)
     }
 

@@ -47,9 +47,7 @@ impl TruncationTag {
         );
         let mut built = ObjectBuilder::default();
         built.text("role", "user").text("content", &text);
-        if let Some(stamp) = &self.stamp {
-            built.raw("ts", stamp);
-        }
+        built.optional("ts", self.stamp.as_ref());
         built
             .raw("isTruncationMarker", "true")
             .text("truncationId", &self.id);

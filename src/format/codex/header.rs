@@ -46,12 +46,8 @@ pub fn header(source: &DocumentSource<'_>, lines: &[CodexLine<'_>], meta: Option
             None => own.raw("bare", "true"),
         };
     }
-    if !own.is_empty() {
-        metadata.raw(NAME, own.finish());
-    }
-    if !metadata.is_empty() {
-        header.raw("metadata", metadata.finish());
-    }
+    metadata.members(NAME, own);
+    header.metadata(metadata);
     header.finish(&id)
 }
 

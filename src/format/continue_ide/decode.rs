@@ -47,9 +47,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDra
             reasoning.push(part.finish());
             draft.note("shown", Some(b"true".to_vec()));
         }
-        if !reasoning.is_empty() {
-            draft.raw("reasoning", array(reasoning));
-        }
+        draft.list("reasoning", &reasoning);
         let calls = json::list(message, "toolCalls");
         if !is_thought && !calls.is_empty() && calls.iter().all(|call| is_call(call)) {
             draft.raw("tool_calls", array(&calls));

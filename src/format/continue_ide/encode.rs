@@ -72,9 +72,7 @@ fn items(
     );
     match role {
         "assistant" => {
-            if !calls.is_empty() {
-                message.raw("toolCalls", array(calls));
-            }
+            message.list("toolCalls", calls);
             if let Some(usage) = json::member(body, "usage") {
                 match usage_of(usage) {
                     Some(usage) => drop(message.raw("usage", usage)),
@@ -109,9 +107,7 @@ fn items(
     results
         .iter()
         .for_each(|result| report_media(result.body, report));
-    if !states.is_empty() {
-        item.raw("toolCallStates", array(states));
-    }
+    item.list("toolCallStates", &states);
     items.push(item.finish());
     items
 }

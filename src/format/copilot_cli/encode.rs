@@ -30,9 +30,7 @@ pub fn events(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<(&'s
             let (content, files) = content(annotated, report);
             let mut data = ObjectBuilder::default();
             data.raw("content", content);
-            if !files.is_empty() {
-                data.raw("attachments", array(files));
-            }
+            data.list("attachments", &files);
             let kind = if is_rule { "system.message" } else { "user.message" };
             vec![(kind, data.finish())]
         }

@@ -127,9 +127,7 @@ fn assistant(events: &[&[u8]], reasoning: Option<&[u8]>) -> Option<draft::Annota
     if members.iter().any(|(_, value)| value.is_some()) {
         draft.raw("reasoning", array([thought.finish()]));
     }
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(calls));
-    }
+    draft.list("tool_calls", &calls);
     draft.optional("model", last("model", b'"'));
     let tokens = events
         .iter()

@@ -272,9 +272,7 @@ impl<'a> DocumentReader<'a> {
         if let Some(instead) = body.instead {
             metadata.text("input", instead);
         }
-        if !metadata.is_empty() {
-            header.raw("metadata", metadata.finish());
-        }
+        header.metadata(metadata);
         (header, id)
     }
 

@@ -137,6 +137,7 @@ impl TurnEncoder for ContentEncoder {
         (!turn.parts.is_empty()).then(|| built.finish())
     }
 }
+
 /// The tool names of calls, by item and call.
 fn names(pieces: &[RequestPart<'_>]) -> HashMap<(usize, usize), String> {
     let mut names = HashMap::new();

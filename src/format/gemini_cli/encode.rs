@@ -68,9 +68,7 @@ pub fn record(
     }
     built.optional("model", own("model"));
     let tools = tools(first, &messages[1..], is_inline, new, report);
-    if !tools.is_empty() {
-        built.raw("toolCalls", array(tools));
-    }
+    built.list("toolCalls", &tools);
     Some(built.finish())
 }
 

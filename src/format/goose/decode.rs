@@ -5,7 +5,7 @@ use crate::format::kit::{Draft, Visible};
 use crate::format::request::contents::joined;
 use crate::format::request::draft;
 use crate::format::request::mcp;
-use crate::model::json::{self, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, quoted};
 
 fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
     json::member(object, name).filter(|raw| raw.starts_with(b"\""))
@@ -69,12 +69,8 @@ fn message(is_model: bool, blocks: &[&[u8]]) -> draft::AnnotatedDraft {
     }
     let mut message = draft::AnnotatedDraft::new(if is_model { "assistant" } else { "user" });
     message.raw("content", joined(&parts, if is_model { b"null" } else { b"[]" }));
-    if !calls.is_empty() {
-        message.raw("tool_calls", array(&calls));
-    }
-    if !reasoning_parts.is_empty() {
-        message.raw("reasoning", array(&reasoning_parts));
-    }
+    message.list("tool_calls", &calls);
+    message.list("reasoning", &reasoning_parts);
     message
 }
 

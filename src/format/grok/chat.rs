@@ -112,9 +112,7 @@ fn assistant(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
         Some(_) => return None,
     };
     let mut draft = message_draft("assistant", content);
-    if !reasoning_parts.is_empty() {
-        draft.raw("reasoning", array(reasoning_parts));
-    }
+    draft.list("reasoning", &reasoning_parts);
     if !calls.is_empty() {
         draft.raw("tool_calls", array(calls.into_iter().map(call)));
     }
@@ -158,9 +156,7 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
             line.text("type", "tool_result")
                 .raw("tool_call_id", annotated.message.tool_call_id.unwrap_or(b"\"\""))
                 .text("content", &text);
-            if !images.is_empty() {
-                line.raw("images", array(images));
-            }
+            line.list("images", &images);
         }
         Role::System | Role::Developer => {
             let (text, images) = content(annotated, report);

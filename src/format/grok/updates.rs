@@ -225,9 +225,7 @@ fn assistant(updates: &[Update<'_>]) -> Option<draft::AnnotatedDraft> {
         });
         draft.raw("reasoning", array(reasoning_parts));
     }
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(calls));
-    }
+    draft.list("tool_calls", &calls);
     Some(draft)
 }
 

@@ -274,9 +274,7 @@ fn step(lines: &[&[u8]]) -> Option<Option<draft::AnnotatedDraft>> {
     }
     let mut draft = draft::AnnotatedDraft::new("assistant");
     add_content(&mut draft, &array(parts), b"\"\"")?;
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(calls));
-    }
+    draft.list("tool_calls", &calls);
     draft.optional("usage", usage);
     Some(Some(draft))
 }

@@ -5,7 +5,7 @@ use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::model::json::{self, Dialect, ObjectBuilder, array};
+use crate::model::json::{self, Dialect, ObjectBuilder};
 
 /// A member that is not null.
 pub fn member<'o>(object: &'o [u8], name: &str) -> Option<&'o [u8]> {
@@ -27,9 +27,7 @@ pub fn add_content(draft: &mut AnnotatedDraft, content: &[u8], silent: &[u8]) ->
         }
     }
     draft.raw("content", joined(&parts, silent));
-    if !reasoning_parts.is_empty() {
-        draft.raw("reasoning", array(reasoning_parts));
-    }
+    draft.list("reasoning", &reasoning_parts);
     Some(())
 }
 

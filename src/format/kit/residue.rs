@@ -118,9 +118,7 @@ fn compare_objects(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8
     }
     let mut residue = ObjectBuilder::default();
     for (name, part) in ["+", "~", "=", "-"].into_iter().zip(parts) {
-        if !part.is_empty() {
-            residue.raw(name, part.finish());
-        }
+        residue.members(name, part);
     }
     Some(residue.finish())
 }

@@ -214,9 +214,7 @@ fn header<C: Codec>(
     {
         own.text("variant", codec.variant());
     }
-    if let Some(about) = &parsed.about {
-        own.raw("session", about);
-    }
+    own.optional("session", parsed.about.as_ref());
     for (name, value) in &sidecar.notes {
         own.raw(name, value);
     }

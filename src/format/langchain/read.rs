@@ -115,9 +115,7 @@ fn content(raw: Option<&[u8]>, draft: &mut AnnotatedDraft) {
     }
     draft.note("blocks", calls.map(|kind| quoted(&kind)));
     draft.raw("content", array(&parts));
-    if !reasoning_parts.is_empty() {
-        draft.raw("reasoning", array(&reasoning_parts));
-    }
+    draft.list("reasoning", &reasoning_parts);
 }
 
 /// The calls, followed by those that could not be parsed.

@@ -220,9 +220,7 @@ fn assistant(items: &[&[u8]], tools: &mut ItemTools) -> AnnotatedDraft {
             draft.raw("content", array(several.iter().flat_map(|item| parts(item))));
         }
     }
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(&calls));
-    }
+    draft.list("tool_calls", &calls);
     if !reasoning.is_empty() {
         draft.raw("reasoning", array(&reasoning));
         draft.note("reasoned", Some(b"true".to_vec()));

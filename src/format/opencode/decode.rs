@@ -8,7 +8,7 @@ use crate::format::request::contents;
 use crate::format::request::draft;
 use crate::format::request::request_part::extra_members;
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, quoted};
 
 /// The text that a model receives in place of a cleared result. Source: opencode, session/message-v2.ts.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -124,12 +124,8 @@ fn assistant(element: &OpencodeMessage<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
         }
     }
     step.message.raw("content", contents::joined(&contents, b"null"));
-    if !calls.is_empty() {
-        step.message.raw("tool_calls", array(&calls));
-    }
-    if !reasoning.is_empty() {
-        step.message.raw("reasoning", array(&reasoning));
-    }
+    step.message.list("tool_calls", &calls);
+    step.message.list("reasoning", &reasoning);
     // Older versions name it as a message of the user does.
     let model = || json::member(json::member(element.info, "model")?, "modelID");
     let model = json::member(element.info, "modelID").or_else(model);

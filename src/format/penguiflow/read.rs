@@ -234,9 +234,7 @@ fn header(
             _ => {}
         }
     }
-    if !others.is_empty() {
-        own.raw("members", others.finish());
-    }
+    own.members("members", others);
     if !source.bytes.ends_with(b"\n") {
         own.raw("newline", "false");
     }

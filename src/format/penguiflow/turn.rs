@@ -337,9 +337,7 @@ pub(super) fn lines(
             others.raw(name, json::compact(raw).0);
         }
     }
-    if !others.is_empty() {
-        own.raw("members", others.finish());
-    }
+    own.members("members", others);
     let own = own.finish();
     let time = time::from_epoch(time).filter(|_| time != 0.0);
     let pair = messages(&read, &own, time.as_deref());

@@ -102,18 +102,14 @@ impl PenguinIndexRow {
         if let Some(from) = &self.from {
             row.text("continued_from", from);
         }
-        if let Some(tokens) = &self.source_tokens {
-            row.raw("source_session_tokens", tokens);
-        }
+        row.optional("source_session_tokens", self.source_tokens.as_ref());
         if let Some(total) = chain {
             row.raw("total_chain_tokens", total.to_string());
         }
         if let Some(to) = &self.to {
             row.text("continued_to", to);
         }
-        if let Some(raw) = &self.recovered {
-            row.raw("recovered_from", raw);
-        }
+        row.optional("recovered_from", self.recovered.as_ref());
         for (name, text) in &self.copies {
             row.text(name, text);
         }

@@ -104,12 +104,8 @@ fn assistant(message: &[u8]) -> AnnotatedDraft {
             array(&contents)
         },
     );
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(&calls));
-    }
-    if !reasoning.is_empty() {
-        draft.raw("reasoning", array(&reasoning));
-    }
+    draft.list("tool_calls", &calls);
+    draft.list("reasoning", &reasoning);
     for (name, begins) in [("model", b'"'), ("usage", b'{')] {
         draft.optional(
             name,

@@ -234,9 +234,7 @@ impl<'a> PiReader<'a> {
         if let (Some(first), 0) = (first, nth) {
             metadata.raw(NAME, wrapped("session", first.body.trim_ascii()));
         }
-        if !metadata.is_empty() {
-            header.raw("metadata", metadata.finish());
-        }
+        header.metadata(metadata);
         header.finish(&id)
     }
 

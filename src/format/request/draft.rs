@@ -55,6 +55,15 @@ impl AnnotatedDraft {
         }
     }
 
+    /// Adds a member with an array, unless it is empty.
+    pub fn list<V: AsRef<[u8]>>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        values: &[V],
+    ) -> &mut AnnotatedDraft {
+        self.optional(name, (!values.is_empty()).then(|| json::array(values)))
+    }
+
     /// The value of a member.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         let mut members = self.members.iter();
@@ -77,12 +86,8 @@ impl AnnotatedDraft {
         reasoning: &[impl AsRef<[u8]>],
         order: &[MemberSlot],
     ) {
-        if !calls.is_empty() {
-            self.raw("tool_calls", json::array(calls));
-        }
-        if !reasoning.is_empty() {
-            self.raw("reasoning", json::array(reasoning));
-        }
+        self.list("tool_calls", calls);
+        self.list("reasoning", reasoning);
         self.note("blocks", order_note(order))
             .note("calls", call_notes(notes));
     }
@@ -152,9 +157,7 @@ impl AnnotatedDraft {
             }
             metadata.raw(format, notes.finish());
         }
-        if !metadata.is_empty() {
-            built.raw("metadata", metadata.finish());
-        }
+        built.members("metadata", metadata);
         built.finish()
     }
 }

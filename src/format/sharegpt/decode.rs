@@ -149,11 +149,7 @@ fn parts(value: &[u8], draft: &mut AnnotatedDraft, calls: &mut RecordCalls) {
         ([_], Some(text)) => draft.raw("content", text),
         (contents, _) => draft.raw("content", array(contents)),
     };
-    if !called.is_empty() {
-        draft.raw("tool_calls", array(called));
-    }
-    if !reasoning.is_empty() {
-        draft.raw("reasoning", array(reasoning));
-    }
+    draft.list("tool_calls", &called);
+    draft.list("reasoning", &reasoning);
     draft.note("order", draft::order_note(&order));
 }

@@ -126,9 +126,7 @@ fn message(raw: &[u8]) -> Option<draft::AnnotatedDraft> {
     }
     let calls = json::member(message, "toolCalls").and_then(|raw| json::elements(raw, Dialect::Strict));
     let calls: Vec<_> = calls.unwrap_or_default().into_iter().map(call).collect();
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(calls));
-    }
+    draft.list("tool_calls", &calls);
     for (own, name) in [("toolCallId", "tool_call_id"), ("model", "model")] {
         draft.optional(name, string(own));
     }

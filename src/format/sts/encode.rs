@@ -5,7 +5,7 @@ use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::media::{Media, MediaKind};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::model::json::{self, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::message::Role;
 use crate::model::time;
 use std::borrow::Cow;
@@ -33,9 +33,7 @@ pub fn element(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8>
         .into_iter()
         .map(|raw| call(raw, report))
         .collect();
-    if !calls.is_empty() {
-        message.raw("toolCalls", array(calls));
-    }
+    message.list("toolCalls", &calls);
     message.optional("toolCallId", annotated.message.tool_call_id);
     if let Some(time) = annotated.message.timestamp() {
         let milliseconds = time::milliseconds(&time);

@@ -84,12 +84,8 @@ fn finished(first: &AnnotatedMessage<'_>, open: UiMessageDraft) -> Vec<u8> {
     if first.noted("reasoning").is_some() && !open.thoughts.is_empty() {
         built.text("reasoning", &open.thoughts.join("\n"));
     }
-    if !open.attachments.is_empty() {
-        built.raw("experimental_attachments", array(&open.attachments));
-    }
-    if !invocations.is_empty() {
-        built.raw("toolInvocations", array(invocations));
-    }
+    built.list("experimental_attachments", &open.attachments);
+    built.list("toolInvocations", &invocations);
     built.raw("parts", array(parts));
     built.finish()
 }

@@ -93,12 +93,8 @@ fn step_messages(role: &str, step: StepDraft, drafts: &mut Vec<AnnotatedDraft>) 
         .iter()
         .map(|call| draft::call(&call.id, &call.name, &call.arguments))
         .collect();
-    if !calls.is_empty() {
-        draft.raw("tool_calls", array(calls));
-    }
-    if !step.thoughts.is_empty() {
-        draft.raw("reasoning", array(&step.thoughts));
-    }
+    draft.list("tool_calls", &calls);
+    draft.list("reasoning", &step.thoughts);
     drafts.push(draft);
     for call in step.calls {
         let Some(answer) = call.result else { continue };

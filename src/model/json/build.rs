@@ -1,7 +1,7 @@
 //! Builds JSON objects and edits their members, leaving all other bytes unchanged.
 
 use super::members::FEW;
-use super::{Dialect, JsonError, Members, number_end, push_text, scalar_end, string_end};
+use super::{Dialect, JsonError, Members, array, number_end, push_text, scalar_end, string_end};
 use std::collections::HashMap;
 
 /// Builds an object member by member from raw values.
@@ -43,6 +43,16 @@ impl ObjectBuilder {
             Some(value) => self.raw(name, value),
             None => self,
         }
+    }
+
+    /// Adds a member with an array, unless it is empty.
+    pub fn list<V: AsRef<[u8]>>(&mut self, name: &str, values: &[V]) -> &mut Self {
+        self.optional(name, (!values.is_empty()).then(|| array(values)))
+    }
+
+    /// Adds a member with an object, unless it is empty.
+    pub fn members(&mut self, name: &str, members: ObjectBuilder) -> &mut Self {
+        self.optional(name, (!members.is_empty()).then(|| members.finish()))
     }
 
     /// Adds a member with a string value.
