@@ -363,7 +363,7 @@ impl OpencodePlan<'_> {
                     let following = order[at + 1..].iter().find_map(|next| self.next_kept(next));
                     let new = match following {
                         Some(following) => {
-                            let before = out.last().map(|edit| self.raw(edit).to_vec());
+                            let before = out.last().map(|edit| edit.element(&source.raws).to_vec());
                             let before = before.as_deref().and_then(OpencodeMessage::of);
                             let mut between = making.between(before.as_ref(), &following);
                             let new = self.edits.new_elements(items, &mut between, report);
@@ -380,14 +380,6 @@ impl OpencodePlan<'_> {
             self.keep_tail(*answer, &shown, &mut out);
         }
         out
-    }
-
-    /// The bytes after an edit.
-    fn raw<'e>(&'e self, edit: &'e ElementEdit) -> &'e [u8] {
-        match edit {
-            ElementEdit::Keep(nth) => &self.edits.source.raws[*nth],
-            ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => raw,
-        }
     }
 
     /// The next element, if it is not removed.
