@@ -36,15 +36,16 @@ pub struct Session {
 struct LineSpan {
     /// End offset in the buffer; the start is the end of the previous line.
     end: usize,
-    /// Its position; the number is exact up to four billion.
+    /// Its position; the number is exact up to two billion. The lowest bit of the number is set if the message has a
+    /// timestamp, so that a line takes 32 bytes.
     offset: u64,
-    number: u32,
+    number_and_timed: u32,
     class: Class,
     /// Hash of the message's own id, if it has one.
     id: Option<NonZeroU64>,
-    /// Whether the message has a timestamp.
-    timed: bool,
 }
+
+const _: () = assert!(size_of::<LineSpan>() <= 32);
 
 impl LineSpan {
     /// A blank line at a position.
@@ -52,18 +53,22 @@ impl LineSpan {
         LineSpan {
             end,
             offset: place.offset,
-            number: u32::try_from(place.line).unwrap_or(u32::MAX),
+            number_and_timed: u32::try_from(place.line.min(MOST_LINES) << 1).unwrap_or(0),
             class: Class::Blank,
             id: None,
-            timed: false,
         }
     }
 
     fn place(&self) -> Position {
         Position {
-            line: u64::from(self.number),
+            line: u64::from(self.number_and_timed >> 1),
             offset: self.offset,
         }
+    }
+
+    /// Whether the message has a timestamp.
+    fn is_timed(&self) -> bool {
+        self.number_and_timed & 1 == 1
     }
 }
 
@@ -146,6 +151,9 @@ impl Class {
     }
 }
 
+/// The largest line number that is exact.
+const MOST_LINES: u64 = (1 << 31) - 1;
+
 /// Length from which a copy of a line takes noticeable memory, in bytes.
 const LONG: usize = 1 << 20;
 
@@ -182,14 +190,10 @@ impl Session {
             }
         }
         self.forget_header(class);
-        self.lines.push(LineSpan {
-            class,
-            id,
-            timed: record
-                .message()
-                .is_some_and(|message| message.timestamp.is_some()),
-            ..LineSpan::at(record.place, end)
-        });
+        let mut line = LineSpan::at(record.place, end);
+        let is_timed = |message: &Message<'_>| message.timestamp.is_some();
+        line.number_and_timed |= u32::from(record.message().is_some_and(is_timed));
+        self.lines.push(LineSpan { class, id, ..line });
     }
 
     /// Appends a generated record for the input at this position.

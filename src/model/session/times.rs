@@ -17,7 +17,7 @@ impl Session {
     /// The time of a line.
     fn time(&self, index: usize) -> Option<String> {
         let name = match self.lines[index].class {
-            Class::Message(_) if self.lines[index].timed => "timestamp",
+            Class::Message(_) if self.lines[index].is_timed() => "timestamp",
             Class::Event => "at",
             Class::Header => "created_at",
             Class::Message(_) | Class::Unreadable | Class::Blank => return None,
