@@ -256,13 +256,13 @@ impl HeaderBuilder {
 
 /// The name of the format that a session was read from, if its header has it.
 pub fn source_format(session: &Session) -> Option<String> {
-    json::member_string(&session.header_member("source")?, "format")
+    json::member_string(session.header_member("source")?, "format")
 }
 
 /// The program that wrote the session, if its format stores its own members in the header.
 pub fn program(session: &Session) -> Option<&'static str> {
     let metadata = session.header_member("metadata")?;
-    let members = json::members(&metadata, json::Dialect::Python)?;
+    let members = json::members(metadata, json::Dialect::Python)?;
     let format = members.iter().find_map(|(name, raw)| {
         let format = super::Format::from_name(name)?;
         raw.starts_with(b"{").then_some(format)

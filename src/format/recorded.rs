@@ -71,7 +71,7 @@ pub fn estimated(session: &Session, tokens: impl Fn(&Message<'_>) -> u64) -> Vec
     let id = session.header_text("id").unwrap_or_default();
     let model = {
         let header = session.header();
-        let metadata = member(&header, "metadata");
+        let metadata = member(header, "metadata");
         metadata.and_then(|raw| Some(json::member_text(raw, "model")?.into_owned()))
     };
     let mut found = Vec::new();

@@ -64,9 +64,9 @@ impl Workspace {
         let Some(metadata) = session.header_member("metadata") else {
             return Workspace::default();
         };
-        let own = |name| json::member(&metadata, name);
+        let own = |name| json::member(metadata, name);
         let mut workspace = Workspace::new(own("cwd"), own("git_branch"), own("model"));
-        for (_, object) in extra_members(&metadata, &["lineage"]) {
+        for (_, object) in extra_members(metadata, &["lineage"]) {
             let member = |name| filled(json::member(object, name));
             workspace.cwd = workspace.cwd.or_else(|| member("cwd"));
             workspace.branch = workspace.branch.or_else(|| member("gitBranch"));

@@ -28,7 +28,7 @@ pub enum SideBranch {
 impl Lineage {
     /// The lineage of a session, if it has one.
     pub fn of(session: &Session) -> Option<Lineage> {
-        Lineage::of_metadata(&session.header_member("metadata")?)
+        Lineage::of_metadata(session.header_member("metadata")?)
     }
 
     /// The lineage in a header line.

@@ -112,7 +112,7 @@ pub(super) fn line(
         .raw(CHAIN_TOKENS, chain.to_string().into_bytes());
     let metadata = session.header_member("metadata").unwrap_or(b"{}");
     let dated = (new.layout == SessionLayout::Dated).then_some((first.as_deref(), all));
-    if let Some(metadata) = continued_metadata(&metadata, dated) {
+    if let Some(metadata) = continued_metadata(metadata, dated) {
         built.raw("metadata", metadata);
     }
     built.finish(new.id)

@@ -83,7 +83,7 @@ impl Overview {
     pub fn of(session: &Session, damaged: bool, counter: Option<(Counter, &str)>) -> Overview {
         let view = View::replay(session);
         let header = session.header();
-        let raw = |name: &str| header::member(&header, name);
+        let raw = |name: &str| header::member(header, name);
         let text = |name: &str| Some(json::text(raw(name)?)?.into_owned());
         let number = |name: &str| std::str::from_utf8(raw(name)?).ok()?.parse().ok();
         let count = |number: usize| number as u64;
@@ -138,7 +138,7 @@ impl Overview {
 
 /// The tags of a session.
 pub fn tags_of(session: &Session) -> Vec<String> {
-    tags(session.header_member(TAGS).as_deref())
+    tags(session.header_member(TAGS))
 }
 
 fn tags(raw: Option<&[u8]>) -> Vec<String> {

@@ -95,7 +95,7 @@ impl Editor for Atif {
 
     fn new_about(&self, session: &Session, view: &View, _: &usize, _: Layout) -> ObjectBuilder {
         let header = session.header();
-        let get = |name: &str| header::member(&header, name);
+        let get = |name: &str| header::member(header, name);
         let source = |name: &str| json::member(get("source")?, name);
         let workspace = Workspace::of(session);
         let mut agent = ObjectBuilder::default();

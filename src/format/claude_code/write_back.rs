@@ -152,7 +152,7 @@ fn keep_branches_separate(
 
 /// The file name of a session's input.
 fn name(session: &Session) -> Option<String> {
-    json::member_string(&session.header_member("source")?, "name")
+    json::member_string(session.header_member("source")?, "name")
 }
 
 /// Whether a session starts with the records that were read.

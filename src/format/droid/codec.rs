@@ -190,7 +190,7 @@ impl Editor for Droid {
 
     fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
         let header = session.header();
-        let get = |name: &str| header::member(&header, name);
+        let get = |name: &str| header::member(header, name);
         let mut about = ObjectBuilder::default();
         about
             .text("type", "session_start")

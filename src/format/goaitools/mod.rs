@@ -139,7 +139,7 @@ pub fn unseen(session: &Session) -> Option<usize> {
 /// The session's metadata with all messages marked as seen, including `more` messages to be added.
 pub fn all_seen(session: &Session, more: usize) -> Vec<u8> {
     let metadata = session.header_member("metadata");
-    let metadata = metadata.as_deref().unwrap_or(b"{}");
+    let metadata = metadata.unwrap_or(b"{}");
     let object = |raw: Option<&[u8]>| {
         raw.filter(|raw| raw.starts_with(b"{"))
             .map_or(b"{}".to_vec(), <[u8]>::to_vec)

@@ -54,7 +54,7 @@ impl PageData {
     /// Collects the data of a view.
     pub fn of(session: &Session, view: &View, outline: &Outline) -> PageData {
         let header = session.header();
-        let raw = |name: &str| header::member(&header, name);
+        let raw = |name: &str| header::member(header, name);
         let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
         let metadata = |name| raw("metadata").and_then(|raw| json::member(raw, name));
         let id = text(raw("id"));

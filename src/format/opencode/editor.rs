@@ -186,7 +186,7 @@ impl Editor for Opencode {
 
 /// The start time of a session, in milliseconds.
 fn start_time(session: &Session, view: &View) -> i64 {
-    let created = new_messages::native_time(session.header_member("created_at").as_deref());
+    let created = new_messages::native_time(session.header_member("created_at"));
     let mut times = view
         .messages(session)
         .filter_map(|message| new_messages::native_time(message.timestamp));

@@ -103,7 +103,7 @@ pub(super) fn changed_delays(memory: &Memory) -> [(&'static str, Option<Vec<u8>>
 /// The header metadata of a session that was read from a document, with another policy; `None` for other sessions.
 pub fn with_memory(session: &Session, memory: &Memory) -> Option<Vec<u8>> {
     let metadata = session.header_member("metadata")?;
-    let noted = json::member(&metadata, "penguiflow")?;
+    let noted = json::member(metadata, "penguiflow")?;
     let snapshot = snapshot(memory, json::member(noted, "config_snapshot"));
     let waits = changed_delays(memory);
     let waits = waits.each_ref().map(|(name, wait)| (*name, wait.as_deref()));
@@ -113,5 +113,5 @@ pub fn with_memory(session: &Session, memory: &Memory) -> Option<Vec<u8>> {
         (EXTRA_MEMBER, (own != b"{}").then_some(own.as_slice())),
     ];
     let noted = json::with_members(noted, &changes).ok()?;
-    json::with_members(&metadata, &[("penguiflow", Some(&noted))]).ok()
+    json::with_members(metadata, &[("penguiflow", Some(&noted))]).ok()
 }

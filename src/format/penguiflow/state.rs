@@ -58,7 +58,7 @@ impl PenguiflowState {
     /// PenguiFlow would reject the retention policy.
     pub fn of(session: &Session, view: &View) -> Result<PenguiflowState> {
         let header = session.header();
-        let member = |name: &str| header::member(&header, name);
+        let member = |name: &str| header::member(header, name);
         let noted = member("metadata").and_then(|metadata| json::member(metadata, "penguiflow"));
         let memory = match (noted.and_then(config::noted_memory), member("memory")) {
             (Some(memory), _) => memory?,

@@ -163,7 +163,7 @@ pub(super) fn is_own(session: &Session) -> bool {
 }
 
 fn source(session: &Session, name: &str) -> Option<String> {
-    json::member_string(&session.header_member("source")?, name)
+    json::member_string(session.header_member("source")?, name)
 }
 
 /// Counts the events that the files cannot represent; with a sidecar (`kept`), truncations and summaries are

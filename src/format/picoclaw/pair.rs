@@ -81,9 +81,7 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
 /// Whether the session was read from a sidecar without a log; then no log is created.
 fn was_read_from_sidecar(session: &Session) -> bool {
     let source = session.header_member("source");
-    let name = source
-        .as_deref()
-        .and_then(|source| json::member_text(source, "name"));
+    let name = source.and_then(|source| json::member_text(source, "name"));
     name.is_some_and(|name| name.ends_with(SIDECAR))
 }
 
@@ -179,7 +177,7 @@ impl SidecarHeader {
         SidecarHeader {
             aliases: match aliases {
                 Some(given) => aliases_among(given.iter().cloned(), &key),
-                None => super::aliases(&header_line(&header)),
+                None => super::aliases(&header_line(header)),
             },
             created,
             updated,

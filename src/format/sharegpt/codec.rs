@@ -168,12 +168,12 @@ impl Editor for Sharegpt {
 
     fn new_about(&self, session: &Session, _: &View, context: &Context, _: Layout) -> ObjectBuilder {
         let header = session.header();
-        let metadata = header::member(&header, "metadata").unwrap_or(b"{}");
+        let metadata = header::member(header, "metadata").unwrap_or(b"{}");
         let mut about = ObjectBuilder::default();
         match json::member(metadata, NAME) {
             // Annotations of older versions.
             Some(own) => add_extra_members(&mut about, json::member(own, "members").unwrap_or(b"{}"), &[]),
-            None => drop(about.optional("id", header::member(&header, "id"))),
+            None => drop(about.optional("id", header::member(header, "id"))),
         }
         about.optional("system", context.system.as_ref());
         about.optional("tools", json::member(metadata, "tools"));

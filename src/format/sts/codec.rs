@@ -90,7 +90,7 @@ impl Editor for Trace {
 
     fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
         let header = session.header();
-        let get = |name: &str| header::member(&header, name);
+        let get = |name: &str| header::member(header, name);
         let harness = get("metadata").and_then(|raw| json::member(raw, "harness"));
         let format = get("source").and_then(|raw| json::member(raw, "format"));
         let mut about = ObjectBuilder::default();

@@ -295,7 +295,7 @@ impl Sources<'_> {
         let mut only_source = true;
         for (name, value) in first(self.new) {
             let old = of(&base, &name);
-            let is_local = name != "source" && of(&now, &name) != old;
+            let is_local = name != "source" && of(now, &name) != old;
             if old.as_deref() == Some(&value) || is_local || FIXED.contains(&name.as_str()) {
                 continue;
             }

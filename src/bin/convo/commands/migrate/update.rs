@@ -100,15 +100,15 @@ fn compare(
         Target::Foreign(_) => return Ok(TargetState::Other),
     };
     let new = transfer::session(examined, nth, recent)?;
-    let hash = source_hash(&stored.header());
-    if found.made && hash.is_some() && hash == source_hash(&new.header()) {
+    let hash = source_hash(stored.header());
+    if found.made && hash.is_some() && hash == source_hash(new.header()) {
         return Ok(TargetState::There);
     }
     if !found.made && !has_same_header(&stored, &new) {
         return Ok(TargetState::Other);
     }
     let before = || {
-        let format = source_format(&stored.header())?;
+        let format = source_format(stored.header())?;
         let is_file = found.made && !examined.stored;
         inspect::lines_before(
             is_file.then_some(&examined.path)?,
