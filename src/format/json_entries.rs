@@ -221,7 +221,7 @@ impl<'v> EntryLine<'v> {
         }
     }
 
-    /// Reports what the line replaces.
+    /// Reports the values that the line replaces.
     pub fn report(&self, place: Position, report: &mut Report) {
         report.count_loss(Loss::Number, self.numbers);
         if self.numbers > 0 {

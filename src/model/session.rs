@@ -28,7 +28,7 @@ pub struct Session {
     detail: Detail,
     /// The lines of messages without an id, and what their derived ids show; made when the first is asked for.
     derived: OnceLock<Vec<(usize, Short)>>,
-    /// The members of the header; made when they are first requested.
+    /// The members of the header; created when they are first requested.
     header: OnceLock<Vec<(String, Vec<u8>)>>,
 }
 
@@ -160,9 +160,11 @@ const LONG: usize = 1 << 20;
 /// Usual length of a line without long values, in bytes. Memory that is reserved and not used costs nothing.
 const REDUCED: usize = 160;
 
-/// Number of lines from which their spans take noticeable memory, and a number whose spans take more than 32 MiB: the
-/// allocator of glibc returns so much to the system when it is freed, and may keep less.
+/// Number of lines from which their spans take noticeable memory.
 const MANY: usize = 1 << 16;
+
+/// Number of lines whose spans take more than 32 MiB. The allocator of glibc returns an allocation of this size to the
+/// system when it is freed, and may keep a smaller one.
 const RETURNED: usize = (33 << 20) / size_of::<LineSpan>();
 
 impl Session {

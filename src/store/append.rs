@@ -70,7 +70,7 @@ impl<'s> Appender<'s> {
     }
 
     /// Returns an empty buffer for [`Appender::flush_lines`]: that of the lines that were written last, unless lines are
-    /// pending. Its memory is in use already, so filling it again takes no time of the system.
+    /// pending. Filling memory that is in use already is faster.
     pub fn empty_buffer(&mut self) -> Pending {
         match self.pending.is_empty() {
             true => std::mem::take(&mut self.pending),

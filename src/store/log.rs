@@ -26,6 +26,9 @@ const RESUME: &[u8; 11] = b",\"_chain\":\"";
 /// Length of `,"_chain":"xxxxxxxx"`.
 const RESUMED: usize = 20;
 
+/// Memory of pending lines that is not kept after they are written.
+const LARGE: usize = 16 << 20;
+
 /// Maximum number of bytes of a seal that may be wrong in a line that still counts as a damaged line of ours. Sixteen
 /// matching bytes, some of them digits of this line's checksum, are not a coincidence.
 const DEFACED: usize = 3;
@@ -345,8 +348,11 @@ impl Pending {
         self.bytes.len() - 1
     }
 
-    /// Removes all lines and keeps the allocated memory.
+    /// Removes all lines and keeps the allocated memory, unless it is much.
     pub fn clear(&mut self) {
+        if self.bytes.capacity() > LARGE {
+            *self = Pending::default();
+        }
         self.bytes.truncate(1);
         self.lines.clear();
     }

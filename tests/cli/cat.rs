@@ -407,7 +407,7 @@ fn lines_are_passed_on_before_more_input_comes() {
         let head = "{\"role\":\"user\",\"content\":\"";
         format!("{head}{}\"}}\n", "x".repeat(length - head.len() - 3))
     };
-    // So many short lines are read ahead, and are all written before more are awaited.
+    // Many short lines are all written before more are awaited.
     let many = line(300).repeat(50_000);
     let lines = [100_000, 1 << 19, 1 << 20, 1 << 21].map(line);
     let lines = [&lines[..], &[many]].concat();

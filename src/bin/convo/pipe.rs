@@ -51,11 +51,6 @@ pub fn is_regular_file(descriptor: impl AsFd) -> bool {
     fstat(descriptor).is_ok_and(|about| FileType::from_raw_mode(about.st_mode).is_file())
 }
 
-/// The number of bytes that can be read from a descriptor without waiting; 0 if the system does not say.
-pub fn available(descriptor: impl AsFd) -> u64 {
-    rustix::io::ioctl_fionread(descriptor).unwrap_or(0)
-}
-
 /// The events of a descriptor, without waiting for one.
 fn events(descriptor: impl AsFd, wanted: PollFlags) -> PollFlags {
     let mut descriptors = [PollFd::new(&descriptor, wanted)];

@@ -19,8 +19,10 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Elements with the output of a program command, and what they have in common.
+/// Elements with the output of a program command.
 const PRINTED: [&str; 2] = ["<local-command-stdout>", "<local-command-stderr>"];
+
+/// The common part of their names.
 const PRINTED_NAME: &[u8] = b"local-command-std";
 
 /// Converts lines to messages.

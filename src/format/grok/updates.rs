@@ -342,16 +342,16 @@ fn contents(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8
 
 fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     let call = CallMembers::of_function(call, report);
-    let arguments = call.arguments.filter(|_| !call.is_custom).and_then(json::text);
-    let arguments = arguments.unwrap_or(Cow::Borrowed("{}"));
+    let arguments = call.arguments.filter(|_| !call.is_custom).unwrap_or(b"{}");
     let mut update = ObjectBuilder::default();
     update
         .text("sessionUpdate", "tool_call")
         .raw("toolCallId", call.id)
         .raw("title", call.name);
-    match json::is_value(arguments.as_bytes()) {
-        true => update.raw("rawInput", arguments.as_bytes()),
-        false => update.text("rawInput", &arguments),
+    match json::text(arguments) {
+        Some(text) if json::is_value(text.as_bytes()) => update.raw("rawInput", text.as_bytes()),
+        Some(text) => update.text("rawInput", &text),
+        None => update.raw("rawInput", arguments),
     };
     update.finish()
 }

@@ -11,6 +11,7 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
 use crate::model::view::{Item, View};
+use std::io;
 use std::sync::Arc;
 
 /// The session parsed again from its lines.
@@ -84,13 +85,16 @@ fn shown_members(session: &Session, names: &[&str]) -> Vec<String> {
     view.items.iter().map(item).collect()
 }
 
-/// The sessions of an input, the report, and the bytes after the last session.
+/// The sessions of an input, the report, and the bytes after the last session. The head of the input is short, so that a
+/// reader that does not continue after it fails.
 pub fn read(format: Format, name: &str, bytes: &[u8]) -> (Result<Vec<Session>>, Report, Vec<u8>) {
     let mut report = Report::default();
+    let (head, rest) = bytes.split_at(bytes.len().min(100));
     let input = Input {
         name: Some(name.to_string()),
         returns: true,
-        ..Input::of(bytes.to_vec())
+        rest: Box::new(io::Cursor::new(rest.to_vec())),
+        ..Input::of(head.to_vec())
     };
     match format.sessions(input) {
         Ok(Ok(mut reader)) => {

@@ -154,6 +154,22 @@ fn chunks_of_a_stream_are_one_message() {
 }
 
 #[test]
+fn the_arguments_of_an_added_call_are_kept() {
+    let file = opened(FORMAT, STREAM);
+    for (arguments, input) in [
+        (r#","arguments":"{\"a\":1}""#, r#"{"a":1}"#),
+        (r#","arguments":{"a":1}"#, r#"{"a":1}"#),
+        (r#","arguments":"{a""#, r#""{a""#),
+        ("", "{}"),
+    ] {
+        let call = format!(r#"{{"id":"c9","type":"function","function":{{"name":"f"{arguments}}}}}"#);
+        let more = format!(r#"{{"role":"assistant","content":null,"tool_calls":[{call}]}}"#);
+        let line = file.with(&[(0, &more)]);
+        assert!(line.ends_with(&format!("\"rawInput\":{input}}}}}}}\n")), "{line}");
+    }
+}
+
+#[test]
 fn a_rewind_creates_a_branch() {
     let line = |update: Value| {
         let line = json!({"timestamp": 1785000009, "method": "session/update",

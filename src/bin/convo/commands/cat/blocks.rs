@@ -35,8 +35,6 @@ pub struct StreamCopy<'c, 'l> {
     place: Position,
     /// Whether there was a record.
     is_begun: bool,
-    /// Whether the input is a regular file; set when it is first needed.
-    is_file: Option<bool>,
     report: Report,
 }
 
@@ -56,7 +54,6 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
             lines,
             place: Position { line: 0, offset: 0 },
             is_begun: false,
-            is_file: None,
             report: Report::default(),
         }
     }
@@ -71,7 +68,7 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
     fn copy_blocks(&mut self, reader: &mut dyn Reader) -> anyhow::Result<()> {
         let mut block = Block::default();
         while let Some(after) = self.read(reader, &mut block)? {
-            if after == AfterBlock::More && self.place.offset > SMALL && self.has_block() {
+            if after == AfterBlock::More && self.place.offset > SMALL && is_regular_file(self.input) {
                 return self.copy_on_threads(reader, block);
             }
             self.write(&block, sound_lines(block.lines(), self.place.offset))?;
@@ -94,12 +91,10 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
                 let begin = read;
                 read += block.lines().len() as u64;
                 checkers.send(block, begin);
-                // A long line is written before the next one is read, and everything before this waits for input.
-                let mut reads_ahead = after == AfterBlock::More && self.has_block();
-                while (!reads_ahead || read - self.place.offset > most)
+                // A long line is written before the next one is read.
+                while (after != AfterBlock::More || read - self.place.offset > most)
                     && let Some((block, sound)) = checkers.receive()
                 {
-                    reads_ahead |= after == AfterBlock::More && self.has_block();
                     self.write(&block, sound)?;
                     spare.push(block);
                 }
@@ -117,14 +112,6 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
             }
             next.map(drop)
         })
-    }
-
-    /// Whether the next block can be read without waiting for another program. The writer of a pipe may wait for output
-    /// before it sends more, so a block of a pipe is read ahead only if the pipe contains all of it.
-    fn has_block(&mut self) -> bool {
-        let is_file = *self.is_file.get_or_insert_with(|| is_regular_file(self.input));
-        let is_stdin = matches!(self.input, Input::Stdin);
-        is_file || is_stdin && pipe::available(std::io::stdin()) >= BLOCK_SIZE as u64
     }
 
     fn read(&self, reader: &mut dyn Reader, block: &mut Block) -> anyhow::Result<Option<AfterBlock>> {
@@ -161,7 +148,8 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
     }
 }
 
-/// Whether reading the input never waits for another program.
+/// Whether reading the input never waits for another program. The writer of a pipe may wait for output before it sends more,
+/// so blocks of a pipe are not read ahead.
 fn is_regular_file(input: &Input) -> bool {
     match input {
         Input::Stdin => pipe::is_regular_file(std::io::stdin()),
