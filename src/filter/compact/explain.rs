@@ -152,7 +152,9 @@ fn one(work: &CompactionState<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
 
 /// The kind of the group that begins with this item.
 pub(in crate::filter) fn kind(work: &CompactionState<'_>, first: usize) -> &'static str {
-    let is_record = work.items[first].atom.is_some_and(|atom| work.atoms[atom].record);
+    let is_record = work.items[first]
+        .atom()
+        .is_some_and(|atom| work.atoms[atom].record);
     match work.items[first].traits.map(|traits| traits.role) {
         _ if is_record || matches!(work.view.items[first], Item::Inserted(_)) => "record",
         Some(Role::User) => "user",
@@ -182,7 +184,7 @@ pub(super) fn remedy(work: &CompactionState<'_>, options: &CompactOptions, small
     let calls = message.as_ref().map(Message::tool_calls).unwrap_or_default();
     let arguments: usize = calls.iter().map(|call| call.arguments.len()).sum();
     let text = message.map_or(0, |message| message.text().len());
-    let pending = entry.atom.is_some_and(|atom| work.atoms[atom].pending);
+    let pending = entry.atom().is_some_and(|atom| work.atoms[atom].pending);
     let is_result = entry.traits.is_some_and(|traits| traits.role == Role::Tool);
     let masks = if options.steps.mask { "" } else { "--mask-tools " };
     let option = if options.pins.contains(&id) {

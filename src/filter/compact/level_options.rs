@@ -4,7 +4,7 @@ use super::options::CompactOptions;
 use super::sources;
 use super::state::{AtomLevel, CompactionState};
 use super::step::{self, mask::Candidates};
-use crate::filter::summarize::{Prior, TextReader, read_all, sum, weights};
+use crate::filter::summarize::{Prior, TermList, TextReader, read_all, weights};
 use crate::model::message::Role;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -40,7 +40,27 @@ pub struct Ladder {
 struct LevelTables {
     ladders: Vec<Ladder>,
     rungs: Vec<LevelOption>,
-    terms: Vec<u32>,
+    terms: TermList,
+}
+
+impl LevelTables {
+    /// Appends the ladders of another part.
+    fn append(&mut self, other: LevelTables) {
+        if self.ladders.is_empty() {
+            *self = other;
+            return;
+        }
+        let (rungs, terms) = (self.rungs.len() as u32, self.terms.len() as u32);
+        self.terms.append(&other.terms);
+        self.rungs.extend(other.rungs.iter().map(|rung| LevelOption {
+            terms: rung.terms + terms,
+            ..*rung
+        }));
+        self.ladders.extend(other.ladders.iter().map(|ladder| Ladder {
+            rungs: ladder.rungs + rungs,
+            ..*ladder
+        }));
+    }
 }
 
 /// The levels of message groups, and the value of each term.
@@ -79,7 +99,7 @@ impl Ladders {
     /// Reads the first term of a ladder.
     pub fn touch(&self, nth: usize) -> u32 {
         let term = self.first_term(self.first_rung(nth));
-        self.read.terms.get(term).copied().unwrap_or(0)
+        self.read.terms.get(term)
     }
 
     /// The gain of a rung over the one below.
@@ -87,9 +107,9 @@ impl Ladders {
         let rung = self.first_rung(nth) + rung;
         let start = self.first_term(rung);
         let rung = &mut self.read.rungs[rung];
-        let terms = &mut self.read.terms[start..rung.terms as usize];
+        let sum = self.read.terms.sum(start, &mut rung.left, &self.worth);
         // A level without new terms still has a small value.
-        (u128::from(rung.prior) * u128::from(sum(terms, &mut rung.left, &self.worth))).max(1)
+        (u128::from(rung.prior) * u128::from(sum)).max(1)
     }
 
     /// Climbs a ladder up to this rung.
@@ -98,9 +118,9 @@ impl Ladders {
         for rung in first + usize::from(self.get(nth).on)..first + to {
             let start = self.first_term(rung);
             let end = start + self.read.rungs[rung].left as usize;
-            for term in &self.read.terms[start..end] {
-                self.worth[*term as usize] >>= 1;
-            }
+            self.read
+                .terms
+                .for_each(start..end, |term| self.worth[term] >>= 1);
         }
         self.read.ladders[nth].on = to as u8;
     }
@@ -115,63 +135,50 @@ pub fn read(
     free: &[usize],
 ) -> Ladders {
     let leaves: HashSet<usize> = free.iter().copied().collect();
-    let fixed = |at: &usize| work.items[*at].atom.is_some_and(|atom| !leaves.contains(&atom));
+    let fixed = |at: &usize| work.items[*at].atom().is_some_and(|atom| !leaves.contains(&atom));
     let stays: Vec<usize> = (0..work.items.len())
         .filter(|at| fixed(at) && !work.is_dropped(*at))
         .collect();
     let bytes = work.counter.tokenizer().work(work.session.size());
-    let (pieces, count) = read_all(
+    let (mut all, mut said) = (LevelTables::default(), TermList::default());
+    let count = read_all(
         (free.len() + stays.len(), bytes),
         |range, reader| {
-            let (mut read, mut said) = (LevelTables::default(), Vec::new());
+            let (mut read, mut said) = (LevelTables::default(), TermList::default());
+            let mut found = Vec::new();
             for nth in range {
                 match free.get(nth) {
                     Some(atom) => {
                         let place = (nth, free.len());
+                        let reader = (&mut *reader, &mut found);
                         level_options(work, options, maskable, *atom, place, reader, &mut read);
                     }
                     None => {
                         if let Some(message) = work.message(stays[nth - free.len()]) {
-                            reader.read(nth, &message.text(), &mut said);
+                            found.clear();
+                            reader.read(nth, &message.text(), &mut found);
+                            said.extend(&found);
                         }
                     }
                 }
             }
             (read, said)
         },
-        |(read, said), now| {
-            let terms = read.terms.iter_mut().chain(said);
-            terms.for_each(|term| *term = now(*term));
+        |(mut read, mut more), now| {
+            read.terms.renumber(now);
+            more.renumber(now);
+            all.append(read);
+            said.append(&more);
         },
     );
     let (mut having, mut chosen) = (vec![0; count], vec![0u32; count]);
-    let terms = pieces.iter().skip(1).map(|(piece, _)| piece.terms.len()).sum();
-    let mut pieces = pieces.into_iter();
-    let mut count_terms = |read: &LevelTables, said: &[u32]| {
-        read.terms.iter().for_each(|term| having[*term as usize] += 1);
-        said.iter().for_each(|term| chosen[*term as usize] += 1);
-    };
-    let (mut read, said) = pieces.next().unwrap_or_default();
-    read.terms.reserve_exact(terms);
-    count_terms(&read, &said);
-    for (piece, said) in pieces {
-        count_terms(&piece, &said);
-        let (rungs, terms) = (read.rungs.len() as u32, read.terms.len() as u32);
-        read.terms.extend_from_slice(&piece.terms);
-        read.rungs.extend(piece.rungs.iter().map(|rung| LevelOption {
-            terms: rung.terms + terms,
-            ..*rung
-        }));
-        read.ladders.extend(piece.ladders.iter().map(|ladder| Ladder {
-            rungs: ladder.rungs + rungs,
-            ..*ladder
-        }));
-    }
-    let mut worth = weights(read.ladders.len() as u64, having.into_iter());
+    all.terms.for_each(0..all.terms.len(), |term| having[term] += 1);
+    said.for_each(0..said.len(), |term| chosen[term] += 1);
+    let mut worth = weights(all.ladders.len() as u64, having.into_iter());
     for (worth, times) in worth.iter_mut().zip(chosen) {
         *worth >>= times.min(63);
     }
-    Ladders { read, worth }
+    Ladders { read: all, worth }
 }
 
 fn level_options(
@@ -180,7 +187,7 @@ fn level_options(
     maskable: &Candidates,
     atom: usize,
     (nth, all): (usize, usize),
-    reader: &mut TextReader,
+    (reader, found): (&mut TextReader, &mut Vec<u32>),
     read: &mut LevelTables,
 ) {
     let (mut said, mut calls, mut results) = (Cow::Borrowed(""), String::new(), String::new());
@@ -233,16 +240,17 @@ fn level_options(
     let first = read.rungs.len();
     // Appends a level with these texts; returns the marks of the first one.
     let mut rung = |(level, tokens), texts: &[&str]| {
-        let before = read.terms.len();
-        let mut marks = texts.iter().map(|text| reader.read(nth, text, &mut read.terms));
+        found.clear();
+        let mut marks = texts.iter().map(|text| reader.read(nth, text, found));
         let of_first = marks.next().unwrap_or_default();
         marks.for_each(drop);
+        read.terms.extend(found);
         read.rungs.push(LevelOption {
             level,
             tokens,
             prior: 0,
             terms: read.terms.len() as u32,
-            left: (read.terms.len() - before) as u32,
+            left: found.len() as u32,
         });
         of_first
     };

@@ -58,7 +58,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     };
     let stays = |at: &usize| {
         work.items[*at]
-            .atom
+            .atom()
             .is_some_and(|atom| work.atoms[atom].exchange >= first)
     };
     let newest: Vec<usize> = work.results().into_iter().filter(stays).collect();
@@ -137,15 +137,12 @@ fn drop_separated_groups(work: &CompactionState<'_>, free: &[usize], levels: &mu
         Err(_) => AtomLevel::Dropped,
     };
     for exchange in &work.exchanges {
-        let ends = exchange.atoms.first().into_iter().chain(exchange.atoms.last());
-        if ends
-            .into_iter()
-            .all(|atom| level(atom, levels) < AtomLevel::Digest)
-        {
+        let ends = [exchange.atoms.start, exchange.atoms.end - 1];
+        if ends.iter().all(|atom| level(atom, levels) < AtomLevel::Digest) {
             continue;
         }
-        for atom in &exchange.atoms {
-            if let Ok(nth) = free.binary_search(atom) {
+        for atom in exchange.atoms.clone() {
+            if let Ok(nth) = free.binary_search(&atom) {
                 levels[nth] = AtomLevel::Dropped;
             }
         }

@@ -107,7 +107,7 @@ impl Prefix {
         let summary = work.summary.as_ref().map(|(summary, _)| summary);
         let lost = work.summary_item.filter(|_| work.has_lost_summary());
         let inserts = work.inserts.values().map(|insert| insert.before);
-        let same = |at: usize| work.items[at].body.is_none() && !work.is_dropped(at) && lost != Some(at);
+        let same = |at: usize| !work.is_changed(at) && !work.is_dropped(at) && lost != Some(at);
         Prefix::until(work, summary, inserts, same)
     }
 

@@ -202,7 +202,7 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
     let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
     // Without a request, use the last user message of any category: a view begins with a user message.
     let asked = newest_user(work).or_else(|| work.items.iter().rposition(ViewEntry::is_user));
-    let asked = asked.and_then(|at| work.items[at].atom).filter(there);
+    let asked = asked.and_then(|at| work.items[at].atom()).filter(there);
     let request = asked.filter(free);
     // Without a pinned request either, the first of the newest groups takes its place.
     let after = asked.map_or(0, |atom| atom + 1);
@@ -259,7 +259,7 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
     );
     // A late result may come last, long after its call, which may follow a question of its own. The same holds for a
     // call that waits for another result.
-    let end = work.items.iter().rev().find_map(|entry| entry.atom);
+    let end = work.items.iter().rev().find_map(|entry| entry.atom());
     let end = end.filter(|atom| free(atom) && Some(*atom) != request);
     newest.extend(end);
     let before = |atom: &usize| asked.is_some_and(|asked| *atom < asked);
@@ -271,7 +271,7 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
     // A call after the request and before later events would belong to the open turn, in which some
     // providers want calls signed.
     let happened = work.items.iter().rposition(ViewEntry::is_user);
-    let happened = happened.and_then(|at| work.items[at].atom).filter(free);
+    let happened = happened.and_then(|at| work.items[at].atom()).filter(free);
     let parted = |last: &usize| {
         let mut stays = newest.iter().chain(&fixed);
         stays.any(|atom| (after..*last).contains(atom) && work.atoms[*atom].items.len() > 1)

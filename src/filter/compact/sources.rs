@@ -4,26 +4,24 @@ use super::facts::line;
 use super::head_tail::{TextLimit, shorten};
 use super::placeholders;
 use super::state::CompactionState;
-use crate::filter::summarize::{Instructions, SummarySource, SummaryStyle};
+use crate::filter::summarize::{Instructions, SummarySource, SummaryStyle, day};
 use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::view::Item;
+use jiff::civil::Date;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The time of each item: its own, or that of the message before if the messages with times before and after share a
-/// day.
-pub fn days<'w>(work: &'w CompactionState<'_>) -> Vec<Option<&'w str>> {
-    let own: Vec<Option<&str>> = work.items.iter().map(|entry| entry.time).collect();
-    let day = |time: &'w str| time.get(..10);
-    let mut days = own.clone();
+/// The day of each item: its own, or that of the messages with times before and after if these share a day.
+pub fn days(work: &CompactionState<'_>) -> Vec<Option<Date>> {
+    let mut days: Vec<Option<Date>> = work.items.iter().map(|entry| entry.day).collect();
     let mut before: Option<usize> = None;
-    for at in 0..own.len() {
-        let Some(time) = own[at] else { continue };
+    for at in 0..days.len() {
+        let Some(day) = days[at] else { continue };
         if let Some(before) = before
-            && own[before].and_then(day) == day(time)
+            && days[before] == Some(day)
         {
-            days[before + 1..at].fill(own[before]);
+            days[before + 1..at].fill(Some(day));
         }
         before = Some(at);
     }
@@ -43,7 +41,7 @@ pub enum Quoting<'p> {
 pub fn source<'w>(
     work: &'w CompactionState<'_>,
     at: usize,
-    time: Option<&'w str>,
+    day: Option<Date>,
     quoting: Quoting<'_>,
 ) -> Option<SummarySource<'w>> {
     let message = work.original(at)?;
@@ -65,7 +63,7 @@ pub fn source<'w>(
     Some(SummarySource {
         role: message.role(),
         name: tool,
-        timestamp: time,
+        day,
         text,
         is_escaped,
         tokens: text_tokens(work, at, &message),
@@ -74,7 +72,7 @@ pub fn source<'w>(
 
 /// The tokens of a message's text if only its text was counted: the count minus the fixed cost of a message and its
 /// role.
-fn text_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u32> {
+pub fn text_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u32> {
     let entry = &work.items[at];
     let traits = entry.traits?;
     let says = matches!(traits.role, Role::User | Role::Assistant) && !traits.calls && !traits.reasoning;
@@ -172,7 +170,7 @@ fn rules_from<'w>(
         Some(SummarySource {
             role: message.role(),
             name: named.then(|| work.line_id(line, message).into()),
-            timestamp: message.timestamp.and_then(json::plain),
+            day: message.timestamp.and_then(json::plain).and_then(day),
             text: message.text(),
             is_escaped: false,
             tokens: None,

@@ -313,7 +313,7 @@ pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64
     }
     let most = part(budget, options.summary_share).min(maximum_tokens(options).unwrap_or(u64::MAX));
     let leaving: HashSet<usize> = leaving.iter().copied().collect();
-    let stays = |at: usize| work.items[at].atom.is_none_or(|atom| !leaving.contains(&atom));
+    let stays = |at: usize| work.items[at].atom().is_none_or(|atom| !leaving.contains(&atom));
     let rules = rules(work, &options.style, stays);
     let count = |text: &str| work.counter.tokenizer().count(text);
     let previous = work
@@ -347,7 +347,7 @@ fn summary_position(work: &CompactionState<'_>) -> usize {
         return at;
     }
     let movable =
-        |at: &usize| work.items[*at].atom.is_some() || matches!(work.view.items[*at], Item::Summary(_));
+        |at: &usize| work.items[*at].atom().is_some() || matches!(work.view.items[*at], Item::Summary(_));
     (0..work.items.len()).find(movable).unwrap_or(work.items.len())
 }
 

@@ -49,7 +49,7 @@ pub(super) fn of(
         reason: None,
     };
     let atoms = work.atoms.iter().map(|atom| atom.items.to_vec());
-    let is_rule = |at: &usize| work.items[*at].atom.is_none() && work.items[*at].traits.is_some();
+    let is_rule = |at: &usize| work.items[*at].atom().is_none() && work.items[*at].traits.is_some();
     let rules = (0..work.items.len())
         .filter(is_rule)
         .filter(|at| choice.is_dropped(*at));

@@ -31,6 +31,8 @@ pub(super) fn fill(
         }
         let new = &choice.chosen[texts.len()..];
         texts.extend(marked(units, new, options.style.dates));
+        // Texts may be large: only one is in memory at a time.
+        drop(std::mem::take(&mut built));
         let (text, kept, tokens) = fit(beginning, units, (&choice.chosen, &texts), options, count);
         built = (text, kept);
         more = options.budget.saturating_sub(tokens);
@@ -102,25 +104,24 @@ pub(super) fn fit(
     count: CountFn<'_>,
 ) -> (String, Vec<usize>, u64) {
     let written = |length: usize| {
-        let mut kept: Vec<(usize, &str)> = picked[..length]
-            .iter()
-            .zip(texts)
-            .map(|(unit, text)| (*unit, &**text))
-            .collect();
-        kept.sort_unstable();
-        let entries = kept.iter().map(|(unit, text)| QuotedText {
-            text: Cow::Borrowed(text),
-            ..units.entry(*unit)
+        let mut kept: Vec<usize> = (0..length).collect();
+        kept.sort_unstable_by_key(|nth| picked[*nth]);
+        let entries = kept.iter().map(|nth| QuotedText {
+            text: Cow::Borrowed(&*texts[*nth]),
+            ..units.entry(picked[*nth])
         });
         let text = text::write(beginning, entries, options.style.dates);
-        let tokens = count(&text);
-        (text, kept.iter().map(|(unit, _)| *unit).collect(), tokens)
+        kept.iter_mut().for_each(|nth| *nth = picked[*nth]);
+        (text, kept)
     };
-    let whole = written(picked.len());
-    if whole.2 <= options.budget {
-        return whole;
+    let (text, kept) = written(picked.len());
+    let tokens = count(&text);
+    if tokens <= options.budget {
+        return (text, kept, tokens);
     }
-    let (mut low, mut high) = ((0, written(0)), (picked.len(), whole.2));
+    drop((text, kept));
+    let tokens_of = |length: usize| count(&written(length).0);
+    let (mut low, mut high) = ((0, tokens_of(0)), (picked.len(), tokens));
     // The length of the text is about proportional to the number of units. Probe slightly above or below the
     // estimate, so that both bounds converge.
     let mut more = None;
@@ -129,7 +130,7 @@ pub(super) fn fit(
         if span <= 1 {
             break;
         }
-        let least = low.1.2;
+        let least = low.1;
         let (room, all) = (options.budget.saturating_sub(least), high.1.saturating_sub(least));
         let guess = match probe < PROBES {
             true => (span as u128 * u128::from(room) / u128::from(all.max(1))) as usize,
@@ -141,15 +142,16 @@ pub(super) fn fit(
             None => guess,
         };
         let middle = low.0 + guess.clamp(1, span - 1);
-        let built = written(middle);
-        let fits = built.2 <= options.budget;
+        let tokens = tokens_of(middle);
+        let fits = tokens <= options.budget;
         match fits {
-            true => low = (middle, built),
-            false => high = (middle, built.2),
+            true => low = (middle, tokens),
+            false => high = (middle, tokens),
         }
         more = Some(fits).filter(|_| probe < PROBES);
     }
-    low.1
+    let (text, kept) = written(low.0);
+    (text, kept, low.1)
 }
 
 /// Why the summary contains no unit.

@@ -90,26 +90,6 @@ pub trait OfferSource {
     fn take(&mut self, offer: GreedyOffer) -> bool;
 }
 
-/// Sums the values of the first `left` terms and moves those without value after the others.
-pub fn sum(terms: &mut [u32], left: &mut u32, worth: &[u64]) -> u64 {
-    let terms = &mut terms[..*left as usize];
-    let (mut sum, mut kept) = (0, 0);
-    for term in &*terms {
-        let now = worth[*term as usize];
-        sum += now;
-        kept += u32::from(now > 0);
-    }
-    if kept < *left {
-        *left = kept;
-        let mut end = 0;
-        for nth in 0..terms.len() {
-            terms.swap(end, nth);
-            end += usize::from(worth[terms[end] as usize] > 0);
-        }
-    }
-    sum
-}
-
 /// Candidates by the bucket of their last known offer, the highest bucket first.
 #[derive(Default)]
 struct Classes {

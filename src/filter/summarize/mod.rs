@@ -30,6 +30,7 @@ mod request_rules;
 mod selection;
 mod sentences;
 mod shorten;
+mod term_list;
 mod term_weight;
 mod terms;
 #[cfg(test)]
@@ -46,7 +47,8 @@ pub use selection::{UnitCandidate, choose};
 pub use validate::{SummaryFailure, accept, is_blank};
 
 pub use dates::Dates;
-pub(in crate::filter) use greedy::{GreedyOffer, OfferSource, sum, take_best};
+pub(in crate::filter) use dates::day;
+pub(in crate::filter) use greedy::{GreedyOffer, OfferSource, take_best};
 pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
 pub(in crate::filter) use prior_weight::MONTHS;
@@ -57,6 +59,7 @@ pub use quoted_instructions::{GivenRule, Instructions, standing_instructions};
 pub(in crate::filter) use reader::{TextReader, read_all};
 pub(in crate::filter) use sentences::ranges as sentence_ranges;
 pub use shorten::shorten;
+pub(in crate::filter) use term_list::TermList;
 pub use term_weight::{weight, weights};
 pub use terms::{for_each_term, terms};
 pub(in crate::filter) use text_units::sentence_units;
@@ -66,6 +69,7 @@ use crate::model::message::Role;
 use entry::{CountFn, QuotedText};
 use frame::Head;
 pub(in crate::filter) use handoff::SessionFacts;
+use jiff::civil::Date;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use text_units::Units;
@@ -134,8 +138,8 @@ pub struct SummarySource<'a> {
     /// The tool of a tool result, or the id of a message that given instructions may name. One field, because there are
     /// many sources.
     pub name: Option<Box<str>>,
-    /// The timestamp as written; only its day is used.
-    pub timestamp: Option<&'a str>,
+    /// The day of its timestamp.
+    pub day: Option<Date>,
     /// The text: without reasoning, media as placeholders, tool results with their middle elided.
     pub text: Cow<'a, str>,
     /// Whether `text` has the escapes of a JSON string, because many decoded texts take much memory.
@@ -326,9 +330,7 @@ fn demote(earlier: &mut text::Earlier) {
 }
 
 fn head(sources: &[SummarySource<'_>]) -> Head {
-    let days = sources
-        .iter()
-        .filter_map(|source| source.timestamp.and_then(dates::day));
+    let days = sources.iter().filter_map(|source| source.day);
     let span = days.fold(None, |span, day| match span {
         None => Some((day, day)),
         Some((first, last)) => Some((day.min(first), day.max(last))),

@@ -9,7 +9,7 @@ pub struct TermNumbers {
     /// The concatenated texts.
     texts: String,
     /// The end of each text.
-    ends: Vec<usize>,
+    ends: Vec<u32>,
     hashes: Vec<u64>,
     /// Hash table of text numbers plus one; 0 is empty.
     places: Vec<u32>,
@@ -34,7 +34,7 @@ impl TermNumbers {
     /// The text of a number.
     pub fn text(&self, number: usize) -> &str {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.texts[start..self.ends[number]]
+        &self.texts[start as usize..self.ends[number] as usize]
     }
 
     /// The number of a text, or the free slot for it.
@@ -60,7 +60,7 @@ impl TermNumbers {
                 let number = self.len() as u32;
                 self.places[place] = number + 1;
                 self.texts.push_str(text);
-                self.ends.push(self.texts.len());
+                self.ends.push(self.texts.len() as u32);
                 self.hashes.push(hash);
                 number
             }

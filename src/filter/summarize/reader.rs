@@ -4,7 +4,7 @@ use super::keys::{Keys, folded_word, word_end, word_start};
 use super::numbers::TermNumbers;
 use super::prior_weight::{Marks, has_name, is_name};
 use super::terms::{TextElement, for_each_folded_piece};
-use crate::model::threads::by_pieces;
+use crate::model::threads::each_piece;
 use std::ops::Range;
 
 /// Numbers the terms of a range of texts.
@@ -143,30 +143,29 @@ fn term(numbers: &mut TermNumbers, word: &str) -> u32 {
         .map_or(0, |term| numbers.of(term) + 1)
 }
 
-/// Numbers the terms of `count` texts in parallel: `each` reads a range of them, and `renumber` replaces its local
-/// numbers with global ones. Returns the results and the number of terms.
+/// Numbers the terms of `count` texts in parallel: `each` reads a range of them, and `take` gets the results in order,
+/// with the function that replaces local numbers with global ones. Returns the number of terms.
 pub fn read_all<T: Send>(
     (count, bytes): (usize, usize),
     each: impl Fn(Range<usize>, &mut TextReader) -> T + Sync,
-    renumber: impl Fn(&mut T, &dyn Fn(u32) -> u32),
-) -> (Vec<T>, usize) {
-    let pieces = by_pieces(count, bytes, |range| {
+    mut take: impl FnMut(T, &dyn Fn(u32) -> u32),
+) -> usize {
+    let mut all = TermNumbers::default();
+    let read = |range: Range<usize>| {
         let mut reader = TextReader::for_about(bytes / count.max(1) * range.len());
         let read = each(range, &mut reader);
         (reader.numbers, read)
-    });
-    let mut all = TermNumbers::default();
-    let mut read = Vec::with_capacity(pieces.len());
-    for (numbers, mut piece) in pieces {
+    };
+    each_piece(count, bytes, read, |(numbers, piece)| {
         if all.len() == 0 {
             all = numbers;
+            take(piece, &|number| number);
         } else {
             let now = all.absorb(&numbers);
-            renumber(&mut piece, &|number| now[number as usize]);
+            take(piece, &|number| now[number as usize]);
         }
-        read.push(piece);
-    }
-    (read, all.len())
+    });
+    all.len()
 }
 
 #[cfg(test)]
@@ -181,7 +180,8 @@ mod tests {
             .map(|nth: u32| format!("seed {} roof {} garden {}", nth % 7, nth * nth % 311, nth))
             .collect();
         let read = |bytes| {
-            read_all(
+            let mut all = Vec::new();
+            let count = read_all(
                 (texts.len(), bytes),
                 |range, reader| {
                     let read = |nth: usize| {
@@ -191,12 +191,12 @@ mod tests {
                     };
                     range.map(read).collect::<Vec<_>>()
                 },
-                |things, now| things.iter_mut().flatten().for_each(|term| *term = now(*term)),
-            )
-        };
-        let read = |bytes| {
-            let (pieces, count) = read(bytes);
-            (pieces.concat(), count)
+                |mut things, now| {
+                    things.iter_mut().flatten().for_each(|term| *term = now(*term));
+                    all.append(&mut things);
+                },
+            );
+            (all, count)
         };
         let one = read(0);
         assert_eq!(one, read(usize::MAX));

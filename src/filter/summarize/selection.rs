@@ -1,9 +1,10 @@
 //! Selects units for a summary greedily: repeatedly the one that adds most per token. The value of a term fades each
 //! time a selected unit contains it, so that the selection covers the session instead of repeating frequent words.
 
-use super::greedy::{GreedyOffer, OfferSource, sum, take_best};
+use super::greedy::{GreedyOffer, OfferSource, take_best};
 use super::prior_weight::Marks;
 use super::reader::read_all;
+use super::term_list::TermList;
 use super::term_weight::{weight, weights};
 use super::terms::for_each_term;
 use std::borrow::Cow;
@@ -65,15 +66,17 @@ pub(super) struct UnitCandidates<'u> {
 
 /// What the selection needs of a candidate, in one place: candidates are evaluated in any order, and most time goes to
 /// reading memory.
+#[repr(Rust, packed(4))]
 struct Candidate {
     prior: u64,
     tokens: u32,
-    /// The range of its terms.
+    /// The index of its first term; its last one precedes the first term of the next candidate.
     start: u32,
-    end: u32,
     /// The number of leading terms that still have a value; 0 once it is selected.
     left: u32,
 }
+
+const _: () = assert!(size_of::<Candidate>() <= 20, "there are many");
 
 impl Candidate {
     /// The range of the terms that still have a value.
@@ -86,18 +89,26 @@ impl Candidate {
 #[derive(Default)]
 struct CandidateTerms {
     candidates: Vec<Candidate>,
-    terms: Vec<u32>,
+    terms: TermList,
 }
 
 impl CandidateTerms {
-    /// Appends the candidates of another part.
-    fn append(&mut self, other: CandidateTerms) {
+    /// Appends the candidates of another part; there will be `count`.
+    fn append(&mut self, other: CandidateTerms, count: usize) {
+        if self.candidates.is_empty() {
+            *self = other;
+            // Memory that is reserved and not used costs nothing; a copy does.
+            let more = count - self.candidates.len();
+            self.candidates.reserve_exact(more);
+            let average = self.terms.len() / self.candidates.len().max(1);
+            self.terms.reserve_exact(more * (average + 1));
+            return;
+        }
         let before = self.terms.len() as u32;
-        self.terms.extend_from_slice(&other.terms);
+        self.terms.append(&other.terms);
         self.candidates
             .extend(other.candidates.into_iter().map(|candidate| Candidate {
                 start: candidate.start + before,
-                end: candidate.end + before,
                 ..candidate
             }));
     }
@@ -119,35 +130,34 @@ impl<'u> UnitCandidates<'u> {
         unit: impl Fn(usize) -> (Cow<'u, str>, u64) + Sync + 'u,
         prior: impl Fn(usize, &str, Marks) -> u64 + Sync,
     ) -> UnitCandidates<'u> {
-        let (pieces, names) = read_all(
+        let mut all = CandidateTerms::default();
+        let names = read_all(
             (count, bytes),
             |range, reader| {
-                let mut piece = CandidateTerms::default();
+                let (mut piece, mut terms) = (CandidateTerms::default(), Vec::new());
                 piece.candidates.reserve_exact(range.len());
                 for nth in range {
                     let (text, tokens) = unit(nth);
                     let start = piece.terms.len() as u32;
-                    let marks = reader.read(nth, &text, &mut piece.terms);
+                    terms.clear();
+                    let marks = reader.read(nth, &text, &mut terms);
+                    piece.terms.extend(&terms);
                     piece.candidates.push(Candidate {
                         prior: prior(nth, &text, marks),
                         tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
                         start,
-                        end: piece.terms.len() as u32,
                         left: 0,
                     });
                 }
                 piece
             },
-            |piece, now| piece.terms.iter_mut().for_each(|term| *term = now(*term)),
+            |mut piece, now| {
+                piece.terms.renumber(now);
+                all.append(piece, count);
+            },
         );
-        let terms = pieces.iter().skip(1).map(|piece| piece.terms.len()).sum();
-        let mut pieces = pieces.into_iter();
-        let mut all = pieces.next().unwrap_or_default();
-        all.terms.reserve_exact(terms);
-        all.candidates.reserve_exact(count - all.candidates.len());
-        pieces.for_each(|piece| all.append(piece));
         let mut often = vec![0; names];
-        all.terms.iter().for_each(|term| often[*term as usize] += 1);
+        all.terms.for_each(0..all.terms.len(), |term| often[term] += 1);
         UnitCandidates {
             unit: Box::new(unit),
             all,
@@ -180,8 +190,10 @@ impl<'u> UnitCandidates<'u> {
     /// Begins a selection with the units that answer the questions, within half of the budget.
     pub fn begin(&mut self, questions: &[String], budget: u64, fading: Fading) -> UnitSelection<'_, 'u> {
         let answering = self.answering(questions, budget / 2);
-        for candidate in &mut self.all.candidates {
-            candidate.left = candidate.end - candidate.start;
+        let mut end = self.all.terms.len() as u32;
+        for candidate in self.all.candidates.iter_mut().rev() {
+            candidate.left = end - candidate.start;
+            end = candidate.start;
         }
         let tokens = self.all.candidates.iter().map(|candidate| candidate.tokens);
         let mut choice = UnitSelection {
@@ -290,13 +302,12 @@ impl UnitSelection<'_, '_> {
     fn choose(&mut self, unit: usize) {
         self.chosen.push(unit);
         let CandidateTerms { candidates, terms } = &mut self.choosing.all;
-        for term in &terms[candidates[unit].valued()] {
-            let term = *term as usize;
+        terms.for_each(candidates[unit].valued(), |term| {
             self.repeats[term] += 1;
             self.worth[term] =
                 self.fading
                     .after(self.choosing.worth[term], self.worth[term], self.repeats[term]);
-        }
+        });
         candidates[unit].left = 0;
     }
 }
@@ -304,8 +315,7 @@ impl UnitSelection<'_, '_> {
 impl OfferSource for UnitSelection<'_, '_> {
     fn touch(&self, unit: usize) -> u32 {
         let candidate = &self.choosing.all.candidates[unit];
-        let first = self.choosing.all.terms.get(candidate.start as usize);
-        first.copied().unwrap_or(0)
+        self.choosing.all.terms.get(candidate.start as usize)
     }
 
     /// A unit that does not fit is never offered again, nor one that is selected.
@@ -315,7 +325,7 @@ impl OfferSource for UnitSelection<'_, '_> {
         if u64::from(candidate.tokens) > self.rest {
             return None;
         }
-        let sum = sum(&mut terms[candidate.valued()], &mut candidate.left, &self.worth);
+        let sum = terms.sum(candidate.start as usize, &mut candidate.left, &self.worth);
         let gain = u128::from(candidate.prior) * u128::from(sum);
         (gain > 0).then(|| GreedyOffer::new((unit, 0), gain, candidate.tokens.into()))
     }

@@ -46,13 +46,13 @@ struct Unit {
     /// Its position in the text of the source, before escapes are decoded.
     start: u32,
     end: u32,
-    /// The number of the sentence.
-    nth: u32,
-    /// Whether it begins a line.
-    begins_line: bool,
+    /// Twice the number of the sentence, plus one if it begins a line.
+    sentence: u32,
     /// Its cost in tokens.
     tokens: u32,
 }
+
+const _: () = assert!(size_of::<Unit>() <= 20, "there are many");
 
 /// Overhead of a unit in tokens, as for a message.
 pub(super) const OVERHEAD: u64 = 4;
@@ -160,8 +160,8 @@ impl<'a> Units<'a> {
             day: self.day(of),
             part: Some(SentencePosition {
                 of: unit.of,
-                nth: unit.nth,
-                begins_line: unit.begins_line,
+                nth: unit.sentence >> 1,
+                begins_line: unit.sentence & 1 == 1,
             }),
         }
     }
@@ -181,9 +181,7 @@ impl<'a> Units<'a> {
     fn day(&self, of: usize) -> Option<Date> {
         match self.earlier.get(of) {
             Some(entry) => entry.day,
-            None => self.sources[of - self.earlier.len()]
-                .timestamp
-                .and_then(dates::day),
+            None => self.sources[of - self.earlier.len()].day,
         }
     }
 
@@ -232,8 +230,7 @@ impl<'a> Units<'a> {
                 of: of as u32,
                 start: start as u32,
                 end: end as u32,
-                nth: nth as u32,
-                begins_line,
+                sentence: (nth as u32) << 1 | u32::from(begins_line),
                 tokens: 0,
             };
             // Parts of a text with known tokens get a proportional share instead of a count.

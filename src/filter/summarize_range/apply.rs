@@ -167,7 +167,7 @@ fn located(
     answer: &SummaryAnswer,
 ) -> Option<Vec<usize>> {
     let mut sha = ground.begin(session);
-    let movable = (0..work.items.len()).filter(|at| work.items[*at].atom.is_some());
+    let movable = (0..work.items.len()).filter(|at| work.items[*at].atom().is_some());
     let mut items: Vec<usize> = Vec::new();
     for at in movable {
         if let Some([first, _]) = &answer.covers

@@ -30,7 +30,7 @@ pub(in crate::filter) fn chunks(
         open: Vec::new(),
         filled: 0,
     };
-    let exchange = |at: &usize| work.items[*at].atom.map(|atom| work.atoms[atom].exchange);
+    let exchange = |at: &usize| work.items[*at].atom().map(|atom| work.atoms[atom].exchange);
     for exchange in items.chunk_by(|one, other| exchange(one) == exchange(other)) {
         packing.put(exchange, ChunkBoundary::Atoms);
     }
@@ -79,7 +79,8 @@ impl Packing<'_> {
             (ChunkBoundary::Atoms, items) => {
                 // Messages of two groups can alternate: a group takes the position of its first message.
                 let work = self.work;
-                for atom in items.chunk_by(|one, other| work.items[*one].atom == work.items[*other].atom) {
+                for atom in items.chunk_by(|one, other| work.items[*one].atom() == work.items[*other].atom())
+                {
                     self.put(atom, ChunkBoundary::Messages);
                 }
             }

@@ -124,7 +124,9 @@ fn coverable(work: &CompactionState<'_>, options: &SummaryOptions) -> usize {
         return most;
     };
     let reaches = |exchange: &Exchange| {
-        let mut items = exchange.atoms.iter().flat_map(|atom| &work.atoms[*atom].items);
+        let mut items = work.atoms[exchange.atoms.clone()]
+            .iter()
+            .flat_map(|atom| &atom.items);
         items.any(|at| work.view.items[*at].line().is_some_and(|line| line >= unseen))
     };
     let seen = work.exchanges.iter().position(reaches);
@@ -166,9 +168,9 @@ fn oldest(
     }
     let atoms = work.exchanges[..covered]
         .iter()
-        .flat_map(|exchange| &exchange.atoms);
+        .flat_map(|exchange| exchange.atoms.clone());
     let mut items: Vec<usize> = atoms
-        .flat_map(|atom| work.atoms[*atom].items.iter().copied())
+        .flat_map(|atom| work.atoms[atom].items.iter().copied())
         .collect();
     items.sort_unstable();
     Ok((items, maximum_summary(kept, options.budget, wanted)))
@@ -178,7 +180,7 @@ fn oldest(
 fn within(work: &CompactionState<'_>, share: Option<u64>) -> usize {
     let Some(share) = share else { return usize::MAX };
     let most = u128::from(share) * work.items.len() as u128 / 1000;
-    let begin = |exchange: &Exchange| work.atoms[exchange.atoms[0]].items[0];
+    let begin = |exchange: &Exchange| work.atoms[exchange.atoms.start].items[0];
     let begun = work
         .exchanges
         .iter()
@@ -191,7 +193,9 @@ fn within(work: &CompactionState<'_>, share: Option<u64>) -> usize {
 fn floor(work: &CompactionState<'_>, ground: &BaseView) -> usize {
     let returned = ground.returned();
     let must = |exchange: &Exchange| {
-        let mut items = exchange.atoms.iter().flat_map(|atom| &work.atoms[*atom].items);
+        let mut items = work.atoms[exchange.atoms.clone()]
+            .iter()
+            .flat_map(|atom| &atom.items);
         items.any(|at| returned.contains(at) || work.summary_item.is_some_and(|summary| *at < summary))
     };
     work.exchanges.iter().rposition(must).map_or(0, |last| last + 1)
@@ -205,14 +209,14 @@ fn named(
 ) -> Result<Vec<usize>> {
     let [first, last] = ends;
     let missing = |id: &str| Error::new(ErrorKind::No, format!("no such message in the view: {id}"));
-    let movable = |at: &usize| work.items[*at].atom.is_some();
+    let movable = |at: &usize| work.items[*at].atom().is_some();
     let find = |id: &String| {
         let mut all = (0..work.items.len()).filter(movable);
         all.find(|at| work.id(*at) == *id).ok_or_else(|| missing(id))
     };
     let newest = work.exchanges.len().saturating_sub(options.uncovered_exchanges());
     let stays = coverable(work, options);
-    let exchange = |at: usize| work.items[at].atom.map(|atom| work.atoms[atom].exchange);
+    let exchange = |at: usize| work.items[at].atom().map(|atom| work.atoms[atom].exchange);
     let mut low = match first {
         Some(id) => find(id)?,
         None => (0..work.items.len()).find(movable).unwrap_or(0),
@@ -231,7 +235,7 @@ fn named(
     // Extend both ends to include every message group they cut; groups never cross exchanges.
     let mut at = low;
     while at <= high {
-        if let Some(atom) = work.items[at].atom {
+        if let Some(atom) = work.items[at].atom() {
             let items = &work.atoms[atom].items;
             high = high.max(items.last().copied().unwrap_or(high));
             if let Some(front) = items.first().copied().filter(|front| *front < low) {

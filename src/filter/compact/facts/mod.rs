@@ -53,7 +53,7 @@ fn read<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool, enough
     } else {
         0
     };
-    for at in (0..end).filter(|at| work.items[*at].atom.is_some()) {
+    for at in (0..end).filter(|at| work.items[*at].atom().is_some()) {
         let Some(message) = work.view.items[at].message(work.session) else {
             continue;
         };
@@ -80,7 +80,7 @@ fn first_results(work: &CompactionState<'_>) -> HashMap<(usize, usize), usize> {
 pub fn hands_over(work: &CompactionState<'_>) -> bool {
     let calls = |at: &usize| {
         let entry = &work.items[*at];
-        entry.atom.is_some() && entry.traits.is_some_and(|traits| traits.calls)
+        entry.atom().is_some() && entry.traits.is_some_and(|traits| traits.calls)
     };
     let mut calling = (0..work.items.len()).filter(calls);
     calling.any(|at| {
@@ -105,7 +105,7 @@ fn is_original(work: &CompactionState<'_>, at: usize) -> bool {
     let (Some(now), Some(was)) = (work.message(at), work.view.items[at].message(work.session)) else {
         return true;
     };
-    work.items[at].body.is_none() || (now.content == was.content && now.tool_calls == was.tool_calls)
+    !work.is_changed(at) || (now.content == was.content && now.tool_calls == was.tool_calls)
 }
 
 /// The working directory of the session, from its metadata.

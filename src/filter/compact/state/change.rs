@@ -3,6 +3,7 @@
 use super::super::event::InsertedSummary;
 use super::{Atom, AtomLevel, CompactionState, Exchange, PlannedInsert, read};
 use crate::model::json::{self, Dialect};
+use std::sync::Arc;
 
 impl CompactionState<'_> {
     /// The line of an item with these members changed, and its tokens; none if it is not smaller.
@@ -33,7 +34,7 @@ impl CompactionState<'_> {
             return false;
         };
         self.set(at, body, tokens);
-        if let Some(atom) = self.items[at].atom {
+        if let Some(atom) = self.items[at].atom() {
             let atom = &mut self.atoms[atom];
             if level >= atom.level {
                 atom.level = level;
@@ -44,9 +45,10 @@ impl CompactionState<'_> {
     }
 
     /// Replaces the line of an item.
-    pub fn set(&mut self, at: usize, body: Vec<u8>, tokens: u64) {
+    pub fn set(&mut self, at: usize, mut body: Vec<u8>, tokens: u64) {
         self.add_tokens(at, tokens);
-        self.items[at].body = Some(body);
+        body.shrink_to_fit();
+        self.bodies.insert(at, Arc::new(body));
     }
 
     fn add_tokens(&mut self, at: usize, tokens: u64) {
@@ -86,13 +88,13 @@ impl CompactionState<'_> {
             let mut level = AtomLevel::Full;
             let items = self.atoms[atom].items.clone();
             for at in items.iter().copied() {
-                let tokens = match &self.items[at].body {
-                    Some(body) => self.cost(body),
+                let tokens = match self.bodies.get(&at) {
+                    Some(body) => {
+                        level = AtomLevel::Masked;
+                        self.cost(body)
+                    }
                     None => self.items[at].before,
                 };
-                if self.items[at].body.is_some() {
-                    level = AtomLevel::Masked;
-                }
                 self.add_tokens(at, tokens);
             }
             let back = &mut self.atoms[atom];
@@ -111,7 +113,10 @@ impl CompactionState<'_> {
         let items = self.atoms[atom].items.clone();
         for at in items.iter().copied() {
             self.add_tokens(at, from.items[at].now);
-            self.items[at].body.clone_from(&from.items[at].body);
+            match from.bodies.get(&at) {
+                Some(body) => drop(self.bodies.insert(at, Arc::clone(body))),
+                None => drop(self.bodies.remove(&at)),
+            }
         }
         self.atoms[atom].level = from.atoms[atom].level;
         self.atoms[atom].reason = from.atoms[atom].reason;
@@ -125,8 +130,7 @@ impl CompactionState<'_> {
 
     /// Drops these groups of an exchange from the view, unless they are pinned.
     pub fn drop_atoms(&mut self, exchange: usize, which: impl Fn(&Atom) -> bool, reason: &'static str) {
-        for nth in 0..self.exchanges[exchange].atoms.len() {
-            let number = self.exchanges[exchange].atoms[nth];
+        for number in self.exchanges[exchange].atoms.clone() {
             let atom = &self.atoms[number];
             if !atom.pinned && atom.level < AtomLevel::Dropped && which(atom) {
                 self.drop_atom(number, AtomLevel::Dropped, reason);
@@ -149,7 +153,7 @@ impl CompactionState<'_> {
             return false;
         }
         let atoms = self.exchanges[exchange].atoms.clone();
-        let before = self.atoms[atoms[0]].items[0];
+        let before = self.atoms[atoms.start].items[0];
         for atom in atoms {
             self.drop_atom(atom, AtomLevel::Digest, "digest");
         }
@@ -194,7 +198,7 @@ impl CompactionState<'_> {
     /// record, and no reply loses its question. A summary at the end is required, since it represents the newest
     /// question.
     pub fn can_drop_summary(&self) -> bool {
-        let there = |at: &usize| self.items[*at].atom.is_some() && !self.is_dropped(*at);
+        let there = |at: &usize| self.items[*at].atom().is_some() && !self.is_dropped(*at);
         let after = |from: usize| (from..self.items.len()).find(there);
         let Some(first) = after(0) else { return false };
         let behind = self.summary_item.and_then(after);

@@ -1,6 +1,7 @@
 //! Builds the working state of a view: counts messages, pairs results with calls, numbers message groups and exchanges.
 
 use super::{Atom, AtomItems, AtomLevel, CompactionState, Exchange, Owner, ViewEntry, summary_cost};
+use crate::filter::summarize::day;
 use crate::model::exchange::Cuts;
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Role};
@@ -9,6 +10,7 @@ use crate::model::threads::over_cores;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::num::NonZeroU32;
 
 impl<'s> CompactionState<'s> {
     /// Lays out a view with these items pinned.
@@ -20,7 +22,7 @@ impl<'s> CompactionState<'s> {
     ) -> CompactionState<'s> {
         let cuts = Cuts::of(session, view);
         let bytes = counter.tokenizer().work(session.size());
-        let items: Vec<ViewEntry<'s>> = over_cores(view.items.len(), bytes, |at| {
+        let items: Vec<ViewEntry> = over_cores(view.items.len(), bytes, |at| {
             entry(session, view, counter, &cuts, at)
         });
         let mut work = CompactionState {
@@ -29,6 +31,7 @@ impl<'s> CompactionState<'s> {
             view,
             counter,
             items,
+            bodies: HashMap::new(),
             atoms: Vec::new(),
             exchanges: Vec::new(),
             inserts: BTreeMap::new(),
@@ -108,7 +111,7 @@ impl<'s> CompactionState<'s> {
         let mut named = vec![false; self.items.len()];
         self.items
             .iter()
-            .filter_map(|entry| entry.atom)
+            .filter_map(ViewEntry::atom)
             .for_each(|atom| named[atom] = true);
         self.atoms
             .reserve_exact(named.iter().filter(|named| **named).count());
@@ -123,7 +126,9 @@ impl<'s> CompactionState<'s> {
                 filled = false;
                 roots.push(exchange);
             }
-            let Some(name) = self.items[at].atom else { continue };
+            let Some(name) = self.items[at].atom() else {
+                continue;
+            };
             filled = true;
             let record = self.is_record(at);
             let next = self.atoms.len();
@@ -151,19 +156,21 @@ impl<'s> CompactionState<'s> {
             if let Some(traits) = self.items[at].traits {
                 atom.category = atom.category.max(traits.category);
             }
-            self.items[at].atom = Some(number);
+            self.items[at].atom = group_number(number);
         }
         self.pin_questions();
-        if !self.atoms.is_empty() {
-            self.exchanges.resize_with(roots.len(), Exchange::default);
-        }
+        self.exchanges.reserve_exact(roots.len());
+        // Groups are numbered by their first items, so that those of an exchange follow each other.
         for (number, atom) in self.atoms.iter_mut().enumerate() {
             atom.exchange = roots.partition_point(|root| *root <= atom.exchange) - 1;
-            self.exchanges[atom.exchange].atoms.push(number);
+            match self.exchanges.get_mut(atom.exchange) {
+                Some(exchange) => exchange.atoms.end = number + 1,
+                None => self.exchanges.push(Exchange {
+                    atoms: number..number + 1,
+                    gone: 0,
+                }),
+            }
         }
-        self.exchanges
-            .iter_mut()
-            .for_each(|exchange| exchange.atoms.shrink_to_fit());
     }
 
     /// Whether an item is a digest, inserted here or read from a stream.
@@ -190,13 +197,12 @@ impl<'s> CompactionState<'s> {
     }
 }
 
-fn entry<'s>(
-    session: &'s Session,
-    view: &'s View,
-    counter: Counter,
-    cuts: &Cuts,
-    at: usize,
-) -> ViewEntry<'s> {
+/// The number of a message group plus one.
+fn group_number(atom: usize) -> Option<NonZeroU32> {
+    NonZeroU32::new(u32::try_from(atom).ok()?.checked_add(1)?)
+}
+
+fn entry(session: &Session, view: &View, counter: Counter, cuts: &Cuts, at: usize) -> ViewEntry {
     let item = &view.items[at];
     let message = item.message(session);
     let tokens = match (item.summary(session), &message) {
@@ -215,10 +221,9 @@ fn entry<'s>(
     ViewEntry {
         before: tokens,
         now: tokens,
-        body: None,
         traits: item.traits(session),
         has_parts,
-        time: time.and_then(json::plain),
-        atom: cuts.reply(at),
+        day: time.and_then(json::plain).and_then(day),
+        atom: cuts.reply(at).and_then(group_number),
     }
 }

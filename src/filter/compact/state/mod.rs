@@ -17,7 +17,10 @@ use crate::model::threads::over_cores;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use atom_items::AtomItems;
+use jiff::civil::Date;
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// The remaining content of a message group.
@@ -49,26 +52,31 @@ impl AtomLevel {
     }
 }
 
-/// One item of the view.
+/// One item of the view. Kept small because there are many.
 #[derive(Clone, Debug)]
-pub struct ViewEntry<'s> {
+pub struct ViewEntry {
     /// Tokens before the compaction.
     pub before: u64,
     /// Current tokens.
     pub now: u64,
-    /// The changed line, if any.
-    pub body: Option<Vec<u8>>,
     /// Role and category; none for a summary.
     pub traits: Option<Traits>,
     /// Whether the content had several parts.
     pub has_parts: bool,
-    /// The time of the message in the log, as written.
-    pub time: Option<&'s str>,
-    /// Number of the message group; none for a summary and for items that are never dropped alone.
-    pub atom: Option<usize>,
+    /// The day of the message in the log.
+    pub day: Option<Date>,
+    /// Number of the message group plus one.
+    atom: Option<NonZeroU32>,
 }
 
-impl ViewEntry<'_> {
+const _: () = assert!(size_of::<ViewEntry>() <= 32, "there are many");
+
+impl ViewEntry {
+    /// Number of the message group; none for a summary and for items that are never dropped alone.
+    pub fn atom(&self) -> Option<usize> {
+        Some(self.atom?.get() as usize - 1)
+    }
+
     /// Whether the item is a user message.
     pub fn is_user(&self) -> bool {
         self.traits.is_some_and(|traits| traits.role == Role::User)
@@ -108,10 +116,10 @@ pub struct PlannedInsert {
 }
 
 /// A user message and everything up to the next one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Exchange {
-    /// Its message groups, in order.
-    pub atoms: Vec<usize>,
+    /// Its message groups.
+    pub atoms: Range<usize>,
     /// The number of dropped groups.
     gone: usize,
 }
@@ -144,7 +152,9 @@ pub struct CompactionState<'s> {
     /// The token counter.
     pub counter: Counter,
     /// The items.
-    pub items: Vec<ViewEntry<'s>>,
+    pub items: Vec<ViewEntry>,
+    /// The changed lines, by item. Copies of the state share them.
+    bodies: HashMap<usize, Arc<Vec<u8>>>,
     /// The message groups, in the order of their first items.
     pub atoms: Vec<Atom>,
     /// The exchanges, oldest first.
@@ -192,7 +202,7 @@ impl<'s> CompactionState<'s> {
         let Atom {
             pending, exchange, ..
         } = self.atoms[atom];
-        let asks = |entry: &ViewEntry<'_>| {
+        let asks = |entry: &ViewEntry| {
             let category = entry.traits.map(|traits| traits.category);
             entry.is_user() && category != Some(Category::Context)
         };
@@ -202,13 +212,13 @@ impl<'s> CompactionState<'s> {
 
     /// Whether an item may be shortened: still in the view, and neither pinned nor waiting for results.
     pub fn may_change(&self, at: usize) -> bool {
-        let atom = self.items[at].atom.map(|atom| &self.atoms[atom]);
+        let atom = self.items[at].atom().map(|atom| &self.atoms[atom]);
         atom.is_some_and(|atom| atom.level < AtomLevel::Digest && !atom.pinned && !atom.pending)
     }
 
     /// The current line of an item.
     pub fn body(&self, at: usize) -> &[u8] {
-        match &self.items[at].body {
+        match self.bodies.get(&at) {
             Some(body) => body,
             None => self.view.items[at].body(self.session),
         }
@@ -216,10 +226,15 @@ impl<'s> CompactionState<'s> {
 
     /// The current message of an item; none for a summary.
     pub fn message(&self, at: usize) -> Option<Message<'_>> {
-        match &self.items[at].body {
+        match self.bodies.get(&at) {
             Some(body) => read(body),
             None => self.view.items[at].message(self.session),
         }
+    }
+
+    /// Whether the line of an item is changed.
+    pub fn is_changed(&self, at: usize) -> bool {
+        self.bodies.contains_key(&at)
     }
 
     /// The message of an item in the log, before any compaction; none for a summary.
@@ -293,9 +308,9 @@ impl<'s> CompactionState<'s> {
 
     /// Current tokens of an exchange, including its digest.
     pub fn exchange_tokens(&self, exchange: usize) -> u64 {
-        let atoms = self.exchanges[exchange].atoms.iter();
+        let atoms = self.exchanges[exchange].atoms.clone();
         let digest = self.inserts.get(&exchange).map_or(0, |insert| insert.tokens);
-        atoms.map(|atom| self.atom_tokens(*atom)).sum::<u64>() + digest
+        atoms.map(|atom| self.atom_tokens(atom)).sum::<u64>() + digest
     }
 
     /// Current tokens of a message group.
@@ -352,13 +367,13 @@ impl<'s> CompactionState<'s> {
 
     /// Whether an item was dropped.
     pub fn is_dropped(&self, at: usize) -> bool {
-        let atom = self.items[at].atom;
+        let atom = self.items[at].atom();
         atom.is_some_and(|atom| self.atoms[atom].level >= AtomLevel::Digest)
     }
 
     /// Whether an item was dropped and a digest represents it.
     pub fn is_digested(&self, at: usize) -> bool {
-        let atom = self.items[at].atom;
+        let atom = self.items[at].atom();
         atom.is_some_and(|atom| self.atoms[atom].level == AtomLevel::Digest)
     }
 }

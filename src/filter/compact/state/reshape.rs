@@ -2,13 +2,14 @@
 
 use super::super::event::{ItemChange, ViewEdit};
 use super::CompactionState;
+use std::sync::Arc;
 
 impl CompactionState<'_> {
     /// Converts the working state into changes to the view.
     pub fn into_reshaping(mut self) -> ViewEdit {
         let mut reshaping = ViewEdit::of(self.view);
         for at in 0..self.items.len() {
-            let body = self.items[at].body.take();
+            let body = self.bodies.remove(&at).map(Arc::unwrap_or_clone);
             reshaping.fates[at] = match body {
                 // A replaced summary needs no change: the new summary replaces it.
                 _ if Some(at) == self.summary_item && self.drops_summary && self.summary.is_none() => {

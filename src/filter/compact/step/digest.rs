@@ -22,18 +22,14 @@ pub fn run(work: &mut CompactionState<'_>, protected: usize, enough: EnoughFn<'_
 
 /// The digest of an exchange; none if it called no tools, must be kept in part, or contains digests.
 pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
-    let atoms = &work.exchanges[exchange].atoms;
-    let whole = atoms.iter().all(|atom| {
-        let atom = &work.atoms[*atom];
-        !atom.pinned && !atom.pending && !atom.record && atom.level < AtomLevel::Digest
-    });
+    let atoms = &work.atoms[work.exchanges[exchange].atoms.clone()];
+    let whole = atoms
+        .iter()
+        .all(|atom| !atom.pinned && !atom.pending && !atom.record && atom.level < AtomLevel::Digest);
     if !whole {
         return None;
     }
-    let mut items: Vec<usize> = atoms
-        .iter()
-        .flat_map(|atom| work.atoms[*atom].items.to_vec())
-        .collect();
+    let mut items: Vec<usize> = atoms.iter().flat_map(|atom| atom.items.to_vec()).collect();
     items.sort_unstable();
     let messages: Vec<Message<'_>> = items.iter().filter_map(|at| work.described(*at)).collect();
     // A digest of placeholders has no information.

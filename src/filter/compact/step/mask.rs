@@ -136,7 +136,7 @@ impl CompactionState<'_> {
     /// Replaces the line of an item with one that contains placeholders.
     pub fn mark(&mut self, at: usize, body: Vec<u8>, tokens: u64, reason: &'static str) {
         self.set(at, body, tokens);
-        if let Some(atom) = self.items[at].atom {
+        if let Some(atom) = self.items[at].atom() {
             self.atoms[atom].level = self.atoms[atom].level.max(AtomLevel::Masked);
             self.atoms[atom].reason = reason;
         }

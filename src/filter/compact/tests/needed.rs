@@ -68,7 +68,7 @@ proptest! {
                 prop_assert!(pair[1].0 <= pair[0].0);
             }
             let naive: u64 = pieces(&work).iter().sum::<u64>()
-                + work.items.iter().filter(|entry| entry.atom.is_none()).map(|entry| entry.now).sum::<u64>();
+                + work.items.iter().filter(|entry| entry.atom().is_none()).map(|entry| entry.now).sum::<u64>();
             prop_assert_eq!(work.total, naive);
         }
     }

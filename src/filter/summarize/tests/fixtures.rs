@@ -172,7 +172,7 @@ fn rules_in_natural_wording_are_found_and_overruled() {
             .map(|(nth, text)| SummarySource {
                 role: Role::User,
                 name: Some(nth.to_string().into()),
-                timestamp: None,
+                day: None,
                 text: text.into(),
                 is_escaped: false,
                 tokens: None,

@@ -21,7 +21,7 @@ fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> Sum
     SummarySource {
         role,
         name: (role != Role::Tool).then(|| id.into()),
-        timestamp: Some(timestamp).filter(|time| !time.is_empty()),
+        day: super::day(timestamp),
         text: text.into(),
         is_escaped: false,
         tokens: None,
