@@ -1,32 +1,42 @@
 //! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
 //! to five words, `~ing` a word with that ending.
 
+use super::keys::{Keys, key};
 use super::marks::{
     BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, LIFT, LIFTING, NARRATION, OF_KINDS, OF_THINGS,
     ONCE, PERSON, SMALL_TALK, TALK,
 };
 use super::word_lists::{AT_HAND, NOT_FORBIDDEN, REPORTED, is_in};
 use super::words::Sentence;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Patterns indexed by first word, because few sentences begin like any of them, without that word.
 pub(super) struct Patterns {
-    by_word: HashMap<&'static str, Vec<&'static str>>,
+    /// The number of each first word plus one.
+    words: Keys<u32>,
+    /// The patterns that begin with each.
+    all: Vec<Vec<&'static str>>,
     /// The mark of each first word.
     mark: u32,
 }
 
 impl Patterns {
     pub fn of(patterns: impl Iterator<Item = &'static str>, mark: u32) -> Patterns {
-        let mut by_word: HashMap<_, Vec<_>> = HashMap::new();
+        let (mut words, mut all) = (Keys::for_about(0), Vec::<Vec<_>>::new());
         for pattern in patterns {
             let (first, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
             for word in first.split('|') {
-                by_word.entry(word).or_default().push(rest);
+                let key = key(word.as_bytes(), 0, word.len());
+                debug_assert!(key.is_some(), "{word:?} is too long");
+                let Some(key) = key else { continue };
+                let number = words.get_or_insert_with(key, || all.len() as u32 + 1) as usize;
+                if number > all.len() {
+                    all.push(Vec::new());
+                }
+                all[number - 1].push(rest);
             }
         }
-        Patterns { by_word, mark }
+        Patterns { words, all, mark }
     }
 
     /// Whether a pattern matches at a word of the sentence.
@@ -39,7 +49,9 @@ impl Patterns {
         if !sentence.is(self.mark, at) {
             return None;
         }
-        let mut own = self.by_word.get(sentence.at(at))?.iter();
+        let word = sentence.at(at);
+        let number = self.words.get(key(word.as_bytes(), 0, word.len())?) as usize;
+        let mut own = self.all.get(number.checked_sub(1)?)?.iter();
         own.find(|rest| sentence.matches(at + 1, rest)).copied()
     }
 }
@@ -170,7 +182,7 @@ impl Sentence {
 
     /// Whether a pattern matches at a word.
     pub(super) fn matches(&self, at: usize, pattern: &str) -> bool {
-        let (word, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
+        let (word, rest) = first_of(pattern, b' ');
         if word.is_empty() {
             return true;
         }
@@ -180,10 +192,30 @@ impl Sentence {
         let own = self.at(at);
         let is = match (word, word.strip_prefix('!'), word.strip_prefix('~')) {
             ("*", ..) => !own.is_empty(),
-            (_, Some(others), _) => !own.is_empty() && others.split('|').all(|other| other != own),
+            (_, Some(others), _) => !own.is_empty() && !is_any(own, others),
             (_, _, Some(ending)) => own.len() > ending.len() + 1 && own.ends_with(ending),
-            _ => word.split('|').any(|known| known == own),
+            _ => is_any(own, word),
         };
         is && self.matches(at + 1, rest)
+    }
+}
+
+/// Whether a word is one of those that `|` separates.
+fn is_any(word: &str, mut known: &str) -> bool {
+    while !known.is_empty() {
+        let (first, rest) = first_of(known, b'|');
+        if first == word {
+            return true;
+        }
+        known = rest;
+    }
+    false
+}
+
+/// The text before the first separator and the text after it. Faster than `split_once` for a few letters.
+fn first_of(text: &str, separator: u8) -> (&str, &str) {
+    match text.bytes().position(|byte| byte == separator) {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (text, ""),
     }
 }

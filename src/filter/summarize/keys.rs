@@ -93,6 +93,12 @@ pub fn key(bytes: &[u8], start: usize, end: usize) -> Option<Key> {
     Some([sixteen as u64, (sixteen >> 64) as u64])
 }
 
+/// The bytes of a word, padded with zeros.
+pub fn word_of(key: Key) -> [u8; LONGEST] {
+    let [one, other] = key.map(u128::from);
+    (one | other << 64).to_le_bytes()
+}
+
 /// A map by key.
 #[derive(Debug)]
 pub struct Keys<V> {

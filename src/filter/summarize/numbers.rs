@@ -15,7 +15,21 @@ pub struct TermNumbers {
     places: Vec<u32>,
 }
 
+/// The most texts for which memory is reserved.
+const MOST_AT_ONCE: usize = 1 << 12;
+
 impl TermNumbers {
+    /// An empty interner with memory for about this many texts.
+    pub fn for_about(texts: usize) -> TermNumbers {
+        let texts = texts.min(MOST_AT_ONCE);
+        TermNumbers {
+            texts: String::with_capacity(8 * texts),
+            ends: Vec::with_capacity(texts),
+            hashes: Vec::with_capacity(texts),
+            places: vec![0; (2 * texts + 2).next_power_of_two()],
+        }
+    }
+
     /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()

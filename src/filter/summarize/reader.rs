@@ -1,9 +1,10 @@
 //! Numbers the terms of many texts, in parallel with a deterministic result.
 
-use super::keys::{Keys, folded_word, word_end, word_start};
+use super::keys::{Keys, folded_word, word_end, word_of, word_start};
 use super::numbers::TermNumbers;
 use super::prior_weight::{Marks, has_name, is_name};
 use super::terms::{TextElement, for_each_folded_piece};
+use super::word_cache;
 use crate::model::threads::each_piece;
 use std::ops::Range;
 
@@ -35,7 +36,7 @@ const PER_WORD: usize = 24;
 impl TextReader {
     fn for_about(bytes: usize) -> TextReader {
         TextReader {
-            numbers: TermNumbers::default(),
+            numbers: TermNumbers::for_about(bytes / PER_WORD),
             short: Keys::for_about(bytes / PER_WORD),
             words: TermNumbers::default(),
             meant: Vec::new(),
@@ -79,10 +80,16 @@ impl TextReader {
             marks = marks | Marks::NAMED.when(capital && is_name(bytes, start));
             let known = match key.filter(|_| !is_joined(bytes, at)) {
                 Some(key) => self.short.get_or_insert_with(key, || {
-                    let word = &text[start..at];
+                    let (length, marks) = word_cache::of(key, &text[start..at]);
+                    let word = word_of(key);
+                    let term = std::str::from_utf8(&word[..length]).unwrap_or_default();
                     Known {
-                        term: term(&mut self.numbers, &word.to_ascii_lowercase()),
-                        marks: Marks::of_word(word),
+                        term: if term.is_empty() {
+                            0
+                        } else {
+                            self.numbers.of(term) + 1
+                        },
+                        marks,
                     }
                 }),
                 None => {

@@ -14,13 +14,13 @@ const LN_2: u128 = 0xb172_17f7_d1cf_79ab;
 /// The formula equals `ln((2N + 2)/(2n + 1))`, a ratio of integers, and its logarithm is computed in integers: a
 /// library's `ln` may differ in the last digit between machines, which would change the selection.
 pub fn weight(units: u64, having: u64) -> u64 {
-    let over = 2 * u128::from(units) + 2;
-    let under = 2 * u128::from(having) + 1;
-    if over <= under {
-        return 0;
-    }
+    weight_among(log2(2 * u128::from(units) + 2), having)
+}
+
+/// The same, given `log2(2N + 2)`.
+fn weight_among(units: u128, having: u64) -> u64 {
     // The difference of two base-2 logarithms with 60 fraction bits, times ln 2.
-    let difference = log2(over).saturating_sub(log2(under));
+    let difference = units.saturating_sub(log2(2 * u128::from(having) + 1));
     let bits = difference * (LN_2 >> 4);
     let rounded = (bits + (1 << (120 - POINT - 1))) >> (120 - POINT);
     u64::try_from(rounded).unwrap_or(u64::MAX)
@@ -28,8 +28,17 @@ pub fn weight(units: u64, having: u64) -> u64 {
 
 /// The weights of terms by number of units that contain each; cached, because many terms have equal numbers.
 pub fn weights(units: u64, having: impl Iterator<Item = u64>) -> Vec<u64> {
+    let units = log2(2 * u128::from(units) + 2);
+    // Most numbers are small.
+    let mut small = [None; 64];
     let mut known: HashMap<u64, u64> = HashMap::new();
-    let mut one = |having| *known.entry(having).or_insert_with(|| weight(units, having));
+    let mut one = |having: u64| {
+        let weight = || weight_among(units, having);
+        match usize::try_from(having).ok().and_then(|nth| small.get_mut(nth)) {
+            Some(known) => *known.get_or_insert_with(weight),
+            None => *known.entry(having).or_insert_with(weight),
+        }
+    };
     having.map(&mut one).collect()
 }
 

@@ -141,14 +141,20 @@ impl Sentence {
 
     /// Whether these consecutive words begin at an index.
     pub fn has_words_at(&self, index: usize, words: &str) -> bool {
-        // Most words differ in their first letter.
-        let own = self.at(index);
-        own.as_bytes().first() == words.as_bytes().first()
-            && words.starts_with(own)
-            && words
-                .split(' ')
-                .enumerate()
-                .all(|(offset, word)| self.at(index + offset) == word)
+        let mut rest = words;
+        for at in index.. {
+            // Most words differ in their first letter.
+            let own = self.at(at);
+            if own.as_bytes().first() != rest.as_bytes().first() {
+                return false;
+            }
+            match rest.strip_prefix(own) {
+                Some("") => return true,
+                Some(more) if more.starts_with(' ') => rest = &more[1..],
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The index of the first of these phrases.

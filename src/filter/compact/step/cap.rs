@@ -4,6 +4,7 @@
 use super::super::head_tail::{TextLimit, shorten};
 use super::super::options::CompactOptions;
 use super::super::placeholders;
+use super::super::sources::text_tokens;
 use super::super::state::CompactionState;
 use super::{head_tail, mask};
 use crate::model::json::{self, Dialect, quoted};
@@ -75,10 +76,11 @@ pub fn capped(
         (None, true) => was,
         (None, false) => now,
     };
+    let known = known_tokens(work, at, &text);
     let content = if kept {
         None
     } else {
-        content(work, &text, most).or(shorter.clone())
+        content(work, &text, most, known).or(shorter.clone())
     };
     // Head, placeholder and tail together may exceed the line limit of a result.
     let again = content.as_ref().filter(|_| whole).and_then(|content| {
@@ -102,6 +104,17 @@ pub fn capped(
     work.tried(at, &changes)
 }
 
+/// The tokens of the text of an unchanged message, if the message has nothing else.
+fn known_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u64> {
+    let tokenizer = work.counter.tokenizer();
+    if work.is_changed(at) || tokenizer.is_external() || message.tool_call_id.is_some() {
+        return None;
+    }
+    text_tokens(work, at, message)?;
+    let frame = tokenizer.said(&message.role_name(), "");
+    Some(work.items[at].before.saturating_sub(frame))
+}
+
 /// Whether content consists of text only.
 fn is_text(raw: &[u8]) -> bool {
     let is_one = |part: &&[u8]| json::member(part, "type") == Some(b"\"text\"");
@@ -109,10 +122,15 @@ fn is_text(raw: &[u8]) -> bool {
         || json::elements(raw, Dialect::Strict).is_some_and(|parts| parts.iter().all(is_one))
 }
 
-fn content(work: &CompactionState<'_>, message: &Message<'_>, most: u64) -> Option<Vec<u8>> {
+fn content(
+    work: &CompactionState<'_>,
+    message: &Message<'_>,
+    most: u64,
+    known: Option<u64>,
+) -> Option<Vec<u8>> {
     let raw = message.content?;
     if let Some(text) = json::text(raw) {
-        return Some(quoted(&within(work, &text, most)?));
+        return Some(quoted(&within(work, &text, most, known)?));
     }
     let parts = json::elements(raw, Dialect::Strict)?;
     let texts = parts.iter().filter(|part| part_text(part).is_some()).count() as u64;
@@ -124,7 +142,7 @@ fn content(work: &CompactionState<'_>, message: &Message<'_>, most: u64) -> Opti
         }
         // Each text has the same share.
         let short = part_text(part).and_then(|text| {
-            let short = quoted(&within(work, &text, most / texts.max(1))?);
+            let short = quoted(&within(work, &text, most / texts.max(1), None)?);
             json::with_members(part, &[("text", Some(&short))]).ok()
         });
         changed |= short.is_some();
@@ -138,17 +156,19 @@ fn part_text(part: &[u8]) -> Option<Cow<'_, str>> {
     json::member_text(part, "text")
 }
 
-/// Head and tail of a text with more tokens than this; none if it has no more, or would not become shorter.
-fn within(work: &CompactionState<'_>, text: &str, most: u64) -> Option<String> {
+/// Head and tail of a text with more tokens than this; none if it has no more, or would not become shorter. The tokens
+/// of the text may be known.
+fn within(work: &CompactionState<'_>, text: &str, most: u64, known: Option<u64>) -> Option<String> {
     let most = most + SLACK;
     if text.len() as u64 <= most || placeholders::is_mark(text) {
         return None;
     }
     let count = |text: &str| work.counter.tokenizer().count(text);
+    debug_assert!(known.is_none_or(|known| known == count(text)));
     // Do not count a text that is far too long: four bytes per token is close enough to start.
     let tokens = match text.len() as u64 > most.saturating_mul(16) {
         true => text.len() as u64 / 4,
-        false => count(text),
+        false => known.unwrap_or_else(|| count(text)),
     };
     if tokens <= most {
         return None;
@@ -267,7 +287,7 @@ fn values_cut(work: &CompactionState<'_>, text: &str, most: u64) -> Option<Strin
     let mut out: Vec<u8> = Vec::new();
     let mut done = 0;
     for (start, end) in values {
-        let Some(short) = within(work, &json::text(&bytes[start..end])?, share) else {
+        let Some(short) = within(work, &json::text(&bytes[start..end])?, share, None) else {
             continue;
         };
         out.extend_from_slice(&bytes[done..start]);
