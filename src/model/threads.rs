@@ -15,6 +15,9 @@ const LARGE: usize = 32 << 20;
 /// Chunks per core, so that a slow chunk does not hold up the others.
 const PIECES: usize = 4;
 
+/// The bytes of a chunk from which there are several per core: each one begins without any known words.
+const PIECE: usize = 1 << 20;
+
 /// Number of threads that can run in parallel.
 pub fn cores() -> usize {
     static CORES: LazyLock<usize> =
@@ -22,25 +25,9 @@ pub fn cores() -> usize {
     *CORES
 }
 
-/// Calls `each` for chunks of `0..count`, on all cores if there are enough bytes of work. Results are in chunk order;
-/// the number of chunks depends on the machine.
-pub fn by_pieces<R: Send>(count: usize, bytes: usize, each: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-    let threads = match bytes < SMALL {
-        true => 1,
-        false => cores(),
-    };
-    if threads <= 1 || count < 2 {
-        return vec![each(0..count)];
-    }
-    let pieces = (threads * PIECES).min(count);
-    let ranges: Vec<Range<usize>> = (0..pieces)
-        .map(|nth| count * nth / pieces..count * (nth + 1) / pieces)
-        .collect();
-    in_parallel(threads, &ranges, |range| each(range.clone()))
-}
-
-/// Calls `each` for chunks of `0..count` as [`by_pieces`] does, and passes the results to `take` in chunk order, each as
-/// soon as it is complete, so that few of them are in memory at once.
+/// Calls `each` for chunks of `0..count`, on all cores if there are enough bytes of work, and passes the results to
+/// `take` in chunk order, each as soon as it is complete, so that few of them are in memory at once. The number of chunks
+/// depends on the machine.
 pub fn each_piece<R: Send>(
     count: usize,
     bytes: usize,
@@ -54,7 +41,8 @@ pub fn each_piece<R: Send>(
     if threads <= 1 || count < 2 {
         return take(each(0..count));
     }
-    let pieces = (threads * PIECES * (1 + bytes / LARGE)).min(count);
+    let for_each = (bytes / threads / PIECE).clamp(1, PIECES) * (1 + bytes / LARGE);
+    let pieces = (threads * for_each).min(count);
     let piece = |nth: usize| each(count * nth / pieces..count * (nth + 1) / pieces);
     let next = &AtomicUsize::new(0);
     let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < pieces);
@@ -99,18 +87,25 @@ pub fn each_piece<R: Send>(
     });
 }
 
-/// Calls `each` for every number in `0..count`, as [`by_pieces`] does; results are in order.
+/// Calls `each` for every number in `0..count`, as [`each_piece`] does; results are in order.
 pub fn over_cores<R: Send>(count: usize, bytes: usize, each: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    gathered(by_pieces(count, bytes, |range| range.map(&each).collect()))
+    gathered(count, bytes, |range| range.map(&each).collect())
 }
 
-/// Concatenates the chunks; a single one is not copied.
-pub fn gathered<R>(pieces: Vec<Vec<R>>) -> Vec<R> {
-    let more = pieces.iter().skip(1).map(Vec::len).sum();
-    let mut pieces = pieces.into_iter();
-    let mut all = pieces.next().unwrap_or_default();
-    all.reserve_exact(more);
-    pieces.for_each(|mut piece| all.append(&mut piece));
+/// Concatenates the results of [`each_piece`]; a single one is not copied.
+pub fn gathered<R: Send>(count: usize, bytes: usize, each: impl Fn(Range<usize>) -> Vec<R> + Sync) -> Vec<R> {
+    let mut all = Vec::new();
+    let piece = |range: Range<usize>| (range.len(), each(range));
+    each_piece(count, bytes, piece, |(of, mut piece)| {
+        if all.is_empty() {
+            all = piece;
+            // Reserved memory that is not used costs nothing; moving a large list does.
+            let more = count - of;
+            all.reserve_exact(all.len() * more / of.max(1) + more / 8);
+        } else {
+            all.append(&mut piece);
+        }
+    });
     all
 }
 

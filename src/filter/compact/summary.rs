@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::filter::summarize::{self, GivenRule, Instructions, SummaryFailure, SummarySource, SummaryStyle};
 use crate::model::message::Role;
 use crate::model::summary::quoted;
-use crate::model::threads::{by_pieces, gathered};
+use crate::model::threads::gathered;
 use crate::model::view::Item;
 use crate::tokens::LineTokens;
 use std::collections::HashSet;
@@ -231,13 +231,12 @@ pub(in crate::filter) fn summary_of_span(
         true => Quoting::Nothing,
         false => Quoting::Texts(place.as_deref()),
     };
-    let texts: Vec<SummarySource<'_>> =
-        gathered(by_pieces(span.covered.len(), work.session.size(), |range| {
-            let mut sources = Vec::with_capacity(range.len());
-            let items = span.covered[range].iter();
-            sources.extend(items.filter_map(|at| source(work, *at, days[*at], quoting)));
-            sources
-        }));
+    let texts: Vec<SummarySource<'_>> = gathered(span.covered.len(), work.session.size(), |range| {
+        let mut sources = Vec::with_capacity(range.len());
+        let items = span.covered[range].iter();
+        sources.extend(items.filter_map(|at| source(work, *at, days[*at], quoting)));
+        sources
+    });
     drop(days);
     // Drafts of the text share most of their lines.
     let lines = LineTokens::of(work.counter.tokenizer());

@@ -8,7 +8,7 @@ use super::handoff::GAP;
 use super::sentences::ranges;
 use crate::model::json::{self, EscapedOffsets};
 use crate::model::message::Role;
-use crate::model::threads::{by_pieces, gathered};
+use crate::model::threads::gathered;
 use jiff::civil::Date;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -79,11 +79,11 @@ impl<'a> Units<'a> {
             all: Vec::new(),
         };
         let bytes = sources.iter().map(|source| source.text.len()).sum();
-        units.all = gathered(by_pieces(known + sources.len(), bytes, |range| {
+        units.all = gathered(known + sources.len(), bytes, |range| {
             let mut found = Vec::with_capacity(range.len());
             range.for_each(|of| units.of_one(of, longest, count, &mut found));
             found
-        }));
+        });
         units
     }
 
