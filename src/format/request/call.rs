@@ -18,12 +18,12 @@ pub struct CallMembers<'a> {
 impl<'a> CallMembers<'a> {
     /// Parses one element of `tool_calls`.
     pub fn of(call: &'a [u8]) -> CallMembers<'a> {
-        let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
-        let function = function.unwrap_or(b"{}");
-        let [arguments, input] = ["arguments", "input"].map(|name| json::member(function, name));
+        let [id, function, custom] = json::several(call, ["id", "function", "custom"]);
+        let function = function.or(custom).unwrap_or(b"{}");
+        let [name, arguments, input] = json::several(function, ["name", "arguments", "input"]);
         CallMembers {
-            id: json::member(call, "id").unwrap_or(b"\"\""),
-            name: json::member(function, "name").unwrap_or(b"\"\""),
+            id: id.unwrap_or(b"\"\""),
+            name: name.unwrap_or(b"\"\""),
             arguments: arguments.or(input),
             is_custom: arguments.is_none() && input.is_some(),
         }
