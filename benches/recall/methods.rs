@@ -3,7 +3,7 @@
 use super::compacted::{Compacted, STRATEGIES};
 use super::dialogue::{Dialogue, Kept, count};
 use convo::filter::summarize::{
-    Dates, ExtractOptions, Instructions, Prior, SummarySource, UnitCandidate, choose, extract,
+    Dates, ExtractOptions, Instructions, Prior, SummarySource, UnitCandidate, choose, day, extract,
 };
 
 /// A method of shortening a conversation. It does not know the questions.
@@ -124,7 +124,7 @@ impl Method for Extract {
             .map(|turn| SummarySource {
                 role: turn.role,
                 name: None,
-                timestamp: Some(turn.time.as_str()).filter(|time| !time.is_empty()),
+                day: day(&turn.time),
                 text: turn.text.as_str().into(),
                 is_escaped: false,
                 tokens: None,

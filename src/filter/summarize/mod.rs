@@ -47,8 +47,7 @@ pub(in crate::filter) use block::{instruction_block, without_headings, without_i
 pub use selection::{UnitCandidate, choose};
 pub use validate::{SummaryFailure, accept, is_blank};
 
-pub use dates::Dates;
-pub(in crate::filter) use dates::day;
+pub use dates::{Dates, day};
 pub(in crate::filter) use greedy::{GreedyOffer, OfferSource, take_best};
 pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
