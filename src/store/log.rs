@@ -26,7 +26,7 @@ const RESUME: &[u8; 11] = b",\"_chain\":\"";
 /// Length of `,"_chain":"xxxxxxxx"`.
 const RESUMED: usize = 20;
 
-/// Memory of pending lines that is not kept after they are written.
+/// Maximum memory that is kept for further lines.
 const LARGE: usize = 16 << 20;
 
 /// Maximum number of bytes of a seal that may be wrong in a line that still counts as a damaged line of ours. Sixteen
@@ -348,12 +348,10 @@ impl Pending {
         self.bytes.len() - 1
     }
 
-    /// Removes all lines and keeps the allocated memory, unless it is much.
+    /// Removes all lines and keeps the allocated memory up to a limit.
     pub fn clear(&mut self) {
-        if self.bytes.capacity() > LARGE {
-            *self = Pending::default();
-        }
         self.bytes.truncate(1);
+        self.bytes.shrink_to(LARGE);
         self.lines.clear();
     }
 }
