@@ -94,7 +94,7 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
     // A damaged summary has no record, and is not an undone one.
     let is_read = |nth: usize| source.summaries.iter().any(|(own, _)| *own == nth);
     let is_cut = |nth: usize| text(last(&source.raws[nth]), CUT).is_some_and(|id| cuts.contains(&id));
-    let shown = edits.shown();
+    let (shown, shown_before) = (edits.shown(), edits.shown_in(&edits.own));
     let mut cut: Option<TruncationTag> = None;
     let mut out = Vec::new();
     let summary = |out: &mut Vec<ElementEdit>| {
@@ -132,7 +132,8 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
                         out.push(ElementEdit::Replace(nth, with_tag(unit, CUT, &cut.id)));
                         cut.at = out.len();
                     }
-                    _ if is_cut(nth) && shown.contains(&nth) => {
+                    // A message that was not hidden, as next to a damaged summary, keeps its tag.
+                    _ if is_cut(nth) && shown.contains(&nth) && !shown_before.contains(&nth) => {
                         out.push(ElementEdit::Replace(nth, without_tags(unit)))
                     }
                     _ => out.push(ElementEdit::Keep(nth)),

@@ -182,10 +182,14 @@ impl<'c, C: Editor> Edits<'c, C> {
 
     /// The elements with messages in the view.
     pub fn shown(&self) -> HashSet<usize> {
-        let items = self.view.items.iter();
-        items
-            .filter_map(|item| self.source.elements.place(item))
-            .collect()
+        self.shown_in(self.view)
+    }
+
+    /// The elements with messages in a view.
+    pub fn shown_in(&self, view: &View) -> HashSet<usize> {
+        let items = view.items.iter();
+        let elements = items.filter_map(|item| self.source.elements.place(item));
+        elements.collect()
     }
 
     /// The new summary, if any, and its position: before all messages in the view.

@@ -87,3 +87,8 @@ fn many_tags_take_less_than_quadratic_time() {
     let read = session(&bytes, None);
     assert_eq!(read.messages().count(), many / 2 + 1);
 }
+
+#[test]
+fn tags_are_kept_next_to_a_damaged_summary() {
+    in_place::hold(Format::ClineRoo, history(&[5, 4, 0, 0, 1, 2, 7, 0, 3, 1, 2, 0]));
+}
