@@ -66,9 +66,8 @@ impl<'l> Update<'l> {
 /// The time of a line, in milliseconds or seconds.
 pub fn time_of(line: &[u8]) -> Option<String> {
     let meta = json::member(line, "params").and_then(|raw| json::member(raw, "_meta"));
-    let number = |raw: &[u8]| json::number::<i64>(raw);
-    let exact = meta.and_then(|meta| number(json::member(meta, "agentTimestampMs")?));
-    let time = exact.or_else(|| number(json::member(line, "timestamp")?))?;
+    let exact = meta.and_then(|meta| json::number::<i64>(json::member(meta, "agentTimestampMs")?));
+    let time = exact.or_else(|| json::number(json::member(line, "timestamp")?))?;
     // Seconds until the year 5138.
     let is_seconds = time < 100_000_000_000;
     time::from_milliseconds(if is_seconds { time.checked_mul(1000)? } else { time })

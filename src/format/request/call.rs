@@ -55,7 +55,7 @@ impl<'a> CallMembers<'a> {
 
 /// The arguments of a call as an object, which some APIs require: unchanged if they already are one. The second value
 /// is whether they had to be wrapped.
-pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
+fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
     let Some(raw) = arguments else {
         return (b"{}".to_vec(), false);
     };
