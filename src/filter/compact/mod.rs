@@ -13,6 +13,7 @@ mod optimize;
 mod options;
 pub mod placeholders;
 mod prefix;
+mod reduce;
 mod row;
 pub(super) mod sources;
 mod spend;
@@ -116,15 +117,9 @@ pub(super) fn choose_changes<'w>(
     if !options.retry {
         refuse_repeated(&work)?;
     }
-    match options.choice {
-        LevelAlgorithm::Optimize => optimize::run(&mut work, options, &target)?,
-        LevelAlgorithm::Tiered => tiered::run(&mut work, options, &target)?,
-    }
-    if target.asks() && !target.is_met(&work) {
-        tiered::last_resort(&mut work, options, &target);
-    }
-    if options.steps.summary || options.steps.drop {
-        step::drop::drop_leading_replies(&mut work, "drop");
+    reduce::run(&mut work, options, &target)?;
+    if target.asks() && target.is_tokens_alone() && !target.is_met(&work) {
+        reduce::further(&mut work, options, &pins, &target);
     }
     let smallest = (target.asks() && !target.is_met(&work)).then_some(work.total);
     if let Some(smallest) = smallest
