@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::model::health::Health;
 use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::record::without_mark;
 use crate::model::session::{Class, DerivedLine, Session};
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
@@ -115,6 +116,7 @@ pub struct LineJoiner<'w> {
     out: &'w mut dyn Write,
     open: bool,
     separate: bool,
+    has_begun: bool,
 }
 
 impl<'w> LineJoiner<'w> {
@@ -124,6 +126,7 @@ impl<'w> LineJoiner<'w> {
             out,
             open: false,
             separate: false,
+            has_begun: false,
         }
     }
 
@@ -135,11 +138,21 @@ impl<'w> LineJoiner<'w> {
 
 impl Write for LineJoiner<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if std::mem::take(&mut self.separate) && self.open && !bytes.is_empty() {
-            self.out.write_all(b"\n")?;
+        if self.separate && self.has_begun && !bytes.is_empty() {
+            self.separate = false;
+            if std::mem::take(&mut self.open) {
+                self.out.write_all(b"\n")?;
+            }
+            // A byte order mark is only valid at the start of an input.
+            let body = without_mark(bytes);
+            self.out.write_all(body)?;
+            self.open = !body.is_empty() && !body.ends_with(b"\n");
+            return Ok(bytes.len());
         }
         let written = self.out.write(bytes)?;
         if written > 0 {
+            self.has_begun = true;
+            self.separate = false;
             self.open = bytes[written - 1] != b'\n';
         }
         Ok(written)

@@ -9,7 +9,7 @@ use super::lines::each_line;
 use crate::error::Position;
 use crate::model::event::Event;
 use crate::model::json::{self, Dialect};
-use crate::model::record::{Record, RecordKind};
+use crate::model::record::{Record, RecordKind, without_mark};
 use crate::model::session::Session;
 use memchr::memmem;
 use std::io::{self, Write};
@@ -152,8 +152,9 @@ impl<'w> Packer<'w> {
     }
 
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
-        let record = Record::parse(line, Position { line: 1, offset: 1 });
         let is_first = self.records.is_empty() && !self.is_open;
+        let line = if is_first { without_mark(line) } else { line };
+        let record = Record::parse(line, Position { line: 1, offset: 1 });
         let separator = if is_first { b'[' } else { b',' };
         match record.kind {
             RecordKind::Blank => return Ok(()),

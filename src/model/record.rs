@@ -33,10 +33,15 @@ pub enum RecordKind<'a> {
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// The bytes after a byte order mark.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BOM).unwrap_or(bytes)
+}
+
 /// The line without byte order mark (at the start of an input) and line ending.
 pub fn body_of(full: &[u8], place: Position) -> &[u8] {
     let body = if place.offset == 0 {
-        full.strip_prefix(BOM).unwrap_or(full)
+        without_mark(full)
     } else {
         full
     };
@@ -45,6 +50,14 @@ pub fn body_of(full: &[u8], place: Position) -> &[u8] {
 }
 
 impl<'a> Record<'a> {
+    /// The length of the byte order mark before the line.
+    pub fn mark(&self) -> usize {
+        match self.full.starts_with(self.body) {
+            true => 0,
+            false => BOM.len(),
+        }
+    }
+
     /// Parses a line; `full` may end in a newline.
     pub fn parse(full: &'a [u8], place: Position) -> Record<'a> {
         let body = body_of(full, place);

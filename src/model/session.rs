@@ -170,7 +170,9 @@ const RETURNED: usize = (33 << 20) / size_of::<LineSpan>();
 impl Session {
     /// Appends a line unchanged, including its ending.
     pub fn push(&mut self, record: &Record<'_>) {
-        self.bytes.extend_from_slice(record.full);
+        // A byte order mark is only valid at the start of an input.
+        let mark = if self.lines.is_empty() { 0 } else { record.mark() };
+        self.bytes.extend_from_slice(&record.full[mark..]);
         self.end_line(record, self.bytes.len());
     }
 

@@ -260,3 +260,30 @@ fn carriage_returns_survive_the_store() {
     let back = env.run(&["cat", "-q", "x"]).status(65);
     assert!(back.out().ends_with(lines), "{:?}", back.out());
 }
+
+#[test]
+fn a_byte_order_mark_is_only_at_the_start_of_an_output() {
+    let env = Env::new();
+    let message = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}");
+    env.write("one.jsonl", message("one"));
+    env.write("two.jsonl", format!("\u{feff}{}\n", message("two")));
+    for arguments in [
+        &["cat", "one.jsonl", "two.jsonl"][..],
+        &["redact", "one.jsonl", "two.jsonl"],
+        &["join", "one.jsonl", "two.jsonl"],
+        &["context", "--to", "native", "one.jsonl", "two.jsonl"],
+        &["truncate", "--keep-messages", "5", "one.jsonl", "two.jsonl"],
+        &["cat", "--pack", "two.jsonl"],
+    ] {
+        let run = env.run(&[arguments, &["-q"]].concat()).fine();
+        assert!(!run.out().contains('\u{feff}'), "{arguments:?}: {run}");
+        // The final newline that the first file lacks is added.
+        assert!(
+            run.out().lines().all(|line| line.ends_with('}')),
+            "{arguments:?}: {run}"
+        );
+        env.pipe(&["cat", "-q", "--strict"], run.out()).fine();
+    }
+    let run = env.run(&["cat", "two.jsonl"]).fine();
+    assert!(run.out().starts_with('\u{feff}'), "{run}");
+}

@@ -335,6 +335,10 @@ fn bad_options_and_inputs_are_refused() {
     env.write("empty", "");
     env.write("allow", "sha256:12\n");
     env.write("a.gz", b"\x1f\x8b\x08\x00");
+    env.write("a.zst", b"\x28\xb5\x2f\xfd\x04\x00");
+    env.write("a.xz", b"\xfd7zXZ\0\0\x04");
+    env.write("a.bz2", b"BZh91AY&SY");
+    env.write("a.txt", b"\xff\xfeh\0i\0");
     for (arguments, status, text) in [
         (
             &["redact", "--only", "github-tokn"][..],
@@ -357,6 +361,10 @@ fn bad_options_and_inputs_are_refused() {
             "--key empty: the file is empty",
         ),
         (&["redact", "a.gz"], 65, "is compressed"),
+        (&["redact", "-i", "./a.zst"], 65, "zstd -dc FILE"),
+        (&["redact", "--check", "./a.xz"], 65, "xz -dc FILE"),
+        (&["redact", "--check", "./a.bz2"], 65, "bzip2 -dc FILE"),
+        (&["redact", "--check", "./a.txt"], 65, "is not UTF-8"),
         (&["redact", "missing.jsonl"], 66, "missing.jsonl"),
         (&["redact", "-i"], 2, "-i requires a file"),
     ] {

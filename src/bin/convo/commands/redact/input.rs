@@ -43,12 +43,27 @@ impl Sources {
     }
 }
 
-/// Formats that cannot be edited as text: first bytes, problem and hint.
-const BINARY: [(&[u8], &str, &str); 3] = [
+/// Input that cannot be edited as text: first bytes, problem and hint.
+const BINARY: [(&[u8], &str, &str); 9] = [
     (
         b"\x1f\x8b",
         "is compressed",
         "decompress it first: gzip -dc FILE | convo redact",
+    ),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "is compressed",
+        "decompress it first: zstd -dc FILE | convo redact",
+    ),
+    (
+        b"\xfd7zXZ\0",
+        "is compressed",
+        "decompress it first: xz -dc FILE | convo redact",
+    ),
+    (
+        b"BZh",
+        "is compressed",
+        "decompress it first: bzip2 -dc FILE | convo redact",
     ),
     (b"PK\x03\x04", "is an archive", "extract it first: unzip"),
     (
@@ -56,7 +71,12 @@ const BINARY: [(&[u8], &str, &str); 3] = [
         "is a database",
         "convert its sessions first: convo cat FILE | convo redact",
     ),
+    (b"\xff\xfe", "is not UTF-8", UTF_8),
+    (b"\xfe\xff", "is not UTF-8", UTF_8),
+    (b"\0\0\xfe\xff", "is not UTF-8", UTF_8),
 ];
+
+const UTF_8: &str = "convert it first, for example: iconv -f UTF-16 -t UTF-8 FILE | convo redact";
 
 /// A line of an input, or a JSON document of many lines.
 pub struct InputLine<'l> {

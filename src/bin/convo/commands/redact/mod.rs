@@ -18,6 +18,7 @@ use crate::programs::database;
 use crate::writing::rewrite;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
+use convo::filter::materialize::LineJoiner;
 use convo::store::{FileStat, Rewrite, sync_file};
 use input::{InputLine, LineVisitor, Sources, each_line};
 use options::RedactOptions;
@@ -119,11 +120,13 @@ impl Run for Redact {
             return Err(error.hint("list findings with: --check").into());
         }
         let write = |out: &mut dyn Write| {
+            let mut out = LineJoiner::new(out);
             for input in &inputs {
+                out.separate();
                 let mut pass = Pass::new(&settings, &input.label());
                 let done = self.each(context, input, &mut |line| {
                     let bytes = pass.take(line)?;
-                    Ok(write_line(out, line, bytes)?)
+                    Ok(write_line(&mut out, line, bytes)?)
                 });
                 report_and_continue(context, done, inputs.len())?;
                 pass.report(context);
