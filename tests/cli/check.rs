@@ -254,7 +254,7 @@ fn bad_input() {
         let run = env
             .pipe(&["check", "--for", api, "--fix"], &results)
             .status(1)
-            .gives("");
+            .gives(&results);
         assert!(
             run.stderr.contains("the repair would drop every message"),
             "{run}"

@@ -55,6 +55,27 @@ fn a_drop_in_the_store_is_one_event_that_restore_undoes() {
 }
 
 #[test]
+fn a_session_without_matches_remains_in_the_stream() {
+    let env = Env::new();
+    let session = |id: &str, text: &str| {
+        format!(
+            "{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\"}}\n{{\"role\":\"user\",\"content\":\"{text}\",\"id\":\"m{id}\"}}\n{{\"role\":\"user\",\"content\":\"end\",\"id\":\"e{id}\"}}\n"
+        )
+    };
+    let (one, two) = (session("1", "kept"), session("2", "noise"));
+    let changed = two.replacen("{\"role\":\"user\",\"content\":\"noise\",\"id\":\"m2\"}\n", "", 1);
+    for (input, output) in [
+        (format!("{one}{two}"), format!("{one}{changed}")),
+        (format!("{two}{one}"), format!("{changed}{one}")),
+    ] {
+        env.pipe(&["drop", "--grep", "noise"], input)
+            .status(1)
+            .says("session 1: no message matches")
+            .gives(output);
+    }
+}
+
+#[test]
 fn a_selection_without_matches_is_refused() {
     let env = Env::with_chat();
     let log = std::fs::read(env.log("trip")).unwrap();

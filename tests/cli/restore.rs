@@ -62,8 +62,8 @@ fn as_a_filter() {
     assert!(run.stdout.starts_with(&log) && run.stdout.len() > log.len());
     env.pipe(&["restore"], CHAT)
         .status(1)
-        .gives("")
-        .says("convo: -: nothing to undo\n");
+        .gives(CHAT)
+        .says("convo: -: session trip: nothing to undo\n");
 }
 
 #[test]

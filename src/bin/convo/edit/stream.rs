@@ -150,7 +150,18 @@ enum StreamWriter<'s> {
 impl StreamDestination<'_> {
     fn write(&mut self, mut session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         let (mut changed, mut refused) = (false, false);
-        let what = match planned.map_err(|error| named(error, self.export.label))? {
+        let planned = match planned {
+            // The session is part of the stream even if it does not change.
+            Err(error) if error.kind == ErrorKind::No && !self.edit.in_place() => {
+                self.export
+                    .context
+                    .output
+                    .error(&self.of_session(error, &session));
+                Ok(Plan::Refused(String::new())) // already reported
+            }
+            planned => planned.map_err(|error| named(error, self.export.label)),
+        };
+        let what = match planned? {
             Plan::Nothing(why) => format!("unchanged: {why}"),
             Plan::Refused(why) => {
                 refused = true;
@@ -187,6 +198,14 @@ impl StreamDestination<'_> {
             return Ok(materialize(&session, &view, self.out)?);
         }
         self.export(session)
+    }
+
+    /// An error that names the input, and the session if it has an id.
+    fn of_session(&self, error: Error, session: &Session) -> Error {
+        match session.header_text("id") {
+            Some(id) => named(error, &format!("{}: session {id}", self.export.label)),
+            None => named(error, self.export.label),
+        }
     }
 
     /// Writes an unselected session unchanged.
