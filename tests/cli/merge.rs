@@ -117,6 +117,20 @@ fn a_conflict_is_kept_and_decided_later() {
             .fine();
         assert_eq!(run.out(), env.read(kept), "{side}");
     }
+    // A branch after the merged session has no such conflict, and remains.
+    let branch =
+        "{\"type\":\"session\",\"version\":1,\"id\":\"branch\"}\n{\"role\":\"user\",\"content\":\"x\"}\n";
+    let merged = env.read("merged.jsonl");
+    env.pipe(
+        &["merge", "-q", "--resolve", "m7", "theirs", "-"],
+        format!("{merged}{branch}"),
+    )
+    .fine()
+    .gives(format!("{}{branch}", env.read("b.jsonl")));
+    env.write("both.jsonl", format!("{merged}{branch}"));
+    env.run(&["merge", "-qi", "--resolve", "m7", "theirs", "both.jsonl"])
+        .fine();
+    assert_eq!(env.read("both.jsonl"), format!("{}{branch}", env.read("b.jsonl")));
     env.run(&["merge", "--resolve", "m9", "ours", "merged.jsonl"])
         .status(1)
         .says("no unresolved conflict m9");

@@ -18,7 +18,8 @@ pub enum Version {
 /// Plans the resolution of a conflict: of the event with this id, or of all conflicts about the record with this id.
 ///
 /// # Errors
-/// [`ErrorKind::No`] when there is no such conflict, or when the other version is not a message.
+/// [`ErrorKind::No`] when the other version is not a message. A session without such a conflict does not change: one
+/// stream may hold the merged session and its branches.
 pub fn resolve(
     session: &Session,
     id: &str,
@@ -53,7 +54,7 @@ pub fn resolve(
         Version::Theirs => format!("resolved {id}: took theirs"),
     };
     match lines.is_empty() {
-        true => Err(Error::new(ErrorKind::No, format!("no unresolved conflict {id}"))),
+        true => Ok(Plan::Nothing(format!("no unresolved conflict {id}"))),
         false => Ok(Plan::Lines(lines, what)),
     }
 }

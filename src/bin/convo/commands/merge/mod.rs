@@ -15,6 +15,7 @@ use crate::output::path_name;
 use crate::writing::{packing, rewrite};
 use clap::{Args, ValueEnum};
 use convo::error::{Error, ErrorKind, Result};
+use convo::filter::Plan;
 use convo::filter::merge::{self, MergeOptions, Merged, Prefer, Version};
 use convo::format::Format;
 use convo::store::{Rewrite, sync_file};
@@ -364,11 +365,16 @@ impl Merge {
             json: writing.json,
         };
         let inputs = operands::inputs(context, &self.inputs)?;
-        edit::run(
-            context,
-            &inputs,
-            EditRequest::new(&reading, &changing),
-            |session, stamps| merge::resolve(session, id, version, |content| stamps.event(content)),
-        )
+        let mut is_found = false;
+        let request = EditRequest::new(&reading, &changing);
+        edit::run(context, &inputs, request, |session, stamps| {
+            let plan = merge::resolve(session, id, version, |content| stamps.event(content))?;
+            is_found |= matches!(plan, Plan::Lines(..));
+            Ok(plan)
+        })?;
+        match is_found {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::No, format!("no unresolved conflict {id}")).into()),
+        }
     }
 }
