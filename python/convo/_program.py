@@ -78,7 +78,18 @@ def _lines(
         with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages) as child:
             assert child.stdout is not None
             for line in child.stdout:
-                yield json.loads(line)
+                record = _parsed(line)
+                if record is not None:
+                    yield record
         if child.returncode != 0:
             messages.seek(0)
             raise Error(child.returncode, messages.read().decode(errors="replace").strip())
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """Returns the record of a line; nothing for a blank line, and for a damaged one, which the program reports."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None

@@ -85,6 +85,16 @@ def test_damage_is_raised_behind_the_messages(chat):
     assert len(messages) == 4 and caught.value.status == 65
 
 
+def test_records_skips_blank_lines_and_raises_damage_behind_the_records(chat):
+    with chat.open("a") as file:
+        file.write('\n{"role":"user","cont\n{"role":"user","content":"later"}\n')
+    records = []
+    with pytest.raises(convo.Error) as caught:
+        for record in convo.records(chat):
+            records.append(record)
+    assert records[-1]["content"] == "later" and caught.value.status == 65
+
+
 def test_an_iterator_that_is_left_stops_the_program(chat):
     chat.write_text(CHAT + '{"role":"user","content":"x"}\n' * 20_000)
     messages = convo.read(chat)
