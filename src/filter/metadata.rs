@@ -136,7 +136,7 @@ fn change(
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Plan> {
     if !(0..session.len()).any(|index| session.class(index) == Class::Header) {
-        let error = Error::new(ErrorKind::No, format!("no header for a {name}"));
+        let error = Error::new(ErrorKind::No, format!("no header for the {name}"));
         return Err(error.hint("import the session first: convo migrate FILE"));
     }
     let stamp = stamp(&what)?;

@@ -47,7 +47,7 @@ pub mod summarize;
 pub mod summarize_range;
 #[cfg(test)]
 mod tests;
-mod toml_error;
+pub mod toml_error;
 pub mod truncate;
 pub mod usage;
 

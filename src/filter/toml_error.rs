@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 ///
 /// # Errors
 /// [`ErrorKind::Config`] with line and column.
-pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     toml::from_str(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
         at(text, offset, error.message())
@@ -15,7 +15,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
 }
 
 /// The error for a byte offset in a file.
-pub(super) fn at(text: &str, offset: usize, what: &str) -> Error {
+pub fn at(text: &str, offset: usize, what: &str) -> Error {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
@@ -23,6 +23,6 @@ pub(super) fn at(text: &str, offset: usize, what: &str) -> Error {
 }
 
 /// The error for a line and column, counted from 1.
-pub(super) fn error_at(line: usize, column: usize, what: &str) -> Error {
+pub fn error_at(line: usize, column: usize, what: &str) -> Error {
     Error::new(ErrorKind::Config, format!("line {line}, column {column}: {what}"))
 }

@@ -286,7 +286,17 @@ fn an_unreachable_budget_changes_nothing() {
     compact(&["--budget", &smallest], &session).status(0);
     let less = (smallest.parse::<u64>().unwrap() - 1).to_string();
     compact(&["--budget", &less], &session).status(1);
+    let run = compact(
+        &["--budget", "1", "--best-effort"],
+        "{\"role\":\"user\",\"content\":\"hi\"}\n",
+    )
+    .status(1);
+    assert!(
+        run.stderr.contains("the minimum is") && !run.stderr.contains("wrote"),
+        "{run}"
+    );
     let run = compact(&["--budget", "20", "--best-effort"], &session).status(1);
+    assert!(run.stderr.contains("wrote the smallest possible result"), "{run}");
     assert!(run.out().contains("What is left to do?"));
     compact(&["--budget", "2", "--tiered"], CHAT)
         .status(1)

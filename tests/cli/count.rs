@@ -144,6 +144,10 @@ fn a_tokenizer_is_named_by_flag_environment_config_and_session() {
     env.run(&["count", "--tokenizer", "gtp-4o", "trip"])
         .status(2)
         .says("did you mean 'gpt-4o'?");
+    env.write("config.toml", "tokenizer = \"o200k_base\"\nother = [\n");
+    env.run(&config)
+        .status(78)
+        .says("config.toml: line 2, column 10: ");
     env.write("config.toml", "tokenizer = \"nobody\"\n");
     env.run(&config).status(78).says("nobody");
 }

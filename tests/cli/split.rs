@@ -106,7 +106,7 @@ fn stored_parts_are_a_chain() {
     // A repeated split creates nothing.
     env.run(&["split", "trip", "--every-turns", "1"])
         .status(0)
-        .says("already split")
+        .says("trip: unchanged: already split into 2 parts: trip.1 to trip.2")
         .gives(&run.stdout);
     env.run(&["cat", "trip"]).fine().gives(log.stdout);
     env.run(&["split", "trip", "--max-messages", "3", "--carry", "none"])

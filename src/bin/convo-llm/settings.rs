@@ -4,6 +4,7 @@ use crate::arguments::{self, Interface, LlmArguments};
 use crate::environment::variable;
 use crate::key::{self, ApiKey};
 use convo::error::{Error, ErrorKind, Result};
+use convo::filter::toml_error;
 use convo::format::request::Api;
 use convo::model::json::{self, Dialect, quoted};
 use serde::Deserialize;
@@ -336,10 +337,7 @@ fn table() -> Result<Table> {
         return Err(at(Error::new(ErrorKind::Config, "not a regular file")));
     }
     match std::fs::read_to_string(&path) {
-        Ok(text) => match toml::from_str::<File>(&text) {
-            Ok(file) => Ok(file.llm),
-            Err(error) => Err(at(Error::new(ErrorKind::Config, error.message().to_string()))),
-        },
+        Ok(text) => toml_error::read::<File>(&text).map(|file| file.llm).map_err(at),
         Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(Table::default()),
         Err(error) => Err(at(Error::io("cannot read", error).kind(ErrorKind::Config))),
     }

@@ -6,6 +6,7 @@ use crate::errors::named;
 use crate::input::regular;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
+use convo::filter::toml_error;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -97,10 +98,7 @@ impl Config {
                 };
             }
         };
-        let mut config: Config = toml::from_str(&text).map_err(|error| {
-            let error = Error::new(ErrorKind::Config, error.message().to_string());
-            named(error, &path_name(&path))
-        })?;
+        let mut config: Config = toml_error::read(&text).map_err(|error| named(error, &path_name(&path)))?;
         // A relative path is relative to the configuration file.
         if let Some(IdentityLinks::File(links)) = &mut config.key.identity_links {
             *links = path.parent().unwrap_or(Path::new("")).join(&*links);

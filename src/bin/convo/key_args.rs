@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
+use convo::filter::toml_error;
 use convo::model::json::{self, Dialect, ObjectBuilder, quoted};
 use convo::model::key;
 use convo::model::scope::signature::is_main_alias;
@@ -173,7 +174,7 @@ pub fn links_of_file(path: &Path) -> Result<Links> {
         std::fs::read_to_string(path).map_err(|error| named(Error::io("cannot read", error), &label))?;
     let refused = |why: String| named(Error::new(ErrorKind::Config, why), &label);
     if path.extension().is_some_and(|extension| extension == "toml") {
-        let file: LinksFile = toml::from_str(&text).map_err(|error| refused(error.message().to_string()))?;
+        let file: LinksFile = toml_error::read(&text).map_err(|error| named(error, &label))?;
         return Ok(Links::new(file.links()));
     }
     let object = text.trim().as_bytes();

@@ -114,7 +114,8 @@ impl Run for Compact {
         let unreached = RwLock::new(None);
         let reached = |outcome: &CompactionOutcome| {
             let mut unreached = unreached.write().unwrap_or_else(PoisonError::into_inner);
-            *unreached = outcome.smallest.max(*unreached);
+            let written = matches!(outcome.plan, Plan::Lines(..));
+            *unreached = outcome.smallest.map(|size| (size, written)).max(*unreached);
         };
         let counting = &self.strategy.counting;
         let id = |session: &Session| session.header_text("id").unwrap_or_default();
@@ -175,14 +176,16 @@ impl Run for Compact {
         failure.report_queued_error();
         done?;
         match unreached.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(smallest) => {
+            Some((smallest, written)) => {
                 let error = Error::new(
                     ErrorKind::No,
                     format!("cannot reach the budget; the minimum is {smallest} tokens"),
                 );
-                Err(error
-                    .hint("wrote the smallest possible result (--best-effort)")
-                    .into())
+                Err(match written {
+                    true => error.hint("wrote the smallest possible result (--best-effort)"),
+                    false => error,
+                }
+                .into())
             }
             None => Ok(()),
         }

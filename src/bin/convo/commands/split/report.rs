@@ -103,12 +103,13 @@ impl<'l> SplitReport<'l> {
     fn what(split: &Split<'_>) -> String {
         match split.parts.len() {
             1 => "unchanged: nothing to split".to_string(),
-            count => format!(
-                "split into {count} parts: {} to {}",
-                split.id(0),
-                split.id(count - 1)
-            ),
+            _ => format!("split into {}", SplitReport::parts(split)),
         }
+    }
+
+    fn parts(split: &Split<'_>) -> String {
+        let count = split.parts.len();
+        format!("{count} parts: {} to {}", split.id(0), split.id(count - 1))
     }
 
     /// Reports parts in the store: prints their ids to standard output.
@@ -125,10 +126,9 @@ impl<'l> SplitReport<'l> {
                 .output
                 .print_done(&self.object(split, Some(changed)).to_string());
         }
-        let what = SplitReport::what(split);
         let what = match (changed, split.has_no_cut()) {
-            (false, false) => format!("unchanged: already split into {what}"),
-            _ => what,
+            (false, false) => format!("unchanged: already split into {}", SplitReport::parts(split)),
+            _ => SplitReport::what(split),
         };
         context.output.notice(self.label, &what);
         if split.has_no_cut() {
