@@ -129,7 +129,7 @@ impl<'a> Event<'a> {
             raw => Some(json::text(raw)?),
         };
         let nth = match json::member(self.raw, "nth") {
-            Some(raw) => Some(std::str::from_utf8(raw).ok()?.parse().ok()?),
+            Some(raw) => Some(json::number(raw)?),
             None => None,
         };
         Some(Truncate {
@@ -164,7 +164,7 @@ impl<'a> Event<'a> {
         }
         Some(Attempt {
             at: self.text("at"),
-            failures: json::member(self.raw, "failures").and_then(number)?,
+            failures: json::member(self.raw, "failures").and_then(json::number)?,
             degraded: self.text("health").as_deref() == Some("degraded"),
             next_attempt_at: self.text("next_attempt_at"),
             why: self.text("why"),
@@ -178,7 +178,7 @@ impl<'a> Event<'a> {
         };
         let nth = match json::member(self.raw, "nth").map(|raw| json::elements(raw, Dialect::Strict)) {
             Some(Some(both)) => match both.as_slice() {
-                [first, last] => [number(first)?, number(last)?],
+                [first, last] => [json::number(first)?, json::number(last)?],
                 _ => return None,
             },
             Some(None) => return None,
@@ -278,13 +278,9 @@ impl<'a> MessageTarget<'a> {
     fn read(raw: &'a [u8], name: &str) -> Option<MessageTarget<'a>> {
         Some(MessageTarget {
             id: json::member_text(raw, name)?,
-            nth: json::member(raw, "nth").and_then(number),
+            nth: json::member(raw, "nth").and_then(json::number),
         })
     }
-}
-
-fn number(raw: &[u8]) -> Option<u64> {
-    std::str::from_utf8(raw).ok()?.parse().ok()
 }
 
 /// A message, or an inclusive range of messages, by id.
@@ -303,7 +299,7 @@ impl<'a> MessageRange<'a> {
             return Some(MessageRange::One(MessageTarget { id, nth: None }));
         }
         match json::elements(raw, Dialect::Strict)?.as_slice() {
-            [first, second] => Some(match number(second) {
+            [first, second] => Some(match json::number(second) {
                 Some(nth) => MessageRange::One(MessageTarget {
                     id: json::text(first)?,
                     nth: Some(nth),

@@ -56,7 +56,7 @@ impl Counter {
 
 /// The count stored in the message. 0 means "not counted" in some systems and is ignored.
 pub fn cached(message: &Message<'_>) -> Option<u64> {
-    let count = std::str::from_utf8(message.tokens?).ok()?.parse().ok()?;
+    let count = json::number(message.tokens?)?;
     (count > 0).then_some(count)
 }
 

@@ -335,11 +335,9 @@ pub(super) fn is_due(work: &CompactionState<'_>, options: &CompactOptions) -> bo
 
 /// The prompt tokens of the last reported usage plus the tokens of its reply.
 fn reported(work: &CompactionState<'_>) -> Option<u64> {
-    let number = |usage: &[u8], names: &[&str]| {
+    let number = |usage: &[u8], names: &[&str]| -> Option<u64> {
         let values = names.iter().filter_map(|name| json::member(usage, name));
-        values
-            .filter_map(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok())
-            .next()
+        values.find_map(json::number)
     };
     (0..work.items.len()).rev().find_map(|at| {
         let usage = json::member(work.view.items[at].body(work.session), "usage")?;

@@ -244,8 +244,7 @@ impl<'s> MessageIds<'s> {
         }
         let moved = |element: &[u8], name: &str| -> Option<Vec<u8>> {
             let text = json::member_text(element, name)?;
-            let nth =
-                json::member(element, "nth").and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
+            let nth = json::member(element, "nth").and_then(json::number);
             let target = MessageTarget { id: text, nth };
             let (id, nth) = match name {
                 "id" => self.target(index, &target.id, target.nth)?,

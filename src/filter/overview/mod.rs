@@ -85,7 +85,7 @@ impl Overview {
         let header = session.header();
         let raw = |name: &str| header::member(header, name);
         let text = |name: &str| Some(json::text(raw(name)?)?.into_owned());
-        let number = |name: &str| std::str::from_utf8(raw(name)?).ok()?.parse().ok();
+        let number = |name: &str| json::number(raw(name)?);
         let count = |number: usize| number as u64;
         let links = ChainLinks::of(session);
         let lineage = Lineage::of(session);

@@ -73,7 +73,7 @@ fn of_object(members: &AnswerMembers<'_>) -> Result<ParsedAnswer, String> {
         text: bare(&summary),
         sha256: text("sha256"),
         covers: covers.map(|(first, last)| [first.into_owned(), last.into_owned()]),
-        budget: value("budget").and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),
+        budget: value("budget").and_then(json::number),
         by: text("by").filter(|by| !by.trim().is_empty()),
     })
 }

@@ -18,8 +18,7 @@ pub fn output(text: &str) -> (Cow<'_, str>, Option<i64>) {
         let [(first, output), (second, metadata)] = &members[..] else {
             return None;
         };
-        let status = json::member(metadata, "exit_code")?;
-        let status = std::str::from_utf8(status).ok()?.parse().ok();
+        let status = json::number(json::member(metadata, "exit_code")?);
         let is_run = first == "output" && second == "metadata";
         Some((json::text(output).filter(|_| is_run)?.into_owned(), status))
     };

@@ -26,8 +26,7 @@ pub fn limit(context: &Context, requested: Option<u64>, header: &[u8]) -> Option
 
 /// The member `max_messages` of a header; none for a value that `new` would reject.
 fn max_messages(header: &[u8]) -> Option<u64> {
-    let limit = json::member(header, "max_messages")?;
-    let limit: u64 = std::str::from_utf8(limit).ok()?.parse().ok()?;
+    let limit: u64 = json::number(json::member(header, "max_messages")?)?;
     Some(limit).filter(|limit| !matches!(limit, 1 | 2))
 }
 
