@@ -167,6 +167,9 @@ fn branch(
     chain.last = joint.and_then(|joint| joint.id.clone());
     let time = time(session);
     let names = item::names(session, view);
+    if from == view.items.len() {
+        chain.add_leaf(&time);
+    }
     for (nth, item) in view.items[from..].iter().enumerate() {
         match (item, place(item)) {
             (Item::Summary(_), _) if nth == 0 && from == 0 => {

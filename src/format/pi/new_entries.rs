@@ -65,6 +65,13 @@ impl EntryChain {
         self.lines.push(entry.finish());
     }
 
+    /// Appends an entry that no model receives, because pi resumes at the last entry of a file.
+    pub fn add_leaf(&mut self, timestamp: &[u8]) {
+        let mut note = ObjectBuilder::default();
+        note.text("customType", "convo").raw("data", "{}");
+        self.add("custom", timestamp, &note.finish(), None);
+    }
+
     /// Writes the lines.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut lines = self.lines.iter().map(|line| [line.as_slice(), b"\n"].concat());

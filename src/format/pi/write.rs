@@ -85,8 +85,6 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     }
     if strayed {
         chain.last = leaf(0);
-        let mut note = ObjectBuilder::default();
-        note.text("customType", "convo").raw("data", "{}");
         let time = EPOCH_MILLIS.to_vec();
         let time = all
             .iter()
@@ -94,7 +92,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
             .find_map(PiEntry::timestamp)
             .unwrap_or(&time)
             .to_vec();
-        chain.add("custom", &time, &note.finish(), None);
+        chain.add_leaf(&time);
     }
     written(out.write_all(&origin.bytes))?;
     let ended = origin.bytes.is_empty() || origin.bytes.ends_with(b"\n");

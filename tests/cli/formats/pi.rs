@@ -169,3 +169,44 @@ fn a_damaged_line_does_not_split_a_session() {
             .contains(r#""parentId":"d""#)
     );
 }
+
+#[test]
+fn the_newest_messages_are_hidden_in_place() {
+    let said = concat!(
+        r#"{"role":"user","content":"q1"}"#,
+        "\n",
+        r#"{"role":"assistant","content":"a1"}"#,
+        "\n",
+        r#"{"role":"user","content":"q2"}"#,
+        "\n",
+        r#"{"role":"assistant","content":"a2"}"#,
+        "\n",
+    );
+    let env = Env::new();
+    let built = env.pipe(&["cat", "-q", "--to", "pi"], said).out().to_string();
+    for (change, left) in [
+        (&["undo"][..], "q1 a1 q2"),
+        (&["keep", "--exchange", "1"], "q1 a1"),
+        (&["drop", "--exchange", "2"], "q1 a1"),
+    ] {
+        env.write("s.jsonl", &built);
+        env.run(&[change, &["-q", "-i", "s.jsonl"]].concat()).fine();
+        let after = env.read("s.jsonl");
+        let entry = after.strip_prefix(&built).unwrap();
+        assert!(entry.starts_with(r#"{"type":"custom""#), "{entry}");
+        let view = env
+            .run(&["context", "-q", "--to", "native", "s.jsonl"])
+            .fine()
+            .objects();
+        let texts = view.iter().filter_map(|line| {
+            line["content"]
+                .as_str()
+                .or_else(|| line["content"][0]["text"].as_str())
+        });
+        assert_eq!(texts.collect::<Vec<_>>().join(" "), left, "{change:?}");
+        env.write("whole.jsonl", &built);
+        env.run(&[change, &["-q", "--to", "pi", "whole.jsonl"]].concat())
+            .fine()
+            .gives(&after);
+    }
+}
