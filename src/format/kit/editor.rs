@@ -5,7 +5,7 @@ use super::codec::{Codec, Layout};
 use super::frame::ElementEdit;
 use super::losses;
 use super::records::{self, annotated_messages};
-use super::residue::{residue, restore};
+use super::residue::{residue, restore_changed};
 use super::session;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
@@ -363,8 +363,8 @@ impl<'c, C: Editor> Edits<'c, C> {
             .collect();
         let now = self.codec.encode(&annotated_messages(&bodies, C::NAME), report)?;
         let then = session::encoded(self.codec, &self.outline, nth, raw, &id);
-        Some(match then.and_then(|then| residue(raw, &then)) {
-            Some(residue) => restore(&now, &residue),
+        Some(match then.as_ref().and_then(|then| residue(raw, then)) {
+            Some(residue) => restore_changed(then.as_deref(), &now, &residue),
             None => now,
         })
     }

@@ -54,9 +54,15 @@ pub fn noted(note: &[u8], encode: impl FnOnce() -> Option<Vec<u8>>) -> Option<Ve
 
 /// Restores the source value from `encoded`, with changes to `encoded` preserved.
 pub fn restore(encoded: &[u8], residue: &[u8]) -> Vec<u8> {
+    restore_changed(None, encoded, residue)
+}
+
+/// As [`restore`], with the value `then` that the residue was relative to: elements without ids are recognized by their
+/// content if others are missing.
+pub fn restore_changed(then: Option<&[u8]>, encoded: &[u8], residue: &[u8]) -> Vec<u8> {
     let restored = match (encoded.first(), residue.first()) {
-        (Some(b'{'), Some(b'{')) => restore_object(encoded, residue),
-        (Some(b'['), Some(b'[')) => restore_array(encoded, residue),
+        (Some(b'{'), Some(b'{')) => restore_object(then, encoded, residue),
+        (Some(b'['), Some(b'[')) => restore_array(then, encoded, residue),
         _ => None,
     };
     restored.unwrap_or_else(|| encoded.to_vec())
@@ -123,7 +129,7 @@ fn compare_objects(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8
     Some(residue.finish())
 }
 
-fn restore_object(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
+fn restore_object(then: Option<&[u8]>, encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
     let part = |name| json::member(residue, name).and_then(members).unwrap_or_default();
     let (added, inside) = (part("+"), part("~"));
     let (replaced, removed) = (part("="), part("-"));
@@ -144,7 +150,10 @@ fn restore_object(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
         match (others.get(&**name).filter(|_| applies), inside.get(&**name)) {
             (Some((_, Some(other))), _) => drop(built.raw(name, other)),
             (Some((_, None)), _) => {}
-            (None, Some(residue)) => drop(built.raw(name, restore(value, residue))),
+            (None, Some(residue)) => {
+                let then = then.and_then(|then| json::member(then, name));
+                built.raw(name, restore_changed(then, value, residue));
+            }
             (None, None) => drop(built.raw(name, value)),
         }
     }
@@ -265,7 +274,7 @@ fn entry(raw: &[u8]) -> Option<(Cow<'_, str>, ResidueEntry<'_>)> {
     ))
 }
 
-fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
+fn restore_array(then: Option<&[u8]>, encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
     let now = elements(encoded)?;
     let entries: Vec<_> = elements(residue)?.into_iter().map(entry).collect::<Option<_>>()?;
     let mut wanted: HashMap<&str, usize> = HashMap::new();
@@ -273,18 +282,24 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
         .iter()
         .filter(|(_, entry)| !matches!(entry, ResidueEntry::Added(_)));
     keyed.for_each(|(key, _)| *wanted.entry(key).or_default() += 1);
-    let mut known = by_key(&now);
-    // Elements without ids are ambiguous if one is missing.
-    let is_certain: HashMap<&str, bool> = wanted
-        .iter()
-        .map(|(key, count)| {
-            let is_single = *count == 1 && key.contains('#');
-            (
-                *key,
-                is_single || known.get(*key).map_or(0, VecDeque::len) == *count,
-            )
-        })
-        .collect();
+    let then = then.and_then(elements).unwrap_or_default();
+    let (mut before, known) = (by_key(&then), by_key(&now));
+    // The elements of each key. Those without ids are ambiguous if one is missing, unless their content is known.
+    let mut found: HashMap<&str, VecDeque<Option<usize>>> = HashMap::new();
+    for (key, count) in wanted {
+        let mut known = known.get(key).cloned().unwrap_or_default();
+        let is_certain = known.len() == count || (count == 1 && key.contains('#'));
+        let of_then = before.get(key).filter(|_| !is_certain).into_iter().flatten();
+        let equal = of_then.map(|nth| {
+            let at = known.iter().position(|at| json::same(now[*at], then[*nth]))?;
+            known.drain(..=at).next_back()
+        });
+        let mut equal: VecDeque<_> = equal.collect();
+        if is_certain {
+            equal.extend(known.into_iter().take(count).map(Some));
+        }
+        found.insert(key, equal);
+    }
     let mut placed: Vec<(Option<usize>, Vec<u8>)> = Vec::new();
     let mut is_placed = vec![false; now.len()];
     for (key, entry) in &entries {
@@ -292,9 +307,9 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
             placed.push((None, value.to_vec()));
             continue;
         }
-        let nth = known.get_mut(&**key).and_then(VecDeque::pop_front);
-        let certain = is_certain.get(&**key) == Some(&true);
-        let is = |then: &[u8]| nth.is_some_and(|nth| certain && check(now[nth]) == then);
+        let nth = found.get_mut(&**key).and_then(VecDeque::pop_front).flatten();
+        let before = before.get_mut(&**key).and_then(VecDeque::pop_front);
+        let is = |then: &[u8]| nth.is_some_and(|nth| check(now[nth]) == then);
         let element = match (entry, nth) {
             (ResidueEntry::Instead(then, value), _) if is(then) => value.to_vec(),
             (ResidueEntry::Removed(then), Some(nth)) if is(then) => {
@@ -303,7 +318,9 @@ fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
             }
             // The value to replace or remove has changed, so the residue no longer applies.
             (ResidueEntry::Instead(..) | ResidueEntry::Removed(_), _) => return None,
-            (ResidueEntry::Inside(residue), Some(nth)) if certain => restore(now[nth], residue),
+            (ResidueEntry::Inside(residue), Some(nth)) => {
+                restore_changed(before.map(|before| then[before]), now[nth], residue)
+            }
             (_, Some(nth)) => now[nth].to_vec(),
             (_, None) => continue,
         };
@@ -404,12 +421,23 @@ mod tests {
             ),
             r#"[{"type":"text","text":"u","n":2},{"type":"call","id":"b","s":3}]"#
         );
-        // With two texts without ids, the remaining one is ambiguous.
+        // With two texts without ids, the remaining one is ambiguous, unless the content of both is known.
         let source = r#"[{"type":"text","text":"a","n":1},{"type":"text","text":"b"}]"#;
         let encoded = r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#;
         assert_eq!(
             changed(source, encoded, r#"[{"type":"text","text":"b"}]"#),
             r#"[{"type":"text","text":"b"}]"#
         );
+        let source =
+            r#"[{"type":"text","text":"a","n":1},{"id":"c"},{"type":"text","text":"b","n":2},{"s":3}]"#;
+        let encoded = r#"[{"type":"text","text":"a"},{"id":"c"},{"type":"text","text":"b"}]"#;
+        let now = br#"[{"id":"c"},{"type":"text","text":"b"}]"#;
+        let residue = residue(source.as_bytes(), encoded.as_bytes()).unwrap();
+        let restored = restore_changed(Some(encoded.as_bytes()), now, &residue);
+        let expected = r#"[{"id":"c"},{"type":"text","text":"b","n":2},{"s":3}]"#;
+        assert_eq!(String::from_utf8(restored).unwrap(), expected);
+        let restored = restore(now, &residue);
+        let expected = r#"[{"id":"c"},{"type":"text","text":"b"},{"s":3}]"#;
+        assert_eq!(String::from_utf8(restored).unwrap(), expected);
     }
 }

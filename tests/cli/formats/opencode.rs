@@ -343,3 +343,37 @@ fn opencode_imports_written_documents() {
         assert_eq!(exported["messages"], value["messages"]);
     }
 }
+
+#[test]
+fn an_answer_remains_after_the_calls_that_precede_it() {
+    let call = |id: &str, name: &str, text: &str| {
+        format!(
+            r#"{{"role":"assistant","content":{text},"tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"{name}","arguments":"{{}}"}}}}]}}
+{{"role":"tool","tool_call_id":"{id}","content":"ok"}}
+"#
+        )
+    };
+    let said = [
+        "{\"role\":\"user\",\"content\":\"q\"}\n",
+        &call("c1", "Bash", "\"I run the tests.\""),
+        &call("c2", "Edit", "null"),
+        "{\"role\":\"assistant\",\"content\":\"All pass now.\"}\n",
+    ]
+    .concat();
+    let env = Env::new();
+    let built = env.pipe(&["cat", "-q", "--to", "opencode"], &said);
+    env.write("oc.json", built.out());
+    let ids = |file: &str| -> Vec<String> {
+        let document: serde_json::Value = serde_json::from_str(file).unwrap();
+        let parts = document["messages"][1]["parts"].as_array().unwrap();
+        let of_kind = parts
+            .iter()
+            .filter(|part| part["type"] == "text" || part["type"] == "tool");
+        of_kind.map(|part| part["id"].to_string()).collect()
+    };
+    let before = ids(&env.read("oc.json"));
+    env.run(&["drop", "-q", "--tool", "Bash", "-i", "oc.json"]).fine();
+    assert_eq!(ids(&env.read("oc.json")), before[2..]);
+    let shown = env.run(&["show", "oc.json"]).fine().out().to_string();
+    assert!(shown.find("Edit") < shown.find("All pass now."), "{shown}");
+}
