@@ -324,3 +324,19 @@ fn a_system_message_is_refused() {
         .status(0)
         .says("messages (1)");
 }
+
+#[test]
+fn a_message_of_another_role_is_reported() {
+    let said = concat!(
+        r#"{"role":"user","content":"q"}"#,
+        "\n",
+        r#"{"role":"critic","content":"important"}"#,
+        "\n",
+        r#"{"role":"assistant","content":"ok"}"#,
+        "\n",
+    );
+    Env::new()
+        .pipe(&["cat", "--from", "jsonl", "--to", "penguiflow"], said)
+        .status(0)
+        .says("penguiflow cannot represent: messages (1)");
+}

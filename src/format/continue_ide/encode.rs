@@ -7,6 +7,7 @@ use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// The items of messages, as an array. A result is stored in the state of its call, if present, otherwise as an item. A
@@ -96,7 +97,11 @@ fn items(
     let mut answers: HashMap<&[u8], &AnnotatedMessage<'_>> = HashMap::new();
     for result in results {
         if let Some(id) = result.message.tool_call_id {
-            answers.entry(id).or_insert(result);
+            // A state has the output of one result.
+            match answers.entry(id) {
+                Entry::Vacant(entry) => drop(entry.insert(result)),
+                Entry::Occupied(_) => report.count_loss(Loss::Orphan, 1),
+            }
         }
     }
     let states = calls.iter().filter_map(|call| {

@@ -120,3 +120,17 @@ fn a_result_is_written_once_and_read_from_both_members() {
     let back = env.pipe(&["cat"], item).fine().objects();
     assert_eq!(back.last().unwrap()["content"], "files");
 }
+
+#[test]
+fn a_second_result_of_a_call_is_reported() {
+    let said = [
+        r#"{"role":"user","content":"q"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"first"}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"second"}"#,
+    ];
+    Env::new()
+        .pipe(&["cat", "--to", "continue"], &(said.join("\n") + "\n"))
+        .status(0)
+        .says("continue cannot represent: orphans (1)");
+}
