@@ -6,12 +6,12 @@ use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
-use super::spec::{DocumentSource, FormatSpec, Purpose, ReadFn};
+use super::spec::{DocumentSource, EditedSession, FormatSpec, Purpose, ReadFn};
 use super::{
     aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
     continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl, kimi,
     langchain, markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi,
-    picoclaw, qwen_code, sharegpt, sts, training, vercel_ui,
+    picoclaw, qwen_code, refusal, sharegpt, sts, training, vercel_ui,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::session::Session;
@@ -202,6 +202,8 @@ pub fn write_page(
     };
     let readable = opaque::readable(format, session, view, report);
     let view = readable.as_ref().unwrap_or(view);
+    let with_refusals = refusal::in_content(format, session, view);
+    let view = with_refusals.as_ref().unwrap_or(view);
     match format {
         Format::Html => html::write_page(session, view, (purpose, options), out, report),
         Format::OpenaiFinetune | Format::Trl => {
@@ -216,6 +218,32 @@ pub fn write_page(
         }
         _ => write(session, view, purpose, out, report),
     }
+}
+
+/// Writes sessions of one source back to it, unchanged ones with their original bytes.
+pub fn write_back(
+    format: Format,
+    sessions: &[EditedSession<'_>],
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let Some(back) = format.form().back else {
+        let what = format!("cannot write several sessions as {}", format.name());
+        return Err(Error::new(ErrorKind::Usage, what));
+    };
+    let with_refusals: Vec<Option<View>> = sessions
+        .iter()
+        .map(|edited| refusal::in_content(format, edited.session, edited.view))
+        .collect();
+    let sessions: Vec<EditedSession<'_>> = sessions
+        .iter()
+        .zip(&with_refusals)
+        .map(|(edited, view)| EditedSession {
+            view: view.as_ref().unwrap_or(edited.view),
+            ..*edited
+        })
+        .collect();
+    back(&sessions, out, report)
 }
 
 impl Api {

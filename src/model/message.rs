@@ -148,6 +148,8 @@ pub struct Message<'a> {
     pub name: Option<&'a [u8]>,
     /// `reasoning`.
     pub reasoning: Option<&'a [u8]>,
+    /// `refusal`.
+    pub refusal: Option<&'a [u8]>,
     /// `id`.
     pub id: Option<&'a [u8]>,
     /// `timestamp`.
@@ -224,6 +226,11 @@ impl<'a> Message<'a> {
             None if content == b"null" => Vec::new(),
             None => vec![MessagePart::Other(Cow::Borrowed("unknown"), content)],
         }
+    }
+
+    /// The text of the member `refusal`, which an answer of the OpenAI Chat API has next to its content.
+    pub fn refusal(&self) -> Option<Cow<'a, str>> {
+        self.refusal.and_then(json::text).filter(|text| !text.is_empty())
     }
 
     /// The text of the content: its text parts, joined by newlines.

@@ -158,6 +158,7 @@ fn parse_members(body: &[u8]) -> Result<RecordKind<'_>, JsonError> {
             b"tool_call_id" => message.tool_call_id = value,
             b"name" => message.name = value,
             b"reasoning" => message.reasoning = value,
+            b"refusal" => message.refusal = value,
             b"id" => message.id = value,
             b"timestamp" => message.timestamp = value,
             b"category" => message.category = value,

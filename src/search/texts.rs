@@ -63,6 +63,9 @@ pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(TextKind, Optio
             Content::Other(kind, raw) => other(&kind, raw, each),
         }
     }
+    if let Some(text) = message.refusal() {
+        each(own, None, &text);
+    }
     for call in message.tool_calls() {
         each(TextKind::Call, Some(&call.name), &call.name);
         strings(&call.arguments, &mut |text| {

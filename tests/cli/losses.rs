@@ -60,3 +60,67 @@ fn context_without_a_following_question_is_reported() {
         env.read("state.json")
     );
 }
+
+#[test]
+fn a_refusal_is_written_and_found_and_further_members_are_reported() {
+    let env = Env::new();
+    let refused = concat!(
+        r#"{"role":"user","content":"q"}"#,
+        "\n",
+        r#"{"role":"assistant","content":null,"refusal":"I cannot help.","annotations":[]}"#,
+        "\n",
+    );
+    env.write("r.jsonl", refused);
+    let formats = [
+        "openai-responses",
+        "anthropic",
+        "gemini",
+        "claude-code",
+        "pi",
+        "gemini-cli",
+        "opencode",
+        "goose",
+        "cline-roo",
+        "continue",
+        "sharegpt",
+        "aichat",
+        "qwen-code",
+        "atif",
+        "sts",
+        "vercel-ui",
+    ];
+    for format in formats {
+        let built = env.run(&["cat", "-q", "--strict", "--to", format, "r.jsonl"]);
+        assert!(built.status(0).out().contains("I cannot help."), "{format}");
+        let more = refused.replace("[]", "[1]");
+        env.pipe(&["cat", "--from", "jsonl", "--to", format], &more)
+            .says("metadata (1)");
+    }
+    env.run(&["cat", "r.jsonl"]).fine().gives(refused);
+    assert!(
+        env.run(&["show", "r.jsonl"])
+            .fine()
+            .out()
+            .contains("I cannot help.")
+    );
+    env.run(&["search", "cannot", "./r.jsonl"]).status(0);
+    env.write("other.jsonl", refused.replace("cannot", "can"));
+    env.run(&["diff", "-q", "r.jsonl", "other.jsonl"]).status(1);
+    // An appended answer, also in a file with several sessions.
+    let answer = refused.lines().nth(1).unwrap();
+    let one = env
+        .pipe(&["cat", "-q", "--to", "sharegpt"], SHORT)
+        .out()
+        .to_string();
+    env.write("one.json", &one);
+    env.write("two.jsonl", one.repeat(2));
+    env.pipe(&["append", "-i", "one.json", "--stream"], answer).fine();
+    env.pipe(
+        &["append", "-i", "two.jsonl", "--session", "2", "--stream"],
+        answer,
+    )
+    .fine();
+    for file in ["one.json", "two.jsonl"] {
+        assert_eq!(env.read(file).matches("I cannot help.").count(), 1, "{file}");
+    }
+}

@@ -150,12 +150,14 @@ impl<'v> DiffEntry<'v> {
     }
 }
 
-/// The text, and each other part as written.
+/// The text, each other part as written, and a refusal.
 fn content<'v>(message: &Message<'v>) -> Cow<'v, str> {
-    let parts = message.parts();
-    if parts.iter().all(|part| matches!(part, MessagePart::Text(_))) {
+    let mut parts = message.parts();
+    let refusal = message.refusal();
+    if refusal.is_none() && parts.iter().all(|part| matches!(part, MessagePart::Text(_))) {
         return message.text();
     }
+    parts.extend(refusal.map(MessagePart::Text));
     let part = |part: &MessagePart<'v>| match part {
         MessagePart::Text(text) => text.to_string(),
         MessagePart::Other(kind, raw) => {

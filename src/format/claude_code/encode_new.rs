@@ -6,7 +6,7 @@ use super::{NAME, record};
 use crate::error::Position;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::format::request::request_part::has_more_data;
+use crate::format::request::request_part::{has_more_data, has_unknown_members};
 use crate::format::request::{Api, draft};
 use crate::format::workspace::NO_DIRECTORY;
 use crate::model::event::EPOCH_MILLIS;
@@ -311,6 +311,7 @@ impl LineFactory<'_> {
             .unwrap_or_default()
             .iter()
             .any(|(name, value)| !known.contains(&name.as_ref()) && has_more_data(value));
+        let lost = lost || has_unknown_members(body);
         self.report.count_loss(Loss::Metadata, u64::from(lost));
     }
 }

@@ -3,7 +3,9 @@
 use super::records::is_passthrough;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::request_part::{AnnotatedMessage, extra_members, has_more_data};
+use crate::format::request::request_part::{
+    AnnotatedMessage, extra_members, has_more_data, has_unknown_members,
+};
 use crate::format::workspace::{Member, unplaced};
 use crate::model::json;
 use crate::model::message::{Message, Role};
@@ -79,25 +81,6 @@ pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &st
     })
 }
 
-/// Message members that writers write or count.
-const MESSAGE: [&str; 15] = [
-    "role",
-    "content",
-    "name",
-    "tool_calls",
-    "tool_call_id",
-    "reasoning",
-    "refusal",
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
-    "usage",
-    "model",
-    "metadata",
-    "type",
-];
-
 /// As [`members`], for a message with its annotations.
 pub fn of(annotated: &AnnotatedMessage<'_>, lost: &[Loss], known: &[&str], report: &mut Report) {
     members(&annotated.message, annotated.body, lost, known, report);
@@ -126,7 +109,6 @@ pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str]
             || leftovers.iter().any(|name| json::member(raw, name).is_some())
     };
     let is_free = |raw| extra_members(raw, known).any(is_lost);
-    let is_more = extra_members(body, &MESSAGE).next().is_some();
     let is_free = message.metadata.is_some_and(is_free);
-    report.count_loss(Loss::Metadata, u64::from(is_free || is_more));
+    report.count_loss(Loss::Metadata, u64::from(is_free || has_unknown_members(body)));
 }

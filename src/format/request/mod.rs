@@ -32,7 +32,7 @@ pub use write_back::write_back;
 
 use super::report::Report;
 use super::spec::Purpose;
-use super::{native, opaque};
+use super::{Format, native, opaque, refusal};
 use crate::error::{Position, Result};
 use crate::model::json::{self, Dialect};
 use crate::model::key::Derive;
@@ -50,6 +50,9 @@ use std::ops::Range;
 
 /// Converts the view to elements of an API. Losses go to the report.
 pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -> Result<ProviderRequest> {
+    let format = Format::from_name(api.name());
+    let with_refusals = format.and_then(|format| refusal::in_content(format, session, view));
+    let view = with_refusals.as_ref().unwrap_or(view);
     Ok(built(api, session, view, Purpose::Context, report))
 }
 

@@ -171,6 +171,7 @@ impl WriteSettings<'_> {
             .message
             .metadata
             .is_some_and(|raw| extra_members(raw, &[]).any(free));
+        let lost = lost || has_unknown_members(annotated.body);
         self.report.count_loss(Loss::Metadata, u64::from(lost));
     }
 }
@@ -179,6 +180,30 @@ impl WriteSettings<'_> {
 pub fn has_more_data(notes: &[u8]) -> bool {
     !notes.starts_with(b"{")
         || extra_members(notes, &["of"]).any(|(name, value)| name != "residue" || value != b"null")
+}
+
+/// Message members that writers write or count.
+const MESSAGE: [&str; 15] = [
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "reasoning",
+    "refusal",
+    "id",
+    "timestamp",
+    "category",
+    "tokens",
+    "usage",
+    "model",
+    "metadata",
+    "type",
+];
+
+/// Whether a message has members that no writer knows; those without a value are not a loss.
+pub fn has_unknown_members(body: &[u8]) -> bool {
+    extra_members(body, &MESSAGE).any(|(_, value)| !matches!(value, b"null" | b"[]"))
 }
 
 /// Adds all members of an object, if there is one, to a built one.

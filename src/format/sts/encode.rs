@@ -45,8 +45,6 @@ pub fn element(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8>
         }
     }
     message.optional("model", json::member(annotated.body, "model"));
-    let refusal = json::member(annotated.body, "refusal").is_some_and(|raw| raw != b"null");
-    report.count_loss(Loss::Part, u64::from(refusal));
     let mut element = ObjectBuilder::default();
     element.text("type", "message").raw("message", message.finish());
     element.finish()

@@ -110,9 +110,8 @@ impl Editor for VercelUi {
         lost.extend((joined || !self.is_old).then_some(Loss::Timestamp));
         let known = [NAME, "is_error", "denied", "invalid"];
         losses::of(annotated, &lost, &known, report);
-        let is_refused = json::member(annotated.body, "refusal").is_some_and(|raw| raw != b"null");
         // Messages of other roles become user messages.
         let is_other = annotated.message.role() == Role::Other;
-        report.count_loss(Loss::Part, u64::from(is_refused) + u64::from(is_other));
+        report.count_loss(Loss::Part, u64::from(is_other));
     }
 }

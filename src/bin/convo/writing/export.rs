@@ -223,9 +223,9 @@ impl<'e> SessionGroups<'e> {
 
     fn flush(&mut self, out: &mut dyn Write) -> anyhow::Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
-        let Some(back) = self.export.to.form().back.filter(|_| !waiting.is_empty()) else {
+        if waiting.is_empty() {
             return Ok(());
-        };
+        }
         let views: Vec<View> = waiting.iter().map(|(session, _)| View::replay(session)).collect();
         let returned: Vec<EditedSession<'_>> = waiting
             .iter()
@@ -242,8 +242,8 @@ impl<'e> SessionGroups<'e> {
         let mut report = Report::to_format(self.export.to.name());
         let mut whole = Vec::new();
         let done = match self.export.strict {
-            true => back(&returned, &mut whole, &mut report),
-            false => back(&returned, out, &mut report),
+            true => format::write_back(self.export.to, &returned, &mut whole, &mut report),
+            false => format::write_back(self.export.to, &returned, out, &mut report),
         };
         let lost = !report.losses.is_empty();
         self.export.context.output.report(self.export.label, &mut report);

@@ -257,6 +257,9 @@ impl SessionPage {
                 }
             }
         }
+        if let Some(text) = message.refusal() {
+            self.prose(&text);
+        }
         if self.style.full {
             for artifact in penguiflow::artifacts(message) {
                 self.canvas.paragraph("  ", &artifact, all, None);
