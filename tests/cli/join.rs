@@ -157,3 +157,44 @@ fn copies_of_a_session_are_joined() {
         "{joined}"
     );
 }
+
+#[test]
+fn logs_of_another_program_are_joined_into_one_path() {
+    for format in ["claude-code", "qwen-code"] {
+        let env = Env::new();
+        let mut texts = Vec::new();
+        for nth in 1..4 {
+            let (question, answer) = (format!("question {nth}"), format!("answer {nth}"));
+            let said = format!(
+                "{{\"role\":\"user\",\"content\":\"{question}\"}}\n{{\"role\":\"assistant\",\"content\":\"{answer}\"}}\n"
+            );
+            let id = format!("0000000{nth}-0000-4000-8000-000000000000");
+            let header = format!("{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\"}}\n");
+            let built = env.pipe(&["cat", "-q", "--to", format], &(header + &said));
+            env.write(&format!("{nth}.jsonl"), built.out());
+            texts.extend([question, answer]);
+        }
+        let inputs = ["1.jsonl", "2.jsonl", "3.jsonl"];
+        let joined = env
+            .run(&[&["join", "-q", "--to", "same"][..], &inputs].concat())
+            .fine();
+        let stream = env
+            .run(&[&["join", "-q", "--stdout"][..], &inputs].concat())
+            .fine();
+        let converted = env.pipe(&["cat", "-q", "--to", format], stream.out());
+        for log in [joined.out(), converted.out()] {
+            env.write("joined.jsonl", log);
+            let shown = env.run(&["cat", "joined.jsonl", "--to", "openai-chat"]);
+            let shown = shown.status(0);
+            assert!(
+                texts.iter().all(|text| shown.out().contains(text)),
+                "{format}: {shown}"
+            );
+            let ids: std::collections::HashSet<String> = log
+                .lines()
+                .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["sessionId"].to_string())
+                .collect();
+            assert_eq!(ids.len(), 1, "{log}");
+        }
+    }
+}

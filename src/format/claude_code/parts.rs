@@ -27,6 +27,11 @@ pub fn parts(log: ClaudeLog) -> Vec<ClaudeLog> {
     parts
 }
 
+/// Whether a log has one part.
+pub fn is_single(log: &ClaudeLog) -> bool {
+    part_ends(log).len() < 2
+}
+
 /// The ends of the parts. Each part has messages; other lines between two parts belong to the second.
 fn part_ends(log: &ClaudeLog) -> Vec<usize> {
     let count = log.lines.len();

@@ -7,7 +7,8 @@ use super::encode_new::{Envelope, LineFactory, NewIds, session_id};
 use super::line::{Id, LineMembers};
 use super::line_changes::{LineChanges, ParsedSource};
 use super::log::ClaudeLog;
-use super::{NAME, envelope, record, title};
+use super::tree::{ClaudeSideSession, LineSet, groups};
+use super::{NAME, envelope, parts, record, title};
 use crate::error::Result;
 use crate::format::Purpose;
 use crate::format::kit::losses;
@@ -32,10 +33,15 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let (bytes, sources) = lines(session);
-    let log = ClaudeLog::of(Arc::new(SourceBytes {
-        bytes,
-        ..SourceBytes::default()
-    }));
+    let log_of = |bytes| {
+        ClaudeLog::of(Arc::new(SourceBytes {
+            bytes,
+            ..SourceBytes::default()
+        }))
+    };
+    let log = log_of(bytes);
+    let id = session.header_text("id").unwrap_or_default();
+    let log = united_lines(&log, &session_id(&id)).map_or(log, log_of);
     let own = session.live_events().into_iter();
     let own = own.filter(|index| View::is_moved_by(session, *index) && note(session, *index).is_some());
     let before = View::after(session, own.collect());
@@ -223,6 +229,41 @@ fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
         bytes.push(b'\n');
     }
     bytes
+}
+
+/// The lines of several logs that were joined, as one log of this session: the first lines of the later logs get the last
+/// message as parent. `None` if the lines are one log.
+fn united_lines(log: &ClaudeLog, session: &[u8]) -> Option<Vec<u8>> {
+    let is_branch = |group: &LineSet| matches!(group.side, Some(ClaudeSideSession::Branch(_)));
+    if parts::is_single(log) && !groups(log).iter().any(is_branch) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut last: Option<Vec<u8>> = None;
+    for (index, line) in log.lines.iter().enumerate() {
+        let mut changes = Vec::new();
+        let facts = log.facts(index).filter(|facts| !facts.sidechain);
+        if let Some(facts) = &facts {
+            let own = facts.other("sessionId");
+            changes.extend(own.map(|_| ("sessionId", Some(session))));
+            let is_boundary = json::member(log.body(index), "logicalParentUuid").is_some();
+            let name = if is_boundary {
+                "logicalParentUuid"
+            } else {
+                "parentUuid"
+            };
+            let above = last
+                .as_deref()
+                .filter(|_| line.uuid.is_some() && line.parent.is_none());
+            changes.extend(above.map(|above| (name, Some(above))));
+        }
+        let body = json::with_members(log.body(index), &changes);
+        bytes.extend_from_slice(body.as_deref().unwrap_or(log.body(index)));
+        bytes.push(b'\n');
+        let uuid = facts.and_then(|facts| facts.uuid).filter(|_| line.is_message());
+        last = uuid.map(<[u8]>::to_vec).or(last);
+    }
+    Some(bytes)
 }
 
 fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {

@@ -65,6 +65,39 @@ pub fn link_preserved<C: Codec>(raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Ve
     linked.collect()
 }
 
+/// Makes one log of the elements of several that were joined: the first lines of the later logs name the line before them,
+/// and all lines this session. Does nothing to elements of one log.
+pub fn unite<C: Codec>(codec: &C, raws: &mut [Vec<u8>], session: &str) {
+    let Some([id, parent]) = C::LINK else { return };
+    let lines: Vec<&[u8]> = raws.iter().flat_map(|raw| lines_of(raw)).collect();
+    let others = codec.assemble(&lines).map(|assembly| assembly.others);
+    if !others.is_some_and(|others| others.iter().any(|other| other.kind == "branch")) {
+        return;
+    }
+    let session = quoted(session);
+    let mut last: Option<Vec<u8>> = None;
+    for raw in raws {
+        let lines = lines_of(raw).into_iter().map(|line| {
+            let own = json::member_text(line, id).map(|id| quoted(&id));
+            let is_first = own.is_some() && json::member_text(line, parent).is_none();
+            let above = last.clone().filter(|_| is_first);
+            last = own.or(last.take());
+            let names_session = json::member(line, "sessionId").is_some();
+            let changes = [
+                above.as_deref().map(|above| (parent, Some(above))),
+                names_session.then_some(("sessionId", Some(&session[..]))),
+            ];
+            let changes: Vec<_> = changes.into_iter().flatten().collect();
+            json::with_members(line, &changes).unwrap_or_else(|_| line.to_vec())
+        });
+        let lines: Vec<Vec<u8>> = lines.collect();
+        *raw = match raw.starts_with(b"[") {
+            true => array(lines),
+            false => lines.concat(),
+        };
+    }
+}
+
 type RemovedElements<'r> = HashMap<Cow<'r, str>, Option<&'r [u8]>>;
 
 /// The removed elements, each with its predecessor.

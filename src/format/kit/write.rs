@@ -3,7 +3,7 @@
 use super::codec::{Codec, Layout, lines_of, variant_named};
 use super::editor::{Editor, Edits, new_elements};
 use super::frame::ElementEdit;
-use super::link::link;
+use super::link::{link, unite};
 use super::losses;
 use super::records::{self, ElementGroup, annotated_messages, groups};
 use super::residue;
@@ -98,7 +98,12 @@ pub fn write_as<C: Editor>(
     }
     let (elements, context) = match own {
         Some(_) => {
-            let source = source_of(codec, session, report, layout);
+            let mut source = source_of(codec, session, report, layout);
+            unite(
+                codec,
+                &mut source.raws,
+                &session.header_text("id").unwrap_or_default(),
+            );
             let mut context = codec.context(about.as_deref(), &source);
             let edits = Edits::new(codec, session, view, purpose, &source);
             if let Some((name, value)) = edits.instructions(report)? {
