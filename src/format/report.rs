@@ -208,6 +208,8 @@ pub struct Report {
     pub findings: Vec<ReadFinding>,
     /// Number of losses of each kind.
     pub losses: BTreeMap<Loss, u64>,
+    /// Number of messages among them that are not written at all.
+    pub missing: u64,
     /// The target format, if one is written.
     pub target: Option<&'static str>,
     /// Whether the session is not determined by the input bytes alone, because a sidecar or backup was read too, or
@@ -265,6 +267,12 @@ impl Report {
         if times > 0 {
             *self.losses.entry(loss).or_default() += times;
         }
+    }
+
+    /// Counts messages that are not written.
+    pub fn count_missing(&mut self, loss: Loss, times: u64) {
+        self.count_loss(loss, times);
+        self.missing += times;
     }
 
     /// Counts the lines of a session that a format of bare messages cannot represent.

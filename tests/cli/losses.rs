@@ -124,3 +124,34 @@ fn a_refusal_is_written_and_found_and_further_members_are_reported() {
         assert_eq!(env.read(file).matches("I cannot help.").count(), 1, "{file}");
     }
 }
+
+#[test]
+fn an_appended_message_that_the_format_cannot_represent_is_refused() {
+    let result = r#"{"role":"tool","tool_call_id":"none","content":"r"}"#;
+    let system = r#"{"role":"system","content":"NEVER push"}"#;
+    let after_another = [SHORT, system].concat();
+    for (format, line) in [
+        ("goose", system),
+        ("goose", &after_another),
+        ("opencode", system),
+        ("opencode", result),
+        ("aichat", result),
+        ("gemini-cli", result),
+        ("vercel-ui", result),
+    ] {
+        let env = Env::new();
+        let built = env.pipe(&["cat", "-q", "--to", format], SHORT).out().to_string();
+        env.write("s.json", &built);
+        env.pipe(&["append", "-q", "-i", "./s.json", "--stream"], line)
+            .status(65)
+            .says(&format!("s.json: {format} cannot represent an appended message"));
+        assert_eq!(env.read("s.json"), built, "{format}");
+        env.run(&["append", "-i", "./s.json", "And?"]).fine();
+    }
+    // A conversion only reports it.
+    let env = Env::new();
+    env.write("s.jsonl", SHORT);
+    env.pipe(&["append", "s.jsonl", "--stream", "--to", "goose"], system)
+        .status(0)
+        .says("goose cannot represent: messages (1)");
+}

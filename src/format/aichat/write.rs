@@ -400,7 +400,10 @@ impl ListWriter<'_> {
                     losses::members(message, item.body(session), &LOST_DATA, &[NAME], report);
                 }
             }
-            built.extend(element(&messages, report).map(NewElement::Value));
+            match element(&messages, report) {
+                Some(element) => built.push(NewElement::Value(element)),
+                None => report.missing += messages.len() as u64,
+            }
         }
         built
     }

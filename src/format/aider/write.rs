@@ -143,7 +143,7 @@ impl History {
                 self.console(&format!("Result: {text}"));
             }
             _ => {
-                report.count_loss(Loss::Message, 1);
+                report.count_missing(Loss::Message, 1);
                 self.console(&format!("{}: {text}", message.role_name()));
             }
         }

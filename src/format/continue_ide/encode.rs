@@ -100,7 +100,7 @@ fn items(
             // A state has the output of one result.
             match answers.entry(id) {
                 Entry::Vacant(entry) => drop(entry.insert(result)),
-                Entry::Occupied(_) => report.count_loss(Loss::Orphan, 1),
+                Entry::Occupied(_) => report.count_missing(Loss::Orphan, 1),
             }
         }
     }

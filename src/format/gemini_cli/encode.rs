@@ -169,7 +169,7 @@ fn tools(
 ) -> Vec<Vec<u8>> {
     let (answers, others) = answers(annotated, results);
     if new.is_none() {
-        report.count_loss(Loss::Orphan, others.len() as u64);
+        report.count_missing(Loss::Orphan, others.len() as u64);
     }
     let mut tools = Vec::new();
     for (call, answer) in annotated.calls().into_iter().zip(answers) {

@@ -428,7 +428,7 @@ pub fn new_elements<C: Editor>(
         };
         let role = message.message.role();
         if !codec.has_role(role) {
-            report.count_loss(Loss::Message, 1);
+            report.count_missing(Loss::Message, 1);
             continue;
         }
         let joins = before.is_some_and(|before| codec.joins(before, role)) && !group.is_empty();

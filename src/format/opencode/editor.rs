@@ -102,7 +102,7 @@ impl Editor for Opencode {
             .iter()
             .position(|annotated| annotated.message.role() != Role::Tool);
         let (loose, messages) = messages.split_at(first.unwrap_or(messages.len()));
-        report.count_loss(Loss::Orphan, loose.len() as u64);
+        report.count_missing(Loss::Orphan, loose.len() as u64);
         if messages.is_empty() {
             return None;
         }

@@ -34,7 +34,7 @@ impl<'r> Results<'r> {
     /// Reports results without calls.
     pub fn finish(self, report: &mut Report) {
         let orphans: usize = self.0.values().map(VecDeque::len).sum();
-        report.count_loss(Loss::Orphan, orphans as u64);
+        report.count_missing(Loss::Orphan, orphans as u64);
     }
 }
 

@@ -70,7 +70,7 @@ impl Waiting {
     pub fn take(&mut self, result: &AnnotatedMessage<'_>, report: &mut Report) -> Option<usize> {
         let id = result.message.tool_call_id().unwrap_or_default();
         let part = self.0.get_mut(id.as_ref()).and_then(Vec::pop);
-        report.count_loss(Loss::Orphan, u64::from(part.is_none()));
+        report.count_missing(Loss::Orphan, u64::from(part.is_none()));
         part
     }
 }

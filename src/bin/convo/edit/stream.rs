@@ -90,6 +90,7 @@ fn write_sessions(
         },
         page: edit.writing().page,
         strict: edit.reading.args.strict,
+        appends: edit.append_only && from == to,
     };
     // A file in place keeps unselected sessions; a stream contains only the selected ones.
     let selects = edit.reading.args.session.is_some() || edit.reading.args.branch.is_some();

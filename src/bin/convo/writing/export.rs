@@ -27,6 +27,8 @@ pub struct Export<'c> {
     pub page: PageOptions,
     /// Whether a loss is an error, before anything is written.
     pub strict: bool,
+    /// Whether a message that is not written is an error, because it was appended.
+    pub appends: bool,
 }
 
 impl<'c> Export<'c> {
@@ -39,6 +41,22 @@ impl<'c> Export<'c> {
             purpose: Purpose::Export,
             page: writing.page,
             strict,
+            appends: false,
+        }
+    }
+
+    /// Prints the report, and refuses the losses that are errors.
+    fn settle(&self, mut report: Report) -> convo::Result<()> {
+        let (lost, missing) = (!report.losses.is_empty(), report.missing > 0);
+        self.context.output.report(self.label, &mut report);
+        if self.appends && missing {
+            let what = format!("{} cannot represent an appended message", self.to.name());
+            let error = named(Error::new(ErrorKind::Data, what), self.label);
+            return Err(error.hint("append it to a native copy: convo cat FILE > NEW.jsonl"));
+        }
+        match self.strict && lost {
+            true => Err(named(losses_refused(), self.label)),
+            false => Ok(()),
         }
     }
 }
@@ -61,16 +79,11 @@ impl Export<'_> {
         }
         if !self.strict {
             self.write_view(session, &view, out, &mut report)?;
-            self.context.output.report(self.label, &mut report);
-            return Ok(());
+            return Ok(self.settle(report)?);
         }
         let mut whole = Vec::new();
         self.write_view(session, &view, &mut whole, &mut report)?;
-        let lost = !report.losses.is_empty();
-        self.context.output.report(self.label, &mut report);
-        if lost {
-            return Err(named(losses_refused(), self.label).into());
-        }
+        self.settle(report)?;
         Ok(out
             .write_all(&whole)
             .map_err(|error| Error::io("cannot write", error))?)
@@ -245,12 +258,9 @@ impl<'e> SessionGroups<'e> {
             true => format::write_back(self.export.to, &returned, &mut whole, &mut report),
             false => format::write_back(self.export.to, &returned, out, &mut report),
         };
-        let lost = !report.losses.is_empty();
-        self.export.context.output.report(self.export.label, &mut report);
+        let settled = self.export.settle(report);
         done.map_err(|error| named(error, self.export.label))?;
-        if self.export.strict && lost {
-            return Err(named(losses_refused(), self.export.label).into());
-        }
+        settled?;
         Ok(out
             .write_all(&whole)
             .map_err(|error| Error::io("cannot write", error))?)
