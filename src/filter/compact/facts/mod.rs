@@ -320,9 +320,8 @@ impl<'w> FactReader<'w, '_, '_> {
             }
             CallSubject::Plan(steps) => {
                 self.fail_if(&name, outcome, is_result_shown);
-                if !is_shown {
-                    self.facts.plan = steps;
-                }
+                // The calls of a kept message show the newest plan instead of an older one.
+                self.facts.plan = Some(if is_call_shown { Vec::new() } else { steps });
             }
             CallSubject::Other => {
                 self.fail_if(&name, outcome, is_result_shown);

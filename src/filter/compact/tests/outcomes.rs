@@ -5,6 +5,7 @@ use super::super::state::CompactionState;
 use super::super::{CompactOptions, Steps};
 use super::case::Case;
 use super::choices::Wish;
+use crate::filter::summarize::handoff::SessionFacts;
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::tokens::{Counter, Tokenizer};
@@ -21,15 +22,27 @@ pub fn exchange(id: usize, name: &str, arguments: &str, result: &str) -> [String
     ]
 }
 
-/// The facts of exchanges, those at `kept` being kept, as lines.
-fn lines(exchanges: &[[String; 2]], kept: std::ops::Range<usize>) -> Vec<String> {
+/// Reads the facts of exchanges, those at `kept` being kept.
+fn read<T>(
+    exchanges: &[[String; 2]],
+    kept: std::ops::Range<usize>,
+    look: impl FnOnce(&SessionFacts<'_>) -> T,
+) -> T {
     let mut session = Session::default();
     let lines = exchanges.concat();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
     let view = View::replay(&session);
     let counter = Counter::new(Tokenizer::named("chars4").unwrap(), None);
     let work = CompactionState::new(&session, &view, counter, &HashSet::new());
-    let facts = facts::of(&work, &|at| kept.contains(&(at / 2)));
+    look(&facts::of(&work, &|at| kept.contains(&(at / 2))))
+}
+
+/// The facts of exchanges, those at `kept` being kept, as lines.
+fn lines(exchanges: &[[String; 2]], kept: std::ops::Range<usize>) -> Vec<String> {
+    read(exchanges, kept, lines_of)
+}
+
+fn lines_of(facts: &SessionFacts<'_>) -> Vec<String> {
     let files = facts.files.in_order().into_iter().map(|(path, file)| {
         let failed = if file.failed { " failed" } else { "" };
         format!("{} {path} x{}{failed}", file.change.unwrap_or('R'), file.changes)
@@ -112,6 +125,24 @@ fn kept_messages_resolve_earlier_errors() {
         let lines = lines(&calls, kept);
         assert_eq!(lines[lines.len() - 2..], errors, "{lines:?}");
     }
+}
+
+#[test]
+fn a_kept_plan_replaces_older_ones() {
+    let plan = |id, step: &str| {
+        let plan = format!(r#"{{"plan":[{{"step":"{step}","status":"pending"}}]}}"#);
+        exchange(id, "update_plan", &plan, "ok")
+    };
+    let calls = [plan(1, "measure"), plan(2, "port"), plan(3, "document")];
+    let steps = |kept| {
+        read(&calls, kept, |facts| {
+            let plan = facts.plan.iter().flatten();
+            plan.map(|step| step.text.clone()).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(steps(0..0), ["document"]);
+    assert_eq!(steps(1..2), ["document"]);
+    assert_eq!(steps(2..3), [""; 0]);
 }
 
 #[test]

@@ -43,8 +43,8 @@ pub struct SessionFacts<'a> {
     pub requests: Vec<Cow<'a, str>>,
     /// Whether messages after the first kept request are among those that are handed over.
     pub continues_request: bool,
-    /// The newest plan.
-    pub plan: Vec<PlanStep>,
+    /// The newest plan; empty if a kept message shows it, none if there is none.
+    pub plan: Option<Vec<PlanStep>>,
     /// Written or read files, by path.
     pub files: Recent<ChangedFile>,
     /// Commands, by text.
@@ -65,9 +65,12 @@ pub struct SessionFacts<'a> {
     pub kept_successes: Vec<Success>,
     /// Conversation entries that an earlier summary quotes.
     pub(super) earlier: Vec<QuotedText<'static>>,
-    /// Requests, files and commands that earlier summaries counted but did not list.
-    pub(super) unnamed: [u64; 3],
+    /// Requests, files, commands and steps of the plan that earlier summaries counted but did not list.
+    pub(super) unnamed: [u64; 4],
 }
+
+/// The place of the plan among the numbers of items that earlier summaries did not list.
+const PLAN: usize = 3;
 
 /// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,7 +220,12 @@ impl ChangedFile {
 impl<'a> SessionFacts<'a> {
     /// Whether there is a file, a command or a plan to hand over.
     pub fn hands_over(&self) -> bool {
-        !(self.files.is_empty() && self.commands.is_empty() && self.plan.is_empty())
+        !(self.files.is_empty() && self.commands.is_empty() && self.steps().is_empty())
+    }
+
+    /// The steps of the newest plan that no kept message shows.
+    fn steps(&self) -> &[PlanStep] {
+        self.plan.as_deref().unwrap_or_default()
     }
 
     /// Adds the lines of another program's summary.
@@ -229,7 +237,7 @@ impl<'a> SessionFacts<'a> {
     /// Total bytes of everything that could be quoted, including the line prefixes.
     pub fn bytes(&self) -> u64 {
         let texts = self.requests.iter().map(|text| text.len());
-        let steps = self.plan.iter().map(|step| step.text.len());
+        let steps = self.steps().iter().map(|step| step.text.len());
         let names = |names: Vec<usize>| names.into_iter().map(|length| length.min(400) + 16);
         let files = names(self.files.in_order().iter().map(|(name, _)| name.len()).collect());
         let commands = names(
@@ -284,8 +292,9 @@ impl<'a> SessionFacts<'a> {
                 .for_each(|success| self.errors.resolve(&success));
         }
         self.requests.extend(newer.requests);
-        if !newer.plan.is_empty() {
+        if newer.plan.is_some() {
             self.plan = newer.plan;
+            self.unnamed[PLAN] = 0;
         }
         for (path, file) in newer.files.in_order() {
             self.files.seen(path).update(file);

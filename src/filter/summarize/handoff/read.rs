@@ -2,7 +2,7 @@
 
 use super::super::entry::entry;
 use super::purpose::{ANSWERS, Purpose};
-use super::{AssistantNote, Command, PlanStep, SessionError, SessionFacts};
+use super::{AssistantNote, Command, PLAN, PlanStep, SessionError, SessionFacts};
 use std::borrow::Cow;
 
 /// The heading of a block.
@@ -66,6 +66,7 @@ pub fn item(facts: &mut SessionFacts<'_>, heading: Heading, line: &str) {
         let place = match heading {
             Heading::Requests => 0,
             Heading::Files => 1,
+            Heading::Plan => PLAN,
             _ => 2,
         };
         facts.unnamed[place] = facts.unnamed[place].saturating_add(more);
@@ -84,7 +85,7 @@ pub fn item(facts: &mut SessionFacts<'_>, heading: Heading, line: &str) {
         (Heading::Plan, None) => {
             let step = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
             if let Some((state, text)) = step {
-                facts.plan.push(PlanStep {
+                facts.plan.get_or_insert_default().push(PlanStep {
                     state: state.chars().next().unwrap_or(' '),
                     text: text.to_string(),
                 });

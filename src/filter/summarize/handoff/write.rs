@@ -8,7 +8,7 @@ use super::cut::{cut, first};
 use super::lines::{AROUND, CountFn, MORE, fitting, quoted, unseen};
 use super::read::Heading;
 use super::requests::Requests;
-use super::{ChangedFile, SessionFacts};
+use super::{ChangedFile, PLAN, PlanStep, SessionFacts};
 use crate::filter::phrase::contains_words;
 use crate::model::message::Role;
 use crate::model::threads::over_cores;
@@ -107,12 +107,13 @@ fn blocks<'f>(
         lines,
     };
     let plan: Vec<String> = facts
-        .plan
+        .steps()
         .iter()
         .map(|step| quoted(&format!("[{}] ", step.state), &first(&step.text, STEP)))
         .collect();
-    let (plan_costs, files) = (costs(&plan), files(facts));
+    let (plan_costs, plan_order, files) = (costs(&plan), plan_order(facts.steps()), files(facts));
     let (file_costs, commands) = (costs(&files), Commands::of(facts));
+    let file_order: Vec<usize> = (0..files.len()).collect();
     let (errors, error_order) = facts.errors.newest();
     let errors: Vec<String> = errors.iter().map(|text| quoted("- ", text)).collect();
     let error_costs = costs(&errors);
@@ -138,7 +139,6 @@ fn blocks<'f>(
     let earlier_units = RefCell::new(UnitCandidates::among(earlier_units));
     let reply = facts.reply.as_deref().unwrap_or_default().trim();
     let sum = |costs: &[u64]| costs.iter().sum::<u64>();
-    let more_cost = |names: u64| if names > 0 { MORE } else { 0 };
     vec![
         block(
             Heading::Earlier,
@@ -159,23 +159,14 @@ fn blocks<'f>(
         block(
             Heading::Plan,
             10,
-            sum(&plan_costs),
-            Box::new(move |room| fitting(&plan, &plan_costs, 0..plan.len(), room).0),
+            sum(&plan_costs) + more_cost(facts.unnamed[PLAN]),
+            Box::new(move |room| counted(&plan, &plan_costs, &plan_order, facts.unnamed[PLAN], room)),
         ),
         block(
             Heading::Files,
             15,
             sum(&file_costs) + more_cost(facts.unnamed[1]),
-            Box::new(move |room| {
-                let unnamed = facts.unnamed[1];
-                let all = sum(&file_costs) + more_cost(unnamed) <= room;
-                let room = if all { room } else { room.saturating_sub(MORE) };
-                let (mut lines, left) = fitting(&files, &file_costs, 0..files.len(), room);
-                if !lines.is_empty() {
-                    lines.extend(unseen(left + unnamed, ""));
-                }
-                lines
-            }),
+            Box::new(move |room| counted(&files, &file_costs, &file_order, facts.unnamed[1], room)),
         ),
         block(
             Heading::Commands,
@@ -213,6 +204,34 @@ fn blocks<'f>(
             }),
         ),
     ]
+}
+
+/// Tokens of the line with the number of omitted items.
+fn more_cost(omitted: u64) -> u64 {
+    if omitted > 0 { MORE } else { 0 }
+}
+
+/// Selects lines by priority within `room`, and adds the number of the others.
+fn counted(lines: &[String], costs: &[u64], order: &[usize], unnamed: u64, room: u64) -> Vec<String> {
+    let all = costs.iter().sum::<u64>() + more_cost(unnamed) <= room;
+    let room = if all { room } else { room.saturating_sub(MORE) };
+    let (mut lines, left) = fitting(lines, costs, order.iter().copied(), room);
+    if !lines.is_empty() {
+        lines.extend(unseen(left + unnamed, ""));
+    }
+    lines
+}
+
+/// Order of importance: the steps in progress, those to do, then those done and canceled, the newest first.
+fn plan_order(steps: &[PlanStep]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    order.sort_by_key(|nth| match steps[*nth].state {
+        '>' => (0, *nth),
+        'x' => (2, steps.len() - nth),
+        '-' => (3, steps.len() - nth),
+        _ => (1, *nth),
+    });
+    order
 }
 
 /// Selects the units with the most information per token, in order.
