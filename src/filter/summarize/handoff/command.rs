@@ -130,16 +130,17 @@ impl<'f> Commands<'f> {
     /// All commands in the greatest width that fits; else as many of the most important as fit.
     pub fn lines(&self, room: u64, count: CountFn<'_>) -> Vec<String> {
         let tools = count(&self.tools);
+        let more = if self.unnamed > 0 { MORE } else { 0 };
+        let fits = |room: u64, width: usize| self.shown(width, count).1.iter().sum::<u64>() + more <= room;
         let (room, tools) = match room.checked_sub(tools) {
-            Some(room) if room >= tools => (room, self.tools.as_str()),
+            Some(room) if room >= tools || fits(room, WIDTHS.len() - 1) => (room, self.tools.as_str()),
             _ => (room, ""),
         };
-        let more = if self.unnamed > 0 { MORE } else { 0 };
         let mut lines = Vec::new();
         let mut missing = 0;
         for width in 0..WIDTHS.len() {
             let (all, costs) = self.shown(width, count);
-            if costs.iter().sum::<u64>() + more <= room {
+            if fits(room, width) {
                 (lines, missing) = (all.clone(), 0);
                 break;
             }

@@ -358,3 +358,14 @@ fn a_plan_lists_open_steps_first_and_counts_the_others() {
         "{last}"
     );
 }
+
+#[test]
+fn other_tools_are_listed_if_all_commands_fit() {
+    let mut facts = SessionFacts::default();
+    facts.requests.push("Open a ticket.".into());
+    facts.commands.seen("ls").runs = 1;
+    facts.tools.seen("create_issue_for_the_importer");
+    facts.tools.seen("web_search_of_everything");
+    let text = handed(facts, None, 1000).text;
+    assert!(text.contains("\nother tools: web_search"), "{text}");
+}
