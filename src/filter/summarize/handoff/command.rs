@@ -3,8 +3,9 @@
 
 use super::cut::first;
 use super::lines::{CountFn, MORE, fitting, quoted, unseen};
-use super::purpose::{ANSWERS, Purpose, RepeatableCommand};
+use super::purpose::{ANSWERS, Purpose};
 use super::read::{OUTDATED, TOOLS};
+use super::repeatable::RepeatableCommand;
 use super::{Command, SessionFacts};
 use std::cell::OnceCell;
 

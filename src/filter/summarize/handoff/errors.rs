@@ -4,7 +4,7 @@
 //! whose operands it includes; a test or check without operands includes all. A change of a file resolves failed changes
 //! of this file; any access resolves a failed read.
 
-use super::purpose::RepeatableCommand;
+use super::repeatable::RepeatableCommand;
 
 /// Maximum number of errors that are listed, besides the newest unresolved one.
 const LISTED: usize = 3;

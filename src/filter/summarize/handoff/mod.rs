@@ -21,6 +21,7 @@ mod errors;
 mod lines;
 mod purpose;
 mod read;
+mod repeatable;
 mod requests;
 mod write;
 
