@@ -3,6 +3,7 @@
 mod files;
 pub(super) mod line;
 pub(in crate::filter) mod outcome;
+mod patch;
 mod shell_changes;
 mod test_report;
 pub(in crate::filter) mod tool;

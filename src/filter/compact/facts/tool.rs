@@ -1,15 +1,19 @@
 //! The subject of a call, by its tool name and its arguments: files, a command, a plan.
 
+use super::patch;
 use crate::filter::summarize::handoff::PlanStep;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 use std::borrow::Cow;
 
+/// A file, with its kind of change: added (`A`), modified (`M`) or deleted (`D`); none if it is only read.
+pub type TouchedFile<'a> = (Option<char>, Cow<'a, str>);
+
 /// The subject of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallSubject<'a> {
-    /// Files, each with its kind of change; none if the file is only read.
-    Files(Vec<(Option<char>, Cow<'a, str>)>),
+    /// Files.
+    Files(Vec<TouchedFile<'a>>),
     /// A command.
     Command(Cow<'a, str>),
     /// A plan.
@@ -73,20 +77,15 @@ const PATHS: [&str; 7] = [
     "path",
 ];
 
-const PATCHES: [(&str, char); 3] = [
-    ("*** Add File: ", 'A'),
-    ("*** Update File: ", 'M'),
-    ("*** Delete File: ", 'D'),
-];
-
-type ArgumentMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+pub(super) type ArgumentMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
 /// The normalized tool name, and the subject of the call.
 pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, CallSubject<'c>) {
     let name = plain(&call.name);
     let arguments: &str = &call.arguments;
     let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap_or_default();
-    let about = patched(arguments, &members)
+    let about = patch::of(arguments, &members)
+        .map(CallSubject::Files)
         .or_else(|| planned(&name, &members))
         .or_else(|| filed(&name, &members))
         .or_else(|| run(&name, arguments, &members));
@@ -128,34 +127,6 @@ fn text<'a>(members: &ArgumentMembers<'a>, names: &[&str]) -> Option<Cow<'a, str
         .iter()
         .find_map(value)
         .filter(|text| !text.trim().is_empty())
-}
-
-/// The files of a patch anywhere in the arguments.
-fn patched(arguments: &str, members: &ArgumentMembers<'_>) -> Option<CallSubject<'static>> {
-    if !PATCHES.iter().any(|(begins, _)| arguments.contains(begins)) {
-        return None;
-    }
-    let mut texts: Vec<Cow<'_, str>> = Vec::new();
-    for (_, value) in members {
-        texts.extend(json::text(value));
-        let elements = json::elements(value, Dialect::Strict).unwrap_or_default();
-        texts.extend(elements.into_iter().filter_map(json::text));
-    }
-    if members.is_empty() {
-        texts.push(json::text(arguments.as_bytes()).unwrap_or(Cow::Borrowed(arguments)));
-    }
-    let file = |line: &str| {
-        let known = PATCHES
-            .iter()
-            .find_map(|(begins, change)| Some((*change, line.strip_prefix(begins)?)));
-        known.map(|(change, path)| (Some(change), Cow::Owned(path.trim().to_string())))
-    };
-    let files: Vec<_> = texts
-        .iter()
-        .flat_map(|text| text.lines())
-        .filter_map(file)
-        .collect();
-    (!files.is_empty()).then_some(CallSubject::Files(files))
 }
 
 fn planned<'a>(name: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
@@ -294,6 +265,15 @@ mod tests {
                 "apply_patch",
                 "*** Begin Patch\n*** Add File: g\n+x",
                 file(Some('A'), "g"),
+            ),
+            (
+                "apply_patch",
+                "*** Update File: a\n*** Move to: b\n*** Update File: c",
+                CallSubject::Files(vec![
+                    (Some('D'), "a".into()),
+                    (Some('A'), "b".into()),
+                    (Some('M'), "c".into()),
+                ]),
             ),
             ("read", "[1]", CallSubject::Other),
             (
