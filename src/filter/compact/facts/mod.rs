@@ -4,6 +4,7 @@ mod files;
 pub(super) mod line;
 pub(in crate::filter) mod outcome;
 mod patch;
+mod plan;
 mod shell_changes;
 mod test_report;
 pub(in crate::filter) mod tool;
@@ -167,17 +168,13 @@ impl<'w> FactReader<'w, '_, '_> {
                 }
             }
             Role::Assistant => {
-                let text = message.text();
                 self.facts.continues_request |= self.has_kept_request && !(self.stays)(at);
-                if !text.trim().is_empty() {
-                    self.newest_reply = self.facts.notes.len();
-                    let shown = shows(at);
-                    if !shown {
-                        self.note(at, text.clone());
-                    }
-                    self.facts.reply = (!shown).then_some(text);
-                }
+                self.reply(at, message.text(), shows(at));
                 for (nth, call) in message.tool_calls().iter().enumerate() {
+                    if let Some(text) = tool::reply(call) {
+                        self.reply(at, Cow::Owned(text.into_owned()), shows(at));
+                        continue;
+                    }
                     let result = self.results.get(&(at, nth)).copied();
                     if !self.continues(call, result, shows(at), shows) {
                         self.call(call, result, shows(at), shows);
@@ -186,6 +183,18 @@ impl<'w> FactReader<'w, '_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// Adds a text of the assistant.
+    fn reply(&mut self, at: usize, text: Cow<'w, str>, is_shown: bool) {
+        if text.trim().is_empty() {
+            return;
+        }
+        self.newest_reply = self.facts.notes.len();
+        if !is_shown {
+            self.note(at, text.clone());
+        }
+        self.facts.reply = (!is_shown).then_some(text);
     }
 
     /// Marks the first notes of the newest reply as conclusions: a request follows, or the session ends.

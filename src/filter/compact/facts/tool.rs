@@ -1,6 +1,7 @@
-//! The subject of a call, by its tool name and its arguments: files, a command, a plan.
+//! The subject of a call, by its tool name and its arguments: files, a command, a plan. Names are compared without case
+//! and underscores.
 
-use super::patch;
+use super::{patch, plan};
 use crate::filter::summarize::handoff::PlanStep;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
@@ -22,60 +23,60 @@ pub enum CallSubject<'a> {
     Other,
 }
 
-const WRITING: [&str; 4] = ["write", "write_file", "create", "create_file"];
-
-const EDITING: [&str; 13] = [
-    "edit",
-    "multiedit",
-    "multi_edit",
-    "notebookedit",
-    "notebook_edit",
-    "replace",
-    "edit_file",
-    "str_replace",
-    "str_replace_editor",
-    "str_replace_based_edit_tool",
-    "search_replace",
-    "insert",
-    "patch",
+/// Words of tool names, and what such a tool does with the file of its path: adds, modifies or reads it. The first that
+/// applies counts.
+const CHANGES: [(&[&str], Option<char>); 3] = [
+    (&["write", "create", "save"], Some('A')),
+    (
+        &[
+            "edit", "editor", "replace", "insert", "append", "patch", "apply", "update",
+        ],
+        Some('M'),
+    ),
+    (&["read", "view", "open"], None),
 ];
 
-const READING: [&str; 6] = [
-    "read",
-    "read_file",
-    "view",
-    "view_file",
-    "view_image",
-    "open_file",
-];
+const DIRECTORIES: [&str; 4] = ["directory", "directories", "dir", "folder"];
 
-const RUNNING: [&str; 13] = [
+const RUNNING: [&str; 16] = [
     "bash",
     "shell",
     "sh",
     "exec",
-    "exec_command",
-    "shell_command",
-    "run_shell_command",
-    "local_shell",
-    "run_command",
-    "execute_command",
+    "execcommand",
+    "execute",
+    "executebash",
+    "executecommand",
+    "executeshellcommand",
+    "localshell",
+    "runcommand",
+    "runinterminal",
+    "runshellcommand",
+    "runterminalcmd",
+    "shellcommand",
     "terminal",
-    "run_terminal_cmd",
-    "run_in_terminal",
 ];
 
-const PLANNING: [&str; 4] = ["todowrite", "todo_write", "update_plan", "write_todos"];
+const COMMANDS: [&str; 4] = ["command", "cmd", "commandline", "script"];
 
 const PATHS: [&str; 7] = [
-    "file_path",
-    "filePath",
-    "absolute_path",
-    "target_file",
-    "notebook_path",
+    "filepath",
+    "absolutepath",
+    "targetfile",
+    "notebookpath",
+    "relativepath",
     "filename",
     "path",
 ];
+
+const LISTS_OF_PATHS: [&str; 3] = ["paths", "files", "filepaths"];
+
+const SOURCES: [&str; 3] = ["source", "sourcepath", "oldpath"];
+
+const DESTINATIONS: [&str; 3] = ["destination", "destinationpath", "newpath"];
+
+/// Tools whose argument is the closing reply.
+const CLOSING: [&str; 3] = ["attemptcompletion", "finish", "taskcomplete"];
 
 pub(super) type ArgumentMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
@@ -84,12 +85,23 @@ pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, CallSubject<'c>) {
     let name = plain(&call.name);
     let arguments: &str = &call.arguments;
     let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap_or_default();
+    let words = words(&call.name);
+    let compact = words.concat();
     let about = patch::of(arguments, &members)
         .map(CallSubject::Files)
-        .or_else(|| planned(&name, &members))
-        .or_else(|| filed(&name, &members))
-        .or_else(|| run(&name, arguments, &members));
+        .or_else(|| plan::of(&compact, &members).map(CallSubject::Plan))
+        .or_else(|| filed(&words, &members))
+        .or_else(|| run(&words, &compact, arguments, &members));
     (name, about.unwrap_or(CallSubject::Other))
+}
+
+/// The reply that a call contains instead of the text of its message.
+pub fn reply<'c>(call: &'c ToolCall<'_>) -> Option<Cow<'c, str>> {
+    if !CLOSING.contains(&words(&call.name).concat().as_str()) {
+        return None;
+    }
+    let members = json::members(call.arguments.as_bytes(), Dialect::Strict)?;
+    text(&members, &["result", "message", "summary"])
 }
 
 /// Arguments with the id of a running process: of `write_stdin` in Codex, of `BashOutput` and its successors in Claude
@@ -110,18 +122,68 @@ const NAME: usize = 64;
 /// The name in lower case, without the text before the last `.`, `/` or `__`. Other characters than those of names
 /// become underscores, so that a name can imitate neither a line of a summary nor an element of its list of tools.
 fn plain(name: &str) -> String {
-    let name = name.rsplit(['.', '/']).next().unwrap_or_default();
-    let name = name.rsplit("__").next().unwrap_or_default();
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
-    name.to_lowercase().chars().map(plain).take(NAME).collect()
+    own(name).to_lowercase().chars().map(plain).take(NAME).collect()
+}
+
+/// The name without that of its server or name space.
+fn own(name: &str) -> &str {
+    let name = name.rsplit(['.', '/']).next().unwrap_or_default();
+    name.rsplit("__").next().unwrap_or_default()
+}
+
+/// The words of a tool name in lower case: `StrReplace` has those of `str_replace`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in own(name).chars().take(NAME) {
+        if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        was_lower = c.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether a name has one of these words; a name in one word may contain it.
+fn has_word(words: &[String], known: &[&str]) -> bool {
+    let contains = |word: &String, known: &&str| word == known || words.len() == 1 && word.contains(*known);
+    words
+        .iter()
+        .any(|word| known.iter().any(|known| contains(word, known)))
+}
+
+/// What a tool of this name does with the file of its path: adds (`A`), modifies (`M`), deletes (`D`) or reads it.
+fn change(words: &[String]) -> Option<Option<char>> {
+    if has_word(words, &DIRECTORIES) {
+        return None;
+    }
+    if has_word(words, &["delete", "remove"]) {
+        let is_file = |word: &String| ["file", "files", "path", "paths"].contains(&word.as_str());
+        let object = words
+            .iter()
+            .skip_while(|word| *word != "delete" && *word != "remove")
+            .nth(1);
+        return Some(Some(if object.is_none_or(is_file) { 'D' } else { 'M' }));
+    }
+    let known = CHANGES.iter().find(|(known, _)| has_word(words, known));
+    known.map(|(_, change)| *change)
+}
+
+/// Whether the name of an argument is one of these.
+fn is_named(name: &str, names: &str) -> bool {
+    let letters = name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase);
+    letters.eq(names.chars())
 }
 
 fn text<'a>(members: &ArgumentMembers<'a>, names: &[&str]) -> Option<Cow<'a, str>> {
     let value = |name: &&str| {
-        members
-            .iter()
-            .find(|(known, _)| known == name)
-            .and_then(|(_, value)| json::text(value))
+        let mut values = members.iter().filter(|(known, _)| is_named(known, name));
+        values.find_map(|(_, value)| json::text(value))
     };
     names
         .iter()
@@ -129,65 +191,65 @@ fn text<'a>(members: &ArgumentMembers<'a>, names: &[&str]) -> Option<Cow<'a, str
         .filter(|text| !text.trim().is_empty())
 }
 
-fn planned<'a>(name: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
-    if !PLANNING.contains(&name) {
-        return None;
+fn filed<'a>(words: &[String], members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
+    if has_word(words, &["move", "rename"]) {
+        let (source, destination) = (text(members, &SOURCES)?, text(members, &DESTINATIONS)?);
+        let files = vec![(Some('D'), source), (Some('A'), destination)];
+        return Some(CallSubject::Files(files));
     }
-    let list = ["todos", "plan", "items"];
-    let raw = list
-        .iter()
-        .find_map(|name| members.iter().find(|(known, _)| known == name))?
-        .1;
-    let inner = json::text(raw);
-    let raw = inner.as_deref().map_or(raw, str::as_bytes);
-    let steps: Vec<PlanStep> = json::elements(raw, Dialect::Strict)?
-        .into_iter()
-        .filter_map(step)
-        .collect();
-    (!steps.is_empty()).then_some(CallSubject::Plan(steps))
+    let mut change = change(words)?;
+    // An editor has commands such as `view` and `create`.
+    if let Some(requested) = text(members, &["command"]).filter(|_| change.is_some()) {
+        change = self::change(&self::words(&requested)).unwrap_or(change);
+    }
+    let files: Vec<_> = paths(members).into_iter().map(|path| (change, path)).collect();
+    (!files.is_empty()).then_some(CallSubject::Files(files))
 }
 
-fn step(raw: &[u8]) -> Option<PlanStep> {
-    let text = |names: &[&str]| names.iter().find_map(|name| json::member_text(raw, name));
-    let what = text(&["content", "step", "description", "title", "text"])?;
-    Some(PlanStep {
-        state: match text(&["status", "state"]).as_deref() {
-            Some("completed" | "done") => 'x',
-            Some("in_progress" | "in progress") => '>',
-            Some("cancelled" | "canceled") => '-',
-            _ => ' ',
-        },
-        text: what.trim().to_string(),
-    })
+/// The path of a call, or those of its lists.
+fn paths<'a>(members: &ArgumentMembers<'a>) -> Vec<Cow<'a, str>> {
+    if let Some(path) = text(members, &PATHS) {
+        return vec![path];
+    }
+    let mut paths = Vec::new();
+    for (name, value) in members {
+        let is_list = LISTS_OF_PATHS.iter().any(|known| is_named(name, known));
+        for element in json::elements(value, Dialect::Strict).unwrap_or_default() {
+            let path = json::text(element).filter(|path| is_list && !path.contains('*'));
+            let member = || text(&json::members(element, Dialect::Strict)?, &PATHS);
+            paths.extend(path.or_else(member));
+        }
+    }
+    paths.dedup();
+    paths
 }
 
-fn filed<'a>(name: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
-    let path = text(members, &PATHS)?;
-    let requested = text(members, &["command"]);
-    let change = match requested.as_deref() {
-        Some("view") if EDITING.contains(&name) => None,
-        Some("create") if EDITING.contains(&name) => Some('A'),
-        _ if WRITING.contains(&name) => Some('A'),
-        _ if EDITING.contains(&name) => Some('M'),
-        _ if READING.contains(&name) => None,
-        _ => return None,
-    };
-    Some(CallSubject::Files(vec![(change, path)]))
-}
-
-fn run<'a>(name: &str, arguments: &str, members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
+fn run<'a>(
+    words: &[String],
+    name: &str,
+    arguments: &str,
+    members: &ArgumentMembers<'a>,
+) -> Option<CallSubject<'a>> {
     let runs = RUNNING.contains(&name);
-    let raw = ["command", "cmd", "script"];
-    if let Some(command) = text(members, &raw) {
-        let known = runs || text(members, &PATHS).is_none() && !EDITING.contains(&name);
-        return known.then_some(CallSubject::Command(command));
+    let is_alone =
+        || text(members, &PATHS).is_none() && change(words) != Some(Some('M')) && !plan::is_kept_by(name);
+    if let Some(command) = text(members, &COMMANDS) {
+        return (runs || is_alone()).then_some(CallSubject::Command(command));
+    }
+    let list = members.iter().find(|(known, _)| is_named(known, "commands"));
+    if let Some(commands) = list.and_then(|(_, list)| json::elements(list, Dialect::Strict)) {
+        let commands: Vec<Cow<'_, str>> = commands.into_iter().filter_map(json::text).collect();
+        let is_line = commands.iter().all(|command| !command.contains('\n'));
+        let commands = commands.join(if is_line { " && " } else { "\n" });
+        let is_known = !commands.trim().is_empty() && (runs || is_alone());
+        return is_known.then_some(CallSubject::Command(Cow::Owned(commands)));
     }
     if !runs {
         return None;
     }
-    let value = raw
+    let value = COMMANDS
         .iter()
-        .find_map(|name| members.iter().find(|(known, _)| known == name));
+        .find_map(|name| members.iter().find(|(known, _)| is_named(known, name)));
     // Some tools encode the call as an action.
     let action = || {
         members
@@ -255,6 +317,13 @@ mod tests {
             ("shell", r#"{"command":["rg","x"]}"#, command("rg x")),
             ("local_shell", r#"{"action":{"command":["ls"]}}"#, command("ls")),
             ("run_it", r#"{"cmd":"make"}"#, command("make")),
+            (
+                "run_commands",
+                r#"{"commands":["make","make test"]}"#,
+                command("make && make test"),
+            ),
+            ("run_command", r#"{"CommandLine":"make"}"#, command("make")),
+            ("task_tracker", r#"{"command":"view"}"#, CallSubject::Other),
             ("grep", r#"{"pattern":"x","path":"src"}"#, CallSubject::Other),
             (
                 "shell",
@@ -289,15 +358,63 @@ mod tests {
         ] {
             assert_eq!(read(&call(name, arguments)).1, expected, "{name} {arguments}");
         }
+        for (name, arguments, expected) in [
+            ("write_to_file", r#"{"TargetFile":"a"}"#, "A a"),
+            ("WriteFile", r#"{"path":"a"}"#, "A a"),
+            ("save-file", r#"{"path":"a"}"#, "A a"),
+            ("create_text_file", r#"{"relative_path":"a"}"#, "A a"),
+            ("apply_diff", r#"{"path":"a"}"#, "M a"),
+            ("StrReplaceFile", r#"{"path":"a"}"#, "M a"),
+            ("insert_edit_into_file", r#"{"filePath":"a"}"#, "M a"),
+            ("replace_symbol_body", r#"{"relative_path":"a"}"#, "M a"),
+            ("delete_lines", r#"{"relative_path":"a"}"#, "M a"),
+            ("NotebookEdit", r#"{"notebook_path":"a"}"#, "M a"),
+            ("notebookedit", r#"{"notebook_path":"a"}"#, "M a"),
+            (
+                "developer__text_editor",
+                r#"{"command":"write","path":"a"}"#,
+                "A a",
+            ),
+            (
+                "developer__text_editor",
+                r#"{"command":"view","path":"a"}"#,
+                "R a",
+            ),
+            (
+                "developer__text_editor",
+                r#"{"command":"str_replace","path":"a"}"#,
+                "M a",
+            ),
+            ("editor", r#"{"path":"a","new_text":"b"}"#, "M a"),
+            ("Delete", r#"{"path":"a"}"#, "D a"),
+            ("delete_file", r#"{"target_file":"a"}"#, "D a"),
+            ("remove-files", r#"{"file_paths":["a","b"]}"#, "D a, D b"),
+            ("builtin_read_file", r#"{"filepath":"a"}"#, "R a"),
+            (
+                "read_files",
+                r#"{"files":[{"path":"a"},{"path":"b"}]}"#,
+                "R a, R b",
+            ),
+            ("read_many_files", r#"{"paths":["a","src/*.rs"]}"#, "R a"),
+            (
+                "multi_replace_string_in_file",
+                r#"{"replacements":[{"filePath":"a"},{"filePath":"a"}]}"#,
+                "M a",
+            ),
+            ("move_file", r#"{"source":"a","destination":"b"}"#, "D a, A b"),
+            ("create_directory", r#"{"path":"a"}"#, ""),
+            ("create_issue", r#"{"title":"a"}"#, ""),
+            ("list_files", r#"{"path":"a"}"#, ""),
+        ] {
+            let call = call(name, arguments);
+            let files = match read(&call).1 {
+                CallSubject::Files(files) => files,
+                _ => Vec::new(),
+            };
+            let line = |(change, path): &TouchedFile<'_>| format!("{} {path}", change.unwrap_or('R'));
+            let lines: Vec<String> = files.iter().map(line).collect();
+            assert_eq!(lines.join(", "), expected, "{name} {arguments}");
+        }
         assert_eq!(plain("a, grep x9\nplan:\u{2028}[>] b"), "a__grep_x9_plan______b");
-        let plan = r#"{"todos":"[{\"content\":\"measure\",\"status\":\"completed\"},{\"step\":\"go\"}]"}"#;
-        let step = |state, text: &str| PlanStep {
-            state,
-            text: text.to_string(),
-        };
-        assert_eq!(
-            read(&call("TodoWrite", plan)).1,
-            CallSubject::Plan(vec![step('x', "measure"), step(' ', "go")])
-        );
     }
 }

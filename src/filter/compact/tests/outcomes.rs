@@ -146,6 +146,24 @@ fn a_kept_plan_replaces_older_ones() {
 }
 
 #[test]
+fn a_closing_call_is_a_reply() {
+    let closing = r#"{"result":"The importer retries a row three times."}"#;
+    let calls = [
+        exchange(1, "execute_command", r#"{"command":"make"}"#, "ok"),
+        exchange(2, "attempt_completion", closing, ""),
+    ];
+    let text = "The importer retries a row three times.";
+    read(&calls, 0..0, |facts| {
+        assert_eq!(facts.reply.as_deref(), Some(text));
+        assert_eq!(facts.notes[0].text, text);
+        assert!(facts.tools.is_empty());
+    });
+    read(&calls, 1..2, |facts| {
+        assert_eq!((&facts.reply, facts.notes.len()), (&None, 0))
+    });
+}
+
+#[test]
 fn failed_attempts_are_not_changes_and_shell_commands_are() {
     let failed = r#"{\"output\":\"error: patch failed: README.md\",\"metadata\":{\"exit_code\":1}}"#;
     let patch = r#"{"input":"*** Begin Patch\\n*** Add File: bin/a\\n*** Update File: README.md\\n"}"#;

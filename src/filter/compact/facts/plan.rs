@@ -1,0 +1,109 @@
+//! Plans: lists of steps with their states in the arguments of a call, as objects or as the text of a checklist.
+
+use super::tool::ArgumentMembers;
+use crate::filter::summarize::handoff::PlanStep;
+use crate::filter::summarize::without_list_mark;
+use crate::model::json::{self, Dialect};
+
+/// Parts of the names of tools that keep a plan.
+const NAMES: [&str; 3] = ["todo", "plan", "tasktracker"];
+
+/// Whether a tool keeps a plan.
+pub fn is_kept_by(name: &str) -> bool {
+    NAMES.iter().any(|part| name.contains(part))
+}
+
+/// The steps of the first argument that has some; none if the tool keeps no plan.
+pub fn of(name: &str, members: &ArgumentMembers<'_>) -> Option<Vec<PlanStep>> {
+    let mut values = members.iter().filter(|_| is_kept_by(name));
+    values.find_map(|(_, raw)| {
+        let text = json::text(raw);
+        let list = text.as_deref().map_or(*raw, str::as_bytes);
+        let steps: Vec<PlanStep> = match json::elements(list, Dialect::Strict) {
+            Some(elements) => elements.into_iter().filter_map(step).collect(),
+            None => text
+                .as_deref()
+                .unwrap_or_default()
+                .lines()
+                .filter_map(item)
+                .collect(),
+        };
+        (!steps.is_empty()).then_some(steps)
+    })
+}
+
+fn step(raw: &[u8]) -> Option<PlanStep> {
+    let text = |names: &[&str]| names.iter().find_map(|name| json::member_text(raw, name));
+    let what = text(&["content", "step", "description", "title", "text"])?;
+    Some(PlanStep {
+        state: state(&text(&["status", "state"]).unwrap_or_default()),
+        text: what.trim().to_string(),
+    })
+}
+
+/// A line of a checklist: `[x] text`, also as an item of a list.
+fn item(line: &str) -> Option<PlanStep> {
+    let (mark, text) = without_list_mark(line.trim())
+        .strip_prefix('[')?
+        .split_once(']')?;
+    let text = text.trim();
+    (!text.is_empty() && !text.starts_with('(')).then(|| PlanStep {
+        state: state(mark),
+        text: text.to_string(),
+    })
+}
+
+fn state(text: &str) -> char {
+    let letters = text.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+    let letters: String = letters.flat_map(char::to_lowercase).collect();
+    match letters.as_str() {
+        "completed" | "complete" | "done" | "x" => 'x',
+        "inprogress" | ">" | "~" => '>',
+        // Roo Code marks the step in progress so.
+        "" if text.contains('-') => '>',
+        "cancelled" | "canceled" => '-',
+        _ => ' ',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_of_all_formats_are_recognized() {
+        for (name, arguments) in [
+            (
+                "todowrite",
+                r#"{"todos":"[{\"content\":\"measure\",\"status\":\"completed\"},{\"step\":\"go\"}]"}"#,
+            ),
+            (
+                "updateplan",
+                r#"{"explanation":"Why.","plan":[{"step":"measure","status":"completed"},{"step":"go"}]}"#,
+            ),
+            (
+                "managetodolist",
+                r#"{"todoList":[{"title":"measure","status":"Done"},{"title":"go","status":"not-started"}]}"#,
+            ),
+            (
+                "tasktracker",
+                r#"{"command":"plan","task_list":[{"title":"measure","status":"done"},{"title":"go"}]}"#,
+            ),
+            ("updatetodolist", r#"{"todos":"[x] measure\n[ ] go"}"#),
+            ("updatetodo", r#"{"todos":"Now:\n- [X] measure\n- [ ] go"}"#),
+            (
+                "todowrite",
+                r#"{"todos":"1. [completed] measure\n2. [pending] go"}"#,
+            ),
+        ] {
+            let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap();
+            let steps = of(name, &members).unwrap_or_default();
+            let steps: Vec<_> = steps.iter().map(|step| (step.state, &*step.text)).collect();
+            assert_eq!(steps, [('x', "measure"), (' ', "go")], "{name} {arguments}");
+            assert_eq!(of("write", &members), None);
+        }
+        assert_eq!(state("-"), '>');
+        assert_eq!(state("In Progress"), '>');
+        assert_eq!(state("cancelled"), '-');
+    }
+}
