@@ -306,6 +306,11 @@ impl<'w> FactReader<'w, '_, '_> {
             .map(|message| CallOutcome::of_call(message, &subject));
         let is_result_shown = result.is_none_or(shows);
         let is_shown = is_call_shown && is_result_shown;
+        let done = outcome.as_ref().filter(|outcome| !outcome.failed);
+        if let Some(step) = done.and_then(|outcome| tool::step(call, outcome.text())) {
+            self.facts.step(step);
+            return;
+        }
         match subject {
             CallSubject::Files(files) => {
                 let files = files.into_iter();

@@ -53,7 +53,8 @@ fn item(line: &str) -> Option<PlanStep> {
     })
 }
 
-fn state(text: &str) -> char {
+/// The mark of a state.
+pub fn state(text: &str) -> char {
     let letters = text.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
     let letters: String = letters.flat_map(char::to_lowercase).collect();
     match letters.as_str() {
@@ -61,7 +62,7 @@ fn state(text: &str) -> char {
         "inprogress" | ">" | "~" => '>',
         // Roo Code marks the step in progress so.
         "" if text.contains('-') => '>',
-        "cancelled" | "canceled" => '-',
+        "cancelled" | "canceled" | "deleted" => '-',
         _ => ' ',
     }
 }

@@ -104,6 +104,28 @@ pub fn reply<'c>(call: &'c ToolCall<'_>) -> Option<Cow<'c, str>> {
     text(&members, &["result", "message", "summary"])
 }
 
+/// The step that a call adds to a plan or changes, of programs that do so one by one. The text begins with the number
+/// by which later calls name it.
+pub fn step(call: &ToolCall<'_>, result: &str) -> Option<PlanStep> {
+    let name = words(&call.name).concat();
+    if !["taskcreate", "taskupdate"].contains(&name.as_str()) {
+        return None;
+    }
+    let members = json::members(call.arguments.as_bytes(), Dialect::Strict)?;
+    let own = text(&members, &["taskid"]);
+    let number = own.as_deref().or_else(|| result.split('#').nth(1))?;
+    let number = number.split(|c: char| !c.is_ascii_digit()).next()?;
+    let (subject, status) = (text(&members, &["subject"]), text(&members, &["status"]));
+    // Other changes of a step are not part of a plan.
+    subject.as_deref().or(status.as_deref())?;
+    Some(PlanStep {
+        state: plan::state(&status.unwrap_or_default()),
+        text: format!("#{number} {}", subject.unwrap_or_default())
+            .trim_end()
+            .to_string(),
+    })
+}
+
 /// Arguments with the id of a running process: of `write_stdin` in Codex, of `BashOutput` and its successors in Claude
 /// Code.
 const PROCESSES: [&str; 4] = ["session_id", "bash_id", "shell_id", "task_id"];

@@ -146,6 +146,26 @@ fn a_kept_plan_replaces_older_ones() {
 }
 
 #[test]
+fn steps_of_single_calls_are_a_plan() {
+    let calls = [
+        exchange(
+            1,
+            "TaskCreate",
+            r#"{"subject":"measure"}"#,
+            "Task #1 created: measure",
+        ),
+        exchange(2, "TaskCreate", r#"{"subject":"port"}"#, "Task #2 created: port"),
+        exchange(3, "TaskUpdate", r#"{"taskId":"1","status":"completed"}"#, "ok"),
+        exchange(4, "TaskUpdate", r#"{"taskId":"2","owner":"me"}"#, "ok"),
+    ];
+    read(&calls, 0..0, |facts| {
+        let steps = facts.plan.iter().flatten();
+        let steps: Vec<_> = steps.map(|step| (step.state, &*step.text)).collect();
+        assert_eq!(steps, [('x', "#1 measure"), (' ', "#2 port")]);
+    });
+}
+
+#[test]
 fn a_closing_call_is_a_reply() {
     let closing = r#"{"result":"The importer retries a row three times."}"#;
     let calls = [

@@ -177,6 +177,18 @@ impl<T: Default> Recent<T> {
     }
 }
 
+impl PlanStep {
+    /// The first word: the number by which later calls name a numbered step, `#2`.
+    fn number(&self) -> &str {
+        self.text.split(' ').next().unwrap_or_default()
+    }
+
+    fn is_numbered(&self) -> bool {
+        let digits = self.number().strip_prefix('#');
+        digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
 impl ChangedFile {
     /// Records an attempt to change the file, counting it if it succeeded.
     pub fn attempt(&mut self, change: char, failed: bool) {
@@ -227,6 +239,16 @@ impl<'a> SessionFacts<'a> {
     /// The steps of the newest plan that no kept message shows.
     fn steps(&self) -> &[PlanStep] {
         self.plan.as_deref().unwrap_or_default()
+    }
+
+    /// Adds a numbered step to the plan, or changes it.
+    pub fn step(&mut self, step: PlanStep) {
+        let plan = self.plan.get_or_insert_default();
+        match plan.iter_mut().find(|known| known.number() == step.number()) {
+            Some(known) if step.number() == step.text => known.state = step.state,
+            Some(known) => *known = step,
+            None => plan.push(step),
+        }
     }
 
     /// Adds the lines of another program's summary.
@@ -293,9 +315,14 @@ impl<'a> SessionFacts<'a> {
                 .for_each(|success| self.errors.resolve(&success));
         }
         self.requests.extend(newer.requests);
-        if newer.plan.is_some() {
-            self.plan = newer.plan;
-            self.unnamed[PLAN] = 0;
+        match newer.plan {
+            Some(steps)
+                if !steps.is_empty() && steps.iter().chain(self.steps()).all(PlanStep::is_numbered) =>
+            {
+                steps.into_iter().for_each(|step| self.step(step));
+            }
+            Some(steps) => (self.plan, self.unnamed[PLAN]) = (Some(steps), 0),
+            None => {}
         }
         for (path, file) in newer.files.in_order() {
             self.files.seen(path).update(file);

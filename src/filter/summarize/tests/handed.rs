@@ -369,3 +369,20 @@ fn other_tools_are_listed_if_all_commands_fit() {
     let text = handed(facts, None, 1000).text;
     assert!(text.contains("\nother tools: web_search"), "{text}");
 }
+
+#[test]
+fn numbered_steps_change_those_of_the_previous_summary() {
+    let planned = |steps: &[(char, &str)]| SessionFacts {
+        plan: Some(steps.iter().map(|(state, text)| step(*state, text)).collect()),
+        ..SessionFacts::default()
+    };
+    let first = handed(planned(&[('>', "#1 measure"), (' ', "#2 port")]), None, 1000).text;
+    let newer = planned(&[('x', "#1"), (' ', "#3 document")]);
+    let second = handed(newer, Some(&first), 1000).text;
+    assert!(
+        second.contains("plan:\n[x] #1 measure\n[ ] #2 port\n[ ] #3 document"),
+        "{second}"
+    );
+    let last = handed(planned(&[(' ', "rest")]), Some(&second), 1000).text;
+    assert!(last.contains("plan:\n[ ] rest") && !last.contains("#1"), "{last}");
+}
