@@ -6,8 +6,11 @@ use super::super::entry::push_quoted;
 /// Token overhead of an item: its line prefix and line end.
 pub const AROUND: u64 = 3;
 
-/// Tokens of the line with the number of omitted items.
+/// Tokens of the line with the number of omitted items and their name.
 pub const MORE: u64 = 8;
+
+/// Tokens of this line without a name.
+pub const MORE_UNNAMED: u64 = 5;
 
 /// Formats a text with the prefix of its block; further lines are indented.
 pub fn quoted(before: &str, text: &str) -> String {

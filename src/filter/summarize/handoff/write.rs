@@ -5,7 +5,7 @@ use super::super::prior_weight::Prior;
 use super::super::selection::{Fading, UnitCandidate, UnitCandidates};
 use super::command::Commands;
 use super::cut::{cut, first};
-use super::lines::{AROUND, CountFn, MORE, fitting, quoted, unseen};
+use super::lines::{AROUND, CountFn, MORE_UNNAMED, fitting, quoted, unseen};
 use super::read::Heading;
 use super::requests::Requests;
 use super::{ChangedFile, PLAN, PlanStep, SessionFacts};
@@ -208,13 +208,17 @@ fn blocks<'f>(
 
 /// Tokens of the line with the number of omitted items.
 fn more_cost(omitted: u64) -> u64 {
-    if omitted > 0 { MORE } else { 0 }
+    if omitted > 0 { MORE_UNNAMED } else { 0 }
 }
 
 /// Selects lines by priority within `room`, and adds the number of the others.
 fn counted(lines: &[String], costs: &[u64], order: &[usize], unnamed: u64, room: u64) -> Vec<String> {
     let all = costs.iter().sum::<u64>() + more_cost(unnamed) <= room;
-    let room = if all { room } else { room.saturating_sub(MORE) };
+    let room = if all {
+        room
+    } else {
+        room.saturating_sub(MORE_UNNAMED)
+    };
     let (mut lines, left) = fitting(lines, costs, order.iter().copied(), room);
     if !lines.is_empty() {
         lines.extend(unseen(left + unnamed, ""));
