@@ -336,7 +336,7 @@ pub(super) fn is_due(work: &CompactionState<'_>, options: &CompactOptions) -> bo
 /// The prompt tokens of the last reported usage plus the tokens of its reply.
 fn reported(work: &CompactionState<'_>) -> Option<u64> {
     let number = |usage: &[u8], names: &[&str]| -> Option<u64> {
-        let values = names.iter().filter_map(|name| json::member(usage, name));
+        let mut values = names.iter().filter_map(|name| json::member(usage, name));
         values.find_map(json::number)
     };
     (0..work.items.len()).rev().find_map(|at| {
