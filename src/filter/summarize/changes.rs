@@ -11,25 +11,38 @@ pub(super) const CHANGES: &[&str] = &[
     "correction",
     "actually",
     "no longer",
-    "any more",
+    "any more|longer",
     "anymore",
-    "no need",
     "after all",
     "again",
     "instead",
     "rather than",
     "switch|switched from|to|back",
     "strike|scratch that",
-    "is|are now|enough|gone",
     "moved to",
-    "again now",
-    "is|are fine|ok|okay|allowed",
     "you|we may|can now|stop",
     "no use|write|answer|reply|call|make|keep *",
     "on second thought",
     "revert",
     "lifted",
     "from now on",
+];
+
+/// Words that indicate a change only together with most of the words of the earlier rule.
+pub(super) const FAINT_CHANGES: &[&str] = &["is|are|it's now", "you|we can|may skip|omit"];
+
+/// States that indicate that something is no longer forbidden.
+pub(super) const PERMITTED_STATES: &[&str] = &["is|are fine|ok|okay|allowed"];
+
+/// Cues with which a sentence that sets no rule may revoke one.
+pub(super) const REVOKING_CUES: &[&str] = &[
+    "after all",
+    "no longer",
+    "any longer",
+    "instead of",
+    "lifted",
+    "is|are|it's now",
+    "you|we can|may skip|omit",
 ];
 
 /// Questions with one answer at a time: the possible values of each.

@@ -3,8 +3,8 @@
 
 use super::keys::{Keys, key};
 use super::marks::{
-    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, LIFT, LIFTING, NARRATION, OF_KINDS, OF_THINGS,
-    ONCE, PERSON, SMALL_TALK, TALK,
+    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, ONCE, PERSON,
+    SMALL_TALK, TALK,
 };
 use super::word_lists::{AT_HAND, NOT_FORBIDDEN, REPORTED, is_in};
 use super::words::Sentence;
@@ -40,7 +40,7 @@ impl Patterns {
     }
 
     /// Whether a pattern matches at a word of the sentence.
-    fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
+    pub fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
         self.rest_at(sentence, at).is_some()
     }
 
@@ -75,15 +75,7 @@ const DETERMINERS: &[&str] = &[
 /// Phrases that only sound like rules: small talk, praise, encouragement, narration.
 static OF_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(SMALL_TALK.lines(), TALK));
 
-/// Words that may revoke a rule.
-static OF_LIFTING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(LIFTING.lines(), LIFT));
-
 impl Sentence {
-    /// Whether the sentence states explicitly that a rule no longer holds.
-    pub(super) fn lifts(&self) -> bool {
-        self.all(LIFT).any(|at| OF_LIFTING.begin_at(self, at))
-    }
-
     /// Whether the sentence is small talk and sets no rule.
     pub(super) fn is_small_talk(&self, start: usize) -> bool {
         OF_TALK.begin_at(self, start) && !self.phrase()
@@ -142,7 +134,10 @@ impl Sentence {
         }
         let subject = (start..self.words.len().min(start + 8)).take_while(|at| !self.is(PERSON, *at));
         // Skip the first word, which belongs to the subject.
-        self.has(DUTY) && subject.skip(1).any(|at| DUTIES.begin_at(self, at))
+        self.has(DUTY)
+            && subject
+                .skip(1)
+                .any(|at| DUTIES.begin_at(self, at) && !self.is_state_at_hand(at))
     }
 
     /// `name branches after the ticket`: a plural without an article.

@@ -1,6 +1,6 @@
 //! Marks of words that matter for standing instructions. Each word is looked up once, because most have no mark.
 
-use super::changes::{CHANGES, QUESTIONS};
+use super::changes::{CHANGES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
 use super::keys::{Keys, key};
 use super::numbers::TermNumbers;
 use super::word_lists::{CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
@@ -84,8 +84,15 @@ const PASSED: &[&str] = &[
 /// Phrases before a rule that is repeated or added, one per line.
 pub(super) const LEADS: &str = include_str!("rule_leads.txt");
 
-/// `this time`, `just once`: about one occasion.
-pub(super) const ONE_TIME: [&str; 4] = ["this time", "this once", "just once", "this one"];
+/// `this time`, `just once`, `I just did`: about one occasion.
+pub(super) const ONE_TIME: [&str; 6] = [
+    "this time",
+    "this once",
+    "just once",
+    "this one",
+    "i just did",
+    "i already did",
+];
 
 /// What all things of a kind do.
 pub(super) const OF_KINDS: &str = include_str!("rules_of_kinds.txt");
@@ -131,6 +138,12 @@ pub(super) const OF_THINGS: &str = include_str!("rules_of_things.txt");
 
 /// Words that may revoke a rule.
 pub(super) const LIFTING: &str = include_str!("rules_revoked.txt");
+
+/// Words that may revoke a rule that forbids something.
+pub(super) const PERMITTING: &str = include_str!("rules_permitted.txt");
+
+/// Words that may revoke a rule that demands something.
+pub(super) const RELEASING: &str = include_str!("rules_released.txt");
 
 const PEOPLE: &[&str] = &[
     "i", "i'm", "i've", "he", "she", "they", "we", "it", "that", "this", "there", "you", "who", "what",
@@ -191,10 +204,16 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
     let forms = [
         (DUTY, OF_THINGS.lines().collect()),
-        (LIFT, LIFTING.lines().collect()),
+        (
+            LIFT,
+            [LIFTING, PERMITTING, RELEASING]
+                .iter()
+                .flat_map(|list| list.lines())
+                .collect(),
+        ),
         (TALK, SMALL_TALK.lines().collect()),
         (BEGIN, BEGINNINGS.lines().collect()),
-        (CHANGE, CHANGES.to_vec()),
+        (CHANGE, [CHANGES, FAINT_CHANGES, PERMITTED_STATES].concat()),
         (KIND, OF_KINDS.lines().collect()),
         (ANSWER, QUESTIONS.concat()),
         (LEAD, LEADS.lines().collect()),

@@ -27,6 +27,7 @@ mod prior_weight;
 mod quoted_instructions;
 mod reader;
 mod request_rules;
+mod revoking;
 mod selection;
 mod sentences;
 mod shorten;
@@ -117,6 +118,9 @@ pub struct ExtractOptions {
     pub style: SummaryStyle,
     /// Tokens of the summarized messages; none counts the source texts.
     pub covered: Option<u64>,
+    /// The instructions of an earlier summary that is kept: the summary does not repeat them, but quotes what replaces
+    /// one of them.
+    pub kept: Vec<Instruction>,
 }
 
 impl ExtractOptions {
@@ -126,6 +130,7 @@ impl ExtractOptions {
             budget,
             style: SummaryStyle::default(),
             covered: None,
+            kept: Vec::new(),
         }
     }
 }
@@ -290,6 +295,11 @@ pub fn hand_over(
 /// Whether an earlier summary is a handoff.
 pub fn is_handoff(summary: &str) -> bool {
     text::read(summary).facts.hands_over()
+}
+
+/// The standing instructions of a summary that this program wrote.
+pub(in crate::filter) fn instructions_of(summary: &str) -> Vec<Instruction> {
+    text::read(summary).instructions
 }
 
 /// Whether this program wrote the summary, recognized by the first line.

@@ -1,8 +1,9 @@
 //! Detects rules that later ones replace, by words alone: another answer to the same question, or a cue that
 //! something changed together with most of the same words.
 
-use super::changes::{CHANGES, QUESTIONS};
-use super::marks::{ANSWER, CHANGE};
+use super::changes::QUESTIONS;
+use super::marks::ANSWER;
+use super::revoking::{Cue, NEGATIONS};
 use super::terms::for_each_term;
 use super::words::Sentence;
 use std::collections::{BTreeSet, HashMap};
@@ -108,11 +109,6 @@ const ANSWERING: &[&str] = &[
     "session",
 ];
 
-/// Negations.
-const NEGATIONS: &[&str] = &[
-    "never", "not", "don't", "no", "avoid", "stop", "nothing", "without", "refrain",
-];
-
 /// The properties of a sentence that determine what it replaces.
 #[derive(Clone, Debug)]
 pub struct SentenceTraits {
@@ -122,10 +118,30 @@ pub struct SentenceTraits {
     /// Whether it holds under a condition only.
     is_conditional: bool,
     /// The questions that it answers, with the answers.
-    answers: Vec<(usize, String)>,
-    /// Whether it indicates a change.
-    pub changes: bool,
+    answers: Vec<Answer>,
+    /// How clearly it replaces an earlier rule that demands something, and one that forbids something.
+    cues: [Option<Cue>; 2],
     forbids: bool,
+}
+
+/// An answer to a question with one answer at a time.
+#[derive(Clone, Debug)]
+struct Answer {
+    question: usize,
+    value: String,
+    /// Whether the sentence forbids this value.
+    is_forbidden: bool,
+}
+
+impl Answer {
+    /// Whether an answer can not hold together with a later one.
+    fn contradicts(&self, later: &Answer) -> bool {
+        self.question == later.question
+            && match self.value == later.value {
+                true => self.is_forbidden != later.is_forbidden,
+                false => !self.is_forbidden && !later.is_forbidden,
+            }
+    }
 }
 
 impl SentenceTraits {
@@ -143,64 +159,85 @@ impl SentenceTraits {
                 terms.insert(term.to_string());
             }
         });
-        let all = 0..sentence.words.len();
-        let answer = |(nth, values): (usize, &&[&str])| {
-            let place = |value: &str| sentence.all(ANSWER).find(|at| sentence.has_words_at(*at, value));
-            let named = values.iter().filter(|value| place(value).is_some());
-            let value = named.max_by_key(|value| value.len())?;
+        let place = |value: &str| sentence.all(ANSWER).find(|at| sentence.has_words_at(*at, value));
+        let mut all_named = Vec::new();
+        let answer = |(question, values): (usize, &&[&'static str])| {
+            let named = values.iter().filter_map(|value| Some((*value, place(value)?)));
+            let from = all_named.len();
+            all_named.extend(named);
+            // "Use tabs, not spaces" answers with tabs.
+            let best = all_named[from..]
+                .iter()
+                .max_by_key(|(value, at)| (!is_forbidden(&sentence, *at), value.len()));
+            let (value, at) = *best?;
             // A form of address is answered by the words after the phrase.
-            let at = place(value)?;
             let after = if value.ends_with(" me") {
                 sentence.at(at + 2)
             } else {
                 ""
             };
-            Some((nth, format!("{value} {after}")))
+            Some(Answer {
+                question,
+                value: format!("{value} {after}"),
+                is_forbidden: is_forbidden(&sentence, at),
+            })
         };
-        let answers: Vec<(usize, String)> = QUESTIONS.iter().enumerate().filter_map(answer).collect();
+        let answers: Vec<Answer> = QUESTIONS.iter().enumerate().filter_map(answer).collect();
         let mut scope = terms.clone();
         scope.retain(|term| {
             let names = |value: &str| value.split(' ').any(|word| word.starts_with(term.as_str()));
-            !ANSWERING.contains(&term.as_str()) && !answers.iter().any(|(_, value)| names(value))
+            !ANSWERING.contains(&term.as_str())
+                && !all_named.iter().any(|(value, _)| names(value))
+                && !answers.iter().any(|answer| names(&answer.value))
         });
-        let contrast = |at: usize| sentence.words[at].fresh && sentence.at(at) == "not";
         SentenceTraits {
             is_conditional: sentence.has_any(&["when", "whenever", "if", "unless", "while"]),
             answers,
             scope,
-            changes: sentence.lifts()
-                || all.clone().any(contrast)
-                || sentence
-                    .all(CHANGE)
-                    .any(|at| CHANGES.iter().any(|cue| sentence.matches(at, cue))),
-            forbids: all.clone().any(|at| NEGATIONS.contains(&sentence.at(at))),
+            cues: [false, true].map(|forbids| sentence.cue(forbids)),
+            forbids: sentence.has_any(NEGATIONS),
             terms,
         }
     }
 
+    /// The same sentence, if its cues count only together with most of the words of the earlier rule.
+    pub fn with_faint_cues(mut self) -> SentenceTraits {
+        self.cues = self.cues.map(|cue| cue.and(Some(Cue::Faint)));
+        self
+    }
+
+    fn changes(&self) -> bool {
+        self.cues.iter().any(Option::is_some)
+    }
+
     /// Whether a later sentence replaces this one.
     pub fn is_overruled_by(&self, later: &SentenceTraits) -> bool {
-        let answered = |(question, value): &(usize, String)| {
-            later
-                .answers
-                .iter()
-                .any(|(other, now)| other == question && now != value)
-        };
-        // An answer for some things only does not replace the one for all.
-        let is_narrower = !later.scope.is_subset(&self.scope) || later.is_conditional && !self.is_conditional;
-        if self.answers.iter().any(answered) && (later.changes || !is_narrower) {
+        let contradicted = |answer: &Answer| later.answers.iter().any(|now| answer.contradicts(now));
+        // An answer for some things only does not replace the one for all, or for others.
+        let holds_elsewhere = later.scope != self.scope || later.is_conditional && !self.is_conditional;
+        if self.answers.iter().any(contradicted) && (later.changes() || !holds_elsewhere) {
             return true;
         }
-        if !later.changes || self.terms.is_empty() {
+        let Some(cue) = later.cues[usize::from(self.forbids)] else {
+            return false;
+        };
+        if self.terms.is_empty() {
             return false;
         }
         let common = self.terms.intersection(&later.terms).count();
         let shorter = self.terms.len().min(later.terms.len());
         let missing = self.terms.len() - common;
-        common * 2 >= self.terms.len()
+        (cue == Cue::Clear && common * 2 >= self.terms.len())
             || (self.forbids != later.forbids && common >= 2 && common * 2 >= shorter)
             || (common >= 2 && common * 3 >= shorter * 2 && missing <= 2)
     }
+}
+
+/// Whether the words before an answer, up to a comma, forbid it: "never in French", "rather than tabs".
+fn is_forbidden(sentence: &Sentence, at: usize) -> bool {
+    let clause = (0..=at).rev().find(|index| sentence.words[*index].fresh);
+    let rejects = matches!(sentence.at(at.wrapping_sub(1)), "than" | "of" | "over");
+    rejects || (clause.unwrap_or(0)..at).any(|index| NEGATIONS.contains(&sentence.at(index)))
 }
 
 /// For each claim, given oldest first, the later one that replaces it.
@@ -210,12 +247,12 @@ pub fn overruled(claims: &[SentenceTraits]) -> Vec<Option<usize>> {
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut earlier: BTreeSet<usize> = BTreeSet::new();
-        for (question, _) in &claim.answers {
-            earlier.extend(newest(by_question.get(question)));
-            by_question.entry(*question).or_default().push(at);
+        for answer in &claim.answers {
+            earlier.extend(newest(by_question.get(&answer.question)));
+            by_question.entry(answer.question).or_default().push(at);
         }
         for term in &claim.terms {
-            if claim.changes {
+            if claim.changes() {
                 earlier.extend(newest(by_term.get(term.as_str())));
             }
             by_term.entry(term).or_default().push(at);

@@ -59,7 +59,11 @@ pub(super) fn registry(
         Instructions::Auto => {
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
-            Ok(within(found(rules_from, earlier), share as u64, cost))
+            Ok(within(
+                found(rules_from, earlier, &options.kept),
+                share as u64,
+                cost,
+            ))
         }
     }
 }
@@ -96,8 +100,19 @@ const CLEAR: u32 = 7;
 struct FoundInstruction {
     instruction: Instruction,
     strength: u32,
-    /// Whether it sets no rule, but may revoke one.
-    only_revokes: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Sets a rule.
+    Rule,
+    /// Sets no rule, but says that one no longer holds.
+    Lifts,
+    /// Sets no rule, but has a cue that it changes one.
+    Changes,
+    /// Is in an earlier summary that is kept.
+    Kept,
 }
 
 impl FoundInstruction {
@@ -106,17 +121,22 @@ impl FoundInstruction {
     }
 }
 
-/// All instructions, once per speaker at their last occurrence, oldest first.
-fn found(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<FoundInstruction> {
+/// All instructions, once per speaker at their last occurrence, oldest first; without the `kept` ones, which are older.
+fn found(
+    rules_from: &[SummarySource<'_>],
+    earlier: &[Instruction],
+    kept: &[Instruction],
+) -> Vec<FoundInstruction> {
     // Instructions of an earlier summary are kept even if their form is not recognized.
-    let mut all: Vec<FoundInstruction> = earlier
-        .iter()
-        .map(|one| FoundInstruction {
+    let known = |kind: Kind| {
+        move |one: &Instruction| FoundInstruction {
             instruction: one.clone(),
             strength: strength(&one.text).unwrap_or(u32::MAX),
-            only_revokes: false,
-        })
-        .collect();
+            kind,
+        }
+    };
+    let kept = kept.iter().map(known(Kind::Kept));
+    let mut all: Vec<FoundInstruction> = kept.chain(earlier.iter().map(known(Kind::Rule))).collect();
     let speakers = [Role::User, Role::System, Role::Developer];
     for source in rules_from.iter().filter(|source| speakers.contains(&source.role)) {
         all.extend(detected(&source.text, source.role));
@@ -143,14 +163,23 @@ fn found(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Found
         .collect();
     let mut kept = kept.into_iter();
     all.retain(|_| kept.next().unwrap_or(false));
-    let claims: Vec<SentenceTraits> = all.iter().map(|found| SentenceTraits::of(found.text())).collect();
+    let claims = all.iter().map(|found| match found.kind {
+        Kind::Changes => SentenceTraits::of(found.text()).with_faint_cues(),
+        _ => SentenceTraits::of(found.text()),
+    });
+    let claims: Vec<SentenceTraits> = claims.collect();
     let replaced = overruled(&claims);
     // What revokes nothing is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
     let mut at = 0..;
     all.retain(|found| {
         let at = at.next().unwrap_or_default();
-        replaced[at].is_none() && (!found.only_revokes || revoking.contains(&at))
+        replaced[at].is_none()
+            && match found.kind {
+                Kind::Rule => true,
+                Kind::Lifts | Kind::Changes => revoking.contains(&at),
+                Kind::Kept => false,
+            }
     });
     all
 }
@@ -158,6 +187,7 @@ fn found(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Found
 /// The standing instructions in a text, detected by form.
 pub fn standing_instructions(text: &str) -> Vec<String> {
     detected(text, Role::User)
+        .filter(|found| found.kind != Kind::Changes)
         .map(|found| found.instruction.text)
         .collect()
 }
@@ -175,11 +205,14 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
         let sentence = Sentence::of(&own.unquoted())?;
         let is_listed = own.is_listed && !sentence.question;
         let strength = sentence.strength().or(is_listed.then_some(LISTED));
-        let only_revokes = strength.is_none() && is_revocation(text, &sentence);
-        (strength.is_some() || only_revokes).then(|| FoundInstruction {
+        let kind = match strength {
+            Some(_) => Kind::Rule,
+            None => revocation(text, &sentence)?,
+        };
+        Some(FoundInstruction {
             instruction: Instruction::new(Some(speaker), text),
             strength: strength.unwrap_or(REVOKING),
-            only_revokes,
+            kind,
         })
     })
 }
@@ -188,9 +221,15 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
 const LISTED: u32 = 5;
 const REVOKING: u32 = 4;
 
-/// Whether a short sentence revokes something.
-fn is_revocation(text: &str, sentence: &Sentence) -> bool {
-    text.len() <= LIFTING && !text.ends_with('?') && sentence.lifts()
+/// How a short sentence that sets no rule may revoke one.
+fn revocation(text: &str, sentence: &Sentence) -> Option<Kind> {
+    if text.len() > LIFTING || text.ends_with('?') {
+        return None;
+    }
+    match sentence.lifts(true) || sentence.lifts(false) {
+        true => Some(Kind::Lifts),
+        false => sentence.may_revoke().then_some(Kind::Changes),
+    }
 }
 
 /// Maximum bytes of a sentence that revokes a rule.

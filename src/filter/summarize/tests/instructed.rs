@@ -165,17 +165,27 @@ fn one_task_is_no_instruction() {
     }
 }
 
+/// The instructions of these user messages after a kept summary with others.
+fn block_after(kept: &[&str], texts: &[&str]) -> Vec<String> {
+    let sources: Vec<SummarySource<'_>> = texts
+        .iter()
+        .map(|text| source("m", Role::User, "", text))
+        .collect();
+    let kept = kept.iter().map(|text| Instruction::new(Some(Role::User), text));
+    let options = ExtractOptions {
+        kept: kept.collect(),
+        ..ExtractOptions::new(1000)
+    };
+    let found = instructions(&sources, None, &options, &words).unwrap();
+    found.into_iter().map(|one| one.text).collect()
+}
+
+fn block(texts: &[&str]) -> Vec<String> {
+    block_after(&[], texts)
+}
+
 #[test]
 fn a_narrower_rule_replaces_none_and_what_revokes_nothing_is_dropped() {
-    let block = |texts: &[&str]| {
-        let sources: Vec<SummarySource<'_>> = texts
-            .iter()
-            .map(|text| source("m", Role::User, "", text))
-            .collect();
-        let words = |text: &str| text.split_whitespace().count() as u64;
-        let found = instructions(&sources, None, &ExtractOptions::new(1000), &words).unwrap();
-        found.into_iter().map(|one| one.text).collect::<Vec<_>>()
-    };
     for [old, new] in [
         [
             "Always use two spaces in JS files.",
@@ -201,6 +211,118 @@ fn a_narrower_rule_replaces_none_and_what_revokes_nothing_is_dropped() {
         block(&["Never push.", "No need to run it again."]),
         ["Never push."]
     );
+}
+
+#[test]
+fn rules_that_hold_together_are_kept() {
+    for rules in [
+        [
+            "Write all code comments in English.",
+            "Please always answer me in German.",
+        ],
+        ["Keep the commit messages in English.", "Speak German with me."],
+        ["Always answer in English.", "Never answer in French."],
+        ["Use npm for all scripts.", "Never use yarn."],
+        ["Never use npm.", "Never use yarn."],
+        ["Prefer metric units everywhere.", "Never use imperial units."],
+    ] {
+        assert_eq!(block(&rules), rules);
+    }
+    for [old, new] in [
+        ["Never use tabs.", "Use tabs from now on."],
+        ["Use tabs, not spaces.", "Use spaces."],
+        ["Call me Anna.", "Call me Kasia."],
+    ] {
+        assert_eq!(block(&[old, new]), [new]);
+    }
+}
+
+#[test]
+fn a_remark_or_a_request_for_once_revokes_no_rule() {
+    for [rule, other] in [
+        ["Always update the changelog.", "The changelog is fine now."],
+        ["Always update the changelog.", "The changelog is now complete."],
+        [
+            "Never restart the database server.",
+            "The database server is back now.",
+        ],
+        ["Keep the public API stable.", "The public API is back now."],
+        [
+            "Don't push to the release branch.",
+            "The release branch is fine now, CI passed.",
+        ],
+        ["Never delete backups.", "We no longer need the backups of 2019."],
+        [
+            "Do not email customers.",
+            "We don't need to email any customers about this one.",
+        ],
+        [
+            "Always run the tests before you commit.",
+            "Please don't run the tests again, I just did.",
+        ],
+        ["Always answer in German.", "The English page is fine now."],
+        ["Never push.", "Actually, the parser returns three values."],
+    ] {
+        assert_eq!(block(&[rule, other]), [rule], "{other}");
+    }
+    assert_eq!(
+        block(&["Don't use mocks in tests.", "Mocks are fine in tests."]),
+        ["Mocks are fine in tests."]
+    );
+}
+
+#[test]
+fn a_sentence_with_a_cue_revokes_a_rule_with_most_of_its_words() {
+    for [old, new] in [
+        [
+            "Don't add comments to the code.",
+            "Actually, add comments to the code.",
+        ],
+        [
+            "Don't touch the vendor folder.",
+            "The vendor folder may be edited after all.",
+        ],
+        [
+            "Write all comments in French.",
+            "Let's have the comments in English after all.",
+        ],
+        ["Indent with four spaces.", "Two spaces after all, please."],
+        [
+            "Never use semicolons in the JavaScript code.",
+            "Correction: semicolons in the JavaScript code, please.",
+        ],
+        [
+            "Never edit the Makefile.",
+            "Editing the Makefile is no longer a problem.",
+        ],
+        [
+            "Never change files under src/api.",
+            "The restriction on files under src/api is lifted.",
+        ],
+        [
+            "Always run the full test suite before a commit.",
+            "You can skip the full test suite.",
+        ],
+        [
+            "Keep Python 3.8 compatibility.",
+            "3.8 compatibility is not needed any longer.",
+        ],
+    ] {
+        assert_eq!(block(&[old, new]), [new]);
+    }
+    let unrelated = "Actually, the comments of Dana are on the wall.";
+    assert_eq!(
+        block(&["Don't add comments to the code.", unrelated]),
+        ["Don't add comments to the code."]
+    );
+    assert!(standing_instructions(unrelated).is_empty());
+}
+
+#[test]
+fn what_revokes_a_rule_of_a_kept_summary_is_quoted() {
+    let again = "English is fine again.";
+    assert_eq!(block_after(&["Always answer in German."], &[again]), [again]);
+    assert!(block_after(&["Never use tabs."], &[again]).is_empty());
 }
 
 /// Only words with a mark are tried as the beginning of an order or a wish.

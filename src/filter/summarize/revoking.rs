@@ -1,0 +1,93 @@
+//! Detects cues that a sentence revokes an earlier rule.
+
+use super::changes::{CHANGES, FAINT_CHANGES, PERMITTED_STATES, REVOKING_CUES};
+use super::forms::Patterns;
+use super::marks::{CHANGE, LIFT, LIFTING, PASS, PERMITTING, RELEASING};
+use super::word_lists::{AT_HAND, is_in};
+use super::words::Sentence;
+use std::sync::LazyLock;
+
+/// Words that may revoke a rule.
+static OF_LIFTING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(LIFTING.lines(), LIFT));
+
+/// Words that may revoke a rule that forbids something.
+static OF_PERMITTING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(PERMITTING.lines(), LIFT));
+
+/// Words that may revoke a rule that demands something.
+static OF_RELEASING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(RELEASING.lines(), LIFT));
+
+/// Negations.
+pub(super) const NEGATIONS: &[&str] = &[
+    "never", "not", "don't", "no", "avoid", "stop", "nothing", "without", "refrain",
+];
+
+/// How clearly a sentence indicates that it replaces an earlier rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cue {
+    /// Only together with most of the words of the earlier rule.
+    Faint,
+    /// Half of its words are enough.
+    Clear,
+}
+
+impl Sentence {
+    /// Whether the sentence states explicitly that a rule no longer holds, if that rule forbids or demands something.
+    pub fn lifts(&self, forbids: bool) -> bool {
+        let of_one_kind = if forbids { &OF_PERMITTING } else { &OF_RELEASING };
+        let lifts = |at| OF_LIFTING.begin_at(self, at) || of_one_kind.begin_at(self, at);
+        self.all(LIFT).any(|at| lifts(at) && !self.is_state_at_hand(at))
+    }
+
+    /// How clearly the sentence replaces a rule that forbids or demands something.
+    pub fn cue(&self, forbids: bool) -> Option<Cue> {
+        let has = |cues: &[&str]| {
+            self.all(CHANGE)
+                .any(|at| cues.iter().any(|cue| self.matches(at, cue)) && self.is_cue(at))
+        };
+        let contrast = |at: usize| self.words[at].fresh && self.at(at) == "not";
+        let is_clear = self.lifts(forbids)
+            || (0..self.words.len()).any(contrast)
+            || has(CHANGES)
+            || forbids && has(PERMITTED_STATES);
+        match is_clear {
+            true => Some(Cue::Clear),
+            false => has(FAINT_CHANGES).then_some(Cue::Faint),
+        }
+    }
+
+    /// Whether a sentence that sets no rule has a cue with which it may revoke one.
+    pub fn may_revoke(&self) -> bool {
+        let opens = is_in(&["actually", "correction"], self.at(self.passed(0)));
+        opens
+            || self
+                .all(CHANGE)
+                .any(|at| REVOKING_CUES.iter().any(|cue| self.matches(at, cue)) && self.is_cue(at))
+    }
+
+    /// Whether the words at an index are no cue for another reason: "don't run it again" is about one occasion, "we no
+    /// longer need ..." releases from a duty and permits nothing, and "the branch is fine" describes one thing.
+    fn is_cue(&self, at: usize) -> bool {
+        match self.at(at) {
+            "again" => !(0..at).any(|before| is_in(NEGATIONS, self.at(before))),
+            "no" | "any" | "anymore" => !self.all(LIFT).any(|at| OF_RELEASING.begin_at(self, at)),
+            _ => !self.is_state_at_hand(at),
+        }
+    }
+
+    /// `the branch is fine`, `the API is back now`: the state of one thing, which permits nothing.
+    pub fn is_state_at_hand(&self, at: usize) -> bool {
+        const STATES: [&str; 7] = ["fine", "ok", "okay", "back", "enough", "gone", "good"];
+        if !is_in(&["is", "are"], self.at(at)) || !is_in(&STATES, self.at(at + 1)) {
+            return false;
+        }
+        let clause = (0..at).rev().find(|index| self.words[*index].fresh).unwrap_or(0);
+        let subject = self.at(self.passed(clause));
+        is_in(AT_HAND, subject) || matches!(subject, "everything" | "all")
+    }
+
+    /// The index after polite words and conjunctions.
+    fn passed(&self, from: usize) -> usize {
+        let mut words = from..self.words.len();
+        words.find(|at| !self.is(PASS, *at)).unwrap_or(from)
+    }
+}
