@@ -252,6 +252,7 @@ pub(in crate::filter) fn summary_of_span(
                 ..style.clone()
             },
             covered: Some(gained - if span.further { freed } else { 0 }),
+            kept: stands.map(summarize::instructions_of).unwrap_or_default(),
             ..summarize::ExtractOptions::new(budget)
         };
         let built = match hands_over {

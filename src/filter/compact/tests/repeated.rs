@@ -195,6 +195,38 @@ fn a_further_record_covers_only_newer_messages() {
 }
 
 #[test]
+fn a_further_record_quotes_what_revokes_a_rule_of_an_earlier_one() {
+    let options = CompactOptions {
+        budget: Some(BUDGET),
+        choice: LevelAlgorithm::Optimize,
+        keep_prefix: true,
+        retry: true,
+        ..CompactOptions::default()
+    };
+    let mut session = Session::default();
+    let mut summaries = Vec::new();
+    for (nth, text) in ["Always answer in German.", "English is fine again."]
+        .iter()
+        .enumerate()
+    {
+        session.push_new(format!(r#"{{"role":"user","id":"r{nth}","content":"{text}"}}"#).as_bytes());
+        grow(&mut session, 8, 2 * BUDGET);
+        let Plan::Lines(lines, _) = compacted(&session, &options, nth).plan else {
+            panic!("nothing changed");
+        };
+        lines.iter().for_each(|line| session.push_new(line));
+        summaries.push(summary(&session));
+    }
+    assert!(
+        summaries[0].contains("Always answer in German."),
+        "{}",
+        summaries[0]
+    );
+    let further = summaries[1].strip_prefix(&summaries[0]).unwrap();
+    assert!(further.contains("English is fine again."), "{further}");
+}
+
+#[test]
 fn without_incremental_records_the_summary_is_regenerated() {
     let rounds = rounds(LevelAlgorithm::Tiered, 0, false, 3);
     assert!(
