@@ -8,25 +8,34 @@ use crate::format::request::draft;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, ObjectBuilder, array, wrapped};
-use crate::model::message::{Category, Role};
+use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::summary;
 use crate::model::time;
 use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
-/// Tool names by call id.
-pub type ToolNames = HashMap<String, String>;
+/// Tool names by call id, each with the line of its call; some programs use an id for several calls.
+pub type ToolNames = HashMap<String, Vec<(Option<usize>, String)>>;
 
 /// The tool names of all calls in the view.
 pub fn names(session: &Session, view: &View) -> ToolNames {
-    let calls = view.messages(session).flat_map(|message| {
-        let calls = message.tool_calls().into_iter();
-        calls
-            .map(|call| (call.id.into_owned(), call.name.into_owned()))
-            .collect::<Vec<_>>()
-    });
-    calls.collect()
+    let mut names = ToolNames::new();
+    for item in &view.items {
+        for call in item.message(session).iter().flat_map(Message::tool_calls) {
+            let named = (item.line(), call.name.into_owned());
+            names.entry(call.id.into_owned()).or_default().push(named);
+        }
+    }
+    names
+}
+
+/// The name of the tool whose result a message is: that of the last call before it.
+fn tool_name<'n>(message: &Message<'_>, line: Option<usize>, names: &'n ToolNames) -> Option<&'n str> {
+    let mut calls = names.get(message.tool_call_id()?.as_ref())?.iter().rev();
+    let newest = calls.clone().next();
+    let called = calls.find(|(call, _)| line.is_none() || *call < line).or(newest);
+    called.map(|(_, name)| name.as_str())
 }
 
 /// Appends an item of a view, with this id or a new one. Restores the entry if the item was read from one.
@@ -58,7 +67,8 @@ pub fn add(
         .iter()
         .any(|name| annotated.noted(name).is_some());
     let Some(note) = annotated.note.filter(|_| is_own) else {
-        return append_message(&annotated, time, id, names, chain, report);
+        let tool = tool_name(&annotated.message, item.line(), names);
+        return append_message(&annotated, time, id, tool, chain, report);
     };
     if let Some(entry) = residue::noted(note, || Some(encode::entry(&annotated, report))) {
         let kind = json::member_text(&entry, "type").unwrap_or_default();
@@ -71,7 +81,7 @@ fn append_message(
     annotated: &AnnotatedMessage<'_>,
     clock: &[u8],
     id: Option<String>,
-    names: &ToolNames,
+    tool: Option<&str>,
     chain: &mut EntryChain,
     report: &mut Report,
 ) {
@@ -120,12 +130,8 @@ fn append_message(
                 .text("stopReason", if calls { "toolUse" } else { "stop" });
         }
         Role::Tool => {
-            let id = message.tool_call_id().unwrap_or_default();
             if message.name.is_none() {
-                members.text(
-                    "toolName",
-                    names.get(id.as_ref()).map_or("unknown", String::as_str),
-                );
+                members.text("toolName", tool.unwrap_or("unknown"));
             }
             let failed = message.metadata.and_then(|raw| json::member(raw, "is_error")) == Some(b"true");
             members.raw("isError", if failed { "true" } else { "false" });

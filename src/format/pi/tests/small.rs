@@ -219,6 +219,30 @@ fn a_converted_session_reads_back_equal() {
 }
 
 #[test]
+fn a_result_has_the_name_of_the_last_call_before_it() {
+    let mut session = Session::default();
+    let call = |name: &str| {
+        format!(
+            r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c","type":"function","function":{{"name":"{name}","arguments":"{{}}"}}}}]}}"#
+        )
+    };
+    let result = r#"{"role":"tool","tool_call_id":"c","content":"r"}"#.to_string();
+    for line in [call("Read"), result.clone(), call("Bash"), result] {
+        session.push_new(line.as_bytes());
+    }
+    let (view, mut out) = (View::replay(&session), Vec::new());
+    let report = &mut Report::default();
+    write(Format::Pi, &session, &view, Purpose::Export, &mut out, report).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let names: Vec<&str> = text
+        .split("\"toolName\":\"")
+        .skip(1)
+        .map(|rest| &rest[..4])
+        .collect();
+    assert_eq!(names, ["Read", "Bash"]);
+}
+
+#[test]
 fn concatenated_files_are_separate_sessions() {
     let one = file(&[entry("a", "", "user", "1")]);
     let two = String::from_utf8(file(&[entry("b", "", "user", "2")])).unwrap();
