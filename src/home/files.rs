@@ -1,7 +1,7 @@
 //! Finds the session files in a home.
 
 use super::home_program::{FileKind, HomeProgram, Id};
-use super::listing::{is_absent, matching, reason};
+use super::listing::{is_absent, is_match, matching, reason};
 use super::places::Home;
 use crate::format::Format;
 use crate::model::json;
@@ -60,7 +60,7 @@ impl Home {
         for (path, kind) in found {
             match std::fs::metadata(&path) {
                 Ok(about) if about.is_file() => transcripts.push(Transcript {
-                    id: self.id(&path, kind),
+                    id: self.program.id(&path, kind),
                     parent: parent(&path, kind),
                     kind,
                     bytes: about.len(),
@@ -83,10 +83,24 @@ impl Home {
             problems,
         }
     }
+}
+
+impl HomeProgram {
+    /// Returns the id and the parent of a subagent by the path of its file, relative to the base of a home.
+    pub fn subagent(&self, path: &Path) -> Option<(String, String)> {
+        let mut below = path.components();
+        if self.is_wide {
+            below.next(); // the root is in the base
+        }
+        // The first matching pattern determines the kind.
+        let mut layout = self.layout.iter();
+        let (kind, _) = layout.find(|(_, pattern)| is_match(below.as_path(), pattern))?;
+        Some((self.id(path, *kind)?, parent(path, *kind)?))
+    }
 
     fn id(&self, path: &Path, kind: FileKind) -> Option<String> {
         let stem = stem(path);
-        match (self.program.id, kind) {
+        match (self.id, kind) {
             (_, FileKind::Database) | (Id::Time, _) => None,
             (Id::Folder(nth), kind) => {
                 let nth = if kind == FileKind::Subagent { 1 } else { nth };
@@ -107,9 +121,7 @@ impl Home {
             (Id::Record, _) => record_id(path),
         }
     }
-}
 
-impl HomeProgram {
     /// Returns the format of one of its session files; `None` if it cannot be read.
     pub fn format_of(&self, path: &Path) -> Option<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -186,13 +198,8 @@ mod tests {
     #[test]
     fn ids_are_in_paths() {
         let id = |name: &str, path: &str| {
-            let home = Home {
-                program: program(name).unwrap(),
-                root: "/h".into(),
-                database: None,
-                problem: None,
-            };
-            home.id(Path::new(path), FileKind::Session)
+            let program = program(name).unwrap();
+            program.id(Path::new(path), FileKind::Session)
         };
         let uuid = "019e8304-dff2-79e4-8df0-a7a2fd64797d";
         let rollout = format!("/h/rollout-2026-06-01T11-49-57-{uuid}.jsonl.zst");
@@ -204,6 +211,29 @@ mod tests {
         );
         assert_eq!(id("aichat", "/h/my talk.yaml").as_deref(), Some("my talk"));
         assert_eq!(id("aider", "/h/.aider.chat.history.md"), None);
+    }
+
+    #[test]
+    fn subagents_are_recognized_by_their_path() {
+        let subagent = |name: &str, path: &str| {
+            let found = program(name).unwrap().subagent(Path::new(path));
+            found.map(|(id, parent)| format!("{parent} {id}"))
+        };
+        for (name, path, expected) in [
+            ("claude", "projects/-a/s1.jsonl", None),
+            ("claude", "projects/-a/agent-7.jsonl", None),
+            (
+                "claude",
+                "projects/-a/s1/subagents/agent-9.jsonl",
+                Some("s1 agent-9"),
+            ),
+            ("gemini", "tmp/a/chats/s1/x.jsonl", Some("s1 x")),
+            ("gemini", "tmp/a/chats/session-1.jsonl", None),
+            ("cline", "s1/s1__2.messages.json", Some("s1 s1__2.messages")),
+            ("codex", "sessions/2026/11/20/rollout-x.jsonl", None),
+        ] {
+            assert_eq!(subagent(name, path).as_deref(), expected, "{path}");
+        }
     }
 
     #[test]

@@ -33,6 +33,16 @@ pub(super) fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, 
     found
 }
 
+/// Whether a relative path matches a pattern.
+pub(super) fn is_match(path: &Path, pattern: &str) -> bool {
+    let components = pattern.split('/').filter(|component| !component.is_empty());
+    path.components().count() == components.clone().count()
+        && path
+            .iter()
+            .zip(components)
+            .all(|(name, component)| fits(name, component))
+}
+
 /// Returns the names in a directory, sorted; empty if it does not exist.
 pub(super) fn names(folder: &Path, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
     listed(folder, true, problems)

@@ -380,6 +380,38 @@ fn a_deleted_session_is_read_from_the_archive() {
 }
 
 #[test]
+fn a_name_means_the_archived_session_and_not_its_subagent() {
+    let env = homes();
+    let folder = home(&env).join(FOLDER);
+    std::fs::remove_file(folder.join(format!("{SECOND}.jsonl"))).unwrap();
+    // The subagent is the last one in the manifest.
+    let agent = folder.join(format!("{FIRST}/subagents/agent-12ab.jsonl"));
+    let text = std::fs::read_to_string(&agent).unwrap();
+    std::fs::remove_file(&agent).unwrap();
+    env.run(&["archive", "-q"]).status(0);
+    put(&env, agent.strip_prefix(home(&env)).unwrap(), &text, 3);
+    env.run(&["archive", "-q"]).status(0);
+    let title = |name: &str| env.run(&["title", name]).status(0).out().trim().to_string();
+    let session = &format!("claude:{FIRST}");
+    let subagent = &format!("{session}.agent-12ab");
+    let expected = ["Who holds the lease?", "Look into lease.rs"];
+    std::fs::remove_file(folder.join(format!("{FIRST}.jsonl"))).unwrap();
+    // A prefix means what the whole id means.
+    for name in [session, &session[..session.len() - 1]] {
+        assert_eq!([title(name), title(subagent)], expected, "{name}");
+    }
+    std::fs::remove_file(agent).unwrap();
+    assert_eq!([title(session), title(subagent)], expected);
+    let run = env
+        .run(&["search", "-c", "--program", "claude", "lease"])
+        .status(0);
+    let mut lines: Vec<&str> = run.out().lines().collect();
+    lines.sort();
+    let name = format!("claude-code:{FIRST}");
+    assert_eq!(lines, [format!("{name}\t2"), format!("{name}.agent-12ab\t2")]);
+}
+
+#[test]
 fn restoring_replaces_no_other_or_running_session() {
     let env = homes();
     let path = format!("{FOLDER}/{FIRST}.jsonl");

@@ -1,6 +1,6 @@
 //! The archive of sessions of other programs.
 
-use super::{HomeFile, unread_path};
+use super::{HomeFile, SUBAGENT, own_name, unread_path};
 use crate::context::Context;
 use crate::environment::home;
 use crate::errors::named;
@@ -10,7 +10,7 @@ use convo::home::{Bundle, Bundles, Home, HomeProgram, Name, PROGRAMS, SelectedId
 use convo::store::copies::{
     ArchivedSession, Copies, CopyOutcome, ManifestLine, SHARED, WantedFile, directory_name,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Returns the default directory of the archive.
@@ -56,7 +56,7 @@ pub fn archived_name(program: &str, id: Option<&str>) -> String {
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`] for no session or several sessions, [`ErrorKind::Usage`] for a name without an id.
-pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, ArchivedSession)> {
+pub fn find(copies: &Copies, text: &str) -> Result<(&'static HomeProgram, ArchivedSession)> {
     let name = Name::read(text)?;
     let Some((name, id)) = name.and_then(|name| match name.wanted.clone() {
         Meant::Id(id) => Some((name, id)),
@@ -72,8 +72,8 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, ArchivedSessio
             }
             let kept = copies.archived_session(program.name, &directory)?;
             match &kept.session {
-                Some(own) if *own == id => return Ok((program.name, kept)),
-                Some(own) if own.starts_with(&id) => found.push((program.name, kept)),
+                Some(own) if *own == id => return Ok((program, kept)),
+                Some(own) if own.starts_with(&id) => found.push((program, kept)),
                 _ => {}
             }
         }
@@ -84,7 +84,7 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, ArchivedSessio
         several => {
             let names = found.iter().take(10);
             let names: Vec<String> = names
-                .map(|(program, kept)| archived_name(program, kept.session.as_deref()))
+                .map(|(program, kept)| archived_name(program.name, kept.session.as_deref()))
                 .collect();
             let error = Error::new(ErrorKind::NotFound, format!("ambiguous: {several} sessions"));
             Err(error.hint(format!("choose one of: {}", names.join(", "))))
@@ -92,20 +92,54 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static str, ArchivedSessio
     }
 }
 
-/// Returns the archived copy of a session; `None` if there is no such session, or its copy cannot be read.
+/// Returns the transcripts in an archived session by name, without the program: its own and those of its subagents. Of
+/// those with one name, because the session was moved or compressed, the one that is not gone, or that was last seen.
+pub fn transcripts<'k>(
+    program: &HomeProgram,
+    kept: &'k ArchivedSession,
+) -> BTreeMap<String, &'k ManifestLine> {
+    let session = kept.session.as_deref().unwrap_or_default();
+    let place = |line: &ManifestLine| kept.lines.iter().rposition(|own| std::ptr::eq(own, line));
+    let mut latest = kept.latest();
+    latest.retain(|line| line.kind == TRANSCRIPT);
+    latest.sort_by_key(|line| (line.outcome != CopyOutcome::Gone, place(line)));
+    let named = latest.into_iter().map(|line| {
+        let subagent = program.subagent(&line.path).filter(|_| line.row.is_none());
+        let name = match subagent {
+            Some((id, parent)) => own_name(&id, Some(&parent)),
+            None => session.to_string(),
+        };
+        (name, line)
+    });
+    named.collect()
+}
+
+/// The kind of transcripts in manifests.
+pub const TRANSCRIPT: &str = "transcript";
+
+/// Returns the archived copy of a session or a subagent; `None` if there is none, or it cannot be read.
 pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
     let place = archive_directory().ok()?;
     let copies = Copies::open(&place, false, context.lock_timeout()).ok()?;
-    let (_, kept) = find(&copies, text).ok()?;
-    let mut latest = kept.latest().into_iter().rev();
-    let line = latest.find(|line| line.kind == "transcript" && line.has_copy())?;
-    Some(place.join(kept.path(line)))
+    let own = |text| {
+        let (program, kept) = find(&copies, text).ok()?;
+        let name = kept.session.clone()?;
+        Some((program, kept, name))
+    };
+    let (program, kept, name) = own(text).or_else(|| {
+        let (session, subagent) = text.rsplit_once(SUBAGENT)?;
+        let (program, kept, name) = own(session)?;
+        Some((program, kept, format!("{name}{SUBAGENT}{subagent}")))
+    })?;
+    let line = *transcripts(program, &kept).get(&name)?;
+    line.has_copy().then(|| place.join(kept.path(line)))
 }
 
 /// A session that exists only in the archive.
 pub struct Deleted {
     pub program: &'static HomeProgram,
-    pub id: String,
+    /// Its name without the program.
+    pub name: String,
     /// The manifest line of its transcript.
     pub line: ManifestLine,
     /// The copy.
@@ -136,18 +170,20 @@ pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted
                 continue;
             }
             let kept = copies.archived_session(program.name, &own.1)?;
-            let Some(id) = kept.session.clone() else { continue };
-            let lines = kept.latest().into_iter().filter(|line| {
+            if kept.session.is_none() {
+                continue;
+            }
+            let lines = transcripts(program, &kept).into_iter().filter(|(name, line)| {
                 // Some ids are only in the records.
                 let is_read = program.format.is_some() || line.row.is_some();
                 is_read
-                    && line.kind == "transcript"
                     && line.has_copy()
+                    && !known.contains(&archived_name(program.name, Some(name)))
                     && !long_path(&line.home).join(&line.path).exists()
             });
-            found.extend(lines.map(|line| Deleted {
+            found.extend(lines.map(|(name, line)| Deleted {
                 program,
-                id: id.clone(),
+                name,
                 path: place.join(kept.path(line)),
                 line: line.clone(),
             }));

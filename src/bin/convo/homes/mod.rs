@@ -395,11 +395,13 @@ impl HomeSession {
     }
 }
 
+/// The part of a subagent's name between the id of its session and its own id.
+const SUBAGENT: &str = ".agent-";
+
 /// Returns the name of a session without the program; for a subagent, the name of its session is the prefix.
 pub fn own_name(id: &str, parent: Option<&str>) -> String {
     match parent {
-        Some(parent) if id.starts_with("agent-") => format!("{parent}.{id}"),
-        Some(parent) => format!("{parent}.agent-{id}"),
+        Some(parent) => format!("{parent}{SUBAGENT}{}", id.strip_prefix("agent-").unwrap_or(id)),
         None => id.to_string(),
     }
 }

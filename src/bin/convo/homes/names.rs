@@ -242,16 +242,12 @@ fn choose(homes: &[Home], mut found: Vec<NameCandidate>, wanted: &SelectedId) ->
                     return Ok(found.swap_remove(at));
                 }
             }
-            // The id of a deleted session does not select its subagents.
-            let is_meant = |name: &str| {
-                name.strip_prefix(id.as_str())
-                    .is_some_and(|rest| !rest.starts_with(".agent-"))
+            // The id of a session, which may be deleted, does not select its subagents.
+            let is_meant = |one: &NameCandidate| {
+                let parent = one.transcript.parent.as_deref().unwrap_or_default();
+                one.name.starts_with(id.as_str()) && (parent.is_empty() || id.len() > parent.len())
             };
-            found.retain(|one| is_meant(&one.name));
-            // A session takes precedence over its subagents.
-            if found.iter().any(|one| one.transcript.kind != FileKind::Subagent) {
-                found.retain(|one| one.transcript.kind != FileKind::Subagent);
-            }
+            found.retain(is_meant);
         }
         SelectedId::Last | SelectedId::LastOf(_) => {
             found.retain(|one| one.transcript.kind != FileKind::Subagent);

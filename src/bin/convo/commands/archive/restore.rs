@@ -28,7 +28,7 @@ pub fn restore_session(
     };
     let id = kept.session.clone().unwrap_or_default();
     if kept.latest().iter().any(|line| line.row.is_some()) {
-        let own = homes::archived_name(program, Some(&id));
+        let own = homes::archived_name(program.name, Some(&id));
         let error = Error::new(
             ErrorKind::Usage,
             "a session of a database, which only its program writes",
@@ -36,8 +36,8 @@ pub fn restore_session(
         let hint = format!("continue it in another program with: convo handoff {own} --to PROGRAM --install");
         return row(&own).failed(&named(error.hint(hint), &own));
     }
-    let mut row = row(&homes::archived_name(program, Some(&id)));
-    let own: Vec<&Home> = homes.iter().filter(|home| home.program.name == program).collect();
+    let mut row = row(&homes::archived_name(program.name, Some(&id)));
+    let own: Vec<&Home> = homes.iter().filter(|home| home.program.name == program.name).collect();
     // If the home was moved, its sessions are written to its new location.
     let base = |name: &Path| match own
         .iter()

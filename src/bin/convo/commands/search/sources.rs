@@ -142,14 +142,14 @@ fn everything(
     let names: HashSet<String> = sources.iter().flat_map(SearchSource::names).collect();
     for Deleted {
         program,
-        id,
+        name,
         line,
         path,
     } in homes::archived::deleted(context, &names)?
     {
         if scope.has_program(Some(program.name)) {
             sources.push(SearchSource {
-                name: format!("{}:{id}", program.name),
+                name: format!("{}:{name}", program.name),
                 is_found: true,
                 home: Some(HomeEntry {
                     program,
