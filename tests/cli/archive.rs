@@ -412,6 +412,33 @@ fn a_name_means_the_archived_session_and_not_its_subagent() {
 }
 
 #[test]
+fn a_moved_session_is_restored_to_its_last_place() {
+    let env = homes();
+    env.run(&["archive", "-q"]).status(0);
+    let [old, new] = [
+        format!("{FOLDER}/{FIRST}.jsonl"),
+        format!(".claude/projects/-new/{FIRST}.jsonl"),
+    ];
+    let [old, new] = [old, new].map(|path| home(&env).join(path));
+    std::fs::create_dir(new.parent().unwrap()).unwrap();
+    std::fs::rename(&old, &new).unwrap();
+    env.run(&["archive", "-q"]).status(0);
+    std::fs::remove_file(&new).unwrap();
+    let found = || {
+        env.run(&["search", "-c", "holds the lease"])
+            .status(0)
+            .out()
+            .to_string()
+    };
+    assert_eq!(found(), format!("claude-code:{FIRST}\t1\n"));
+    env.run(&["archive", "-q"]).status(0);
+    assert_eq!(found(), format!("claude-code:{FIRST}\t1\n"));
+    env.run(&["archive", "--give-back", &format!("claude:{FIRST}")])
+        .status(0);
+    assert!(new.exists() && !old.exists());
+}
+
+#[test]
 fn restoring_replaces_no_other_or_running_session() {
     let env = homes();
     let path = format!("{FOLDER}/{FIRST}.jsonl");

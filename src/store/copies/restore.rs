@@ -12,19 +12,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 impl Copies {
-    /// Writes the newest version of each file of a session to its original path, below the directory that `base`
-    /// returns; existing files with the same bytes are unchanged. Returns the written paths.
+    /// Writes these copies of files of a session to their original paths, below the directory that `base` returns; existing files with the same bytes are unchanged. Returns the written paths.
     ///
     /// # Errors
     /// [`ErrorKind::Exists`] if another file has one of the paths; then nothing is written.
     pub fn restore_files(
         &self,
-        kept: &ArchivedSession,
+        (kept, lines): (&ArchivedSession, &[&ManifestLine]),
         base: &dyn Fn(&Path) -> PathBuf,
         keeps_times: bool,
         is_dry: bool,
     ) -> Result<Vec<PathBuf>> {
-        let mut lines = kept.latest();
+        let mut lines = lines.to_vec();
         // The transcript comes last because it makes the session visible.
         lines.sort_by_key(|line| line.kind == "transcript");
         let (mut missing, mut present) = (Vec::new(), Vec::new());

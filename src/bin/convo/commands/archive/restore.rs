@@ -7,7 +7,7 @@ use crate::homes::{self, archived};
 use crate::owner::refuse_other_owner;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{FileKind, Home, RunningMarkers, Transcript};
-use convo::store::copies::{ArchivedSession, Copies, CopyOutcome};
+use convo::store::copies::{Copies, CopyOutcome, ManifestLine};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -27,7 +27,8 @@ pub fn restore_session(
         Err(error) => return row(name).failed(&error),
     };
     let id = kept.session.clone().unwrap_or_default();
-    if kept.latest().iter().any(|line| line.row.is_some()) {
+    let mut latest = kept.latest();
+    if latest.iter().any(|line| line.row.is_some()) {
         let own = homes::archived_name(program.name, Some(&id));
         let error = Error::new(
             ErrorKind::Usage,
@@ -36,8 +37,14 @@ pub fn restore_session(
         let hint = format!("continue it in another program with: convo handoff {own} --to PROGRAM --install");
         return row(&own).failed(&named(error.hint(hint), &own));
     }
+    // A session that was moved is restored to its last place.
+    let transcripts: Vec<&ManifestLine> = archived::transcripts(program, &kept).into_values().collect();
+    latest.retain(|line| line.kind != archived::TRANSCRIPT || transcripts.contains(line));
     let mut row = row(&homes::archived_name(program.name, Some(&id)));
-    let own: Vec<&Home> = homes.iter().filter(|home| home.program.name == program.name).collect();
+    let own: Vec<&Home> = homes
+        .iter()
+        .filter(|home| home.program.name == program.name)
+        .collect();
     // If the home was moved, its sessions are written to its new location.
     let base = |name: &Path| match own
         .iter()
@@ -47,7 +54,7 @@ pub fn restore_session(
         Some(home) => home.base().to_path_buf(),
         None => homes::long_path(name),
     };
-    let restore = |is_dry| copies.restore_files(&kept, &base, keeps_times, is_dry);
+    let restore = |is_dry| copies.restore_files((&kept, &latest), &base, keeps_times, is_dry);
     let missing = restore(true);
     // Where nothing is missing, nothing is written into the session, which may be running: a killed run may have restored
     // its files, which are only synced.
@@ -59,7 +66,6 @@ pub fn restore_session(
         };
     }
     // A directory that does not exist is created in one that may be of another user.
-    let latest = kept.latest();
     let written = latest.iter().map(|line| base(&line.home));
     let mut written = written.chain(missing.unwrap_or_default());
     if let Err(error) = written.try_for_each(|path| refuse_other_owner(&path)) {
@@ -73,7 +79,7 @@ pub fn restore_session(
         Ok(paths) => {
             if !paths.is_empty() {
                 row.word = SessionOutcome::Back;
-                row.bytes = size(&kept, &base, &paths);
+                row.bytes = size(&latest, &base, &paths);
             }
             row
         }
@@ -81,9 +87,9 @@ pub fn restore_session(
     }
 }
 
-fn size(kept: &ArchivedSession, base: &dyn Fn(&Path) -> PathBuf, paths: &[PathBuf]) -> u64 {
-    let lines = kept.latest().into_iter();
+fn size(lines: &[&ManifestLine], base: &dyn Fn(&Path) -> PathBuf, paths: &[PathBuf]) -> u64 {
     lines
+        .iter()
         .filter(|line| paths.contains(&base(&line.home).join(&line.path)))
         .map(|line| line.bytes)
         .sum()
