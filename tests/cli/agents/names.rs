@@ -232,3 +232,18 @@ fn two_files_of_one_session_are_named_by_their_paths() {
         env.run(&["cat", path.to_str().unwrap()]).fine();
     }
 }
+
+#[test]
+fn the_newest_session_may_be_in_an_unreadable_directory() {
+    let env = homes();
+    env.run(&["title", "claude:@last:/"])
+        .fine()
+        .gives("And the port?\n");
+    let link = home(&env).join(".claude/projects/loop");
+    std::os::unix::fs::symlink("loop", &link).unwrap();
+    for name in ["claude:@last", "any:@last", "claude:@last:/src/api"] {
+        env.run(&["title", name]).status(74).says(link.to_str().unwrap());
+    }
+    env.run(&["title", &format!("claude:{FIRST}")]).fine();
+    env.run(&["title", "pi:@last"]).fine();
+}

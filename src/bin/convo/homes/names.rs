@@ -69,6 +69,10 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<SelectedSession>>
         .filter(is_below)
         .map(|one| (one.home, one.transcript.clone()));
     let subagents: Vec<(usize, Transcript)> = below.collect();
+    if let (SelectedId::Last | SelectedId::LastOf(_), Some((path, why))) = (&name.wanted, unread.first()) {
+        // The newest session may be in the unreadable directory.
+        return Err(unread_path(path, why));
+    }
     let chosen = choose(&homes, found, &name.wanted);
     let is_missing = matches!(&chosen, Err(error) if error.hint.is_none()) && unread.is_empty();
     if is_missing && let Some(path) = archived::copy(context, text) {
@@ -257,7 +261,7 @@ fn choose(homes: &[Home], mut found: Vec<NameCandidate>, wanted: &SelectedId) ->
                     let below = one
                         .project
                         .as_deref()
-                        .and_then(|own| own.strip_prefix(project.as_str()));
+                        .and_then(|own| own.strip_prefix(project.trim_end_matches('/')));
                     below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
                 });
             }
