@@ -514,3 +514,28 @@ fn files_that_are_being_written_are_not_damage() {
     assert_eq!(env.run(&["archive", "-q"]).fine().out(), "");
     assert_eq!(env.run(&["archive", "--verify"]).fine().out(), "");
 }
+
+#[test]
+fn a_damaged_compressed_session_is_reported() {
+    let env = Env::new();
+    let packed = convo::format::zstd::pack(claude(OTHER, "/src", "Who?").as_bytes());
+    let path = format!(".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{OTHER}.jsonl.zst");
+    let path = put(&env, path, "", 3);
+    std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+    let named = |run: Run| {
+        assert!(
+            run.stderr
+                .contains(&format!("{OTHER}.jsonl.zst: damaged zstd data")),
+            "{run}"
+        )
+    };
+    let run = env
+        .run(&["list", "--agents", "--empty", "--columns", "name"])
+        .status(0);
+    assert_eq!(run.out(), format!("codex:{OTHER}\n"));
+    named(run);
+    named(env.run(&["agents"]).status(0));
+    named(env.run(&["search", "Who"]).status(1));
+    named(env.run(&["search", "Who", "--strict"]).status(65));
+    named(env.run(&["search", "--rank", "Who", "--strict"]).status(65));
+}

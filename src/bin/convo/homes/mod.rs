@@ -112,13 +112,21 @@ impl Listing {
         }
         self.failed.iter().for_each(|error| context.output.error(error));
         for error in &self.errors {
-            match error.kind {
+            match (error.kind, &error.at) {
+                (ErrorKind::Data, Some((path, _))) if is_compressed(Path::new(path)) => {
+                    context.output.notice(path, &error.message);
+                }
                 // Programs keep other files next to their sessions.
-                ErrorKind::Data => context.output.detail("", &error.to_string()),
+                (ErrorKind::Data, _) => context.output.detail("", &error.to_string()),
                 _ => context.output.error(error),
             }
         }
     }
+}
+
+/// Whether a file in a home is compressed: only sessions have such names, so that its errors are damage.
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
 }
 
 /// Converts a file time to seconds since 1970.
@@ -228,7 +236,19 @@ pub fn listings_with(
                 listing.unread = Some(error.message.clone());
                 listing.failed.push(error);
             }
-            Err(error) => listing.errors.push(error),
+            Err(error) => {
+                if error.kind == ErrorKind::Data && is_compressed(&work.transcript.path) {
+                    let empty = vec![Overview::default()];
+                    add(
+                        listing,
+                        &marks[work.home],
+                        work.transcript,
+                        empty,
+                        &mut directories,
+                    );
+                }
+                listing.errors.push(error);
+            }
         }
     }
     listings.iter_mut().for_each(databases::drop_moved);

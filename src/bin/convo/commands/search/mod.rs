@@ -200,10 +200,7 @@ impl Run for Search {
                 |source| scan.source(source),
                 |source, scanned| {
                     if let Some(error) = scanned.error {
-                        match source.is_skipped(&error) {
-                            true => context.output.detail(&source.label, "no session"),
-                            false => context.output.error(&error),
-                        }
+                        source.report(context, &error, self.strict);
                     }
                     damaged.0 += scanned.damaged;
                     damaged.1 += u64::from(scanned.damaged > 0);

@@ -50,12 +50,8 @@ pub fn run(
         },
         |place, (found, error)| {
             let source = &sources[*place];
-            match error {
-                Some(error) if source.is_skipped(&error) => {
-                    context.output.detail(&source.label, "no session");
-                }
-                Some(error) => context.output.error(&named(error, &source.label)),
-                None => {}
+            if let Some(error) = error {
+                source.report(context, &named(error, &source.label), scan.strict);
             }
             for (name, title, one) in found {
                 candidates.push(RankingCandidate { source, name, title });

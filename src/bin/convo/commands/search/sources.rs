@@ -57,9 +57,17 @@ pub enum SourceLocation {
 }
 
 impl SearchSource {
-    /// Whether an error only means that a file in a directory is not a session.
-    pub fn is_skipped(&self, error: &Error) -> bool {
-        self.is_found && error.kind == ErrorKind::Data
+    /// Reports an error of reading it, unless it only means that a file in a directory is not a session.
+    pub fn report(&self, context: &Context, error: &Error, strict: bool) {
+        let is_damage = match &self.place {
+            SourceLocation::File(path) => self.home.is_some() && homes::is_compressed(path),
+            _ => false,
+        };
+        match self.is_found && error.kind == ErrorKind::Data {
+            true if is_damage && !strict => context.output.notice(&self.label, &error.message),
+            true if !is_damage => context.output.detail(&self.label, "no session"),
+            _ => context.output.error(error),
+        }
     }
 
     /// Returns the names of its sessions.
