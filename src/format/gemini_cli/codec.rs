@@ -107,7 +107,7 @@ impl Codec for GeminiCli {
 }
 
 /// Whether Gemini CLI does not resend this user message when it resumes: commands, and context that it generates again.
-fn is_hidden(record: &[u8]) -> bool {
+pub(super) fn is_hidden(record: &[u8]) -> bool {
     if json::member(record, "type") != Some(b"\"user\"") {
         return false;
     }

@@ -1,7 +1,7 @@
 //! Writes recordings with the kit: changes documents, and appends lines to logs.
 
 use super::NAME;
-use super::codec::GeminiCli;
+use super::codec::{GeminiCli, is_hidden};
 use super::encode::{self, NewMembers, answers};
 use super::repeats::repeats;
 use crate::error::Position;
@@ -36,7 +36,9 @@ impl GeminiRecordFactory {
             id: &id,
             time: &self.clock,
         };
-        encode::record(messages, Some(new), report)
+        let record = encode::record(messages, Some(new), report)?;
+        report.count_loss(Loss::Message, u64::from(is_hidden(&record)));
+        Some(record)
     }
 }
 

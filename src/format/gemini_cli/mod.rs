@@ -46,7 +46,7 @@ pub const FORM: FormatSpec = FormatSpec {
     back: Some(|sessions, out, report| kit::write_back(&GeminiCli, sessions, out, report)),
     loses: LossSet::USUAL
         .without(&[Loss::Timestamp])
-        .with(&[Loss::Summary, Loss::Orphan]),
+        .with(&[Loss::Summary, Loss::Message, Loss::Orphan]),
     note: "In place, only appends lines to a log: a rewind, a replacement record, or a new list of all messages. The program finds sessions by project: an imported session gets the project of its `metadata.cwd`.",
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK

@@ -345,6 +345,16 @@ fn a_session_converted_to_a_log_reads_back_equal() {
 }
 
 #[test]
+fn a_new_message_that_is_not_resumed_is_reported() {
+    let mut session = Session::default();
+    for text in ["/help", " ? why", "<hook_context>x", "hi /help"] {
+        session.push_new(format!(r#"{{"role":"user","content":"{text}"}}"#).as_bytes());
+    }
+    let (_, report) = written(&session, Purpose::Export);
+    assert_eq!(report.losses.get(&Loss::Message), Some(&3));
+}
+
+#[test]
 fn lines_that_are_not_log_lines_are_reported_and_preserved() {
     let bytes = log(&[
         user("a", "1"),
