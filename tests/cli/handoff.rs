@@ -567,3 +567,36 @@ fn a_directory_that_is_not_utf8_is_refused() {
     assert!(run.stderr.contains("a\u{fffd}: not UTF-8"), "{run}");
     assert!(files(&home(&env)).is_empty());
 }
+
+/// A conversation whose only call has this result.
+fn with_result(env: &Env, question: &str, result: &str) {
+    let text = format!(
+        r#"{{"role":"user","content":"{question}"}}
+{{"role":"assistant","content":"","tool_calls":[{{"id":"c1","type":"function","function":{{"name":"read","arguments":"{{}}"}}}}]}}
+{result}
+{{"role":"assistant","content":"Done."}}
+"#
+    );
+    env.write("in.jsonl", text);
+}
+
+fn converted(env: &Env, more: &[&str]) -> Run {
+    env.run(&[&["handoff", "./in.jsonl", "--project", "."], more].concat())
+}
+
+const FAILED: &str =
+    r#"{"role":"tool","tool_call_id":"c1","content":"no such file","metadata":{"is_error":true,"pi":{}}}"#;
+
+#[test]
+fn a_failed_result_is_handed_off_as_failed() {
+    let env = Env::new();
+    with_result(&env, "Read it.", FAILED);
+    for (to, sign) in [
+        ("claude", "\"is_error\":true"),
+        ("gemini", "\"status\":\"error\""),
+        ("pi", "\"isError\":true"),
+    ] {
+        let run = converted(&env, &["--to", to]).status(0);
+        assert!(run.out().contains(sign), "{to}: {run}");
+    }
+}

@@ -9,7 +9,7 @@ use convo::model::json::{self, quoted};
 use convo::model::session::Session;
 use convo::model::time;
 use convo::model::view::View;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Values of the new session that the original does not have.
 pub struct NewSessionValues<'m> {
@@ -47,8 +47,7 @@ impl NewSessionValues<'_> {
             if self.renames && members.contains_key("role") {
                 members.remove("id");
             }
-            // Metadata links a message to its original record.
-            members.remove("metadata");
+            remove_links(members);
             messages.push(value);
         }
         if self.flatten {
@@ -75,6 +74,16 @@ impl NewSessionValues<'_> {
         }
         header.raw("metadata", metadata.to_string().as_bytes());
         header.finish()
+    }
+}
+
+/// Removes the metadata that a format or an API noted, which links a message to its original record.
+fn remove_links(message: &mut Map<String, Value>) {
+    if let Some(Value::Object(metadata)) = message.get_mut("metadata") {
+        metadata.retain(|name, _| Format::from_name(name).is_none());
+        if metadata.is_empty() {
+            message.remove("metadata");
+        }
     }
 }
 
