@@ -598,5 +598,31 @@ fn a_failed_result_is_handed_off_as_failed() {
     ] {
         let run = converted(&env, &["--to", to]).status(0);
         assert!(run.out().contains(sign), "{to}: {run}");
+        let run = converted(&env, &["--to", to, "--flatten"]).status(0);
+        assert!(
+            run.out().contains("[result, failed]\\nno such file"),
+            "{to}: {run}"
+        );
     }
+}
+
+#[test]
+fn images_of_flattened_results_are_kept() {
+    let env = Env::new();
+    let image = r#"{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"a plot"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}"#;
+    with_result(&env, "Plot it.", image);
+    let run = converted(&env, &["--to", "claude", "--flatten"]).status(0);
+    let image = run
+        .objects()
+        .into_iter()
+        .find(|line| line["message"]["content"][0]["type"] == "image");
+    let image = image.unwrap_or_else(|| panic!("{run}"));
+    assert_eq!(
+        (&image["type"], &image["message"]["content"][0]["source"]["data"]),
+        (&"user".into(), &"iVBORw0KGgo=".into())
+    );
+    assert!(
+        run.out().contains("[call] read {}\\n\\n[result]\\na plot"),
+        "{run}"
+    );
 }

@@ -1,5 +1,6 @@
 //! `handoff`: continues a session in another program.
 
+mod flatten;
 mod install;
 mod new_files;
 mod new_session;

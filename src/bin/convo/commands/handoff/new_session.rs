@@ -1,5 +1,6 @@
 //! Builds the session for the other program: the view under a new header.
 
+use super::flatten::flattened;
 use crate::context::Context;
 use convo::error::Result;
 use convo::filter::materialize::materialize;
@@ -184,64 +185,4 @@ pub fn with_model(bytes: &[u8], provider: &str, model: &str, is_own: bool) -> Ve
         }
     }
     export.to_string().into_bytes()
-}
-
-/// Converts reasoning, calls and results of messages to text.
-fn flattened(messages: Vec<Value>) -> Vec<Value> {
-    let mut flat: Vec<Value> = Vec::new();
-    for mut message in messages {
-        let text = plain(&message["content"]);
-        if message["role"] == "tool" {
-            let result = format!("[result]\n{text}");
-            match flat.last_mut().filter(|last| last["role"] == "assistant") {
-                Some(last) => {
-                    let before = plain(&last["content"]);
-                    last["content"] = json!(joined(&before, &result));
-                }
-                None => flat.push(json!({"role": "assistant", "content": result, "id": message["id"]})),
-            }
-            continue;
-        }
-        let mut whole = String::new();
-        for part in message["reasoning"].as_array().into_iter().flatten() {
-            if let Some(reasoning) = part["text"].as_str() {
-                whole = joined(&whole, &format!("[reasoning]\n{reasoning}"));
-            }
-        }
-        whole = joined(&whole, &text);
-        for call in message["tool_calls"].as_array().into_iter().flatten() {
-            let function = &call["function"];
-            let name = function["name"].as_str().unwrap_or_default();
-            let arguments = function["arguments"].as_str().unwrap_or_default();
-            whole = joined(&whole, &format!("[call] {name} {arguments}"));
-        }
-        let is_changed = !message["reasoning"].is_null() || !message["tool_calls"].is_null();
-        if let Some(members) = message.as_object_mut().filter(|_| is_changed) {
-            members.remove("reasoning");
-            members.remove("tool_calls");
-            members.insert("content".to_string(), json!(whole));
-        }
-        flat.push(message);
-    }
-    flat
-}
-
-fn joined(one: &str, other: &str) -> String {
-    match (one.is_empty(), other.is_empty()) {
-        (true, _) => other.to_string(),
-        (_, true) => one.to_string(),
-        _ => format!("{one}\n\n{other}"),
-    }
-}
-
-/// Returns the text of a message content.
-fn plain(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-            texts.join("\n")
-        }
-        _ => String::new(),
-    }
 }
