@@ -626,3 +626,28 @@ fn images_of_flattened_results_are_kept() {
         "{run}"
     );
 }
+
+#[test]
+fn calls_without_results_are_answered() {
+    let env = Env::new();
+    with_result(
+        &env,
+        "Read it.",
+        r#"{"role":"tool","tool_call_id":"c2","content":"stray"}"#,
+    );
+    for to in ["claude", "gemini", "codex", "pi", "continue"] {
+        let run = converted(&env, &["--to", to]).status(0).says("2 repairs");
+        assert!(
+            run.out().contains("aborted") && !run.out().contains("stray"),
+            "{to}: {run}"
+        );
+        assert!(!run.stderr.contains("event"), "{to}: {run}");
+        let path = env.write("out", run.out());
+        env.run(&["check", path.to_str().unwrap()]).status(0);
+    }
+    let run = converted(&env, &["--to", "pi", "--flatten"]).status(0);
+    assert!(
+        run.out().contains("stray") && !run.stderr.contains("repair"),
+        "{run}"
+    );
+}

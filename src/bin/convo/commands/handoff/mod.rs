@@ -191,7 +191,9 @@ impl Handoff {
         if let Some(id) = &self.id {
             refuse_existing(context, to, id, &takes)?;
         }
-        let session = built.session(session, &view, &now)?;
+        let mut session = built.session(session, &view, &now)?;
+        let repaired =
+            new_session::repair_orphans(&mut session, target, &now).map_err(|error| named(error, label))?;
         let view = View::replay(&session);
         let mut report = Report::to_format(target.name());
         let mut bytes = Vec::new();
@@ -226,6 +228,9 @@ impl Handoff {
             losses,
             takes,
         };
+        if let Some(changes) = repaired {
+            context.output.notice(label, &changes);
+        }
         match self.install {
             true => install::install(context, ready, self.dry_run, self.json)?,
             false => self.print(context, &ready)?,

@@ -2,8 +2,11 @@
 
 use super::flatten::flattened;
 use crate::context::Context;
+use convo::check::{Api, CheckOptions, RULES, Severity};
 use convo::error::Result;
 use convo::filter::materialize::materialize;
+use convo::filter::repair::{self, RepairOptions};
+use convo::filter::{Plan, Stamp};
 use convo::format::Format;
 use convo::model::event::begin_session;
 use convo::model::json::{self, quoted};
@@ -87,6 +90,44 @@ fn remove_links(message: &mut Map<String, Value>) {
         }
     }
 }
+
+/// Answers open calls and drops results without calls, which providers reject; returns a description of the changes.
+pub fn repair_orphans(session: &mut Session, target: Format, now: &str) -> Result<Option<String>> {
+    let others = RULES.iter().filter(|rule| !ORPHANS.contains(&rule.id));
+    let options = CheckOptions {
+        levels: others.map(|rule| (rule, Severity::Warn)).collect(),
+        ..CheckOptions::default()
+    };
+    let how = RepairOptions {
+        api: target.sent_to().unwrap_or(Api::OpenaiChat),
+        options: &options,
+        mode: None,
+        warnings: false,
+    };
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: "evt_0".to_string(),
+            at: now.to_string(),
+        })
+    };
+    let repaired = repair::plan(session, &how, stamp);
+    let repaired = repaired.map_err(|error| error.hint("turn calls and results into text with --flatten"))?;
+    let Plan::Lines(lines, words) = repaired.plan else {
+        return Ok(None);
+    };
+    lines.iter().for_each(|line| session.push_new(line));
+    // Other programs have no event for a repair.
+    let mut lines = Vec::new();
+    materialize(session, &View::replay(session), &mut lines)?;
+    *session = Session::default();
+    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        session.push_new(line);
+    }
+    Ok(Some(words))
+}
+
+/// The rules of all APIs about calls without results and results without calls.
+const ORPHANS: [&str; 8] = ["OC01", "OC02", "OR01", "OR02", "AN03", "AN04", "GE03", "GE04"];
 
 /// Returns a member of the session's metadata.
 fn metadata_member(session: &Session, name: &str) -> Option<String> {
