@@ -651,3 +651,22 @@ fn calls_without_results_are_answered() {
         "{run}"
     );
 }
+
+#[test]
+fn texts_that_gemini_cli_does_not_resume_are_reported() {
+    let env = Env::new();
+    let answer = r#"{"role":"tool","tool_call_id":"c1","content":"r"}"#;
+    with_result(&env, "/src is what?", answer);
+    converted(&env, &["--to", "gemini"])
+        .status(65)
+        .says("no text of the user that Gemini CLI resumes");
+    with_result(
+        &env,
+        "? and why",
+        &format!("{answer}\n{{\"role\":\"user\",\"content\":\"Go on.\"}}"),
+    );
+    converted(&env, &["--to", "gemini"])
+        .status(0)
+        .says("messages (1)");
+    converted(&env, &["--to", "gemini", "--strict"]).status(65);
+}

@@ -199,6 +199,11 @@ impl Handoff {
         let mut bytes = Vec::new();
         format::write(target, &session, &view, Purpose::Export, &mut bytes, &mut report)
             .map_err(|error| named(error, label))?;
+        if target == Format::GeminiCli && !new_session::has_question(&bytes) {
+            let error = Error::new(ErrorKind::Data, "no text of the user that Gemini CLI resumes");
+            let error = error.hint("start one with a word instead of / or ?");
+            return Err(named(error, label).into());
+        }
         bytes = match (target, &choice.provider, &choice.model) {
             (Format::Codex, Some(provider), _) => new_session::with_provider(&bytes, provider),
             (Format::Opencode, Some(provider), Some(model)) => {

@@ -2,14 +2,17 @@
 
 use super::flatten::flattened;
 use crate::context::Context;
+use crate::input::quiet;
 use convo::check::{Api, CheckOptions, RULES, Severity};
 use convo::error::Result;
 use convo::filter::materialize::materialize;
 use convo::filter::repair::{self, RepairOptions};
 use convo::filter::{Plan, Stamp};
 use convo::format::Format;
+use convo::format::report::Report;
 use convo::model::event::begin_session;
 use convo::model::json::{self, quoted};
+use convo::model::message::Role;
 use convo::model::session::Session;
 use convo::model::time;
 use convo::model::view::View;
@@ -180,6 +183,20 @@ pub fn id_in(to: Format, bytes: &[u8]) -> Option<String> {
     }
     let info = json::member(bytes, "info")?;
     Some(json::text(json::member(info, "id")?)?.into_owned())
+}
+
+/// Whether an encoded session has a text of the user that its program resumes.
+pub fn has_question(bytes: &[u8]) -> bool {
+    let mut found = false;
+    let mut each = |_, session: Session| {
+        let view = View::replay(&session);
+        found |= view
+            .messages(&session)
+            .any(|message| message.role() == Role::User);
+        !found
+    };
+    let read = quiet::bytes(bytes.to_vec(), &mut Report::default(), &mut each);
+    read.is_ok() && found
 }
 
 /// Sets the time of the last update: Gemini CLI deletes logs that have not changed for a month.
