@@ -52,7 +52,17 @@ pub fn further(
         if tiered::run(&mut rest, options, target).is_ok() {
             finish(&mut rest, options, target);
         }
-        *work = if rest.total < attempt.total { rest } else { attempt };
+        let mut bare = attempt.clone();
+        if options.steps.summary || options.steps.drop {
+            bare.drop_summary();
+            step::drop::drop_leading_replies(&mut bare, "drop");
+        }
+        // Of equal results, the first.
+        let results = [attempt, rest, bare].into_iter();
+        let Some(smallest) = results.min_by_key(|result| result.total) else {
+            return;
+        };
+        *work = smallest;
         if target.is_met(work) {
             return;
         }
