@@ -4,7 +4,8 @@
 pub(super) fn is_code(line: &str, was_code: bool) -> bool {
     let bare = line.trim_start();
     let indent = line.len() - bare.len();
-    const BEGIN: [&str; 13] = [
+    const BEGIN: [&str; 14] = [
+        "|",
         "//",
         "/*",
         "<!--",
@@ -34,7 +35,10 @@ pub(super) fn is_code(line: &str, was_code: bool) -> bool {
     if indent >= 4 && !is_list || was_code && indent > 0 && !is_list {
         return true;
     }
-    is_log(bare) || bare.ends_with([';', '{', '}']) || has(b';') && bare.contains("; --")
+    is_log(bare)
+        || is_at_line_of_file(bare)
+        || bare.ends_with([';', '{', '}'])
+        || has(b';') && bare.contains("; --")
 }
 
 /// Whether a line begins with the word "at" or "npm" in a sentence, rather than with a frame of a stack or output of npm.
@@ -47,6 +51,15 @@ fn begins_at(line: &str) -> bool {
             .is_some_and(|word| word == "ERR!" || word == "WARN" || word == "error"),
         _ => false,
     }
+}
+
+/// Whether a line begins with a path and the number of a line, as in output of a compiler.
+fn is_at_line_of_file(line: &str) -> bool {
+    let Some((path, rest)) = line.split_once(':') else {
+        return false;
+    };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    path.contains(['.', '/']) && !path.contains(' ') && digits > 0 && rest[digits..].starts_with(':')
 }
 
 /// Whether a line begins like one of a log: a time, a level, a name of an error.

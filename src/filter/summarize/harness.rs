@@ -23,7 +23,9 @@ const TAGS: [&str; 18] = [
 ];
 
 /// Beginnings of other generated texts.
-const BEGINNINGS: [&str; 8] = [
+const BEGINNINGS: [&str; 10] = [
+    "[convo:",
+    "[summary of",
     "caveat:",
     "[request interrupted",
     "# agents.md instructions",

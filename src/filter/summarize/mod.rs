@@ -23,6 +23,7 @@ mod numbers;
 mod one_task;
 mod overruled;
 mod pasted;
+mod pasted_lines;
 mod prior_weight;
 mod quoted_instructions;
 mod reader;

@@ -2,6 +2,10 @@
 
 use super::code_lines::is_code;
 use super::harness::is_harness;
+use super::pasted_lines::{
+    announces_rules, introduces, is_header, is_item, is_of_transcript, names_following_text, reports,
+    works_on_text,
+};
 use super::sentences::ranges;
 use crate::filter::compact::head_tail::boundary;
 use std::borrow::Cow;
@@ -96,7 +100,14 @@ struct PastedText<'t> {
     announces_rules: bool,
     /// In an item of such a list.
     is_in_rules: bool,
+    /// In a diff.
+    is_diff: bool,
+    /// Number of headers of a mail in the lines before; after two of them, the rest of the message is the mail.
+    headers: usize,
 }
+
+/// Number of headers after which a text is a mail.
+const MAIL_HEADERS: usize = 2;
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Paragraph {
@@ -124,8 +135,16 @@ impl<'t> PastedText<'t> {
 
     /// Whether a line is the user's own; `after` is the text after it.
     fn is_own(&mut self, line: &'t str, after: &str) -> bool {
+        // An empty line of a diff has a space.
+        self.is_diff &= !line.trim_end_matches(['\n', '\r']).is_empty();
         let line = line.trim_end();
         let bare = line.trim_start();
+        if self.headers < MAIL_HEADERS {
+            self.headers = if is_header(bare) { self.headers + 1 } else { 0 };
+        }
+        if self.headers >= MAIL_HEADERS {
+            return false;
+        }
         if bare.is_empty() {
             (self.quotation, self.was_code) = (None, false);
             // Blank lines may separate the items.
@@ -160,9 +179,11 @@ impl<'t> PastedText<'t> {
             self.tag = Some(tag).filter(|tag| !closes(bare, tag));
             return false;
         }
-        if self.paragraph == Paragraph::Introduced {
+        if self.paragraph == Paragraph::Introduced || bare.starts_with("[summary of ") {
             self.paragraph = Paragraph::Pasted;
         }
+        self.is_diff |= bare.starts_with("diff --git") || bare.starts_with("@@ ");
+        let is_changed = self.is_diff && line.starts_with(['+', '-']);
         let is_pasted = self.paragraph == Paragraph::Pasted;
         if introduces(bare) {
             self.paragraph = Paragraph::Introduced;
@@ -171,7 +192,7 @@ impl<'t> PastedText<'t> {
         self.announces_rules = self.is_in_rules || announces_rules(bare);
         let is_code = is_code(line, self.was_code);
         self.was_code = is_code;
-        !is_code && !is_pasted
+        !is_code && !is_pasted && !is_changed && !is_of_transcript(bare)
     }
 
     /// Whether a sentence begins within a quotation, and the quotations in it; `after` is the text after it.
@@ -224,6 +245,10 @@ impl<'t> PastedText<'t> {
         if self.paragraph == Paragraph::Pasted {
             return true;
         }
+        if works_on_text(sentence) && names_following_text(sentence) && !sentence.contains(':') {
+            self.paragraph = Paragraph::Pasted;
+            return true;
+        }
         let mut colons = memchr::memchr_iter(b':', sentence.as_bytes());
         let Some(colon) = colons.find(|colon| sentence[colon + 1..].starts_with(' ')) else {
             return false;
@@ -263,7 +288,10 @@ fn element(line: &str) -> Option<&str> {
 }
 
 /// Parts of the names of elements that hold text of others. Writers put their own rules in elements, too.
-const PASTED_TAGS: [&str; 22] = [
+const PASTED_TAGS: [&str; 25] = [
+    "_info",
+    "skill",
+    "_mode",
     "file",
     "document",
     "environment",
@@ -288,9 +316,9 @@ const PASTED_TAGS: [&str; 22] = [
     "context",
 ];
 
-/// Elements of pasted pages.
-const HTML_TAGS: [&str; 12] = [
-    "html", "head", "body", "div", "p", "span", "ul", "ol", "table", "script", "svg", "a",
+/// Elements of pasted pages and prompts.
+const HTML_TAGS: [&str; 13] = [
+    "html", "system", "head", "body", "div", "p", "span", "ul", "ol", "table", "script", "svg", "a",
 ];
 
 /// Whether a line closes an element.
@@ -306,123 +334,4 @@ fn closes(line: &str, tag: &str) -> bool {
         }
     }
     false
-}
-
-/// Words of a line that introduces text of others, which begins at the next line.
-const TEXTS: [&str; 26] = [
-    "email",
-    "mail",
-    "letter",
-    "message",
-    "prompt",
-    "article",
-    "text",
-    "poem",
-    "quote",
-    "ticket",
-    "issue",
-    "log",
-    "output",
-    "error",
-    "comment",
-    "docs",
-    "documentation",
-    "page",
-    "snippet",
-    "readme",
-    "review",
-    "excerpt",
-    "post",
-    "translate",
-    "proofread",
-    "contract",
-];
-
-/// Verbs that report words of others.
-const SAYING: [&str; 16] = [
-    "says", "said", "say", "wrote", "writes", "reads", "goes", "states", "answered", "replied", "told",
-    "asked", "read", "get", "claims", "terms",
-];
-
-/// Verbs that ask for work on a text.
-const WORK_ON_TEXT: [&str; 13] = [
-    "translate",
-    "proofread",
-    "improve",
-    "correct",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "review",
-    "summarize",
-    "summarise",
-    "shorten",
-    "edit",
-    "polish",
-];
-
-/// Whether a line ends with a colon and introduces a text of others.
-fn introduces(line: &str) -> bool {
-    let Some(lead) = line.strip_suffix(':') else {
-        return false;
-    };
-    // "The rules from my last message:" introduces one's own words.
-    words(lead).any(|word| TEXTS.contains(&&*word))
-        && !words(lead).any(|word| matches!(&*word, "my" | "rules"))
-        || reports(lead)
-}
-
-/// Whether a line begins like an item of a list.
-fn is_item(line: &str) -> bool {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    line.starts_with(['-', '*', '\u{2022}'])
-        || digits > 0 && digits < 4 && line[digits..].starts_with(['.', ')'])
-}
-
-/// Whether a line ends with a colon and introduces a list of rules.
-fn announces_rules(line: &str) -> bool {
-    let lead = line
-        .trim_end_matches(['*', '_'])
-        .strip_suffix(':')
-        .or_else(|| line.strip_prefix('#'));
-    lead.is_some_and(|lead| {
-        words(lead).any(|word| RULES.contains(&&*word)) && !words(lead).any(|word| word.ends_with("'s"))
-    })
-}
-
-/// Words for rules.
-const RULES: [&str; 14] = [
-    "rules",
-    "guidelines",
-    "conventions",
-    "requirements",
-    "constraints",
-    "preferences",
-    "principles",
-    "policies",
-    "standards",
-    "restrictions",
-    "rule",
-    "dont's",
-    "dos",
-    "mind",
-];
-
-/// Whether words before a colon attribute the words behind it to others, or ask for work on them.
-fn reports(lead: &str) -> bool {
-    let is_own = words(lead).any(|word| matches!(&*word, "i" | "i've" | "we" | "my"));
-    let says = words(lead).any(|word| SAYING.contains(&&*word)) && !is_own;
-    let mut first = words(lead).filter(|word| !matches!(&**word, "please" | "can" | "could" | "you" | "now"));
-    let works = first.next().is_some_and(|word| WORK_ON_TEXT.contains(&&*word));
-    let mut source = words(lead);
-    let is_source = matches!(source.next().as_deref(), Some("from" | "message" | "slack")) && !is_own && {
-        let rest: Vec<_> = source.collect();
-        rest.first().is_some_and(|word| word != "now") && rest.len() <= 5
-    };
-    says || works || is_source
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
 }
