@@ -6,7 +6,7 @@ use super::marks::{
     BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, ONCE, PERSON,
     SMALL_TALK, TALK,
 };
-use super::word_lists::{AT_HAND, NOT_FORBIDDEN, REPORTED, is_in};
+use super::word_lists::{AT_HAND, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -90,6 +90,7 @@ impl Sentence {
         OF_RULES.begin_at(self, start)
             || self.is_duty(start)
             || self.is_convention(start)
+            || self.is_habit_of_ours(start)
             || self.is_of_many(start)
             || self.forbids_many(start)
     }
@@ -123,6 +124,18 @@ impl Sentence {
                 || is_kind(first) && at <= start + 2;
             is_named && CONVENTIONS.begin_at(self, at)
         })
+    }
+
+    /// `we never deploy on Fridays`, `we always squash before merging`.
+    fn is_habit_of_ours(&self, start: usize) -> bool {
+        // What happens to somebody is no convention.
+        const HAPPENS: [&str; 8] = ["end", "find", "finish", "go", "look", "start", "wait", "work"];
+        let verb = self.at(start + 2);
+        self.at(start) == "we"
+            && is_in(&["never", "always", "only", "don't"], self.at(start + 1))
+            && self.is(IMPERATIVE, start + 2)
+            && !is_in(NOT_ORDERED, verb)
+            && !is_in(&HAPPENS, verb)
     }
 
     fn is_duty(&self, start: usize) -> bool {

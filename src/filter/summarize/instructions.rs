@@ -91,6 +91,8 @@ impl Sentence {
         loop {
             if self.is(PASS, at) {
                 at += 1;
+            } else if self.has_words_at(at, "try to") {
+                at += 2;
             } else if let Some(repeated) = self.repeats(at) {
                 at = repeated;
             } else {
@@ -201,6 +203,7 @@ impl Sentence {
             "next" => subject == "time",
             "for" | "in" | "with" | "at" | "on" | "to" | "under" => self.is_of_each(at + 1),
             "by" => subject == "default",
+            "as" if self.has_words_at(at, "as soon as") => self.at(at + 3) != "possible",
             "as" => self.has_words_at(at, "as a rule") || self.has_words_at(at, "as a general rule"),
             _ => false,
         };
@@ -226,7 +229,8 @@ impl Sentence {
                 || each && (at + 3..at + 6).contains(index) && self.is(IMPERATIVE, *index);
             begins && self.instructs(*index)
         });
-        comma.is_some_and(|comma| !(at + 1..comma).any(|index| self.is(ONCE, index)))
+        let is_once = |index: usize| self.is(ONCE, index) && !self.has_words_at(index - 1, "as soon as");
+        comma.is_some_and(|comma| !(at + 1..comma).any(is_once))
     }
 
     /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
@@ -342,8 +346,8 @@ impl Sentence {
             self.all(PHRASE)
                 .find(|at| phrases.iter().any(|phrase| self.has_words_at(*at, phrase)))
         };
-        if find(&LASTING).is_some() {
-            return true;
+        if let Some(at) = find(&LASTING) {
+            return !self.is_outlook(at);
         }
         if let Some(at) = find(&["for the rest of", "for the remainder of"]) {
             let thing = [
@@ -370,6 +374,18 @@ impl Sentence {
         ours || self.words.get(next).is_some_and(|word| word.fresh) && holds
             || self.instructs(next)
             || (at > 0 && self.instructs(self.opening(0)))
+    }
+
+    /// `from now on it should be easier`, `going forward, the company will ...`: what others do, or what happens.
+    fn is_outlook(&self, at: usize) -> bool {
+        let mut after = at + 1..self.words.len().min(at + 5);
+        after.any(|index| match self.at(index) {
+            "it" | "he" | "she" | "they" => {
+                is_in(&["will", "should", "may", "might", "would"], self.at(index + 1))
+            }
+            "the" => is_in(&["will", "might", "would"], self.at(index + 2)),
+            _ => false,
+        })
     }
 
     fn addresses_the_reader(&self) -> bool {

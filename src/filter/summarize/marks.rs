@@ -159,7 +159,7 @@ pub(super) const ORDERS: &[&str] = &[
 ];
 
 /// The words with which a wish begins.
-pub(super) const WISHES: &[&str] = &["i", "i'd", "it", "it's", "you", "you're", "the"];
+pub(super) const WISHES: &[&str] = &["i", "i'd", "it", "it's", "it'd", "you", "you're", "the"];
 
 const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
 

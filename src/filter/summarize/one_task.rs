@@ -61,6 +61,10 @@ impl Sentence {
         match self.at(cue) {
             "any" => is_in(&OTHERS, self.at(cue + 1)) || (at..cue).any(|index| is_in(&ASKED, self.at(index))),
             "each" => is_in(&AT_HAND, self.at(at + 1)),
+            // "Show only the first ten."
+            "only" => {
+                self.at(cue + 1) == "the" && is_in(&["first", "second", "third", "last"], self.at(cue + 2))
+            }
             _ => false,
         }
     }
@@ -88,11 +92,16 @@ impl Sentence {
             && self.at(at + 1) == "you"
             && is_in(&steps, self.at(at + 2))
             && self.words.get(at + 3).is_some_and(|word| word.fresh);
+        // "When you're done, ...", "once it works, ...", "if you find the bug, ...".
+        let is_done = is_in(&["you're", "your"], self.at(at + 1))
+            && is_in(&["done", "finished", "ready", "through"], self.at(at + 2))
+            || self.at(at) == "once" && is_in(&["it", "that", "this"], self.at(at + 1))
+            || self.has_words_at(at, "if you find the");
         let end = self.words.len();
         let of_it = is_in(&["the", "this", "that"], self.at(at + 1))
             && is_in(&["it", "this", "that", "them"], self.at(end - 1))
             && end >= 2
             && self.words[end - 2].fresh;
-        next || self.at(at) == "if" && of_it
+        next || is_done || self.at(at) == "if" && of_it
     }
 }

@@ -60,12 +60,16 @@ impl Sentence {
         let next = self.at(at + 2);
         match self.at(at + 1) {
             "must" | "should" | "may" | "shall" | "can" => {
-                is_in(&["not", "never", "always", "only"], next) && !is_in(&["be", "have"], self.at(at + 3))
+                let is_advice = self.at(at + 1) == "can" && next == "always";
+                !is_advice
+                    && is_in(&["not", "never", "always", "only"], next)
+                    && !is_in(&["be", "have"], self.at(at + 3))
                     || self.at(at + 1) != "can" && self.is(IMPERATIVE, at + 2) && !is_in(NOT_DEMANDED, next)
             }
             "cannot" | "can't" | "mustn't" | "shouldn't" => {
                 self.is(IMPERATIVE, at + 2) && !is_in(NOT_DEMANDED, next)
             }
+            "have" | "need" => next == "to" && self.is(IMPERATIVE, at + 3) && self.is_rule(at + 3),
             "are" => {
                 is_in(&bound, next) && is_in(&["to", "allowed", "permitted", "supposed"], self.at(at + 3))
             }
@@ -97,7 +101,10 @@ impl Sentence {
         let after = match self.at(at) {
             "it's" => at + 1,
             "it" if self.at(at + 1) == "is" => at + 2,
+            "i'd" if self.has_words_at(at + 1, "be grateful if") => return self.is_lasting(at + 4),
+            "i'd" if self.has_words_at(at + 1, "love it if") => return self.is_lasting(at + 4),
             "i'd" if self.has_words_at(at + 1, "appreciate it if") => return self.is_lasting(at + 4),
+            "it'd" if self.at(at + 1) == "be" && self.at(at + 3) == "if" => return self.is_lasting(at + 4),
             "i" if self.has_words_at(at + 1, "would appreciate it if") => return self.is_lasting(at + 5),
             _ => return false,
         };
@@ -153,7 +160,14 @@ impl Sentence {
                 &["a", "an", "at", "its", "no", "one", "the", "your"],
                 self.at(modal + 2),
             );
-        general && !may && !has && !self.at(modal + 1).is_empty()
+        // A guess: "everything should be fine", "this should never happen".
+        let is_guess = self.at(modal + 1) == "be"
+            && is_in(
+                &["fine", "ok", "okay", "working", "green", "good"],
+                self.at(modal + 2),
+            )
+            || self.has_words_at(modal + 1, "never happen");
+        general && !may && !has && !is_guess && !self.at(modal + 1).is_empty()
     }
 
     /// Whether the subject of a duty is the reader's work or its style, rather than the thing that is built.
@@ -228,8 +242,13 @@ impl Sentence {
 
     /// `could you always ...?`
     pub fn asked(&self, at: usize) -> bool {
-        let asks = is_in(&["can", "could", "would", "will"], self.at(at)) && self.at(at + 1) == "you";
-        let from = at + 2 + usize::from(self.at(at + 2) == "please");
+        let may_ask = is_in(&["can", "could", "would", "will"], self.at(at));
+        let from = at + 2 + usize::from(is_in(&["please", "mind"], self.at(at + 2)));
+        if may_ask && self.at(at + 1) == "we" {
+            let stops = self.at(from) == "stop" && self.at(from + 1).ends_with("ing");
+            return stops || is_in(&["always", "never"], self.at(from));
+        }
+        let asks = may_ask && self.at(at + 1) == "you";
         let lasting = ["each time", "every time", "in all", "in every", "from now"];
         asks && (is_in(&["always", "never", "only", "stop"], self.at(from))
             || self.phrase()
