@@ -275,6 +275,39 @@ fn sessions_join_those_of_the_new_directory() {
 }
 
 #[test]
+fn a_session_that_began_in_a_subdirectory_follows_its_project() {
+    let moved = Moved::new();
+    let (env, to) = (&moved.env, slug(&moved.new));
+    let id = "5d1f0a4e-0000-4000-8000-00000000abcd";
+    let path = |slug: &str| format!(".claude/projects/{slug}/{id}.jsonl");
+    put(
+        env,
+        path("-src-api"),
+        &claude(id, "/src/api/sub dir", "In a subdirectory."),
+        3,
+    );
+    // Its directory has a name that no project with its working directory has.
+    let odd = format!(".claude/projects/own-name/{SECOND}.jsonl");
+    put(env, &odd, &claude(SECOND, "/src/api", "Elsewhere."), 3);
+    let run = moved.run(&[]).status(0);
+    run.says("its directory has the name of another project");
+    let after = files(env);
+    assert!(after[&path(&to)].contains(&format!("\"cwd\":\"{}/sub dir\"", moved.new)));
+    assert!(after[&odd].contains(&format!("\"cwd\":\"{}\"", moved.new)));
+    let listed = env.run(&["list", "--agents", "-q", "--columns", "resume"]).fine();
+    let resume = format!("cd '{}' && claude --resume {id}", moved.new);
+    assert!(
+        listed.out().lines().any(|line| line == resume),
+        "{resume}: {listed}"
+    );
+    let found = env
+        .run(&["search", "--json", "-q", "In a subdirectory."])
+        .fine()
+        .objects();
+    assert_eq!(found[0]["resume"], resume);
+}
+
+#[test]
 fn nothing_changes_while_a_program_runs() {
     let moved = Moved::new();
     let env = &moved.env;

@@ -51,16 +51,17 @@ impl Slug {
         problems.extend(files.problems);
         let mut folders: BTreeMap<PathBuf, Vec<FoundProject<'_>>> = BTreeMap::new();
         for transcript in &files.transcripts {
-            let folder = transcript.path.parent().and_then(|folder| match self.below {
-                "" => Some(folder),
-                below => folder.parent().filter(|_| folder.ends_with(below)),
-            });
+            let folder = self.folder_of(&transcript.path);
             let Some(folder) = folder.filter(|folder| folder.parent() == Some(&parent)) else {
                 continue;
             };
+            let directory = project(&transcript.path)?;
+            let own = directory
+                .as_deref()
+                .and_then(|directory| self.project(folder, directory));
             let found = FoundProject {
                 transcript,
-                project: project(&transcript.path)?,
+                project: own.map(str::to_string).or(directory),
             };
             folders.entry(folder.to_path_buf()).or_default().push(found);
         }
@@ -68,6 +69,22 @@ impl Slug {
             self.folder(&parent, &folder, &found, plan, problems)?;
         }
         Ok(())
+    }
+
+    /// Returns the project directory of a session file.
+    pub(super) fn folder_of<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let folder = path.parent()?;
+        match self.below {
+            "" => Some(folder),
+            below => folder.parent().filter(|_| folder.ends_with(below)),
+        }
+    }
+
+    /// Returns the nearest ancestor of a working directory that has this project directory: a session may begin in a
+    /// subdirectory of its project.
+    pub(super) fn project<'d>(&self, folder: &Path, directory: &'d str) -> Option<&'d str> {
+        let mut above = Path::new(directory).ancestors().filter_map(Path::to_str);
+        above.find(|project| folder.ends_with((self.name)(project)))
     }
 
     fn folder(
@@ -81,7 +98,7 @@ impl Slug {
         let own = folder.file_name().unwrap_or_default();
         // The new directory of each session; `None` if the session does not move or does not belong to this directory.
         let mut targets: Vec<Option<PathBuf>> = Vec::new();
-        for FoundProject { project, .. } in found {
+        for FoundProject { project, transcript } in found {
             let new = project
                 .as_deref()
                 .and_then(|project| Some((project, plan.renames.path(project)?)));
@@ -92,6 +109,10 @@ impl Slug {
                 let why = "the name of the directory of such a long project is not known".to_string();
                 plan.left.push((folder.to_path_buf(), why));
                 return Ok(());
+            }
+            if new.is_some() && target.is_none() {
+                let why = "its directory has the name of another project".to_string();
+                plan.left.push((transcript.path.clone(), why));
             }
             let name = target.map(|(_, new)| (self.name)(new));
             if let Some(name) = name.as_ref().filter(|name| name.len() > LONGEST) {

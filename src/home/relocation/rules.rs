@@ -1,7 +1,9 @@
 //! The members of files that refer to a project.
 
 use super::folders::{Folders, Slug};
+use crate::home::home_program::HomeProgram;
 use crate::home::slot::{claude_slug, pi_slug};
+use std::path::Path;
 
 /// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,19 @@ const NONE: HomeRules = HomeRules {
 
 const CLAUDE: &[&str] = &["cwd", "toolUseResult.persistedOutputPath"];
 const CODEX: &[&str] = &["session_meta", "turn_context"];
+
+impl HomeProgram {
+    /// Returns the project of a session file with this working directory, in which its program finds the session.
+    pub fn project_of<'d>(&self, path: &Path, directory: &'d str) -> &'d str {
+        let project = match of(self.name).folders {
+            Folders::Slug(slug) => slug
+                .folder_of(path)
+                .and_then(|folder| slug.project(folder, directory)),
+            _ => None,
+        };
+        project.unwrap_or(directory)
+    }
+}
 
 /// Returns the rules of a program.
 pub fn of(program: &str) -> HomeRules {

@@ -29,7 +29,9 @@ impl HomeFacts {
     pub fn resume(&self) -> Option<String> {
         let session = &self.session;
         let program = convo::home::program(self.program).filter(|_| !session.is_subagent())?;
-        program.resume_line(&session.id, session.project.as_deref())
+        let project = session.project.as_deref();
+        let project = project.map(|project| program.project_of(session.path(), project));
+        program.resume_line(&session.id, project)
     }
 
     /// Returns the session as a JSON object.

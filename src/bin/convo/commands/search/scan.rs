@@ -185,7 +185,11 @@ impl SearchScan<'_> {
                 (Some(row), _) => Some(&row.id).filter(|_| row.parent.is_none()),
                 (None, name) => name.as_ref().or(home.id.as_ref()),
             };
-            home.program.resume_line(id?, project.as_deref())
+            let project = project.as_deref().map(|project| match &source.place {
+                SourceLocation::File(path) => home.program.project_of(path, project),
+                _ => project,
+            });
+            home.program.resume_line(id?, project)
         });
         is_selected.then(|| Matched {
             resume,
