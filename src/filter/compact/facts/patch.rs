@@ -1,6 +1,6 @@
 //! The files of a patch of `apply_patch`.
 
-use super::tool::{ArgumentMembers, TouchedFile};
+use super::arguments::{ArgumentMembers, TouchedFile};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Plans: lists of steps with their states in the arguments of a call, as objects or as the text of a checklist.
 
-use super::tool::ArgumentMembers;
+use super::arguments::ArgumentMembers;
 use crate::filter::summarize::handoff::PlanStep;
 use crate::filter::summarize::without_list_mark;
 use crate::model::json::{self, Dialect};

@@ -1,14 +1,12 @@
 //! The subject of a call, by its tool name and its arguments: files, a command, a plan. Names are compared without case
 //! and underscores.
 
+use super::arguments::{ArgumentMembers, TouchedFile};
 use super::{patch, plan};
 use crate::filter::summarize::handoff::PlanStep;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 use std::borrow::Cow;
-
-/// A file, with its kind of change: added (`A`), modified (`M`) or deleted (`D`); none if it is only read.
-pub type TouchedFile<'a> = (Option<char>, Cow<'a, str>);
 
 /// The subject of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +75,6 @@ const DESTINATIONS: [&str; 3] = ["destination", "destinationpath", "newpath"];
 
 /// Tools whose argument is the closing reply.
 const CLOSING: [&str; 3] = ["attemptcompletion", "finish", "taskcomplete"];
-
-pub(super) type ArgumentMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
 /// The normalized tool name, and the subject of the call.
 pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, CallSubject<'c>) {
