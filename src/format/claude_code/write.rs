@@ -238,8 +238,15 @@ fn united_lines(log: &ClaudeLog, session: &[u8]) -> Option<Vec<u8>> {
     if parts::is_single(log) && !groups(log).iter().any(is_branch) {
         return None;
     }
+    let parents: HashSet<usize> = log.lines.iter().filter_map(|line| line.above).collect();
+    let is_first = |index: usize| {
+        let line = &log.lines[index];
+        let has_messages = line.is_message() || parents.contains(&index);
+        line.uuid.is_some() && line.parent.is_none() && line.sidechain.is_none() && has_messages
+    };
     let mut bytes = Vec::new();
     let mut last: Option<Vec<u8>> = None;
+    let mut is_united = false;
     for (index, line) in log.lines.iter().enumerate() {
         let mut changes = Vec::new();
         let facts = log.facts(index).filter(|facts| !facts.sidechain);
@@ -254,7 +261,8 @@ fn united_lines(log: &ClaudeLog, session: &[u8]) -> Option<Vec<u8>> {
             };
             let above = last
                 .as_deref()
-                .filter(|_| line.uuid.is_some() && line.parent.is_none());
+                .filter(|above| is_first(index) && facts.uuid != Some(*above));
+            is_united |= above.is_some();
             changes.extend(above.map(|above| (name, Some(above))));
         }
         let body = json::with_members(log.body(index), &changes);
@@ -263,7 +271,7 @@ fn united_lines(log: &ClaudeLog, session: &[u8]) -> Option<Vec<u8>> {
         let uuid = facts.and_then(|facts| facts.uuid).filter(|_| line.is_message());
         last = uuid.map(<[u8]>::to_vec).or(last);
     }
-    Some(bytes)
+    is_united.then_some(bytes)
 }
 
 fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
