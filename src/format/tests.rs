@@ -25,6 +25,7 @@ const RICH: &str = r#"{"type":"session","version":1,"id":"rich","title":"t","tok
 {"role":"user","content":[{"type":"text","text":"Look."},{"type":"image_url","image_url":{"url":"file-1"}},{"type":"file","file":{"file_id":"f"}},{"type":"odd","x":1},{"type":"input_audio","input_audio":{"data":"AA==","format":"flac"}}],"id":"m2","category":"system_output","metadata":{"b":2},"name":"ann","timestamp":"2026-01-02T03:04:05.000001Z","tokens":7}
 {"role":"assistant","content":"Let me see.","id":"m3","model":"m","usage":{"input_tokens":1},"reasoning":[{"type":"thinking","text":"hm","signature":"sig"},{"type":"encrypted","encrypted_content":"zz"}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{bad"}},{"id":"c2","type":"custom","custom":{"name":"g","input":"x"}}]}
 {"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"ok"},{"type":"image_url","image_url":{"url":"https://x/y.png"}}],"id":"m4","timestamp":"2026-01-02T03:04:06.5Z"}
+{"role":"tool","tool_call_id":"c1","content":"again"}
 {"role":"tool","tool_call_id":"nobody","content":"lost","id":"m5","timestamp":"2026-01-02T03:04:07Z"}
 {"role":"critic","content":"hm","id":"m6"}
 {"type":"note","id":"e1","at":"2026-01-02T03:05:00Z"}

@@ -30,7 +30,9 @@ pub const FORM: FormatSpec = FormatSpec {
     write: Some(|session, view, purpose, out, report| {
         kit::write_whole(&CONTINUE, session, view, purpose, out, report)
     }),
-    loses: LossSet::USUAL.without(&[Loss::Arguments]).with(&[Loss::Model]),
+    loses: LossSet::USUAL
+        .without(&[Loss::Arguments])
+        .with(&[Loss::Model, Loss::Orphan]),
     note: "A summary follows the messages that it replaces; dropped messages are removed from the document. The index (sessions.json) is read but not written: the program lists a new session after it has searched for it.",
     ..FormatSpec::BLANK
 };
