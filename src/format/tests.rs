@@ -34,6 +34,7 @@ const RICH: &str = r#"{"type":"session","version":1,"id":"rich","title":"t","tok
 not json
 {"role":"user","content":"And now?","id":"m8","category":"system_output","metadata":{"b":2}}
 {"role":"user","content":"Well?","id":"m9"}
+{"role":"user","content":"/help","id":"m10"}
 "#;
 
 fn session(text: &str) -> Session {
