@@ -439,6 +439,26 @@ fn a_moved_session_is_restored_to_its_last_place() {
 }
 
 #[test]
+fn two_files_of_one_session_are_both_restored() {
+    let env = homes();
+    let paths = [FOLDER, ".claude/projects/-new"].map(|folder| format!("{folder}/{FIRST}.jsonl"));
+    let text = std::fs::read_to_string(home(&env).join(&paths[0])).unwrap();
+    put(&env, &paths[1], text.replace("lease", "copy").as_str(), 3);
+    let archive_at = |time: &str| {
+        let mut command = env.command(&["archive", "-q"]);
+        command.env("CONVO_NOW", time);
+        env.wait(command).status(0);
+    };
+    archive_at("2026-11-20T19:00:00Z");
+    let paths = paths.map(|path| home(&env).join(path));
+    paths.each_ref().map(|path| std::fs::remove_file(path).unwrap());
+    archive_at("2026-11-20T20:00:00Z");
+    env.run(&["archive", "--give-back", &format!("claude:{FIRST}")])
+        .status(0);
+    assert_eq!(paths.map(|path| path.exists()), [true, true]);
+}
+
+#[test]
 fn restoring_replaces_no_other_or_running_session() {
     let env = homes();
     let path = format!("{FOLDER}/{FIRST}.jsonl");

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 impl Copies {
-    /// Writes these copies of files of a session to their original paths, below the directory that `base` returns; existing files with the same bytes are unchanged. Returns the written paths.
+    /// Writes these copies of files of a session to their original paths, below the directory that `base` returns;
+    /// existing files with the same bytes are unchanged. Returns the written paths.
     ///
     /// # Errors
     /// [`ErrorKind::Exists`] if another file has one of the paths; then nothing is written.

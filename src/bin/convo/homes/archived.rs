@@ -10,7 +10,7 @@ use convo::home::{Bundle, Bundles, Home, HomeProgram, Name, PROGRAMS, SelectedId
 use convo::store::copies::{
     ArchivedSession, Copies, CopyOutcome, ManifestLine, SHARED, WantedFile, directory_name,
 };
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Returns the default directory of the archive.
@@ -92,26 +92,41 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static HomeProgram, Archiv
     }
 }
 
-/// Returns the transcripts in an archived session by name, without the program: its own and those of its subagents. Of
-/// those with one name, because the session was moved or compressed, the one that is not gone, or that was last seen.
+/// Returns the transcripts in an archived session by name, without the program: its own and those of its subagents. One
+/// name has several if files with one id existed at the same time; the one that is not gone, or that was last seen, is
+/// the last. A file that was gone when another one of its name appeared was moved or compressed, and is left out.
 pub fn transcripts<'k>(
     program: &HomeProgram,
     kept: &'k ArchivedSession,
-) -> BTreeMap<String, &'k ManifestLine> {
+) -> BTreeMap<String, Vec<&'k ManifestLine>> {
     let session = kept.session.as_deref().unwrap_or_default();
-    let place = |line: &ManifestLine| kept.lines.iter().rposition(|own| std::ptr::eq(own, line));
-    let mut latest = kept.latest();
-    latest.retain(|line| line.kind == TRANSCRIPT);
-    latest.sort_by_key(|line| (line.outcome != CopyOutcome::Gone, place(line)));
-    let named = latest.into_iter().map(|line| {
+    let file = |line: &'k ManifestLine| (line.home.as_path(), line.path.as_path());
+    let mut firsts: HashMap<_, (usize, &str)> = HashMap::new();
+    let mut lasts = HashMap::new();
+    for (place, line) in kept.lines.iter().enumerate() {
+        firsts.entry(file(line)).or_insert((place, &line.at));
+        lasts.insert(file(line), place);
+    }
+    let mut named: BTreeMap<String, Vec<&ManifestLine>> = BTreeMap::new();
+    for line in kept.latest().into_iter().filter(|line| line.kind == TRANSCRIPT) {
         let subagent = program.subagent(&line.path).filter(|_| line.row.is_none());
         let name = match subagent {
             Some((id, parent)) => own_name(&id, Some(&parent)),
             None => session.to_string(),
         };
-        (name, line)
-    });
-    named.collect()
+        named.entry(name).or_default().push(line);
+    }
+    for lines in named.values_mut().filter(|lines| lines.len() > 1) {
+        lines.sort_by_key(|line| (line.outcome != CopyOutcome::Gone, lasts[&file(line)]));
+        let all = lines.clone();
+        lines.retain(|line| {
+            let own = firsts[&file(line)].0;
+            let mut firsts = all.iter().map(|other| firsts[&file(other)]);
+            let is_followed = firsts.any(|(place, at)| place > own && line.at.as_str() <= at);
+            line.outcome != CopyOutcome::Gone || !is_followed
+        });
+    }
+    named
 }
 
 /// The kind of transcripts in manifests.
@@ -131,7 +146,7 @@ pub fn copy(context: &Context, text: &str) -> Option<PathBuf> {
         let (program, kept, name) = own(session)?;
         Some((program, kept, format!("{name}{SUBAGENT}{subagent}")))
     })?;
-    let line = *transcripts(program, &kept).get(&name)?;
+    let line = *transcripts(program, &kept).get(&name)?.last()?;
     line.has_copy().then(|| place.join(kept.path(line)))
 }
 
@@ -173,7 +188,10 @@ pub fn deleted(context: &Context, known: &HashSet<String>) -> Result<Vec<Deleted
             if kept.session.is_none() {
                 continue;
             }
-            let lines = transcripts(program, &kept).into_iter().filter(|(name, line)| {
+            let named = transcripts(program, &kept).into_iter();
+            let lines =
+                named.flat_map(|(name, lines)| lines.into_iter().map(move |line| (name.clone(), line)));
+            let lines = lines.filter(|(name, line)| {
                 // Some ids are only in the records.
                 let is_read = program.format.is_some() || line.row.is_some();
                 is_read

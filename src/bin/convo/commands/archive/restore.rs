@@ -38,8 +38,9 @@ pub fn restore_session(
         return row(&own).failed(&named(error.hint(hint), &own));
     }
     // A session that was moved is restored to its last place.
-    let transcripts: Vec<&ManifestLine> = archived::transcripts(program, &kept).into_values().collect();
-    latest.retain(|line| line.kind != archived::TRANSCRIPT || transcripts.contains(line));
+    let transcripts = archived::transcripts(program, &kept);
+    let is_kept = |line: &ManifestLine| transcripts.values().flatten().any(|own| std::ptr::eq(*own, line));
+    latest.retain(|line| line.kind != archived::TRANSCRIPT || is_kept(line));
     let mut row = row(&homes::archived_name(program.name, Some(&id)));
     let own: Vec<&Home> = homes
         .iter()
