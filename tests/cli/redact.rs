@@ -339,6 +339,7 @@ fn bad_options_and_inputs_are_refused() {
     env.write("a.xz", b"\xfd7zXZ\0\0\x04");
     env.write("a.bz2", b"BZh91AY&SY");
     env.write("a.txt", b"\xff\xfeh\0i\0");
+    env.write("b.txt", b"\xff\xfe\0\0h\0\0\0");
     for (arguments, status, text) in [
         (
             &["redact", "--only", "github-tokn"][..],
@@ -364,7 +365,8 @@ fn bad_options_and_inputs_are_refused() {
         (&["redact", "-i", "./a.zst"], 65, "zstd -dc FILE"),
         (&["redact", "--check", "./a.xz"], 65, "xz -dc FILE"),
         (&["redact", "--check", "./a.bz2"], 65, "bzip2 -dc FILE"),
-        (&["redact", "--check", "./a.txt"], 65, "is not UTF-8"),
+        (&["redact", "--check", "./a.txt"], 65, "iconv -f UTF-16"),
+        (&["redact", "--check", "./b.txt"], 65, "iconv -f UTF-32"),
         (&["redact", "missing.jsonl"], 66, "missing.jsonl"),
         (&["redact", "-i"], 2, "-i requires a file"),
     ] {

@@ -44,7 +44,7 @@ impl Sources {
 }
 
 /// Input that cannot be edited as text: first bytes, problem and hint.
-const BINARY: [(&[u8], &str, &str); 9] = [
+const BINARY: [(&[u8], &str, &str); 10] = [
     (
         b"\x1f\x8b",
         "is compressed",
@@ -61,7 +61,7 @@ const BINARY: [(&[u8], &str, &str); 9] = [
         "decompress it first: xz -dc FILE | convo redact",
     ),
     (
-        b"BZh",
+        b"BZh91AY&SY",
         "is compressed",
         "decompress it first: bzip2 -dc FILE | convo redact",
     ),
@@ -71,12 +71,14 @@ const BINARY: [(&[u8], &str, &str); 9] = [
         "is a database",
         "convert its sessions first: convo cat FILE | convo redact",
     ),
-    (b"\xff\xfe", "is not UTF-8", UTF_8),
-    (b"\xfe\xff", "is not UTF-8", UTF_8),
-    (b"\0\0\xfe\xff", "is not UTF-8", UTF_8),
+    (b"\xff\xfe\0\0", "is UTF-32", UTF_32),
+    (b"\0\0\xfe\xff", "is UTF-32", UTF_32),
+    (b"\xff\xfe", "is UTF-16", UTF_16),
+    (b"\xfe\xff", "is UTF-16", UTF_16),
 ];
 
-const UTF_8: &str = "convert it first, for example: iconv -f UTF-16 -t UTF-8 FILE | convo redact";
+const UTF_16: &str = "convert it first: iconv -f UTF-16 -t UTF-8 FILE | convo redact";
+const UTF_32: &str = "convert it first: iconv -f UTF-32 -t UTF-8 FILE | convo redact";
 
 /// A line of an input, or a JSON document of many lines.
 pub struct InputLine<'l> {
