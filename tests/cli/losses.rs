@@ -130,6 +130,11 @@ fn an_appended_message_that_the_format_cannot_represent_is_refused() {
     let result = r#"{"role":"tool","tool_call_id":"none","content":"r"}"#;
     let system = r#"{"role":"system","content":"NEVER push"}"#;
     let after_another = [SHORT, system].concat();
+    let critic = SHORT.replacen(
+        "{\"role\":\"assistant\"",
+        "{\"role\":\"critic\",\"content\":\"No.\"}\n{\"role\":\"assistant\"",
+        1,
+    );
     for (format, line) in [
         ("goose", system),
         ("goose", &after_another),
@@ -138,6 +143,7 @@ fn an_appended_message_that_the_format_cannot_represent_is_refused() {
         ("aichat", result),
         ("gemini-cli", result),
         ("vercel-ui", result),
+        ("penguiflow", &critic),
     ] {
         let env = Env::new();
         let built = env.pipe(&["cat", "-q", "--to", format], SHORT).out().to_string();

@@ -180,7 +180,7 @@ fn count_turn_losses(
         // A turn has a question, answers and the results of calls.
         let is_other = |role: Role| matches!(role, Role::System | Role::Developer | Role::Other);
         let others = of_turn.iter().filter(|message| is_other(message.role()));
-        report.count_loss(Loss::Message, others.count() as u64);
+        report.count_missing(Loss::Message, others.count() as u64);
         // Only the last reasoning and the last text of the answers are kept.
         let answers = of_turn.iter().filter(|message| message.role() == Role::Assistant);
         let texts = answers
