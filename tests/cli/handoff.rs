@@ -82,8 +82,7 @@ fn a_session_is_installed_where_each_program_finds_it() {
             .fine();
         let own = rows.objects().into_iter().find(|row| row["id"] == id);
         assert!(own.is_some() == is_inside, "{to}: {rows}");
-        let run = env.run(&["check", "--structure", &name]);
-        assert!(run.status <= 2, "{run}");
+        env.run(&["check", &name]).status(0);
     }
 }
 
