@@ -114,8 +114,10 @@ impl Run for Compact {
         let unreached = RwLock::new(None);
         let reached = |outcome: &CompactionOutcome| {
             let mut unreached = unreached.write().unwrap_or_else(PoisonError::into_inner);
-            let written = matches!(outcome.plan, Plan::Lines(..));
-            *unreached = outcome.smallest.map(|size| (size, written)).max(*unreached);
+            let Some(smallest) = outcome.smallest else { return };
+            let (most, has_written) = unreached.unwrap_or_default();
+            let is_written = matches!(outcome.plan, Plan::Lines(..));
+            *unreached = Some((smallest.max(most), has_written || is_written));
         };
         let counting = &self.strategy.counting;
         let id = |session: &Session| session.header_text("id").unwrap_or_default();

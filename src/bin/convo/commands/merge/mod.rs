@@ -368,9 +368,9 @@ impl Merge {
         let mut is_found = false;
         let request = EditRequest::new(&reading, &changing);
         edit::run(context, &inputs, request, |session, stamps| {
-            let plan = merge::resolve(session, id, version, |content| stamps.event(content))?;
-            is_found |= matches!(plan, Plan::Lines(..));
-            Ok(plan)
+            let plan = merge::resolve(session, id, version, |content| stamps.event(content));
+            is_found |= !matches!(plan, Ok(Plan::Nothing(_)));
+            plan
         })?;
         match is_found {
             true => Ok(()),
