@@ -451,7 +451,7 @@ fn two_files_of_one_session_are_both_restored() {
     };
     archive_at("2026-11-20T19:00:00Z");
     let paths = paths.map(|path| home(&env).join(path));
-    paths.each_ref().map(|path| std::fs::remove_file(path).unwrap());
+    paths.iter().for_each(|path| std::fs::remove_file(path).unwrap());
     archive_at("2026-11-20T20:00:00Z");
     env.run(&["archive", "--give-back", &format!("claude:{FIRST}")])
         .status(0);
