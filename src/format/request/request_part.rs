@@ -3,6 +3,7 @@
 use super::Api;
 use crate::error::Position;
 use crate::format::Purpose;
+use crate::format::openai_chat;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::message::Message;
@@ -182,8 +183,8 @@ pub fn has_more_data(notes: &[u8]) -> bool {
         || extra_members(notes, &["of"]).any(|(name, value)| name != "residue" || value != b"null")
 }
 
-/// Message members that writers write or count.
-const MESSAGE: [&str; 15] = [
+/// Message members that writers write or count, besides those of the native format alone.
+const MESSAGE: [&str; 8] = [
     "role",
     "content",
     "name",
@@ -191,19 +192,13 @@ const MESSAGE: [&str; 15] = [
     "tool_call_id",
     "reasoning",
     "refusal",
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
-    "usage",
-    "model",
-    "metadata",
     "type",
 ];
 
 /// Whether a message has members that no writer knows; those without a value are not a loss.
 pub fn has_unknown_members(body: &[u8]) -> bool {
-    extra_members(body, &MESSAGE).any(|(_, value)| !matches!(value, b"null" | b"[]"))
+    let is_known = |name: &str| openai_chat::AMBIGUOUS_MEMBERS.contains(&name);
+    extra_members(body, &MESSAGE).any(|(name, value)| !matches!(value, b"null" | b"[]") && !is_known(&name))
 }
 
 /// Adds all members of an object, if there is one, to a built one.
