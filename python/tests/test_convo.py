@@ -75,24 +75,27 @@ def test_run_gives_standard_input_and_raises_for_a_status(chat):
     assert convo.run(["diff", chat, "-"], input=CHAT, check=False).returncode == 0
 
 
+def until_error(items):
+    """Returns the items before an error, and its status."""
+    received = []
+    with pytest.raises(convo.Error) as caught:
+        for item in items:
+            received.append(item)
+    return received, caught.value.status
+
+
 def test_damage_is_raised_behind_the_messages(chat):
     with chat.open("a") as file:
         file.write('{"role":"user","cont\n')
-    messages = []
-    with pytest.raises(convo.Error) as caught:
-        for message in convo.read(chat):
-            messages.append(message)
-    assert len(messages) == 4 and caught.value.status == 65
+    messages, status = until_error(convo.read(chat))
+    assert len(messages) == 4 and status == 65
 
 
 def test_records_skips_blank_lines_and_raises_damage_behind_the_records(chat):
     with chat.open("a") as file:
         file.write('\n{"role":"user","cont\n{"role":"user","content":"later"}\n')
-    records = []
-    with pytest.raises(convo.Error) as caught:
-        for record in convo.records(chat):
-            records.append(record)
-    assert records[-1]["content"] == "later" and caught.value.status == 65
+    records, status = until_error(convo.records(chat))
+    assert records[-1]["content"] == "later" and status == 65
 
 
 def test_an_iterator_that_is_left_stops_the_program(chat):
