@@ -31,7 +31,7 @@ fn finish(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Com
 const ATTEMPTS: usize = 8;
 
 /// After an unreachable budget, tries wider ones, each just below the reached size: the steps choose differently for a
-/// wider budget, and may then reach less. The reported minimum is thus the same for each smaller budget.
+/// wider budget, and may then reach less.
 pub fn further(
     work: &mut CompactionState<'_>,
     options: &CompactOptions,

@@ -245,6 +245,7 @@ pub(in crate::filter) fn summary_of_span(
     // corrects.
     let line = u64::from(stands.is_some());
     let mut budget = room.saturating_sub(summary_cost(work.counter, stands.unwrap_or_default()) + line);
+    let kept = stands.map(summarize::instructions_of).unwrap_or_default();
     while budget > 0 {
         let wanted = summarize::ExtractOptions {
             style: SummaryStyle {
@@ -252,7 +253,7 @@ pub(in crate::filter) fn summary_of_span(
                 ..style.clone()
             },
             covered: Some(gained - if span.further { freed } else { 0 }),
-            kept: stands.map(summarize::instructions_of).unwrap_or_default(),
+            kept: kept.clone(),
             ..summarize::ExtractOptions::new(budget)
         };
         let built = match hands_over {

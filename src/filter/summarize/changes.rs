@@ -31,7 +31,7 @@ pub(super) const CHANGES: &[&str] = &[
 /// Words that indicate a change only together with most of the words of the earlier rule.
 pub(super) const FAINT_CHANGES: &[&str] = &["is|are|it's now", "you|we can|may skip|omit"];
 
-/// States that indicate that something is no longer forbidden.
+/// States with which something is allowed again.
 pub(super) const PERMITTED_STATES: &[&str] = &["is|are fine|ok|okay|allowed"];
 
 /// Cues with which a sentence that sets no rule may revoke one.

@@ -128,7 +128,7 @@ impl Sentence {
 
     /// `we never deploy on Fridays`, `we always squash before merging`.
     fn is_habit_of_ours(&self, start: usize) -> bool {
-        // What happens to somebody is no convention.
+        // What happens to somebody is not a convention.
         const HAPPENS: [&str; 8] = ["end", "find", "finish", "go", "look", "start", "wait", "work"];
         let verb = self.at(start + 2);
         self.at(start) == "we"

@@ -23,8 +23,7 @@ const TAGS: [&str; 18] = [
 ];
 
 /// Beginnings of other generated texts.
-const BEGINNINGS: [&str; 10] = [
-    "[convo:",
+const BEGINNINGS: [&str; 9] = [
     "[summary of",
     "caveat:",
     "[request interrupted",
@@ -36,9 +35,20 @@ const BEGINNINGS: [&str; 10] = [
     "the following tool was executed by the user",
 ];
 
+/// The text after placeholders, such as that of an image: what follows is the user's.
+fn after_placeholders(mut text: &str) -> &str {
+    while let Some((_, rest)) = text
+        .strip_prefix("[convo: ")
+        .and_then(|placeholder| placeholder.split_once(']'))
+    {
+        text = rest.trim_start();
+    }
+    text
+}
+
 /// Whether a text begins like a generated one.
 pub fn is_harness(text: &str) -> bool {
-    let text = text.trim_start();
+    let text = after_placeholders(text.trim_start());
     let begins = |text: &str, with: &str| {
         text.get(..with.len())
             .is_some_and(|beginning| beginning.eq_ignore_ascii_case(with))

@@ -117,6 +117,8 @@ pub struct SentenceTraits {
     scope: BTreeSet<String>,
     /// Whether it holds under a condition only.
     is_conditional: bool,
+    /// Whether it states that it holds everywhere.
+    is_general: bool,
     /// The questions that it answers, with the answers.
     answers: Vec<Answer>,
     /// How clearly it replaces an earlier rule that demands something, and one that forbids something.
@@ -161,29 +163,37 @@ impl SentenceTraits {
         });
         let place = |value: &str| sentence.all(ANSWER).find(|at| sentence.has_words_at(*at, value));
         let mut all_named = Vec::new();
-        let answer = |(question, values): (usize, &&[&'static str])| {
-            let named = values.iter().filter_map(|value| Some((*value, place(value)?)));
-            let from = all_named.len();
-            all_named.extend(named);
-            // "Use tabs, not spaces" answers with tabs.
-            let best = all_named[from..]
+        let mut answers = Vec::new();
+        for (question, values) in QUESTIONS.iter().enumerate() {
+            let named: Vec<(&str, usize)> = values
                 .iter()
-                .max_by_key(|(value, at)| (!is_forbidden(&sentence, *at), value.len()));
-            let (value, at) = *best?;
-            // A form of address is answered by the words after the phrase.
-            let after = if value.ends_with(" me") {
-                sentence.at(at + 2)
-            } else {
-                ""
+                .filter_map(|value| Some((*value, place(value)?)))
+                .collect();
+            let answer = |(value, at): (&str, usize), is_forbidden| {
+                // A form of address is answered by the words after the phrase.
+                let after = if value.ends_with(" me") {
+                    sentence.at(at + 2)
+                } else {
+                    ""
+                };
+                Answer {
+                    question,
+                    value: format!("{value} {after}"),
+                    is_forbidden,
+                }
             };
-            Some(Answer {
-                question,
-                value: format!("{value} {after}"),
-                is_forbidden: is_forbidden(&sentence, at),
-            })
-        };
-        let answers: Vec<Answer> = QUESTIONS.iter().enumerate().filter_map(answer).collect();
-        let mut scope = terms.clone();
+            // "Use tabs, not spaces" answers with tabs, "never use npm or yarn" with both.
+            let demanded = named
+                .iter()
+                .filter(|(_, at)| !is_forbidden(&sentence, values, *at));
+            match demanded.max_by_key(|(value, _)| value.len()) {
+                Some(best) => answers.push(answer(*best, false)),
+                None => answers.extend(named.iter().map(|named| answer(*named, true))),
+            }
+            all_named.extend(named);
+        }
+        let last = all_named.iter().map(|(_, at)| *at).max();
+        let mut scope = last.map_or_else(|| terms.clone(), |at| terms_before_remark(&sentence, at, &terms));
         scope.retain(|term| {
             let names = |value: &str| value.split(' ').any(|word| word.starts_with(term.as_str()));
             !ANSWERING.contains(&term.as_str())
@@ -192,6 +202,7 @@ impl SentenceTraits {
         });
         SentenceTraits {
             is_conditional: sentence.has_any(&["when", "whenever", "if", "unless", "while"]),
+            is_general: sentence.has_any(&["everywhere", "everything"]),
             answers,
             scope,
             cues: [false, true].map(|forbids| sentence.cue(forbids)),
@@ -214,7 +225,9 @@ impl SentenceTraits {
     pub fn is_overruled_by(&self, later: &SentenceTraits) -> bool {
         let contradicted = |answer: &Answer| later.answers.iter().any(|now| answer.contradicts(now));
         // An answer for some things only does not replace the one for all, or for others.
-        let holds_elsewhere = later.scope != self.scope || later.is_conditional && !self.is_conditional;
+        let is_for_all = later.is_general && later.scope.is_empty();
+        let holds_elsewhere =
+            later.scope != self.scope && !is_for_all || later.is_conditional && !self.is_conditional;
         if self.answers.iter().any(contradicted) && (later.changes() || !holds_elsewhere) {
             return true;
         }
@@ -233,11 +246,34 @@ impl SentenceTraits {
     }
 }
 
-/// Whether the words before an answer, up to a comma, forbid it: "never in French", "rather than tabs".
-fn is_forbidden(sentence: &Sentence, at: usize) -> bool {
-    let clause = (0..=at).rev().find(|index| sentence.words[*index].fresh);
+/// Whether the words before an answer, up to a comma, forbid it: "never in French", "rather than tabs". A comma between
+/// answers to the same question separates items of a list.
+fn is_forbidden(sentence: &Sentence, values: &[&str], at: usize) -> bool {
+    let is_value = |index: &usize| {
+        let word = sentence.at(*index);
+        values.iter().any(|value| value.rsplit(' ').next() == Some(word))
+    };
+    let is_item = |index: &usize| index.checked_sub(1).is_some_and(|before| is_value(&before));
+    let begins_clause = |index: &usize| sentence.words[*index].fresh && !is_item(index);
+    let clause = (0..=at).rev().find(begins_clause);
     let rejects = matches!(sentence.at(at.wrapping_sub(1)), "than" | "of" | "over");
     rejects || (clause.unwrap_or(0)..at).any(|index| NEGATIONS.contains(&sentence.at(index)))
+}
+
+/// The terms without those of a remark after the clause of the answer at an index: "in German, my team reads it". A
+/// clause that begins with a preposition says where the answer holds.
+fn terms_before_remark(sentence: &Sentence, at: usize, terms: &BTreeSet<String>) -> BTreeSet<String> {
+    const PLACES: &[&str] = &["in", "for", "on", "to", "within", "inside", "at", "when", "if"];
+    let is_remark = |index: &usize| sentence.words[*index].fresh && !PLACES.contains(&sentence.at(*index));
+    let Some(remark) = (at + 1..sentence.words.len()).find(is_remark) else {
+        return terms.clone();
+    };
+    let mut kept = BTreeSet::new();
+    for_each_term(sentence.text_before(remark), |term| {
+        kept.insert(term.to_string());
+    });
+    kept.retain(|term| terms.contains(term));
+    kept
 }
 
 /// For each claim, given oldest first, the later one that replaces it.

@@ -102,12 +102,34 @@ struct PastedText<'t> {
     is_in_rules: bool,
     /// In a diff.
     is_diff: bool,
-    /// Number of headers of a mail in the lines before; after two of them, the rest of the message is the mail.
-    headers: usize,
+    /// The headers in the lines before.
+    headers: Headers,
 }
 
-/// Number of headers after which a text is a mail.
-const MAIL_HEADERS: usize = 2;
+/// Lines that may be the headers of a mail.
+#[derive(Clone, Copy, Default)]
+struct Headers {
+    count: usize,
+    /// Whether one is a subject or has an address: `From:` and `To:` alone occur in other texts.
+    is_distinct: bool,
+}
+
+impl Headers {
+    /// Whether the rest of the message is a mail.
+    fn are_of_mail(self) -> bool {
+        self.count >= 2 && self.is_distinct
+    }
+
+    fn and(self, line: &str) -> Headers {
+        match is_header(line) {
+            true => Headers {
+                count: self.count + 1,
+                is_distinct: self.is_distinct || line.starts_with("Subject: ") || line.contains('@'),
+            },
+            false => Headers::default(),
+        }
+    }
+}
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Paragraph {
@@ -139,10 +161,10 @@ impl<'t> PastedText<'t> {
         self.is_diff &= !line.trim_end_matches(['\n', '\r']).is_empty();
         let line = line.trim_end();
         let bare = line.trim_start();
-        if self.headers < MAIL_HEADERS {
-            self.headers = if is_header(bare) { self.headers + 1 } else { 0 };
+        if !self.headers.are_of_mail() {
+            self.headers = self.headers.and(bare);
         }
-        if self.headers >= MAIL_HEADERS {
+        if self.headers.are_of_mail() {
             return false;
         }
         if bare.is_empty() {

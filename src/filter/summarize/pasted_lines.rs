@@ -122,7 +122,8 @@ pub(super) fn works_on_text(lead: &str) -> bool {
 
 /// Whether a sentence names a text that follows it.
 pub(super) fn names_following_text(sentence: &str) -> bool {
-    words(sentence).any(|word| word == "following") && words(sentence).any(|word| TEXTS.contains(&&*word))
+    let mut words = words(sentence);
+    words.any(|word| word == "following") && words.any(|word| TEXTS.contains(&&*word))
 }
 
 /// Whether a line is a header of a mail.

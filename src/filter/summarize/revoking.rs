@@ -33,8 +33,11 @@ pub(super) enum Cue {
 impl Sentence {
     /// Whether the sentence states explicitly that a rule no longer holds, if that rule forbids or demands something.
     pub fn lifts(&self, forbids: bool) -> bool {
-        let of_one_kind = if forbids { &OF_PERMITTING } else { &OF_RELEASING };
-        let lifts = |at| OF_LIFTING.begin_at(self, at) || of_one_kind.begin_at(self, at);
+        let of_one_kind = |at| match OF_RELEASING.begin_at(self, at) {
+            true => self.is_avoided(at) == forbids,
+            false => forbids && OF_PERMITTING.begin_at(self, at),
+        };
+        let lifts = |at| OF_LIFTING.begin_at(self, at) || of_one_kind(at);
         self.all(LIFT).any(|at| lifts(at) && !self.is_state_at_hand(at))
     }
 
@@ -64,7 +67,12 @@ impl Sentence {
                 .any(|at| REVOKING_CUES.iter().any(|cue| self.matches(at, cue)) && self.is_cue(at))
     }
 
-    /// Whether the words at an index are no cue for another reason: "don't run it again" is about one occasion, "we no
+    /// `no need to avoid emojis`: releases from a prohibition.
+    fn is_avoided(&self, from: usize) -> bool {
+        (from..self.words.len()).any(|at| is_in(&["avoid", "refrain", "stop"], self.at(at)))
+    }
+
+    /// Whether the words at an index are a cue, and have no other meaning: "don't run it again" is about one occasion, "we no
     /// longer need ..." releases from a duty and permits nothing, and "the branch is fine" describes one thing.
     fn is_cue(&self, at: usize) -> bool {
         match self.at(at) {

@@ -123,6 +123,13 @@ impl Sentence {
             .map_or("", |word| &self.text[word.range.clone()])
     }
 
+    /// The words before an index, in lower case.
+    pub fn text_before(&self, index: usize) -> &str {
+        self.words
+            .get(index)
+            .map_or(&self.text, |word| &self.text[..word.range.start])
+    }
+
     /// Whether the word at an index has a mark.
     pub fn is(&self, mark: u32, index: usize) -> bool {
         self.words.get(index).is_some_and(|word| word.marks & mark > 0)

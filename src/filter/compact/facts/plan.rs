@@ -5,12 +5,11 @@ use crate::filter::summarize::handoff::PlanStep;
 use crate::filter::summarize::without_list_mark;
 use crate::model::json::{self, Dialect};
 
-/// Parts of the names of tools that keep a plan.
-const NAMES: [&str; 3] = ["todo", "plan", "tasktracker"];
-
-/// Whether a tool keeps a plan.
+/// Whether a tool of this name, without its separators, keeps a plan.
 pub fn is_kept_by(name: &str) -> bool {
-    NAMES.iter().any(|part| name.contains(part))
+    // Not `explanation`.
+    let is_plan = name.starts_with("plan") || name.ends_with("plan");
+    is_plan || ["todo", "tasktracker"].iter().any(|part| name.contains(part))
 }
 
 /// The steps of the first argument that has some; none if the tool keeps no plan.
@@ -36,7 +35,7 @@ fn step(raw: &[u8]) -> Option<PlanStep> {
     let text = |names: &[&str]| names.iter().find_map(|name| json::member_text(raw, name));
     let what = text(&["content", "step", "description", "title", "text"])?;
     Some(PlanStep {
-        state: state(&text(&["status", "state"]).unwrap_or_default()),
+        state: text(&["status", "state"]).map(|text| state(&text)),
         text: what.trim().to_string(),
     })
 }
@@ -48,7 +47,7 @@ fn item(line: &str) -> Option<PlanStep> {
         .split_once(']')?;
     let text = text.trim();
     (!text.is_empty() && !text.starts_with('(')).then(|| PlanStep {
-        state: state(mark),
+        state: Some(state(mark)),
         text: text.to_string(),
     })
 }
@@ -99,7 +98,10 @@ mod tests {
         ] {
             let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap();
             let steps = of(name, &members).unwrap_or_default();
-            let steps: Vec<_> = steps.iter().map(|step| (step.state, &*step.text)).collect();
+            let steps: Vec<_> = steps
+                .iter()
+                .map(|step| (step.state.unwrap_or(' '), &*step.text))
+                .collect();
             assert_eq!(steps, [('x', "measure"), (' ', "go")], "{name} {arguments}");
             assert_eq!(of("write", &members), None);
         }

@@ -34,6 +34,8 @@ const CHANGES: [(&[&str], Option<char>); 3] = [
     (&["read", "view", "open"], None),
 ];
 
+const DELETING: [&str; 2] = ["delete", "remove"];
+
 const DIRECTORIES: [&str; 4] = ["directory", "directories", "dir", "folder"];
 
 const RUNNING: [&str; 16] = [
@@ -68,6 +70,9 @@ const PATHS: [&str; 7] = [
 ];
 
 const LISTS_OF_PATHS: [&str; 3] = ["paths", "files", "filepaths"];
+
+/// Lists of objects with a path each.
+const LISTS_OF_EDITS: [&str; 3] = ["files", "edits", "replacements"];
 
 const SOURCES: [&str; 3] = ["source", "sourcepath", "oldpath"];
 
@@ -115,7 +120,7 @@ pub fn step(call: &ToolCall<'_>, result: &str) -> Option<PlanStep> {
     // Other changes of a step are not part of a plan.
     subject.as_deref().or(status.as_deref())?;
     Some(PlanStep {
-        state: plan::state(&status.unwrap_or_default()),
+        state: status.map(|status| plan::state(&status)),
         text: format!("#{number} {}", subject.unwrap_or_default())
             .trim_end()
             .to_string(),
@@ -167,12 +172,16 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a name has one of these words; a name in one word may contain it.
+/// Whether a name has one of these words. A name that is one word may begin with it (`readfile`), or end with it after a
+/// word for texts (`notebookedit`).
 fn has_word(words: &[String], known: &[&str]) -> bool {
-    let contains = |word: &String, known: &&str| word == known || words.len() == 1 && word.contains(*known);
-    words
-        .iter()
-        .any(|word| known.iter().any(|known| contains(word, known)))
+    const TEXTS: [&str; 4] = ["notebook", "multi", "file", "text"];
+    let joins = |word: &str, known: &str| {
+        words.len() == 1
+            && (word.starts_with(known) || word.strip_suffix(known).is_some_and(|text| TEXTS.contains(&text)))
+    };
+    let is_one = |word: &String| known.iter().any(|known| word == known || joins(word, known));
+    words.iter().any(is_one)
 }
 
 /// What a tool of this name does with the file of its path: adds (`A`), modifies (`M`), deletes (`D`) or reads it.
@@ -180,13 +189,15 @@ fn change(words: &[String]) -> Option<Option<char>> {
     if has_word(words, &DIRECTORIES) {
         return None;
     }
-    if has_word(words, &["delete", "remove"]) {
+    if has_word(words, &DELETING) {
+        // `delete_text_file`, but not `delete_lines`.
         let is_file = |word: &String| ["file", "files", "path", "paths"].contains(&word.as_str());
-        let object = words
-            .iter()
-            .skip_while(|word| *word != "delete" && *word != "remove")
-            .nth(1);
-        return Some(Some(if object.is_none_or(is_file) { 'D' } else { 'M' }));
+        let after = words.iter().skip_while(|word| !DELETING.contains(&word.as_str()));
+        return Some(Some(if after.skip(1).last().is_none_or(is_file) {
+            'D'
+        } else {
+            'M'
+        }));
     }
     let known = CHANGES.iter().find(|(known, _)| has_word(words, known));
     known.map(|(_, change)| *change)
@@ -210,8 +221,9 @@ fn text<'a>(members: &ArgumentMembers<'a>, names: &[&str]) -> Option<Cow<'a, str
 }
 
 fn filed<'a>(words: &[String], members: &ArgumentMembers<'a>) -> Option<CallSubject<'a>> {
-    if has_word(words, &["move", "rename"]) {
-        let (source, destination) = (text(members, &SOURCES)?, text(members, &DESTINATIONS)?);
+    if has_word(words, &["move", "rename"])
+        && let (Some(source), Some(destination)) = (text(members, &SOURCES), text(members, &DESTINATIONS))
+    {
         let files = vec![(Some('D'), source), (Some('A'), destination)];
         return Some(CallSubject::Files(files));
     }
@@ -232,9 +244,10 @@ fn paths<'a>(members: &ArgumentMembers<'a>) -> Vec<Cow<'a, str>> {
     let mut paths = Vec::new();
     for (name, value) in members {
         let is_list = LISTS_OF_PATHS.iter().any(|known| is_named(name, known));
+        let is_of_edits = LISTS_OF_EDITS.iter().any(|known| is_named(name, known));
         for element in json::elements(value, Dialect::Strict).unwrap_or_default() {
             let path = json::text(element).filter(|path| is_list && !path.contains('*'));
-            let member = || text(&json::members(element, Dialect::Strict)?, &PATHS);
+            let member = || text(&json::members(element, Dialect::Strict)?, &PATHS).filter(|_| is_of_edits);
             paths.extend(path.or_else(member));
         }
     }
@@ -249,17 +262,21 @@ fn run<'a>(
     members: &ArgumentMembers<'a>,
 ) -> Option<CallSubject<'a>> {
     let runs = RUNNING.contains(&name);
-    let is_alone =
-        || text(members, &PATHS).is_none() && change(words) != Some(Some('M')) && !plan::is_kept_by(name);
+    // One word may be that of an editor or of a plan, such as `view`.
+    let is_alone = |command: &str| {
+        let is_line = command.trim().contains(char::is_whitespace);
+        text(members, &PATHS).is_none()
+            && (is_line || change(words) != Some(Some('M')) && !plan::is_kept_by(name))
+    };
     if let Some(command) = text(members, &COMMANDS) {
-        return (runs || is_alone()).then_some(CallSubject::Command(command));
+        return (runs || is_alone(&command)).then_some(CallSubject::Command(command));
     }
     let list = members.iter().find(|(known, _)| is_named(known, "commands"));
     if let Some(commands) = list.and_then(|(_, list)| json::elements(list, Dialect::Strict)) {
         let commands: Vec<Cow<'_, str>> = commands.into_iter().filter_map(json::text).collect();
         let is_line = commands.iter().all(|command| !command.contains('\n'));
         let commands = commands.join(if is_line { " && " } else { "\n" });
-        let is_known = !commands.trim().is_empty() && (runs || is_alone());
+        let is_known = !commands.trim().is_empty() && (runs || is_alone(&commands));
         return is_known.then_some(CallSubject::Command(Cow::Owned(commands)));
     }
     if !runs {
@@ -342,6 +359,23 @@ mod tests {
             ),
             ("run_command", r#"{"CommandLine":"make"}"#, command("make")),
             ("task_tracker", r#"{"command":"view"}"#, CallSubject::Other),
+            (
+                "kubectl_apply",
+                r#"{"command":"kubectl apply -f x"}"#,
+                command("kubectl apply -f x"),
+            ),
+            (
+                "terraform_plan",
+                r#"{"command":"terraform plan"}"#,
+                command("terraform plan"),
+            ),
+            ("explanation", r#"{"x":[{"title":"cause"}]}"#, CallSubject::Other),
+            ("thread", r#"{"path":"a"}"#, CallSubject::Other),
+            (
+                "create_review",
+                r#"{"comments":[{"path":"a"}]}"#,
+                CallSubject::Other,
+            ),
             ("grep", r#"{"pattern":"x","path":"src"}"#, CallSubject::Other),
             (
                 "shell",
@@ -406,6 +440,8 @@ mod tests {
             ("editor", r#"{"path":"a","new_text":"b"}"#, "M a"),
             ("Delete", r#"{"path":"a"}"#, "D a"),
             ("delete_file", r#"{"target_file":"a"}"#, "D a"),
+            ("delete_text_file", r#"{"path":"a"}"#, "D a"),
+            ("remove", r#"{"path":"a"}"#, "D a"),
             ("remove-files", r#"{"file_paths":["a","b"]}"#, "D a, D b"),
             ("builtin_read_file", r#"{"filepath":"a"}"#, "R a"),
             (

@@ -157,11 +157,17 @@ fn steps_of_single_calls_are_a_plan() {
         exchange(2, "TaskCreate", r#"{"subject":"port"}"#, "Task #2 created: port"),
         exchange(3, "TaskUpdate", r#"{"taskId":"1","status":"completed"}"#, "ok"),
         exchange(4, "TaskUpdate", r#"{"taskId":"2","owner":"me"}"#, "ok"),
+        exchange(
+            5,
+            "TaskUpdate",
+            r#"{"taskId":"1","subject":"measure twice"}"#,
+            "ok",
+        ),
     ];
     read(&calls, 0..0, |facts| {
         let steps = facts.plan.iter().flatten();
         let steps: Vec<_> = steps.map(|step| (step.state, &*step.text)).collect();
-        assert_eq!(steps, [('x', "#1 measure"), (' ', "#2 port")]);
+        assert_eq!(steps, [(Some('x'), "#1 measure twice"), (None, "#2 port")]);
     });
 }
 

@@ -76,8 +76,8 @@ const PLAN: usize = 3;
 /// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanStep {
-    /// `x` done, `>` in progress, `-` canceled, else a blank.
-    pub state: char,
+    /// `x` done, `>` in progress, `-` canceled, else a blank; none if the call only names the step.
+    pub state: Option<char>,
     /// Description.
     pub text: String,
 }
@@ -245,8 +245,12 @@ impl<'a> SessionFacts<'a> {
     pub fn step(&mut self, step: PlanStep) {
         let plan = self.plan.get_or_insert_default();
         match plan.iter_mut().find(|known| known.number() == step.number()) {
-            Some(known) if step.number() == step.text => known.state = step.state,
-            Some(known) => *known = step,
+            Some(known) => {
+                known.state = step.state.or(known.state);
+                if step.number() != step.text {
+                    known.text = step.text;
+                }
+            }
             None => plan.push(step),
         }
     }

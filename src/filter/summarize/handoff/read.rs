@@ -86,7 +86,7 @@ pub fn item(facts: &mut SessionFacts<'_>, heading: Heading, line: &str) {
             let step = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
             if let Some((state, text)) = step {
                 facts.plan.get_or_insert_default().push(PlanStep {
-                    state: state.chars().next().unwrap_or(' '),
+                    state: state.chars().next(),
                     text: text.to_string(),
                 });
             }

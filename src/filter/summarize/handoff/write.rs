@@ -109,7 +109,12 @@ fn blocks<'f>(
     let plan: Vec<String> = facts
         .steps()
         .iter()
-        .map(|step| quoted(&format!("[{}] ", step.state), &first(&step.text, STEP)))
+        .map(|step| {
+            quoted(
+                &format!("[{}] ", step.state.unwrap_or(' ')),
+                &first(&step.text, STEP),
+            )
+        })
         .collect();
     let (plan_costs, plan_order, files) = (costs(&plan), plan_order(facts.steps()), files(facts));
     let (file_costs, commands) = (costs(&files), Commands::of(facts));
@@ -229,7 +234,7 @@ fn counted(lines: &[String], costs: &[u64], order: &[usize], unnamed: u64, room:
 /// Order of importance: the steps in progress, those to do, then those done and canceled, the newest first.
 fn plan_order(steps: &[PlanStep]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..steps.len()).collect();
-    order.sort_by_key(|nth| match steps[*nth].state {
+    order.sort_by_key(|nth| match steps[*nth].state.unwrap_or(' ') {
         '>' => (0, *nth),
         'x' => (2, steps.len() - nth),
         '-' => (3, steps.len() - nth),
