@@ -17,7 +17,7 @@ use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
 use super::request::interface::ResponseShape;
 use super::request::interface::{ApiShape, Decoder, Interface};
-use super::request::request_part::{RequestPart, WriteSettings};
+use super::request::request_part::{AMBIGUOUS_MEMBERS, RequestPart, WriteSettings};
 use super::spec::Purpose;
 use super::{Format, FormatSpec, document};
 use crate::error::Position;
@@ -113,18 +113,7 @@ impl Decoder for Functions {
 /// Member names for reasoning, as used by providers.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
-/// Members of the native format that a message of another program may have with another meaning.
-pub(super) const AMBIGUOUS_MEMBERS: [&str; 7] = [
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
-    "usage",
-    "model",
-    "metadata",
-];
-
-/// Records which of those members the message has.
+/// Records which of the ambiguous members the message has.
 fn annotate_members(line: Vec<u8>) -> Vec<u8> {
     let own: Vec<String> = AMBIGUOUS_MEMBERS
         .iter()

@@ -1,11 +1,10 @@
 //! Writes a view as an array of messages, without members that this program added. Results directly follow the message
 //! with their calls, as the API requires.
 
-use super::AMBIGUOUS_MEMBERS;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
-use crate::format::request::request_part::{extra_members, has_more_data};
+use crate::format::request::request_part::{AMBIGUOUS_MEMBERS, extra_members, has_more_data};
 use crate::format::request::{self, Api, ProviderRequest, RequestElement};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{MessagePart, Role};

@@ -3,7 +3,6 @@
 use super::Api;
 use crate::error::Position;
 use crate::format::Purpose;
-use crate::format::openai_chat;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::message::Message;
@@ -183,6 +182,17 @@ pub fn has_more_data(notes: &[u8]) -> bool {
         || extra_members(notes, &["of"]).any(|(name, value)| name != "residue" || value != b"null")
 }
 
+/// Members of the native format that a message of another program may have with another meaning.
+pub const AMBIGUOUS_MEMBERS: [&str; 7] = [
+    "id",
+    "timestamp",
+    "category",
+    "tokens",
+    "usage",
+    "model",
+    "metadata",
+];
+
 /// Message members that writers write or count, besides those of the native format alone.
 const MESSAGE: [&str; 8] = [
     "role",
@@ -197,7 +207,7 @@ const MESSAGE: [&str; 8] = [
 
 /// Whether a message has members that no writer knows; those without a value are not a loss.
 pub fn has_unknown_members(body: &[u8]) -> bool {
-    let is_known = |name: &str| openai_chat::AMBIGUOUS_MEMBERS.contains(&name);
+    let is_known = |name: &str| AMBIGUOUS_MEMBERS.contains(&name);
     extra_members(body, &MESSAGE).any(|(name, value)| !matches!(value, b"null" | b"[]") && !is_known(&name))
 }
 

@@ -9,6 +9,7 @@ mod plan;
 mod shell_changes;
 mod test_report;
 pub(in crate::filter) mod tool;
+mod tool_name;
 
 use super::placeholders;
 use super::state::{CompactionState, ViewEntry};

@@ -2,7 +2,8 @@
 //! and underscores.
 
 use super::arguments::{ArgumentMembers, TouchedFile};
-use super::{patch, plan};
+use super::tool_name::{change, has_word, plain, words};
+use super::{patch, plan, tool_name};
 use crate::filter::summarize::handoff::PlanStep;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
@@ -20,23 +21,6 @@ pub enum CallSubject<'a> {
     /// Something else.
     Other,
 }
-
-/// Words of tool names, and what such a tool does with the file of its path: adds, modifies or reads it. The first that
-/// applies counts.
-const CHANGES: [(&[&str], Option<char>); 3] = [
-    (&["write", "create", "save"], Some('A')),
-    (
-        &[
-            "edit", "editor", "replace", "insert", "append", "patch", "apply", "update",
-        ],
-        Some('M'),
-    ),
-    (&["read", "view", "open"], None),
-];
-
-const DELETING: [&str; 2] = ["delete", "remove"];
-
-const DIRECTORIES: [&str; 4] = ["directory", "directories", "dir", "folder"];
 
 const RUNNING: [&str; 16] = [
     "bash",
@@ -139,70 +123,6 @@ pub fn process(call: &ToolCall<'_>) -> Option<String> {
     json::text(id).map(Cow::into_owned).or_else(number)
 }
 
-/// Most characters of a tool name.
-const NAME: usize = 64;
-
-/// The name in lower case, without the text before the last `.`, `/` or `__`. Other characters than those of names
-/// become underscores, so that a name can imitate neither a line of a summary nor an element of its list of tools.
-fn plain(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
-    own(name).to_lowercase().chars().map(plain).take(NAME).collect()
-}
-
-/// The name without that of its server or name space.
-fn own(name: &str) -> &str {
-    let name = name.rsplit(['.', '/']).next().unwrap_or_default();
-    name.rsplit("__").next().unwrap_or_default()
-}
-
-/// The words of a tool name in lower case: `StrReplace` has those of `str_replace`.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for c in own(name).chars().take(NAME) {
-        if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
-            words.push(String::new());
-        }
-        was_lower = c.is_lowercase();
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// Whether a name has one of these words. A name that is one word may begin with it (`readfile`), or end with it after a
-/// word for texts (`notebookedit`).
-fn has_word(words: &[String], known: &[&str]) -> bool {
-    const TEXTS: [&str; 4] = ["notebook", "multi", "file", "text"];
-    let joins = |word: &str, known: &str| {
-        words.len() == 1
-            && (word.starts_with(known) || word.strip_suffix(known).is_some_and(|text| TEXTS.contains(&text)))
-    };
-    let is_one = |word: &String| known.iter().any(|known| word == known || joins(word, known));
-    words.iter().any(is_one)
-}
-
-/// What a tool of this name does with the file of its path: adds (`A`), modifies (`M`), deletes (`D`) or reads it.
-fn change(words: &[String]) -> Option<Option<char>> {
-    if has_word(words, &DIRECTORIES) {
-        return None;
-    }
-    if has_word(words, &DELETING) {
-        // `delete_text_file`, but not `delete_lines`.
-        let is_file = |word: &String| ["file", "files", "path", "paths"].contains(&word.as_str());
-        let after = words.iter().skip_while(|word| !DELETING.contains(&word.as_str()));
-        return Some(Some(if after.skip(1).last().is_none_or(is_file) {
-            'D'
-        } else {
-            'M'
-        }));
-    }
-    let known = CHANGES.iter().find(|(known, _)| has_word(words, known));
-    known.map(|(_, change)| *change)
-}
-
 /// Whether the name of an argument is one of these.
 fn is_named(name: &str, names: &str) -> bool {
     let letters = name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase);
@@ -230,7 +150,7 @@ fn filed<'a>(words: &[String], members: &ArgumentMembers<'a>) -> Option<CallSubj
     let mut change = change(words)?;
     // An editor has commands such as `view` and `create`.
     if let Some(requested) = text(members, &["command"]).filter(|_| change.is_some()) {
-        change = self::change(&self::words(&requested)).unwrap_or(change);
+        change = tool_name::change(&tool_name::words(&requested)).unwrap_or(change);
     }
     let files: Vec<_> = paths(members).into_iter().map(|path| (change, path)).collect();
     (!files.is_empty()).then_some(CallSubject::Files(files))

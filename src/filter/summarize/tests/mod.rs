@@ -5,6 +5,7 @@ mod dated;
 mod fixtures;
 mod handed;
 mod instructed;
+mod pasted;
 mod properties;
 mod rolling;
 mod speakers;
