@@ -192,6 +192,9 @@ fn reshaping(
             }
         }
     }
+    for item in separators(view.items.len(), request, fixed) {
+        reshaping.fates[item] = ItemChange::Goes;
+    }
     puts.sort_by_key(|(place, _)| *place);
     let mut taken = None;
     for (place, built) in puts {
@@ -200,6 +203,32 @@ fn reshaping(
         reshaping.inserts.push((place, body));
     }
     reshaping
+}
+
+/// Messages without an element of their own between the messages of a merged element: they would separate the element
+/// again at the next encoding.
+fn separators(items: usize, request: &ProviderRequest, fixed: &Fixed) -> Vec<usize> {
+    let merged = fixed
+        .elements
+        .iter()
+        .filter(|element| element.changed && element.from.len() > 1);
+    let mut between = vec![false; items];
+    for element in merged {
+        let own = || {
+            element
+                .from
+                .iter()
+                .flat_map(|from| &request.elements[*from].items)
+        };
+        if let (Some(first), Some(last)) = (own().min(), own().max()) {
+            between[*first..*last].fill(true);
+        }
+    }
+    let encoded = request.elements.iter().flat_map(|element| &element.items);
+    for item in encoded.chain(&request.system_items) {
+        between[*item] = false;
+    }
+    (0..items).filter(|item| between[*item]).collect()
 }
 
 /// The ids of all messages.

@@ -28,11 +28,11 @@ const MESSAGES: [&str; 16] = [
     "not json",
 ];
 
-fn native(picks: &[prop::sample::Index]) -> Session {
+fn native<'m>(messages: impl IntoIterator<Item = &'m str>) -> Session {
     let mut session = Session::default();
     session.push_new(br#"{"type":"session","version":1,"id":"s"}"#);
-    for (nth, pick) in picks.iter().enumerate() {
-        session.push_new(pick.get(&MESSAGES).replace('#', &nth.to_string()).as_bytes());
+    for (nth, message) in messages.into_iter().enumerate() {
+        session.push_new(message.replace('#', &nth.to_string()).as_bytes());
     }
     session
 }
@@ -121,6 +121,13 @@ fn round(session: &Session, api: Api, mode: Option<Mode>, options: &CheckOptions
     assert_eq!(View::replay(&after).shown(&after), before);
 }
 
+/// Gemini has no content for an empty message, yet it separates the results around it.
+#[test]
+fn a_message_without_content_between_merged_results_is_dropped() {
+    let session = native([9, 8, 10, 5, 10, 12].map(|nth| MESSAGES[nth]));
+    round(&session, Api::Gemini, Some(Mode::Text), &CheckOptions::default());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
@@ -131,7 +138,7 @@ proptest! {
         (alternate, thinking, open_end) in any::<(bool, bool, bool)>(),
     ) {
         let options = CheckOptions { alternate, thinking, open_end, ..CheckOptions::default() };
-        round(&native(&picks), api, mode, &options);
+        round(&native(picks.iter().map(|pick| *pick.get(&MESSAGES))), api, mode, &options);
     }
 
     #[test]
