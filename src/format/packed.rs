@@ -92,20 +92,33 @@ pub fn is_packed(line: &[u8]) -> bool {
     line.get(at) == Some(&b',')
 }
 
-/// Whether an input begins with a packed session. A single damaged line, as [`Objects`] writes it, is not one.
+/// Whether the first session of an input is packed. Damaged lines, also as [`Objects`] writes a single one, decide
+/// nothing.
 pub fn begins_packed(head: &[u8]) -> bool {
-    let head = head
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(head)
-        .trim_ascii_start();
-    let line = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let mut lines = head.split(|byte| *byte == b'\n');
+    lines.find_map(is_packed_session).unwrap_or(false)
+}
+
+/// Whether a line, or the start of one, is a packed session; none if it is damaged or blank.
+fn is_packed_session(line: &[u8]) -> Option<bool> {
     let record = Record::parse(line, Position { line: 1, offset: 1 });
-    if matches!(record.kind, RecordKind::Unreadable(_)) {
-        return is_packed(line); // longer than the head, or damaged
+    match record.kind {
+        // Longer than the head, or damaged.
+        RecordKind::Unreadable(_) => is_packed(line).then_some(true),
+        RecordKind::Blank => None,
+        _ => {
+            let Some(event) = packed_event(&record) else {
+                return Some(false);
+            };
+            let records = json::member(event.raw, "records");
+            let records = records.and_then(|records| json::elements(records, Dialect::Strict));
+            let is_session = |records: Vec<&[u8]>| {
+                records.len() > 1 || records.iter().any(|first| first.starts_with(b"{"))
+            };
+            records.is_some_and(is_session).then_some(true)
+        }
     }
-    let records = packed_event(&record)
-        .and_then(|event| json::elements(json::member(event.raw, "records")?, Dialect::Strict));
-    records.is_some_and(|records| records.len() > 1 || records.iter().any(|first| first.starts_with(b"{")))
 }
 
 /// A writer that takes a record stream and writes each session as one line.

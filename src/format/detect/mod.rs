@@ -15,6 +15,7 @@ mod verdict;
 mod zip;
 
 use super::Format;
+use super::packed::is_packed;
 use crate::model::json::{self, Dialect, JsonError};
 pub use database::unread_database;
 use document::document;
@@ -95,6 +96,9 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     }
     if hints.sidecar && log {
         return Detection::known(Format::Picoclaw, "a .meta.json is next to the input");
+    }
+    if !whole && text.rsplit(|byte| *byte == b'\n').next().is_some_and(is_packed) {
+        return Detection::known(Format::Native, "a packed session after damaged lines");
     }
     match text[0] {
         b'{' | b'[' => document(text, whole, hints),

@@ -119,6 +119,16 @@ fn an_input_begins_with_a_packed_session() {
             "{\"role\":\"user\"}\n{\"type\":\"packed\",\"records\":[{}]}\n",
             false,
         ),
+        ("not json\nnull\n{\"type\":\"packed\",\"records\":[{}]}\n", true),
+        (
+            "not json\n{\"role\":\"user\"}\n{\"type\":\"packed\",\"records\":[{}]}\n",
+            false,
+        ),
+        (
+            "{\"type\":\"packed\",\"records\":[\"damaged\"]}\n{\"role\":\"user\"}\n",
+            false,
+        ),
+        ("not json\n", false),
         ("", false),
     ] {
         assert_eq!(begins_packed(head.as_bytes()), expected, "{head}");

@@ -244,6 +244,16 @@ fn a_line_of_the_stream_alone_is_native() {
 }
 
 #[test]
+fn a_packed_session_longer_than_the_head_is_native_after_damage() {
+    let head = format!(
+        "garbage\n{{\"type\":\"packed\",\"records\":[{{\"role\":\"{}",
+        "x".repeat(99)
+    );
+    let of = |whole| detect(head.as_bytes(), whole, Hints::default()).format;
+    assert_eq!((of(false), of(true)), (Some(Format::Native), None));
+}
+
+#[test]
 fn a_role_alone_needs_company() {
     assert_eq!(format("{\"role\":\"user\"}\n"), None);
     assert_eq!(format("{\"role\":\"user\"}\n{\"role\":\"user\"}\n"), None);
