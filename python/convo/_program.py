@@ -16,9 +16,12 @@ class Error(Exception):
     """Raised when a run fails: ``status`` as in ``man convo``, ``message`` from standard error."""
 
     def __init__(self, status: int, message: str) -> None:
-        super().__init__(message or f"convo exited with status {status}")
+        super().__init__(status, message)  # the arguments of the copy that pickle makes
         self.status = status
         self.message = message
+
+    def __str__(self) -> str:
+        return self.message or f"convo exited with status {self.status}"
 
 
 def path() -> str:
@@ -53,7 +56,8 @@ def read(source: str | os.PathLike[str], *, format: str | None = None) -> Iterat
     """Yields the messages of every session in a file, or of a stored session, as a model would receive them.
 
     ``source`` is a path, or the name of a stored session. ``format`` is detected by default. Reads one session at a
-    time. If something cannot be read, raises ``Error`` after all readable messages.
+    time. If something cannot be read, raises ``Error`` after all readable messages. Raises ``ValueError`` for an integer
+    with more digits than Python converts (``sys.set_int_max_str_digits``).
     """
     for record in _lines(["context", "--to", "jsonl"], source, format):
         if "role" in record:
@@ -71,7 +75,7 @@ def _lines(
     chosen = ["--from", format] if format else []
     # An absolute path is never read as the name of a session.
     name = os.fspath(source)
-    if os.path.exists(name):
+    if os.path.exists(name) and not os.path.isdir(name):
         name = os.path.abspath(name)
     with tempfile.TemporaryFile() as messages:
         arguments = [path(), *command, "--quiet", *chosen, "--", name]
@@ -90,6 +94,6 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     """Returns the record of a line; nothing for a blank line, and for a damaged one, which the program reports."""
     try:
         record = json.loads(line)
-    except ValueError:
+    except (json.JSONDecodeError, UnicodeDecodeError):
         return None
     return record if isinstance(record, dict) else None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sysconfig
 from pathlib import Path
@@ -96,6 +97,26 @@ def test_records_skips_blank_lines_and_raises_damage_behind_the_records(chat):
         file.write('\n{"role":"user","cont\n{"role":"user","content":"later"}\n')
     records, status = until_error(convo.records(chat))
     assert records[-1]["content"] == "later" and status == 65
+
+
+def test_a_number_too_large_for_python_is_not_skipped(chat):
+    with chat.open("a", encoding="utf-8") as file:
+        file.write('{"role":"user","content":"big","n":' + "9" * 5000 + "}\n")
+    with pytest.raises(ValueError, match="digits"):
+        list(convo.records(chat))
+
+
+def test_an_error_can_be_sent_to_another_process():
+    copy = pickle.loads(pickle.dumps(convo.Error(66, "chat: not found")))
+    assert (copy.status, copy.message, str(copy)) == (66, "chat: not found", "chat: not found")
+    assert str(convo.Error(70, "")) == "convo exited with status 70"
+
+
+def test_a_directory_does_not_hide_a_session(chat, tmp_path, monkeypatch):
+    convo.run(["migrate", "-q", chat])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trip").mkdir()
+    assert len(list(convo.read("trip"))) == 4
 
 
 def test_an_iterator_that_is_left_stops_the_program(chat):
