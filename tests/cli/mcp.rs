@@ -170,7 +170,12 @@ fn bad_calls_are_answered_and_the_server_runs_on() {
             "'resources/list': no such method",
         ),
         (json!({"jsonrpc": "2.0", "id": 8}), -32600, "no method"),
-        (json!([1]), -32600, "no method"),
+        (json!([]), -32600, "no method"),
+        (
+            json!({"jsonrpc": "2.0", "id": {"a": 1}, "method": "ping"}),
+            -32600,
+            "id: not a text or a number",
+        ),
     ];
     let messages: Vec<Value> = bad.iter().map(|(message, ..)| message.clone()).collect();
     let answers = answers(&env, &[], &messages);
@@ -186,6 +191,66 @@ fn bad_calls_are_answered_and_the_server_runs_on() {
     let answers = objects(run.fine().out());
     assert_eq!(answers[0]["error"]["code"], -32700);
     assert_eq!(answers[1]["id"], 9);
+}
+
+#[test]
+fn a_batch_has_one_answer() {
+    let env = Env::with_chat();
+    let ping = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    let notification = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let lines = format!(
+        "{}\n{}\n",
+        json!([notification]),
+        json!([ping(1), notification, 1, ping(2)])
+    );
+    let run = env.pipe(&["mcp"], lines).fine();
+    let answers: Vec<Value> = run
+        .out()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [batch] = answers.as_slice() else {
+        panic!("{answers:?}")
+    };
+    let ids: Vec<&Value> = batch
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| &answer["id"])
+        .collect();
+    assert_eq!(json!(ids), json!([1, null, 2]));
+    assert_eq!(batch[1]["error"]["code"], -32600);
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let env = Env::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut child = env
+        .command(&["mcp"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(full)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(
+        &mut input,
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",
+    )
+    .unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(74), "{text}");
+    assert!(text.starts_with("convo: mcp: cannot write: "), "{text}");
+}
+
+#[test]
+fn an_integer_may_be_written_as_a_decimal() {
+    let env = Env::with_chat();
+    let (shown, is_error) = one(&env, &[], "show", json!({"session": "trip", "last": 1.0}));
+    assert!(!is_error && shown == one(&env, &[], "show", json!({"session": "trip", "last": 1})).0);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use arguments::McpArguments;
 use clap::Parser;
 use output::Output;
 use run::CommandRunner;
-use std::io::BufRead;
+use std::io::{BufRead, ErrorKind};
 use std::process::ExitCode;
 
 /// Maximum size of a client message in bytes; longer ones are rejected.
@@ -45,11 +45,17 @@ fn main() -> ExitCode {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        if let Some(answer) = protocol::answer(&line, &program)
-            && !output.line(&answer)
-        {
+        let Some(answer) = protocol::answer(&line, &program) else {
+            continue;
+        };
+        match output.line(&answer) {
+            Ok(()) => {}
             // The client closed its end.
-            return ExitCode::SUCCESS;
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Err(error) => {
+                output.error(&format!("cannot write: {error}"));
+                return ExitCode::from(74);
+            }
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The only file of the plugin that prints: answers on standard output, messages on standard error.
 
 use serde_json::Value;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Where answers and messages go.
 pub struct Output;
 
 impl Output {
-    /// Writes and flushes an answer as one line; false when standard output is closed.
-    pub fn line(&self, answer: &Value) -> bool {
-        let mut out = std::io::stdout();
-        writeln!(out, "{answer}").and_then(|()| out.flush()).is_ok()
+    /// Writes and flushes an answer as one line.
+    pub fn line(&self, answer: &Value) -> io::Result<()> {
+        let mut out = io::stdout();
+        writeln!(out, "{answer}")?;
+        out.flush()
     }
 
     /// A message about the input.

@@ -47,7 +47,7 @@ const fn parameter(name: &'static str, kind: ParameterKind, about: &'static str)
 const SESSION: Parameter = parameter(
     "session",
     ParameterKind::Session,
-    "Id of a session or its beginning, an alias, or @last",
+    "Id of a session or its beginning, an alias, or @last; for a session of another program PROGRAM:ID",
 );
 const PROJECT: Parameter = parameter(
     "project",
@@ -292,7 +292,10 @@ impl Parameter {
             // A single argument, so that the value cannot be parsed as an option.
             ParameterKind::Text => call.options.push(format!("{option}={}", value.as_str()?)),
             ParameterKind::Number => {
-                let number = value.as_u64().filter(|number| *number > 0)?;
+                // A client may write an integer as `1.0`.
+                let number = value
+                    .as_f64()
+                    .filter(|number| *number >= 1.0 && number.fract() == 0.0)?;
                 call.options.push(format!("{option}={number}"));
             }
             ParameterKind::Flag => call.options.extend(value.as_bool()?.then_some(option)),
