@@ -196,6 +196,46 @@ fn links_in_a_store_are_not_followed() {
 }
 
 #[test]
+fn a_name_that_is_not_utf_8_is_read_in_a_directory_and_named_as_an_argument() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let env = Env::new();
+    for name in ["d/a.jsonl", "d/z.jsonl", "b/x.jsonl"] {
+        env.write(name, BARE);
+    }
+    let other = |name: &[u8]| env.work().join(OsStr::from_bytes(name));
+    std::fs::copy(env.work().join("d/a.jsonl"), other(b"d/m\xe9.jsonl")).unwrap();
+    std::fs::copy(env.work().join("d/a.jsonl"), other(b"d/note\xe9.png")).unwrap();
+    std::fs::rename(env.work().join("b"), other(b"d/b\xe9")).unwrap();
+    let run = env.run(&["migrate", "-n", "d"]).status(0);
+    let read: Vec<&str> = run
+        .out()
+        .lines()
+        .map(|line| line.split('\t').nth(1).unwrap())
+        .collect();
+    assert_eq!(
+        read,
+        [
+            "d/a.jsonl",
+            "d/m\u{fffd}.jsonl",
+            "d/z.jsonl",
+            "d/b\u{fffd}/x.jsonl"
+        ]
+    );
+    let output = env
+        .command(&["count"])
+        .arg(OsStr::from_bytes(b"d/m\xe9.jsonl"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        text.starts_with("convo: d/m\\xe9.jsonl: not UTF-8\nhint: "),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_output_that_is_a_link_is_refused() {
     let env = Env::with_chat();
     let target = env.write("target.jsonl", "mine");

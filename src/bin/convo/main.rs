@@ -24,6 +24,7 @@ mod programs;
 mod provider_request;
 mod selecting;
 mod terminal;
+mod usage_errors;
 mod writing;
 
 use args::Global;

@@ -5,6 +5,7 @@ pub use crate::terminal::measure::count_of;
 use crate::terminal::pager;
 use crate::terminal::terminal_filter::TerminalFilter;
 pub use crate::terminal::visible::{in_line, visible};
+use crate::usage_errors;
 use anyhow::Context as _;
 use convo::error::{Error, ErrorKind, Position};
 use convo::format::report::{Report, describe_losses};
@@ -428,8 +429,7 @@ impl Output {
             output.page(&text)?;
             return Ok(0);
         }
-        let text = error.render().to_string();
-        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        let text = usage_errors::text(error);
         let space = if command.is_empty() { "" } else { " " };
         let hint = format!("\nhint: see: convo {command}{space}--help");
         let text = text

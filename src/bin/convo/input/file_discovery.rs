@@ -58,7 +58,7 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
                 Vec::new()
             };
             if sessions.is_empty() && left.is_empty() {
-                return Err(Error::io("cannot open", error));
+                return Err(Error::open(error));
             }
             return Ok(DirectoryListing {
                 sessions,
@@ -66,7 +66,7 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
                 ..DirectoryListing::default()
             });
         }
-        Err(error) => return Err(Error::io("cannot open", error)),
+        Err(error) => return Err(Error::open(error)),
     };
     if about.is_file() {
         // A backup file given as operand is read; a sidecar without its log is useless.
@@ -91,6 +91,8 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
     let mut seen = HashSet::from([(about.dev(), about.ino())]);
     while let Some(folder) = folders.pop() {
         let mut names: BTreeSet<String> = BTreeSet::new();
+        // Files whose names are not UTF-8.
+        let mut unnamed: Vec<PathBuf> = Vec::new();
         let mut inner = Vec::new();
         let entries = std::fs::read_dir(&folder)
             .map_err(|error| Error::io(format!("cannot read {}", folder.display()), error))?;
@@ -98,9 +100,8 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
             let entry =
                 entry.map_err(|error| Error::io(format!("cannot read {}", folder.display()), error))?;
             let Ok(kind) = entry.file_type() else { continue };
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
+            let file_name = entry.file_name();
+            let name = file_name.to_string_lossy();
             if name.starts_with('.') {
                 continue;
             }
@@ -111,7 +112,12 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
             let linked = |of: fn(&Metadata) -> bool| target.as_ref().is_some_and(of);
             if kind.is_file() || (follow != Follow::None && linked(Metadata::is_file)) {
                 found.marked += usize::from(name.ends_with(MARK));
-                names.insert(name);
+                match file_name.to_str() {
+                    Some(name) => drop(names.insert(name.to_string())),
+                    // No program writes sidecars or backups for such a name.
+                    None if has_session_ending(&name) => unnamed.push(entry.path()),
+                    None => {}
+                }
             } else if kind.is_dir() || (follow == Follow::All && linked(Metadata::is_dir)) {
                 let about = target.or_else(|| entry.metadata().ok().filter(|_| follow == Follow::All));
                 if about.is_none_or(|about| seen.insert((about.dev(), about.ino()))) {
@@ -132,9 +138,11 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
             }
         }
         let here = sessions(&names);
+        let known = found.sessions.len();
         found
             .sessions
-            .extend(here.sessions.iter().map(|name| folder.join(name)));
+            .extend(here.sessions.iter().map(|name| folder.join(name)).chain(unnamed));
+        found.sessions[known..].sort();
         found.left.extend(here.left.iter().map(|name| folder.join(name)));
         if recursive {
             // A stack: the last entry is visited first.
