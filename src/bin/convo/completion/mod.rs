@@ -216,6 +216,7 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
             arg.add(ArgValueCandidates::new(|| programs(&["extract", "none", "cmd:"])))
         }
         "SUMMARIZER" => arg.add(ArgValueCandidates::new(|| programs(&["extract", "cmd:"]))),
+        "PROGRAM" if verb == "handoff" => arg.add(ArgValueCandidates::new(continuing_programs)),
         "PROGRAM" => arg.add(ArgValueCandidates::new(|| programs(&["cmd:"]))),
         "COMMAND" => arg.add(ArgValueCandidates::new(verbs)),
         "FORMAT" => arg.add(ArgValueCandidates::new(move || formats(writes))),
@@ -276,6 +277,20 @@ fn aliases(global: &Global) -> Vec<Candidate> {
 
 fn named(names: &[&'static str]) -> Vec<Candidate> {
     names.iter().map(Candidate::new).collect()
+}
+
+/// Programs whose sessions are written.
+fn continuing_programs() -> Vec<Candidate> {
+    let is_written = |format: convo::format::Format| format.form().is_written();
+    let is_offered = |name: &&str| {
+        convo::home::program(name)
+            .and_then(|program| program.format)
+            .is_some_and(is_written)
+    };
+    convo::home::program_names()
+        .filter(is_offered)
+        .map(Candidate::new)
+        .collect()
 }
 
 /// These words and all plugins.
