@@ -116,6 +116,17 @@ pub struct Error {
 /// The result of every fallible function of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Describes a system error, without its number and in lower case.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    let mut text = text[..end].to_string();
+    if let Some(first) = text.get(..1).map(str::to_lowercase) {
+        text.replace_range(..1, &first);
+    }
+    text
+}
+
 impl Error {
     /// Creates an error of this kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -137,11 +148,20 @@ impl Error {
         };
         Error {
             kind,
-            message: format!("{what}: {source}"),
+            message: format!("{what}: {}", reason(&source)),
             at: None,
             hint: None,
             source: Some(source),
         }
+    }
+
+    /// Creates an error for a file that cannot be opened; a missing file becomes [`ErrorKind::NotFound`].
+    pub fn open(source: std::io::Error) -> Self {
+        let mut error = Error::io("cannot open", source);
+        if error.kind == ErrorKind::NotFound {
+            error.message = "no such file".to_string();
+        }
+        error
     }
 
     /// Adds the position.

@@ -2,10 +2,11 @@
 
 use super::files::{HomeFiles, Transcript};
 use super::home_program::FileKind;
-use super::listing::{Directories, is_absent, matching, reason};
+use super::listing::{Directories, is_absent, matching};
 use super::opencode;
 use super::places::Home;
 use super::sidecars::{FoundFiles, named_sidecars, orphans};
+use crate::error::reason;
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

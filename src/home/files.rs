@@ -1,8 +1,9 @@
 //! Finds the session files in a home.
 
 use super::home_program::{FileKind, HomeProgram, Id};
-use super::listing::{is_absent, is_match, matching, reason};
+use super::listing::{is_absent, is_match, matching};
 use super::places::Home;
+use crate::error::reason;
 use crate::format::Format;
 use crate::model::json;
 use std::collections::BTreeMap;

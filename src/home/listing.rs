@@ -1,5 +1,6 @@
 //! Names in directories, and patterns for them.
 
+use crate::error::reason;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::DirEntry;
@@ -137,17 +138,6 @@ pub(super) fn is_absent(error: &std::io::Error) -> bool {
         error.kind(),
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
     )
-}
-
-/// Returns a system error without its number.
-pub(super) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let end = text.find(" (os error").unwrap_or(text.len());
-    let mut text = text[..end].to_string();
-    if let Some(first) = text.get(..1).map(str::to_lowercase) {
-        text.replace_range(..1, &first);
-    }
-    text
 }
 
 #[cfg(test)]

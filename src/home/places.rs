@@ -1,8 +1,9 @@
 //! Finds the homes that exist, by environment and file system.
 
 use super::home_program::{Base, HomePath, HomeProgram};
-use super::listing::{is_absent, matching, reason};
+use super::listing::{is_absent, matching};
 use super::table::PROGRAMS;
+use crate::error::reason;
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,9 @@
 
 use super::files::{IRREGULAR, Transcript};
 use super::home_program::{CompanionFiles, FileKind};
-use super::listing::{Directories, is_absent, matching, names, reason};
+use super::listing::{Directories, is_absent, matching, names};
 use super::places::Home;
+use crate::error::reason;
 use crate::model::key;
 use std::collections::BTreeSet;
 use std::fs::Metadata;

@@ -64,7 +64,7 @@ pub(super) fn name_taken(name: &str, ids: &[String]) -> Error {
         ErrorKind::Exists,
         format!("{name}: alias already used by {}", ids.join(", ")),
     )
-    .hint("take it away first with: convo alias remove")
+    .hint(format!("reassign it with: convo alias add --move {name} SESSION"))
 }
 
 /// The ids in an alias file; none when there is no such file.

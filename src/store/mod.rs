@@ -77,7 +77,7 @@ pub use redact::{Redacted, Redaction};
 pub use replace_file::{Rewrite, refuse_writers, remove_file, rename_new, sync_file, write_atomically};
 pub use resolve::EXACTLY;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
 use crate::model::key;
 use crate::model::session::Session;
@@ -126,7 +126,7 @@ fn log_name(id: &str) -> String {
 }
 
 fn no_session(id: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("{id}: no such session"))
+    Error::new(ErrorKind::NotFound, "no such session").at(id, Position::default())
 }
 
 /// Creates a directory and its missing parents, durably. The name of the last one is always synced, because the

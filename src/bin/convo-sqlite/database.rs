@@ -261,12 +261,12 @@ fn facts(path: &Path) -> Result<SizeAndTime> {
 
 /// Fails if the file is not a database, with an error message of convo.
 fn check(path: &Path) -> Result<()> {
-    let about = fs::metadata(path).map_err(|error| Error::io("cannot open", error))?;
+    let about = fs::metadata(path).map_err(Error::open)?;
     if !about.is_file() {
         return Err(Error::new(ErrorKind::Unsafe, "not a regular file"));
     }
     let mut head = Vec::new();
-    let file = fs::File::open(path).map_err(|error| Error::io("cannot open", error))?;
+    let file = fs::File::open(path).map_err(Error::open)?;
     file.take(MAGIC.len() as u64)
         .read_to_end(&mut head)
         .map_err(|error| Error::io("cannot read", error))?;
@@ -317,7 +317,7 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
     // A URI, because it can set the open mode; escapes every byte of the path that is special in a URI.
     let mut uri = String::from("file:");
     for byte in fs::canonicalize(path)
-        .map_err(|error| Error::io("cannot open", error))?
+        .map_err(Error::open)?
         .as_os_str()
         .as_bytes()
     {

@@ -9,8 +9,9 @@ pub use renames::Renames;
 pub use rewrite::{Counts, rewrite};
 pub use rules::FileRule;
 
-use super::listing::{is_absent, matching, reason};
+use super::listing::{is_absent, matching};
 use super::places::Home;
+use crate::error::reason;
 use crate::error::{Error, ErrorKind, Result};
 use folders::Folders;
 use std::collections::HashSet;

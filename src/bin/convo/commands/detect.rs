@@ -104,7 +104,7 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
             Ok(detect_file(&head, whole, None))
         }
         Input::Path(path) => {
-            let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+            let mut file = File::open(path).map_err(Error::open)?;
             let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
             if about.is_dir() {
                 return Err(

@@ -183,7 +183,7 @@ impl ByteSource {
                             false => Ok(PollResult::None),
                         }
                     }
-                    Err(error) => Err(named(Error::io("cannot open", error), &input.label()).into()),
+                    Err(error) => Err(named(Error::open(error), &input.label()).into()),
                 }
             }
             ByteSource::Stored(id, length) => {

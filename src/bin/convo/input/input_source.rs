@@ -153,7 +153,7 @@ pub fn certain_format(path: &Path, given: Option<Format>) -> Result<(Option<Form
     if given.is_some() {
         return Ok((given, false));
     }
-    let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+    let mut file = File::open(path).map_err(Error::open)?;
     let (head, whole, wrapped) = unwrapped(&mut file)?;
     let verdict = detect_file(&head, whole, Some(path));
     let certain = verdict.format.filter(|_| verdict.others.is_empty());

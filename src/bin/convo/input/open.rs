@@ -126,7 +126,7 @@ impl Context {
             Err(error) if error.kind() == io::ErrorKind::NotFound && has_backup(path) => {
                 self.open_stream(label, io::empty(), Some((path, None)), reading)
             }
-            Err(error) => Err(Error::io("cannot open", error)),
+            Err(error) => Err(Error::open(error)),
         }
     }
 

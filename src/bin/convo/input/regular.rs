@@ -74,7 +74,7 @@ fn open_with(path: &Path, flags: OFlags) -> Result<File> {
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
             return Err(not_regular());
         }
-        Err(error) => return Err(Error::io("cannot open", error)),
+        Err(error) => return Err(Error::open(error)),
     };
     let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
     match about.is_file() {

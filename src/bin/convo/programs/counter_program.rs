@@ -2,7 +2,7 @@
 //! line, as a JSON string, and prints a number per line in the same order.
 
 use crate::programs::program_name;
-use convo::error::{Error, ErrorKind, Position, Result};
+use convo::error::{Error, ErrorKind, Position, Result, reason};
 use convo::model::json;
 use convo::tokens::Tokenizer;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -162,7 +162,7 @@ impl CounterProcess {
             // Ending the group also ends its children.
             .process_group(0)
             .spawn();
-        let mut child = child.map_err(|error| format!("cannot run: {error}"))?;
+        let mut child = child.map_err(|error| format!("cannot run: {}", reason(&error)))?;
         let (input, texts) = channel::<Vec<u8>>();
         let (answers, output) = channel();
         let stderr: Arc<Mutex<VecDeque<u8>>> = Arc::default();

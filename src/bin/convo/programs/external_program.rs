@@ -5,7 +5,7 @@ use crate::output::in_line;
 use crate::programs::interrupt::{Interrupt, Interrupted};
 use crate::programs::plugin;
 use crate::programs::program_name;
-use convo::error::{Error, ErrorKind};
+use convo::error::{Error, ErrorKind, reason};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -184,7 +184,7 @@ impl ExternalProgram {
             Ok(child) => child,
             Err(error) => {
                 self.interrupt.release();
-                return Err(failed(format!("cannot run: {error}")));
+                return Err(failed(format!("cannot run: {}", reason(&error))));
             }
         };
         let heard = start_io(&mut child, request.to_vec());

@@ -7,7 +7,7 @@ use crate::completion::synonyms;
 use crate::context::Context;
 use crate::errors::nearest;
 use anyhow::Context as _;
-use convo::error::{Error, ErrorKind};
+use convo::error::{Error, ErrorKind, reason};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -38,8 +38,11 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
         command.env("CONVO_CONFIG", config);
     }
     let error = command.exec();
-    Err(Error::new(ErrorKind::Unavailable, format!("cannot run: {error}")))
-        .with_context(|| crate::output::path_name(&path))
+    Err(Error::new(
+        ErrorKind::Unavailable,
+        format!("cannot run: {}", reason(&error)),
+    ))
+    .with_context(|| crate::output::path_name(&path))
 }
 
 /// The error for an unknown command.

@@ -155,7 +155,7 @@ fn of_input(input: &Input, reading: &InputArgs) -> Result<Format> {
         (Some(format), _) => return Ok(format),
         (None, Input::Name(_) | Input::Row(..)) => return Ok(Format::Native),
         (None, Input::Path(path)) => {
-            let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+            let mut file = File::open(path).map_err(Error::open)?;
             let (head, whole, _) = unwrapped(&mut file)?;
             (head, whole, Some(path.as_path()))
         }

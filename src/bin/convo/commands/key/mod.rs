@@ -214,7 +214,7 @@ impl KeyRequests<'_> {
             }
             Box::new(std::io::stdin())
         } else {
-            let file = std::fs::File::open(path).map_err(|error| Error::io("cannot open", error));
+            let file = std::fs::File::open(path).map_err(Error::open);
             Box::new(file.map_err(|error| named(error, &label))?)
         };
         let mut objects = Objects::new(input);

@@ -305,7 +305,7 @@ fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
 /// Whether a file is not a session, as opposed to a damaged session.
 fn is_other(path: &Path) -> bool {
     let head = std::fs::File::open(path)
-        .map_err(|error| Error::io("cannot open", error))
+        .map_err(Error::open)
         .and_then(|mut file| unwrapped(&mut file));
     head.is_ok_and(|(head, whole, _)| {
         let verdict = detect_file(&head, whole, Some(path));

@@ -29,7 +29,7 @@ pub fn named(context: &Context, operand: &Path) -> Result<Option<String>> {
     // An operand that cannot be examined is not a session name; it may be a file.
     let is_there = match operand.try_exists() {
         Err(error) if matches!(error.kind(), NotADirectory | InvalidFilename | InvalidInput) => false,
-        found => found.map_err(|error| Error::io("cannot open", error))?,
+        found => found.map_err(Error::open)?,
     };
     let Some(name) = operand.to_str().filter(|_| !is_there) else {
         return Ok(None);

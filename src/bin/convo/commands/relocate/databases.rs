@@ -47,7 +47,7 @@ impl Database {
     pub fn refuse_open(&self) -> Result<()> {
         let label = path_name(&self.path);
         let file = File::open(&self.path);
-        let file = file.map_err(|error| named(Error::io("cannot open", error), &label))?;
+        let file = file.map_err(|error| named(Error::open(error), &label))?;
         refuse_writers(&file, &label).map_err(|_| in_use(&self.path))
     }
 
