@@ -108,6 +108,12 @@ pub struct Keys<V> {
     seed: u64,
 }
 
+impl<V: Copy + Default> Default for Keys<V> {
+    fn default() -> Keys<V> {
+        Keys::for_about(0)
+    }
+}
+
 impl<V: Copy + Default> Keys<V> {
     /// An empty map with slots for about this many keys.
     pub fn for_about(keys: usize) -> Keys<V> {

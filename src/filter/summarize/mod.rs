@@ -40,7 +40,6 @@ mod tests;
 mod text;
 mod text_units;
 mod validate;
-mod word_cache;
 mod word_lists;
 mod words;
 

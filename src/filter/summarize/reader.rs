@@ -4,13 +4,14 @@ use super::keys::{Keys, folded_word, word_end, word_of, word_start};
 use super::numbers::TermNumbers;
 use super::prior_weight::{Marks, has_name, is_name};
 use super::terms::{TextElement, for_each_folded_piece};
-use super::word_cache;
 use crate::model::threads::each_piece;
+use std::cell::Cell;
 use std::ops::Range;
 
-/// Numbers the terms of a range of texts.
+/// Numbers the terms of a range of texts, in order of first appearance.
+#[derive(Default)]
 pub struct TextReader {
-    /// The terms.
+    /// All terms that were ever read.
     numbers: TermNumbers,
     /// Short words of ASCII text.
     short: Keys<Known>,
@@ -18,8 +19,21 @@ pub struct TextReader {
     words: TermNumbers,
     /// For each of those the number of its term plus one; 0 for stop words.
     meant: Vec<u32>,
-    /// For each term the last text that contained it, plus one.
-    last: Vec<u32>,
+    /// Where each term was last.
+    last: Vec<Appearance>,
+    /// The number of terms of this range.
+    count: u32,
+    /// The number of texts of earlier ranges.
+    before: u32,
+}
+
+/// The last appearance of a term.
+#[derive(Clone, Copy, Default)]
+struct Appearance {
+    /// The text, counted over all ranges from 1.
+    text: u32,
+    /// The number of the term in its range.
+    number: u32,
 }
 
 /// A known word.
@@ -33,20 +47,35 @@ struct Known {
 /// Bytes of text per different word, about.
 const PER_WORD: usize = 24;
 
+/// Up to this many bytes of text, terms are read with the words that this thread has read before: sessions repeat words, and
+/// small ones have few of each.
+const SMALL: usize = 1 << 20;
+
+/// Most terms that a thread keeps, which bounds its memory, and most texts, which are counted.
+const MOST_KEPT: (usize, u32) = (1 << 14, 1 << 30);
+
+thread_local! {
+    static READER: Cell<Option<Box<TextReader>>> = const { Cell::new(None) };
+}
+
 impl TextReader {
     fn for_about(bytes: usize) -> TextReader {
         TextReader {
             numbers: TermNumbers::for_about(bytes / PER_WORD),
             short: Keys::for_about(bytes / PER_WORD),
-            words: TermNumbers::default(),
-            meant: Vec::new(),
-            last: Vec::new(),
+            ..TextReader::default()
         }
+    }
+
+    /// Begins another range after one of this many texts.
+    fn next_range(&mut self, texts: usize) {
+        self.before += texts as u32;
+        self.count = 0;
     }
 
     /// Appends the terms of a text, each once per `thing`; returns the marks of the text.
     pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) -> Marks {
-        let thing = thing as u32 + 1;
+        let thing = self.before + thing as u32 + 1;
         if text.is_ascii() {
             return self.read_ascii(thing, text, found);
         }
@@ -80,16 +109,11 @@ impl TextReader {
             marks = marks | Marks::NAMED.when(capital && is_name(bytes, start));
             let known = match key.filter(|_| !is_joined(bytes, at)) {
                 Some(key) => self.short.get_or_insert_with(key, || {
-                    let (length, marks) = word_cache::of(key, &text[start..at]);
                     let word = word_of(key);
-                    let term = std::str::from_utf8(&word[..length]).unwrap_or_default();
+                    let lower = std::str::from_utf8(&word[..at - start]).unwrap_or_default();
                     Known {
-                        term: if term.is_empty() {
-                            0
-                        } else {
-                            self.numbers.of(term) + 1
-                        },
-                        marks,
+                        term: term(&mut self.numbers, lower),
+                        marks: Marks::of_word(lower),
                     }
                 }),
                 None => {
@@ -120,12 +144,18 @@ impl TextReader {
     fn found(&mut self, thing: u32, term: u32, found: &mut Vec<u32>) {
         let Some(number) = term.checked_sub(1) else { return };
         if self.last.len() <= number as usize {
-            self.last.resize(number as usize + 1, 0);
+            self.last.resize(number as usize + 1, Appearance::default());
         }
         let last = &mut self.last[number as usize];
-        if std::mem::replace(last, thing) != thing {
-            found.push(number);
+        if last.text == thing {
+            return;
         }
+        if last.text <= self.before {
+            last.number = self.count;
+            self.count += 1;
+        }
+        last.text = thing;
+        found.push(last.number);
     }
 
     /// The number of the term of a word in lower case, plus one; 0 for a stop word.
@@ -157,6 +187,17 @@ pub fn read_all<T: Send>(
     each: impl Fn(Range<usize>, &mut TextReader) -> T + Sync,
     mut take: impl FnMut(T, &dyn Fn(u32) -> u32),
 ) -> usize {
+    if bytes <= SMALL {
+        let mut reader = READER.take().unwrap_or_default();
+        let read = each(0..count, &mut reader);
+        let terms = reader.count as usize;
+        reader.next_range(count);
+        if reader.numbers.len() <= MOST_KEPT.0 && reader.before < MOST_KEPT.1 {
+            READER.set(Some(reader));
+        }
+        take(read, &|number| number);
+        return terms;
+    }
     let mut all = TermNumbers::default();
     let read = |range: Range<usize>| {
         let mut reader = TextReader::for_about(bytes / count.max(1) * range.len());
@@ -207,6 +248,8 @@ mod tests {
         };
         let one = read(0);
         assert_eq!(one, read(usize::MAX));
+        // The words are known to the thread.
+        assert_eq!(one, read(0));
         let mut numbers = TermNumbers::default();
         for (nth, terms) in one.0.iter().enumerate() {
             let mut own = Vec::new();
