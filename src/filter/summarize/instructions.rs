@@ -2,7 +2,9 @@
 //! word. Detection uses only the form of English sentences.
 
 use super::forms::Patterns;
-use super::marks::{CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE};
+use super::marks::{
+    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST,
+};
 use super::word_lists::{MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
@@ -26,6 +28,12 @@ enum SentenceForm {
 
 /// Phrases before a rule.
 static OF_LEADS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(LEADS.lines(), LEAD));
+
+/// Phrases that may set a rule anywhere in a sentence.
+static OF_PHRASES: LazyLock<Patterns> = LazyLock::new(|| {
+    let all = LASTING.into_iter().chain(REST).chain(HERE);
+    Patterns::of(all, PHRASE)
+});
 
 /// Words that refer to the speaker.
 const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
@@ -342,6 +350,9 @@ impl Sentence {
 
     /// Phrases that set a rule anywhere in a sentence.
     pub fn phrase(&self) -> bool {
+        if !self.all(PHRASE).any(|at| OF_PHRASES.begin_at(self, at)) {
+            return false;
+        }
         let find = |phrases: &[&str]| {
             self.all(PHRASE)
                 .find(|at| phrases.iter().any(|phrase| self.has_words_at(*at, phrase)))
@@ -349,7 +360,7 @@ impl Sentence {
         if let Some(at) = find(&LASTING) {
             return !self.is_outlook(at);
         }
-        if let Some(at) = find(&["for the rest of", "for the remainder of"]) {
+        if let Some(at) = find(&REST) {
             let thing = [
                 "session",
                 "project",

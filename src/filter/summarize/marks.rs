@@ -133,6 +133,9 @@ pub(super) const HERE: [&str; 10] = [
     "from this point",
 ];
 
+/// Phrases that set a rule together with what they are the rest of.
+pub(super) const REST: [&str; 2] = ["for the rest of", "for the remainder of"];
+
 /// Patterns of statements about all things of a kind, or about one thing for good.
 pub(super) const OF_THINGS: &str = include_str!("rules_of_things.txt");
 
@@ -222,7 +225,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let phrases = [
         (PHRASE, LASTING.to_vec()),
         (PHRASE, HERE.to_vec()),
-        (PHRASE, vec!["for the rest of", "for the remainder of"]),
+        (PHRASE, REST.to_vec()),
     ];
     for (mark, patterns) in forms.into_iter().chain(phrases) {
         let first = patterns

@@ -200,9 +200,12 @@ pub fn instructs(text: &str) -> bool {
 /// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
 /// earlier rule counts too, so that it replaces that rule.
 fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction> {
+    let mut sentence = Sentence::default();
     own_sentences(text).into_iter().filter_map(move |own| {
         let text = without_list_mark(own.text);
-        let sentence = Sentence::of(&own.unquoted())?;
+        if !sentence.becomes(&own.unquoted()) {
+            return None;
+        }
         let is_listed = own.is_listed && !sentence.question;
         let strength = sentence.strength().or(is_listed.then_some(LISTED));
         let kind = match strength {
@@ -226,7 +229,7 @@ fn revocation(text: &str, sentence: &Sentence) -> Option<Kind> {
     if text.len() > LIFTING || text.ends_with('?') {
         return None;
     }
-    match sentence.lifts(true) || sentence.lifts(false) {
+    match sentence.lifts_any() {
         true => Some(Kind::Lifts),
         false => sentence.may_revoke().then_some(Kind::Changes),
     }

@@ -16,6 +16,16 @@ static OF_PERMITTING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(PERMITT
 /// Words that may revoke a rule that demands something.
 static OF_RELEASING: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(RELEASING.lines(), LIFT));
 
+/// All of these words.
+static OF_ANY_LIFTING: LazyLock<Patterns> = LazyLock::new(|| {
+    let all = [LIFTING, PERMITTING, RELEASING].into_iter();
+    Patterns::of(all.flat_map(str::lines), LIFT)
+});
+
+/// Cues with which a sentence that sets no rule may revoke one.
+static OF_REVOKING: LazyLock<Patterns> =
+    LazyLock::new(|| Patterns::of(REVOKING_CUES.iter().copied(), CHANGE));
+
 /// Negations.
 pub(super) const NEGATIONS: &[&str] = &[
     "never", "not", "don't", "no", "avoid", "stop", "nothing", "without", "refrain",
@@ -41,6 +51,12 @@ impl Sentence {
         self.all(LIFT).any(|at| lifts(at) && !self.is_state_at_hand(at))
     }
 
+    /// Whether the sentence states explicitly that a rule no longer holds, whatever that rule is.
+    pub fn lifts_any(&self) -> bool {
+        self.all(LIFT)
+            .any(|at| OF_ANY_LIFTING.begin_at(self, at) && !self.is_state_at_hand(at))
+    }
+
     /// How clearly the sentence replaces a rule that forbids or demands something.
     pub fn cue(&self, forbids: bool) -> Option<Cue> {
         let has = |cues: &[&str]| {
@@ -64,7 +80,7 @@ impl Sentence {
         opens
             || self
                 .all(CHANGE)
-                .any(|at| REVOKING_CUES.iter().any(|cue| self.matches(at, cue)) && self.is_cue(at))
+                .any(|at| OF_REVOKING.begin_at(self, at) && self.is_cue(at))
     }
 
     /// `no need to avoid emojis`: releases from a prohibition.
@@ -97,5 +113,21 @@ impl Sentence {
     fn passed(&self, from: usize) -> usize {
         let mut words = from..self.words.len();
         words.find(|at| !self.is(PASS, *at)).unwrap_or(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_sentence_lifts_any_rule_if_it_lifts_one_of_both_kinds(
+            words in prop::collection::vec(prop::sample::select(&["you", "no", "need", "to", "avoid", "may", "again", "the", "rule", "is", "fine", "can", "stop", "longer", "emojis", "lifted", "forget", "allowed", "don't", "have"][..]), 0..7),
+        ) {
+            let sentence = Sentence::read(&words.join(" "));
+            prop_assert_eq!(sentence.lifts_any(), sentence.lifts(true) || sentence.lifts(false), "{:?}", words);
+        }
     }
 }

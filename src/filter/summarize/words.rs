@@ -19,6 +19,7 @@ pub(super) struct Word {
 }
 
 /// A sentence split into words.
+#[derive(Default)]
 pub(super) struct Sentence {
     /// The words in lower case with straight apostrophes; hyphens are kept. There may be other text between them.
     text: String,
@@ -33,24 +34,38 @@ pub(super) struct Sentence {
 impl Sentence {
     /// Parses a text, unless it is too long for an instruction.
     pub(super) fn of(text: &str) -> Option<Sentence> {
+        let mut sentence = Sentence::default();
+        sentence.becomes(text).then_some(sentence)
+    }
+
+    /// Replaces the sentence with another text, unless that is too long for an instruction; whether it did.
+    pub(super) fn becomes(&mut self, text: &str) -> bool {
         let is_long = text.len() > LONGEST && text.chars().nth(LONGEST).is_some();
-        (!is_long).then(|| Sentence::read(text))
+        if !is_long {
+            self.text.clear();
+            self.words.clear();
+            self.marks = 0;
+            self.split(text);
+        }
+        !is_long
     }
 
     /// Splits a text into words.
     pub(super) fn read(text: &str) -> Sentence {
-        let mut sentence = Sentence {
-            text: String::with_capacity(text.len()),
-            words: Vec::with_capacity(text.len() / 5),
-            marks: 0,
-            question: text
-                .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?')
-                .ends_with('?'),
-        };
+        let mut sentence = Sentence::default();
+        sentence.split(text);
+        sentence
+    }
+
+    fn split(&mut self, text: &str) {
+        self.words.reserve(text.len() / 5);
+        self.question = text
+            .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?')
+            .ends_with('?');
         if text.is_ascii() {
-            sentence.read_ascii(text);
-            return sentence;
+            return self.read_ascii(text);
         }
+        let sentence = self;
         let (mut inside, mut fresh) = (false, false);
         for c in text.chars() {
             let c = if c == '\u{2019}' { '\'' } else { c };
@@ -75,10 +90,9 @@ impl Sentence {
             inside = belongs;
         }
         sentence.end_word();
-        sentence
     }
 
-    /// Like `read` for ASCII text, whose words need no copy each.
+    /// Like `split` for ASCII text, whose words need no copy each.
     fn read_ascii(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.make_ascii_lowercase();
