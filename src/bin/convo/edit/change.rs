@@ -36,11 +36,17 @@ pub fn change(
 /// Bytes of sessions from which no further one is read ahead. Plans take a multiple of this memory.
 const AHEAD: usize = 1 << 20;
 
+/// Bytes of sessions that a thread gets at once, so that threads seldom wait for each other.
+const TOGETHER: usize = 1 << 15;
+
 /// A plan, or the panic of planning.
 type PlanResult = std::thread::Result<convo::Result<Plan>>;
 
-/// A session with its number and its plan.
-type PlannedSession = (usize, Session, PlanResult);
+/// Consecutive sessions with their numbers.
+type Sessions = Vec<(usize, Session)>;
+
+/// Sessions with their numbers and plans.
+type PlannedSessions = Vec<(usize, Session, PlanResult)>;
 
 /// Plans sessions on any thread.
 struct PlanTask<'p> {
@@ -60,13 +66,13 @@ impl PlanTask<'_> {
 struct Queue<'s, 'e> {
     scope: &'s Scope<'s, 'e>,
     task: &'e PlanTask<'e>,
-    /// The newest session. It is planned on this thread if no other session follows.
-    held: Option<Session>,
-    sender: Sender<(usize, Session)>,
+    /// The newest sessions. The only one is planned on this thread if no other session follows.
+    held: Sessions,
+    sender: Sender<Sessions>,
     /// The sessions for the threads, which share it.
-    waiting: &'e Mutex<Receiver<(usize, Session)>>,
+    waiting: &'e Mutex<Receiver<Sessions>>,
     has_started: bool,
-    planned: (Sender<PlannedSession>, Receiver<PlannedSession>),
+    planned: (Sender<PlannedSessions>, Receiver<PlannedSessions>),
     /// Plans that were completed before an earlier one.
     early: BTreeMap<usize, (Session, PlanResult)>,
     /// The number of the next session to change, and of the next one to read.
@@ -79,14 +85,19 @@ struct Queue<'s, 'e> {
 impl Queue<'_, '_> {
     fn add(&mut self, session: Session) {
         self.bytes += session.size();
-        self.send_held();
-        self.held = Some(session);
+        let held: usize = self.held.iter().map(|(_, session)| session.size()).sum();
+        if held + session.size() > TOGETHER {
+            self.send_held();
+        }
+        self.held.push((self.next, session));
         self.next += 1;
     }
 
-    /// Passes the newest session to the threads.
+    /// Passes the newest sessions to the threads.
     fn send_held(&mut self) {
-        let Some(session) = self.held.take() else { return };
+        if self.held.is_empty() {
+            return;
+        }
         if !std::mem::replace(&mut self.has_started, true) {
             for _ in 0..cores() {
                 let (task, waiting, planned) = (self.task, self.waiting, self.planned.0.clone());
@@ -95,9 +106,12 @@ impl Queue<'_, '_> {
                         let job = Mutex::lock(waiting)
                             .unwrap_or_else(PoisonError::into_inner)
                             .recv();
-                        let Ok((nth, session)) = job else { return };
-                        let plan = task.plan(&session);
-                        if planned.send((nth, session, plan)).is_err() {
+                        let Ok(sessions) = job else { return };
+                        let plan = |(nth, session)| {
+                            let plan = task.plan(&session);
+                            (nth, session, plan)
+                        };
+                        if planned.send(sessions.into_iter().map(plan).collect()).is_err() {
                             return;
                         }
                     }
@@ -105,7 +119,7 @@ impl Queue<'_, '_> {
             }
         }
         // The receiver lives as long as the queue.
-        let _ = self.sender.send((self.next - 1, session));
+        let _ = self.sender.send(std::mem::take(&mut self.held));
     }
 
     /// The next session in order with its plan; without `blocks` only if it is planned. None if the queue is empty.
@@ -113,25 +127,31 @@ impl Queue<'_, '_> {
         if self.due == self.next {
             return None;
         }
-        let is_last = self.due + 1 == self.next;
-        let (session, plan) = match self.held.take_if(|_| is_last && blocks) {
-            Some(session) => {
+        let is_held = self.held.first().is_some_and(|(nth, _)| *nth == self.due);
+        let only = match is_held && blocks && self.held.len() == 1 {
+            true => self.held.pop(),
+            false => None,
+        };
+        let (session, plan) = match only {
+            Some((_, session)) => {
                 let plan = self.task.plan(&session);
                 (session, plan)
             }
             None => {
-                if blocks {
+                if is_held && blocks {
                     self.send_held();
                 }
                 loop {
                     if let Some(done) = self.early.remove(&self.due) {
                         break done;
                     }
-                    let (nth, session, plan) = match blocks {
+                    let planned = match blocks {
                         true => self.planned.1.recv().ok()?,
                         false => self.planned.1.try_recv().ok()?,
                     };
-                    self.early.insert(nth, (session, plan));
+                    let planned = planned.into_iter();
+                    self.early
+                        .extend(planned.map(|(nth, session, plan)| (nth, (session, plan))));
                 }
             }
         };
@@ -160,7 +180,7 @@ fn change_ahead(
         let mut queue = Queue {
             scope,
             task: &task,
-            held: None,
+            held: Vec::new(),
             sender,
             waiting: &waiting,
             has_started: false,
