@@ -273,18 +273,10 @@ impl Session {
 
     /// Appends a generated line and its newline, after a newline that the previous line may lack.
     pub fn push_new(&mut self, body: &[u8]) {
-        let mut full = Vec::with_capacity(body.len() + 1);
-        full.extend_from_slice(body);
-        full.push(b'\n');
         let last = self.len().checked_sub(1);
         let line = last.map_or(1, |last| self.place(last).line + self.lines_at(last) as u64);
-        self.push(&Record::parse(
-            &full,
-            Position {
-                line,
-                offset: self.bytes.len() as u64 + 1,
-            },
-        ));
+        let offset = self.bytes.len() as u64 + 1;
+        self.push_ended(body, Position { line, offset });
     }
 
     /// The session with a generated line inserted at the start.

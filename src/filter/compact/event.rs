@@ -135,7 +135,9 @@ impl ViewEdit {
             event.raw("insert", json::array(built));
         }
         match &self.summary {
-            Some(summary) => drop(event.raw("summary", ids.summary(session, view, summary, &fingerprint))),
+            Some(summary) => drop(event.object("summary", |built| {
+                ids.write_summary(session, view, summary, &fingerprint, built)
+            })),
             None if self.drops_summary(view) => drop(event.raw("summary", "null")),
             None => {}
         }
@@ -396,20 +398,20 @@ impl<'s> MessageIdLists<'s> {
     }
 
     /// `dropped` is the fingerprint of the dropped items, which mostly are the covered ones.
-    fn summary(
+    fn write_summary(
         &self,
         session: &Session,
         view: &View,
         summary: &InsertedSummary,
         dropped: &Fingerprint,
-    ) -> Vec<u8> {
+        built: &mut ObjectBuilder,
+    ) {
         let fingerprint = match summary.covers == dropped.items {
             true => dropped.sha256.clone(),
             false => sha256(session, view, &summary.covers),
         };
-        let mut built = ObjectBuilder::default();
         if let Some(anchor) = self.anchors[summary.before] {
-            self.name(&mut built, "before", anchor);
+            self.name(built, "before", anchor);
         }
         built.text("content", &summary.content);
         let named = |at: &&usize| self.named[**at];
@@ -424,6 +426,5 @@ impl<'s> MessageIdLists<'s> {
         if let Some(role) = &summary.role {
             built.text("role", role);
         }
-        built.finish()
     }
 }

@@ -28,7 +28,7 @@ impl ObjectBuilder {
 
     /// Adds a member with a raw JSON value.
     pub fn raw(&mut self, name: &str, value: impl AsRef<[u8]>) -> &mut Self {
-        if self.out.len() > 1 {
+        if !self.is_empty() {
             self.out.push(b',');
         }
         push_text(&mut self.out, name);
@@ -55,6 +55,14 @@ impl ObjectBuilder {
         self.optional(name, (!members.is_empty()).then(|| members.finish()))
     }
 
+    /// Adds a member with an object that `write` fills, which may be large: it is not copied.
+    pub fn object(&mut self, name: &str, write: impl FnOnce(&mut ObjectBuilder)) -> &mut Self {
+        self.raw(name, b"{");
+        write(self);
+        self.out.push(b'}');
+        self
+    }
+
     /// Adds a member with a string value.
     pub fn text(&mut self, name: &str, value: &str) -> &mut Self {
         self.raw(name, b"");
@@ -62,9 +70,9 @@ impl ObjectBuilder {
         self
     }
 
-    /// Whether the object has no members yet.
+    /// Whether the object has no members yet. No value ends with an opening brace.
     pub fn is_empty(&self) -> bool {
-        self.out.len() == 1
+        self.out.last() == Some(&b'{')
     }
 
     /// The object's bytes.
