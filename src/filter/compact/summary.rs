@@ -316,10 +316,15 @@ pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64
     let leaving: HashSet<usize> = leaving.iter().copied().collect();
     let stays = |at: usize| work.items[at].atom().is_none_or(|atom| !leaving.contains(&atom));
     let rules = rules(work, &options.style, stays);
-    let count = |text: &str| work.counter.tokenizer().count(text);
     let previous = work
         .summary_item
         .and_then(|at| work.view.items[at].summary(work.session));
+    // Most sessions have nothing that a summary must contain.
+    if rules.is_empty() && previous.is_none() && !matches!(options.style.instructions, Instructions::Given(_))
+    {
+        return 0;
+    }
+    let count = |text: &str| work.counter.tokenizer().count(text);
     let wanted = summarize::ExtractOptions {
         style: SummaryStyle {
             instruction_share: 100,
