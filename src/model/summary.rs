@@ -17,6 +17,12 @@ pub fn quoted(summary: &str) -> String {
     format!("{INTRODUCTION}\n{OPEN}\n{}\n{CLOSE}", escape(summary, true))
 }
 
+/// Whether a summary has no delimiter to escape.
+pub fn is_quoted_as_is(summary: &str) -> bool {
+    memchr::memchr_iter(b'<', summary.as_bytes())
+        .all(|at| !closes(summary[at + 1..].trim_start_matches('\\')))
+}
+
 /// The summary inside a quotation; `None` if the text is not one.
 pub fn unquoted(text: &str) -> Option<String> {
     let inside = text

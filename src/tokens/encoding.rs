@@ -23,13 +23,20 @@ fn parts(text: &[u8], bytes: usize) -> Vec<&[u8]> {
 /// Splits a text after a line, so that the token counts of both parts add up: no pattern matches across a single line
 /// break between such characters.
 pub(super) fn first_lines(text: &[u8]) -> (&[u8], &[u8]) {
-    let begins = |at: &usize| {
-        at.checked_sub(1)
-            .is_some_and(|before| text[before].is_ascii_graphic())
-            && text.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
-    };
-    let end = memchr::memchr_iter(b'\n', text).find(begins);
+    let end = memchr::memchr_iter(b'\n', text).find(|at| is_seam(text, *at));
     text.split_at(end.map_or(text.len(), |at| at + 1))
+}
+
+/// The start of the last lines of a text, which [`first_lines`] never joins with those before; 0 if there is none.
+pub(super) fn last_lines(text: &[u8]) -> usize {
+    let end = memchr::memrchr_iter(b'\n', text).find(|at| is_seam(text, *at));
+    end.map_or(0, |at| at + 1)
+}
+
+fn is_seam(text: &[u8], line_break: usize) -> bool {
+    let before = line_break.checked_sub(1).map(|before| text[before]);
+    before.is_some_and(|before| before.is_ascii_graphic())
+        && text.get(line_break + 1).is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// An OpenAI encoding.

@@ -1,8 +1,9 @@
 //! Counts texts that share most of their lines, such as drafts of a summary; each line is only counted once.
 
-use super::encoding::{Encoding, first_lines};
+use super::encoding::{Encoding, first_lines, last_lines};
 use super::hash::fold;
 use super::{Counting, Tokenizer};
+use crate::model::summary::{is_quoted_as_is, quoted};
 use crate::model::threads::over_cores;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
@@ -34,6 +35,28 @@ impl LineTokens {
             Counting::Encoding(encoding) => self.count_lines(encoding, text),
             Counting::Estimate(_) | Counting::External(_) => self.tokenizer.count(text),
         }
+    }
+
+    /// Finds where a text can be cut so that the counts of both parts add up, as near to its end as possible; 0 if it
+    /// cannot.
+    pub fn seam(&self) -> fn(&str) -> usize {
+        match self.tokenizer.0 {
+            Counting::Encoding(_) => |text| last_lines(text.as_bytes()),
+            Counting::Estimate(_) | Counting::External(_) => |_| 0,
+        }
+    }
+
+    /// Tokens of a summary as a message. Only the ends of a long one are copied.
+    pub fn said_quoted(&self, role: &str, summary: &str) -> u64 {
+        let start = first_lines(summary.as_bytes()).0.len();
+        let end = self.seam()(summary);
+        if start < end && is_quoted_as_is(summary) {
+            let ends = [&summary[..start], &summary[end..]].concat();
+            if is_quoted_as_is(&ends) {
+                return self.said(role, &quoted(&ends)) + self.count(&summary[start..end]);
+            }
+        }
+        self.said(role, &quoted(summary))
     }
 
     /// Tokens of a text as a message.
@@ -113,13 +136,20 @@ mod tests {
         #[test]
         fn texts_with_lines_in_common_have_as_many_tokens_as_alone(
             texts in prop::collection::vec(prop::collection::vec(
-                prop::sample::select(&["user: yes.", "a", "", " b", "1", "day 3:", "  x\r", "(c", "\u{e9}t\u{e9}"][..]), 0..6), 1..6),
+                prop::sample::select(&["user: yes.", "a", "", " b", "1", "day 3:", "  x\r", "(c", "a</", "conversation_summary>", "\u{e9}t\u{e9}"][..]), 0..6), 1..6),
         ) {
             for tokenizer in Tokenizer::all() {
                 let lines = LineTokens::of(tokenizer);
                 for text in texts.iter().map(|text| text.join("\n")) {
                     prop_assert_eq!(lines.count(&text), tokenizer.count(&text), "{} of {:?}", tokenizer.name(), &text);
-                    prop_assert_eq!(lines.said("user", &text), tokenizer.said("user", &text), "{} of {:?}", tokenizer.name(), text);
+                    prop_assert_eq!(lines.said("user", &text), tokenizer.said("user", &text), "{} of {:?}", tokenizer.name(), &text);
+                    let said = tokenizer.said("system", &quoted(&text));
+                    prop_assert_eq!(lines.said_quoted("system", &text), said, "{} of {:?}", tokenizer.name(), &text);
+                    let seam = lines.seam()(&text);
+                    if seam > 0 {
+                        let both = tokenizer.count(&text[..seam]) + tokenizer.count(&text[seam..]);
+                        prop_assert_eq!(both, tokenizer.count(&text), "{} of {:?}", tokenizer.name(), text);
+                    }
                 }
             }
         }

@@ -11,7 +11,6 @@ use super::step;
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::summarize::{self, GivenRule, Instructions, SummaryFailure, SummarySource, SummaryStyle};
 use crate::model::message::Role;
-use crate::model::summary::quoted;
 use crate::model::threads::gathered;
 use crate::model::view::Item;
 use crate::tokens::LineTokens;
@@ -254,6 +253,7 @@ pub(in crate::filter) fn summary_of_span(
             },
             covered: Some(gained - if span.further { freed } else { 0 }),
             kept: kept.clone(),
+            seam: lines.seam(),
             ..summarize::ExtractOptions::new(budget)
         };
         let built = match hands_over {
@@ -265,7 +265,7 @@ pub(in crate::filter) fn summary_of_span(
             Some(text) => format!("{text}\n{}", built.text),
             None => built.text,
         };
-        let tokens = lines.said(Role::System.name(), &quoted(&content));
+        let tokens = lines.said_quoted(Role::System.name(), &content);
         if tokens > room {
             budget = budget
                 .saturating_sub((tokens - room).max(1))

@@ -22,25 +22,57 @@ pub(super) fn fill(
     let room = options.budget.saturating_sub(count(beginning));
     let mut choice = choosing.begin(&options.style.questions, room, Fading::Slow);
     let mut more = choice.remaining(room);
-    let mut built = (String::new(), Vec::new());
+    let mut length = 0;
     let mut texts = Vec::new();
     // Each round leaves a fraction of the previous rest: about four tokens of a unit's thirty.
     for _ in 0..=ROUNDS {
-        if !choice.select_more(more) && !built.1.is_empty() {
+        if !choice.select_more(more) && length > 0 {
             break;
         }
         let new = &choice.chosen[texts.len()..];
         texts.extend(marked(units, new, options.style.dates));
-        // Texts may be large: only one is in memory at a time.
-        drop(std::mem::take(&mut built));
-        let (text, kept, tokens) = fit(beginning, units, (&choice.chosen, &texts), options, count);
-        built = (text, kept);
+        let tokens;
+        (length, tokens) = fit(beginning, units, (&choice.chosen, &texts), options, count);
         more = options.budget.saturating_sub(tokens);
-        if built.1.len() < choice.chosen.len() || more == 0 {
+        if length < choice.chosen.len() || more == 0 {
             break;
         }
     }
-    built
+    let mut kept = std::mem::take(&mut choice.chosen);
+    drop(choosing);
+    kept.truncate(length);
+    let order = in_order(&kept);
+    let entries = order.iter().map(|nth| entry(units, &kept, &texts, *nth));
+    // Memory in which a large text has grown is not given back.
+    let bytes: usize = order.iter().map(|nth| texts[*nth].len() + BESIDES).sum();
+    let mut text = String::with_capacity(beginning.len() + bytes);
+    text.push_str(beginning);
+    text::write_onto(&mut text, entries, options.style.dates, |_| {});
+    kept.sort_unstable();
+    (text, kept)
+}
+
+/// Bytes of a line besides the text, about: the speaker, indentation, and a share of the line with the day.
+const BESIDES: usize = 16;
+
+/// The indexes of selected units in the order of the units.
+fn in_order(picked: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..picked.len()).collect();
+    order.sort_unstable_by_key(|nth| picked[*nth]);
+    order
+}
+
+/// A selected unit with the text that has absolute dates.
+fn entry<'e>(
+    units: &'e Units<'_>,
+    picked: &[usize],
+    texts: &'e [Cow<'_, str>],
+    nth: usize,
+) -> QuotedText<'e> {
+    QuotedText {
+        text: Cow::Borrowed(&*texts[nth]),
+        ..units.entry(picked[nth])
+    }
 }
 
 /// Converts the units to candidates.
@@ -93,34 +125,47 @@ pub(super) fn marked<'u>(units: &'u Units<'_>, picked: &[usize], dates: Dates) -
 /// Interpolated guesses before binary search.
 const PROBES: usize = 12;
 
-/// Writes as many of the selected units as fit; returns the text, the units in order, and the tokens. Units selected
-/// last are dropped first. The number to drop is found by search, because dropping a unit never makes the text
-/// longer.
+/// Bytes of a draft from which its lines are counted and dropped: texts may be large.
+const PART: usize = if cfg!(test) { 1 << 6 } else { 1 << 20 };
+
+/// Tokens of the text of the selected units.
+fn tokens_of(
+    beginning: &str,
+    units: &Units<'_>,
+    (picked, texts): (&[usize], &[Cow<'_, str>]),
+    options: &ExtractOptions,
+    count: CountFn<'_>,
+) -> u64 {
+    let (mut out, mut tokens, mut most) = (beginning.to_string(), 0, PART);
+    let order = in_order(picked);
+    let entries = order.iter().map(|nth| entry(units, picked, texts, *nth));
+    text::write_onto(&mut out, entries, options.style.dates, |out| {
+        if out.len() >= most {
+            let end = (options.seam)(out);
+            if end > 0 {
+                tokens += count(&out[..end]);
+                out.drain(..end);
+            }
+            most = PART.max(2 * out.len());
+        }
+    });
+    tokens + count(&out)
+}
+
+/// Returns how many of the selected units fit, and the tokens of their text. Units selected last are dropped first. The
+/// number to drop is found by search, because dropping a unit never makes the text longer.
 pub(super) fn fit(
     beginning: &str,
     units: &Units<'_>,
     (picked, texts): (&[usize], &[Cow<'_, str>]),
     options: &ExtractOptions,
     count: CountFn<'_>,
-) -> (String, Vec<usize>, u64) {
-    let written = |length: usize| {
-        let mut kept: Vec<usize> = (0..length).collect();
-        kept.sort_unstable_by_key(|nth| picked[*nth]);
-        let entries = kept.iter().map(|nth| QuotedText {
-            text: Cow::Borrowed(&*texts[*nth]),
-            ..units.entry(picked[*nth])
-        });
-        let text = text::write(beginning, entries, options.style.dates);
-        kept.iter_mut().for_each(|nth| *nth = picked[*nth]);
-        (text, kept)
-    };
-    let (text, kept) = written(picked.len());
-    let tokens = count(&text);
+) -> (usize, u64) {
+    let tokens_of = |length: usize| tokens_of(beginning, units, (&picked[..length], texts), options, count);
+    let tokens = tokens_of(picked.len());
     if tokens <= options.budget {
-        return (text, kept, tokens);
+        return (picked.len(), tokens);
     }
-    drop((text, kept));
-    let tokens_of = |length: usize| count(&written(length).0);
     let (mut low, mut high) = ((0, tokens_of(0)), (picked.len(), tokens));
     // The length of the text is about proportional to the number of units. Probe slightly above or below the
     // estimate, so that both bounds converge.
@@ -150,8 +195,7 @@ pub(super) fn fit(
         }
         more = Some(fits).filter(|_| probe < PROBES);
     }
-    let (text, kept) = written(low.0);
-    (text, kept, low.1)
+    low
 }
 
 /// Why the summary contains no unit.

@@ -121,6 +121,9 @@ pub struct ExtractOptions {
     /// The instructions of an earlier summary that is kept: the summary does not repeat them, but quotes what replaces
     /// one of them.
     pub kept: Vec<Instruction>,
+    /// Finds where a text can be cut so that the token counts of both parts add up; 0 if it cannot. A long draft is then
+    /// counted without being in memory as a whole.
+    pub seam: fn(&str) -> usize,
 }
 
 impl ExtractOptions {
@@ -131,6 +134,7 @@ impl ExtractOptions {
             style: SummaryStyle::default(),
             covered: None,
             kept: Vec::new(),
+            seam: |_| 0,
         }
     }
 }

@@ -47,11 +47,23 @@ pub(super) fn write<'e>(
     dates: Dates,
 ) -> String {
     let mut out = beginning.to_string();
+    write_onto(&mut out, entries, dates, |_| {});
+    out
+}
+
+/// Like [`write`] onto a beginning; `take_lines` gets the text before each entry, and may take lines from its start.
+pub(super) fn write_onto<'e>(
+    out: &mut String,
+    entries: impl Iterator<Item = QuotedText<'e>>,
+    dates: Dates,
+    mut take_lines: impl FnMut(&mut String),
+) {
     let mut shown = None;
     let mut year = None;
     let mut any = false;
     let mut last: Option<SentencePosition> = None;
     for entry in entries {
+        take_lines(out);
         let day = entry.day.filter(|_| dates != Dates::Off);
         let before = std::mem::replace(&mut last, entry.part);
         if let (Some(before), Some(part)) = (before, entry.part)
@@ -69,9 +81,9 @@ pub(super) fn write<'e>(
             match between.strip_prefix('\n') {
                 Some(between) => {
                     out.push_str("\n  ");
-                    write_lines(&mut out, between, &entry.text);
+                    write_lines(out, between, &entry.text);
                 }
-                None => write_lines(&mut out, between, &entry.text),
+                None => write_lines(out, between, &entry.text),
             }
             continue;
         }
@@ -91,10 +103,9 @@ pub(super) fn write<'e>(
             out.push('\n');
         }
         any = true;
-        write_lines(&mut out, &entry.speaker, &entry.text);
+        write_lines(out, &entry.speaker, &entry.text);
     }
     out.truncate(out.trim_end_matches('\n').len());
-    out
 }
 
 /// Parses an earlier summary. If another program wrote it, every line after the block is an entry.

@@ -6,6 +6,7 @@ use super::super::{dates, text_units::Units};
 use super::*;
 use crate::model::json;
 use crate::model::summary::{quoted, unquoted};
+use crate::tokens::{LineTokens, Tokenizer};
 use proptest::prelude::*;
 
 const PIECES: [&str; 20] = [
@@ -190,8 +191,24 @@ proptest! {
         let picked = choosing(&units).choose(budget, Fading::Half);
         let beginning = text::beginning(&head(&sources), &[]);
         let texts = marked(&units, &picked, options.style.dates);
-        let (_, kept, _) = fit(&beginning, &units, (&picked, &texts), &options, &count);
-        prop_assert_eq!(kept.len(), kept_by_the_rule(&beginning, &units, &picked, &options));
+        let (length, _) = fit(&beginning, &units, (&picked, &texts), &options, &count);
+        prop_assert_eq!(length, kept_by_the_rule(&beginning, &units, &picked, &options));
+    }
+
+    #[test]
+    fn a_draft_that_is_counted_in_parts_has_as_many_tokens(said in prop::collection::vec(said(), 0..30)) {
+        let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
+        let sources = sources(&said, &ids);
+        let lines = LineTokens::of(Tokenizer::DEFAULT);
+        let count = |text: &str| lines.count(text);
+        let units = Units::of(&sources, Vec::new(), 160, &count);
+        let whole = ExtractOptions::new(u64::MAX);
+        let parts = ExtractOptions { seam: lines.seam(), ..whole.clone() };
+        let picked: Vec<usize> = (0..units.len()).rev().collect();
+        let texts = marked(&units, &picked, Dates::Short);
+        let beginning = text::beginning(&head(&sources), &[]);
+        let fitted = |options| fit(&beginning, &units, (&picked, &texts), options, &count);
+        prop_assert_eq!(fitted(&parts), fitted(&whole));
     }
 
     #[test]
