@@ -133,10 +133,10 @@ fn blocks(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> Vec<u
 fn signed(part: &[u8]) -> Vec<u8> {
     let mut block = ObjectBuilder::default();
     for (name, value) in extra_members(part, &[]) {
-        let name = if name == "signature" {
-            "thinkingSignature"
-        } else {
-            &name
+        let name = match name.as_ref() {
+            "signature" => "thinkingSignature",
+            "text" => "thinking",
+            name => name,
         };
         block.raw(name, value);
     }

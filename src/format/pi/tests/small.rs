@@ -186,7 +186,7 @@ fn a_converted_session_reads_back_equal() {
         r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}},{"id":"d","type":"function","function":{"name":"g","arguments":"no json"}}],"usage":{"input_tokens":5,"output_tokens":2}}"#,
         r#"{"role":"tool","tool_call_id":"c","content":"r"}"#,
         r#"{"role":"tool","tool_call_id":"d","content":"s","metadata":{"is_error":true}}"#,
-        r#"{"role":"assistant","content":"done","reasoning":[{"type":"thinking","thinking":"hm","signature":"xx"}]}"#,
+        r#"{"role":"assistant","content":"done","reasoning":[{"type":"thinking","text":"hm","signature":"xx"}]}"#,
     ] {
         session.push_new(line.as_bytes());
     }
@@ -201,6 +201,9 @@ fn a_converted_session_reads_back_equal() {
         &mut report,
     )
     .unwrap();
+    let file = String::from_utf8_lossy(&out);
+    let block = r#"{"type":"thinking","thinking":"hm","thinkingSignature":"xx"}"#;
+    assert!(file.contains(block), "{file}");
     // Arguments that are not an object are wrapped and reported.
     assert_eq!(report.losses.get(&Loss::Arguments), Some(&1));
     let (again, damage) = sessions(&out);
@@ -211,6 +214,7 @@ fn a_converted_session_reads_back_equal() {
     let shown = shown(&again[0]);
     let text = shown.concat();
     assert!(text.contains(r#"{\"a\": 1}"#), "{text}");
+    assert!(text.contains(r#"{"type":"thinking","text":"hm","#), "{text}");
     let names: Vec<_> = View::replay(&again[0])
         .messages(&again[0])
         .filter_map(|message| message.name.map(<[u8]>::to_vec))
