@@ -67,8 +67,8 @@ pub struct ClaudeLog {
     pub origin: Arc<SourceBytes>,
     /// The lines in file order.
     pub lines: Vec<LogLine>,
-    /// The SHA-256 of the complete log; empty if it is not needed.
-    pub sha256: String,
+    /// The SHA-256 of the complete log, if needed.
+    pub sha256: Option<String>,
     /// Whether any line has a parent in the log.
     pub tied: bool,
     ids: HashMap<Id, usize>,
@@ -143,7 +143,7 @@ impl ClaudeLog {
     }
 
     /// A log of some lines of another log.
-    pub fn part(origin: Arc<SourceBytes>, sha256: String, lines: Vec<LogLine>) -> ClaudeLog {
+    pub fn part(origin: Arc<SourceBytes>, sha256: Option<String>, lines: Vec<LogLine>) -> ClaudeLog {
         let ids = lines.iter().enumerate();
         ClaudeLog {
             origin,
@@ -287,8 +287,7 @@ impl LogReading {
             self.log.tied |= self.log.lines[index].above.is_some();
         }
         self.log.ids = self.known.lines;
-        let hash = self.hash.map(|hash| crate::model::key::hex(&hash.finalize()));
-        self.log.sha256 = hash.unwrap_or_default();
+        self.log.sha256 = self.hash.map(|hash| crate::model::key::hex(&hash.finalize()));
         if self.log.left_out.0 > 0 {
             let (lines, bytes) = self.log.left_out;
             report.note(

@@ -69,11 +69,12 @@ impl LogConversion {
             let name = self.name.as_deref()?;
             Some(name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string())
         };
-        let digest = || format!("session_{}", &self.log.sha256[..16]);
+        let digest = |hash: &String| format!("session_{}", &hash[..16]);
         session_id
             .filter(|id| !id.is_empty())
             .or_else(name)
-            .unwrap_or_else(digest)
+            .or_else(|| self.log.sha256.as_ref().map(digest))
+            .unwrap_or_default()
     }
 
     /// The next session.
@@ -151,9 +152,7 @@ impl LogConversion {
         let mut source = ObjectBuilder::default();
         source.text("format", NAME);
         self.name.as_ref().map(|name| source.text("name", name));
-        if !self.log.sha256.is_empty() {
-            source.text("sha256", &self.log.sha256);
-        }
+        self.log.sha256.as_ref().map(|hash| source.text("sha256", hash));
         header.raw("source", source.finish());
         let mut metadata = ObjectBuilder::default();
         if let Some(first) = &first {

@@ -136,7 +136,7 @@ fn keep_branches_separate(
     if tied && (first.is_some() || appends) {
         return;
     }
-    let boundary = maker.boundary(log.sha256.as_bytes(), None);
+    let boundary = maker.boundary(log.sha256.as_deref().unwrap_or_default().as_bytes(), None);
     let uuid = boundary.uuid.clone();
     let new = changes.new.entry(first.unwrap_or(end)).or_default();
     if let (None, Some(next)) = (first, new.first_mut())
