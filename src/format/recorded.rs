@@ -125,7 +125,6 @@ impl RequestKey<'_> {
         }
         let cost = json::member(usage, "cost");
         let cost = cost.and_then(|raw| json::member(raw, "total").or(Some(raw)));
-        let number = |raw: &[u8]| -> Option<f64> { json::number(raw) };
         let written = json::member(usage, "cache_creation");
         let written = written.and_then(|raw| json::member(raw, "ephemeral_1h_input_tokens"));
         Some(RecordedRequest {
@@ -133,9 +132,9 @@ impl RequestKey<'_> {
             time,
             model,
             figures,
-            written_1h: written.and_then(number).unwrap_or(0.0) as u64,
+            written_1h: written.and_then(json::number).unwrap_or(0.0) as u64,
             cost: cost
-                .and_then(number)
+                .and_then(json::number::<f64>)
                 .filter(|cost| cost.is_finite() && *cost > 0.0),
             ..RecordedRequest::default()
         })

@@ -175,7 +175,7 @@ fn length_of(line: &[u8]) -> Option<u64> {
     let sum = line.get(line.len().checked_sub(SUM)?..)?;
     let is_run = line.starts_with(BEGIN) && sum.starts_with(b",\"sha256\":\"") && sum.ends_with(b"\"}");
     let bytes = is_run.then(|| json::member(line, "bytes")).flatten()?;
-    std::str::from_utf8(bytes).ok()?.parse().ok()
+    json::number(bytes)
 }
 
 /// Reads a file of runs into memory; empty if it is missing.

@@ -191,7 +191,7 @@ fn moment(raw: &[u8]) -> Option<String> {
     match json::text(raw) {
         Some(text) => time::is_rfc3339(&text).then(|| text.into_owned()),
         None => {
-            let milliseconds: u64 = std::str::from_utf8(raw).ok()?.parse().ok()?;
+            let milliseconds: u64 = json::number(raw)?;
             time::from_digits(&format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000))
         }
     }

@@ -5,6 +5,7 @@ use super::{NewSession, SessionLayout};
 use crate::format::continuation::continued_metadata;
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, MessageOrigin};
+use crate::model::json;
 use crate::model::session::Session;
 use crate::tokens::Counter;
 
@@ -64,10 +65,7 @@ impl Before {
 
 /// A number in the header.
 fn number(session: &Session, name: &str) -> Option<u64> {
-    std::str::from_utf8(session.header_member(name)?)
-        .ok()?
-        .parse()
-        .ok()
+    json::number(session.header_member(name)?)
 }
 
 /// Tokens of all messages of a session, and of those that are not copies.

@@ -39,9 +39,8 @@ impl Panel {
 
 fn range_of(raw: &[u8]) -> Option<RangeInclusive<usize>> {
     let ends = json::elements(raw, Dialect::Strict)?;
-    let number = |raw: &[u8]| -> Option<usize> { json::number(raw) };
     match ends[..] {
-        [first, last] => Some(number(first)?..=number(last)?),
+        [first, last] => Some(json::number(first)?..=json::number(last)?),
         _ => None,
     }
 }

@@ -110,14 +110,13 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
 
 /// Turns the messages from a prompt to the marker that names it into a branch.
 fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut Assembly) {
-    let number = |raw: &[u8]| json::number::<u64>(raw);
-    let Some(target) = target.and_then(number) else {
+    let Some(target) = target.and_then(json::number::<u64>) else {
         return;
     };
     let main: Vec<usize> = (0..marker).filter(|nth| assembly.session[*nth] == 0).collect();
     let is_removed = |nth: &&usize| {
         let update = Update::of(lines[**nth]);
-        let index = update.and_then(|update| update.prompt_index().and_then(number));
+        let index = update.and_then(|update| update.prompt_index().and_then(json::number::<u64>));
         index.is_some_and(|index| index >= target)
     };
     let Some(from) = main.iter().find(is_removed).copied() else {

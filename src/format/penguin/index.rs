@@ -65,19 +65,16 @@ impl PenguinIndexRow {
                 "recovered_from",
             ],
         );
-        let number = |raw: &[u8]| json::number::<u64>(raw);
         let sum = || {
-            let each = messages
-                .iter()
-                .filter_map(|raw| number(json::member(raw, "tokens")?));
-            each.fold(0, u64::saturating_add)
+            let tokens = |raw: &&[u8]| json::number(json::member(raw, "tokens")?);
+            messages.iter().filter_map(tokens).fold(0, u64::saturating_add)
         };
         let copies = values(metadata, COPIES).into_iter().zip(COPIES);
         Some(PenguinIndexRow {
             name: name.to_string(),
             times: [created, active].map(|raw| raw.map(<[u8]>::to_vec)),
             messages: messages.len(),
-            tokens: tokens.and_then(number).unwrap_or_else(sum),
+            tokens: tokens.and_then(json::number).unwrap_or_else(sum),
             title: words(title)
                 .or_else(|| messages.iter().find_map(|raw| title_of(raw)))
                 .unwrap_or_else(|| untitled(name)),

@@ -5,7 +5,7 @@ use super::truth;
 use crate::format::report::{Loss, Report};
 use crate::format::request::token_figures::Figures;
 use crate::format::{DocumentSource, Format, Input, Purpose, ReadFn, convert};
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -132,9 +132,7 @@ fn content_of(session: &Session) -> SessionContent {
         for call in message.tool_calls() {
             calls.push((call.name.into_owned(), call.id.into_owned()));
             let text = call.arguments.into_owned();
-            match text.starts_with('{')
-                && json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len())
-            {
+            match json::is_object(text.as_bytes()) {
                 true => {
                     let compact = json::compact(text.as_bytes()).0;
                     content.objects.push(String::from_utf8(compact).unwrap());

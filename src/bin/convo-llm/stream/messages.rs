@@ -122,7 +122,7 @@ impl Block {
             }
         }
         let input = self.input.decoded();
-        let is_object = json::value_end(input.as_bytes(), 0, Dialect::Strict) == Ok(input.len());
+        let is_object = json::is_value(input.as_bytes());
         if !input.is_empty() {
             // Truncated arguments are not JSON; the stop reason reports the truncation.
             let raw = if is_object { input.as_bytes() } else { b"{}" };

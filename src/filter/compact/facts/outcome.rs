@@ -53,7 +53,7 @@ impl<'a> CallOutcome<'a> {
         }
         let mut code = message
             .metadata
-            .and_then(|raw| number(json::member(raw, "exit_code")?));
+            .and_then(|raw| json::number::<i64>(json::member(raw, "exit_code")?));
         if code.is_none() {
             code = exit_code(&text);
         }
@@ -66,7 +66,7 @@ impl<'a> CallOutcome<'a> {
         {
             let own =
                 json::member(text.as_bytes(), "metadata").and_then(|raw| json::member(raw, "exit_code"));
-            code = code.or_else(|| number(own?));
+            code = code.or_else(|| json::number(own?));
             let output = output.into_owned();
             text = Cow::Owned(output);
         }
@@ -176,10 +176,6 @@ impl<'a> CallOutcome<'a> {
 
 /// The outcome of a failure without an exit code.
 const FAILED: &str = "failed";
-
-fn number(raw: &[u8]) -> Option<i64> {
-    std::str::from_utf8(raw).ok()?.parse().ok()
-}
 
 /// The first bytes of a result, which may be an envelope.
 fn front(text: &str) -> &str {
