@@ -3,6 +3,7 @@
 use super::options::CheckOptions;
 use super::rules::{HistoryRule, Severity};
 use crate::format::request::Api;
+use crate::model::named_enum::named_enum;
 
 /// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,28 +36,16 @@ impl ApiViolation {
     }
 }
 
-/// The method of repair, where there are several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Drop the smallest unit that violates the rule.
-    Drop,
-    /// Insert what is missing.
-    Stub,
-    /// Turn a result without its call into text.
-    Text,
-}
-
-impl Mode {
-    /// All modes.
-    pub const ALL: [Mode; 3] = [Mode::Drop, Mode::Stub, Mode::Text];
-
-    /// Name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mode::Drop => "drop",
-            Mode::Stub => "stub",
-            Mode::Text => "text",
-        }
+named_enum! {
+    /// The method of repair, where there are several.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Mode {
+        /// Drop the smallest unit that violates the rule.
+        Drop = "drop",
+        /// Insert what is missing.
+        Stub = "stub",
+        /// Turn a result without its call into text.
+        Text = "text",
     }
 }
 

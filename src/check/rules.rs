@@ -1,33 +1,18 @@
 //! The table of rules, from which reports, manual and tests are derived.
 
 use crate::format::request::Api;
+use crate::model::named_enum::named_enum;
 
-/// The level of a violation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Not checked.
-    Off,
-    /// Accepted by the provider, but not portable.
-    Warn,
-    /// The provider rejects the request, or the link between call and result is lost.
-    Error,
-}
-
-impl Severity {
-    /// Name on the command line and in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Off => "off",
-            Severity::Warn => "warn",
-            Severity::Error => "error",
-        }
-    }
-
-    /// The level with this name.
-    pub fn from_name(name: &str) -> Option<Severity> {
-        [Severity::Off, Severity::Warn, Severity::Error]
-            .into_iter()
-            .find(|level| level.name() == name)
+named_enum! {
+    /// The level of a violation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Severity {
+        /// Not checked.
+        Off = "off",
+        /// Accepted by the provider, but not portable.
+        Warn = "warn",
+        /// The provider rejects the request, or the link between call and result is lost.
+        Error = "error",
     }
 }
 

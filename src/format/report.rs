@@ -2,57 +2,60 @@
 
 use crate::error::Position;
 use crate::model::json::JsonError;
+use crate::model::named_enum::named_enum;
 use crate::model::session::{Class, Session};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A kind of data that a format cannot represent; the same for all formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Loss {
-    /// Ids of messages.
-    Id,
-    /// Times.
-    Timestamp,
-    /// Token usage as reported by a provider.
-    Usage,
-    /// The model's name.
-    Model,
-    /// Reasoning.
-    Reasoning,
-    /// A signature of reasoning.
-    Signature,
-    /// Arguments of a tool call.
-    Arguments,
-    /// An image, a file or audio.
-    Attachment,
-    /// Any other content part.
-    Part,
-    /// A name.
-    Name,
-    /// A category.
-    Category,
-    /// Custom members.
-    Metadata,
-    /// A summary; its text may remain as a message.
-    Summary,
-    /// A whole message.
-    Message,
-    /// A tool call without its result, or the reverse.
-    Orphan,
-    /// An event.
-    Event,
-    /// A member of the header.
-    Header,
-    /// A line that could not be parsed.
-    Unreadable,
-    /// A number that is invalid in JSON.
-    Number,
-    /// An inactive branch.
-    Branch,
-    /// The messages of a subagent.
-    Sidechain,
-    /// The order of messages, where a format requires roles to alternate.
-    Order,
+named_enum! {
+    /// A kind of data that a format cannot represent; the same for all formats.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Loss {
+        /// Ids of messages.
+        Id = "id",
+        /// Times.
+        Timestamp = "timestamp",
+        /// Token usage as reported by a provider.
+        Usage = "usage",
+        /// The model's name.
+        Model = "model",
+        /// Reasoning.
+        Reasoning = "reasoning",
+        /// A signature of reasoning.
+        Signature = "signature",
+        /// Arguments of a tool call.
+        Arguments = "arguments",
+        /// An image, a file or audio.
+        Attachment = "attachment",
+        /// Any other content part.
+        Part = "part",
+        /// A name.
+        Name = "name",
+        /// A category.
+        Category = "category",
+        /// Custom members.
+        Metadata = "metadata",
+        /// A summary; its text may remain as a message.
+        Summary = "summary",
+        /// A whole message.
+        Message = "message",
+        /// A tool call without its result, or the reverse.
+        Orphan = "orphan",
+        /// An event.
+        Event = "event",
+        /// A member of the header.
+        Header = "header",
+        /// A line that could not be parsed.
+        Unreadable = "unreadable",
+        /// A number that is invalid in JSON.
+        Number = "number",
+        /// An inactive branch.
+        Branch = "branch",
+        /// The messages of a subagent.
+        Sidechain = "sidechain",
+        /// The order of messages, where a format requires roles to alternate.
+        Order = "order",
+    }
 }
 
 /// Kinds of losses.
@@ -108,60 +111,6 @@ impl LossSet {
 }
 
 impl Loss {
-    /// All kinds, in the order of reports.
-    const ALL: [Loss; 22] = [
-        Loss::Id,
-        Loss::Timestamp,
-        Loss::Usage,
-        Loss::Model,
-        Loss::Reasoning,
-        Loss::Signature,
-        Loss::Arguments,
-        Loss::Attachment,
-        Loss::Part,
-        Loss::Name,
-        Loss::Category,
-        Loss::Metadata,
-        Loss::Summary,
-        Loss::Message,
-        Loss::Orphan,
-        Loss::Event,
-        Loss::Header,
-        Loss::Unreadable,
-        Loss::Number,
-        Loss::Branch,
-        Loss::Sidechain,
-        Loss::Order,
-    ];
-
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Loss::Id => "id",
-            Loss::Timestamp => "timestamp",
-            Loss::Usage => "usage",
-            Loss::Model => "model",
-            Loss::Reasoning => "reasoning",
-            Loss::Signature => "signature",
-            Loss::Arguments => "arguments",
-            Loss::Attachment => "attachment",
-            Loss::Part => "part",
-            Loss::Name => "name",
-            Loss::Category => "category",
-            Loss::Metadata => "metadata",
-            Loss::Summary => "summary",
-            Loss::Message => "message",
-            Loss::Orphan => "orphan",
-            Loss::Event => "event",
-            Loss::Header => "header",
-            Loss::Unreadable => "unreadable",
-            Loss::Number => "number",
-            Loss::Branch => "branch",
-            Loss::Sidechain => "sidechain",
-            Loss::Order => "order",
-        }
-    }
-
     /// Plural for messages.
     fn plural(self) -> String {
         match self {

@@ -4,6 +4,7 @@ use super::claude_code;
 use super::files::Transcript;
 use super::places::Home;
 use super::relocation::has_log;
+use crate::model::named_enum::named_enum;
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,25 +13,16 @@ use std::time::{Duration, SystemTime};
 /// A file that changed within this time may still be changing.
 const RECENT: Duration = Duration::from_secs(120);
 
-/// The reason to consider a session running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunningSign {
-    /// A running process.
-    Process,
-    /// A lock that a process holds.
-    Lock,
-    /// A recent change.
-    Recent,
-}
-
-impl RunningSign {
-    /// Returns a description of the mark.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RunningSign::Process => "a living process",
-            RunningSign::Lock => "a lock that its program holds",
-            RunningSign::Recent => "a change in the last 2 minutes",
-        }
+named_enum! {
+    /// The reason to consider a session running.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RunningSign {
+        /// A running process.
+        Process = "a living process",
+        /// A lock that a process holds.
+        Lock = "a lock that its program holds",
+        /// A recent change.
+        Recent = "a change in the last 2 minutes",
     }
 }
 

@@ -18,40 +18,23 @@ use super::message::{Category, Role};
 use super::session::{Class, Session};
 use super::time;
 use crate::model::event;
+use crate::model::named_enum::named_enum;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Summarizer status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
-    /// The last summary succeeded, or none was attempted.
-    #[default]
-    Healthy,
-    /// The last attempt failed and is retried when the backoff has elapsed.
-    Retry,
-    /// The retry limit was exceeded.
-    Degraded,
-    /// The retry limit was exceeded, and another attempt is due.
-    Recovering,
-}
-
-impl State {
-    /// All states.
-    pub const ALL: [State; 4] = [State::Healthy, State::Retry, State::Degraded, State::Recovering];
-
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            State::Healthy => "healthy",
-            State::Retry => "retry",
-            State::Degraded => "degraded",
-            State::Recovering => "recovering",
-        }
-    }
-
-    /// The state with this name.
-    pub fn from_name(name: &str) -> Option<State> {
-        State::ALL.into_iter().find(|state| state.name() == name)
+named_enum! {
+    /// Summarizer status.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum State {
+        /// The last summary succeeded, or none was attempted.
+        #[default]
+        Healthy = "healthy",
+        /// The last attempt failed and is retried when the backoff has elapsed.
+        Retry = "retry",
+        /// The retry limit was exceeded.
+        Degraded = "degraded",
+        /// The retry limit was exceeded, and another attempt is due.
+        Recovering = "recovering",
     }
 }
 

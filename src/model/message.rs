@@ -1,6 +1,7 @@
 //! A message whose members are borrowed from its line and parsed on demand.
 
 use super::json;
+use crate::model::named_enum::named_enum;
 use std::borrow::Cow;
 
 /// The sender's role.
@@ -55,41 +56,18 @@ impl Role {
     }
 }
 
-/// Drop priority of a message, from the last to be dropped to the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Category {
-    /// Instructions; never dropped automatically.
-    System,
-    /// Background: documents, notes, context messages.
-    Context,
-    /// Messages of the dialog.
-    Dialog,
-    /// Tool output.
-    SystemOutput,
-}
-
-impl Category {
-    /// All categories, highest priority first.
-    pub const ALL: [Category; 4] = [
-        Category::System,
-        Category::Context,
-        Category::Dialog,
-        Category::SystemOutput,
-    ];
-
-    /// Name in a `category` member.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Category::System => "system",
-            Category::Context => "context",
-            Category::Dialog => "dialog",
-            Category::SystemOutput => "system_output",
-        }
-    }
-
-    /// The category with this name.
-    pub fn from_name(name: &str) -> Option<Category> {
-        Category::ALL.into_iter().find(|category| category.name() == name)
+named_enum! {
+    /// Drop priority of a message, from the last to be dropped to the first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Category {
+        /// Instructions; never dropped automatically.
+        System = "system",
+        /// Background: documents, notes, context messages.
+        Context = "context",
+        /// Messages of the dialog.
+        Dialog = "dialog",
+        /// Tool output.
+        SystemOutput = "system_output",
     }
 }
 

@@ -24,6 +24,7 @@ pub mod json;
 pub mod key;
 pub mod lineage;
 pub mod message;
+pub(crate) mod named_enum;
 pub mod note;
 pub mod outline;
 pub mod record;

@@ -4,71 +4,34 @@
 use super::health::Policy;
 use super::json::{self, Dialect, ObjectBuilder};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::named_enum::named_enum;
 use std::time::Duration;
 
-/// How older exchanges are handled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
-    /// All exchanges are dropped.
-    None,
-    /// Older exchanges are dropped.
-    Truncation,
-    /// Older exchanges are replaced by a summary; until then they wait in the backlog.
-    #[default]
-    RollingSummary,
-}
-
-/// What is dropped when the total token limit is exceeded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overflow {
-    /// Shorten the summary, then drop the oldest exchanges.
-    TruncateSummary,
-    /// Drop the oldest exchanges.
-    #[default]
-    TruncateOldest,
-    /// Nothing; return an error.
-    Error,
-}
-
-impl Strategy {
-    /// All strategies, in the order of the manual.
-    pub const ALL: [Strategy; 3] = [Strategy::None, Strategy::Truncation, Strategy::RollingSummary];
-
-    /// Name in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Strategy::None => "none",
-            Strategy::Truncation => "truncation",
-            Strategy::RollingSummary => "rolling_summary",
-        }
-    }
-
-    /// The strategy with this name.
-    pub fn from_name(name: &str) -> Option<Strategy> {
-        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+named_enum! {
+    /// How older exchanges are handled.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Strategy {
+        /// All exchanges are dropped.
+        None = "none",
+        /// Older exchanges are dropped.
+        Truncation = "truncation",
+        /// Older exchanges are replaced by a summary; until then they wait in the backlog.
+        #[default]
+        RollingSummary = "rolling_summary",
     }
 }
 
-impl Overflow {
-    /// All policies, in the order of the manual.
-    pub const ALL: [Overflow; 3] = [
-        Overflow::TruncateSummary,
-        Overflow::TruncateOldest,
-        Overflow::Error,
-    ];
-
-    /// Name in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Overflow::TruncateSummary => "truncate_summary",
-            Overflow::TruncateOldest => "truncate_oldest",
-            Overflow::Error => "error",
-        }
-    }
-
-    /// The policy with this name.
-    pub fn from_name(name: &str) -> Option<Overflow> {
-        Overflow::ALL.into_iter().find(|policy| policy.name() == name)
+named_enum! {
+    /// What is dropped when the total token limit is exceeded.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Overflow {
+        /// Shorten the summary, then drop the oldest exchanges.
+        TruncateSummary = "truncate_summary",
+        /// Drop the oldest exchanges.
+        #[default]
+        TruncateOldest = "truncate_oldest",
+        /// Nothing; return an error.
+        Error = "error",
     }
 }
 

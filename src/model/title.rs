@@ -1,6 +1,7 @@
 //! The title of a session: from the header, or derived from the user's first question.
 
 use crate::model::message::{Category, Role};
+use crate::model::named_enum::named_enum;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 
@@ -13,28 +14,16 @@ pub struct Title {
     pub from: TitleSource,
 }
 
-/// The origin of a title.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TitleSource {
-    /// The title in the header.
-    Title,
-    /// The first line of the first question.
-    Question,
-    /// The first line of the summary in the view.
-    Summary,
-}
-
-impl TitleSource {
-    /// Every origin.
-    pub const ALL: [TitleSource; 3] = [TitleSource::Title, TitleSource::Question, TitleSource::Summary];
-
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TitleSource::Title => "title",
-            TitleSource::Question => "question",
-            TitleSource::Summary => "summary",
-        }
+named_enum! {
+    /// The origin of a title.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TitleSource {
+        /// The title in the header.
+        Title = "title",
+        /// The first line of the first question.
+        Question = "question",
+        /// The first line of the summary in the view.
+        Summary = "summary",
     }
 }
 

@@ -3,45 +3,24 @@
 
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, MessagePart as Content, Role};
+use crate::model::named_enum::named_enum;
 
-/// A kind of text in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TextKind {
-    /// Text of the message.
-    Text,
-    /// Reasoning of a model.
-    Reasoning,
-    /// The name of a called tool, and the strings among its arguments.
-    Call,
-    /// The result of a call.
-    Result,
-    /// A summary of earlier messages.
-    Summary,
-    /// The title of a session.
-    Title,
-}
-
-impl TextKind {
-    /// All kinds.
-    pub const ALL: [TextKind; 6] = [
-        TextKind::Text,
-        TextKind::Reasoning,
-        TextKind::Call,
-        TextKind::Result,
-        TextKind::Summary,
-        TextKind::Title,
-    ];
-
-    /// Name on the command line and in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TextKind::Text => "text",
-            TextKind::Reasoning => "reasoning",
-            TextKind::Call => "call",
-            TextKind::Result => "result",
-            TextKind::Summary => "summary",
-            TextKind::Title => "title",
-        }
+named_enum! {
+    /// A kind of text in a session.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum TextKind {
+        /// Text of the message.
+        Text = "text",
+        /// Reasoning of a model.
+        Reasoning = "reasoning",
+        /// The name of a called tool, and the strings among its arguments.
+        Call = "call",
+        /// The result of a call.
+        Result = "result",
+        /// A summary of earlier messages.
+        Summary = "summary",
+        /// The title of a session.
+        Title = "title",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Encodings with a public vocabulary: byte pair encoding of the pieces that a pattern splits off.
 
 use super::{merge, split, table};
+use crate::model::named_enum::named_enum;
 use crate::model::threads::{cores, in_parallel};
 
 /// Minimum bytes of a text to count on several cores.
@@ -39,45 +40,24 @@ fn is_seam(text: &[u8], line_break: usize) -> bool {
         && text.get(line_break + 1).is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// An OpenAI encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
-    O200k,
-    /// As `O200k`, with further special tokens, which are treated as text here.
-    O200kHarmony,
-    Cl100k,
-    P50k,
-    /// As `P50k`, with further special tokens, which are treated as text here.
-    P50kEdit,
-    R50k,
-    /// Another name of `R50k`.
-    Gpt2,
+named_enum! {
+    /// An OpenAI encoding.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Encoding {
+        O200k = "o200k_base",
+        /// As `O200k`, with further special tokens, which are treated as text here.
+        O200kHarmony = "o200k_harmony",
+        Cl100k = "cl100k_base",
+        P50k = "p50k_base",
+        /// As `P50k`, with further special tokens, which are treated as text here.
+        P50kEdit = "p50k_edit",
+        R50k = "r50k_base",
+        /// Another name of `R50k`.
+        Gpt2 = "gpt2",
+    }
 }
 
 impl Encoding {
-    pub const ALL: [Encoding; 7] = [
-        Encoding::O200k,
-        Encoding::O200kHarmony,
-        Encoding::Cl100k,
-        Encoding::P50k,
-        Encoding::P50kEdit,
-        Encoding::R50k,
-        Encoding::Gpt2,
-    ];
-
-    /// The name in tiktoken.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Encoding::O200k => "o200k_base",
-            Encoding::O200kHarmony => "o200k_harmony",
-            Encoding::Cl100k => "cl100k_base",
-            Encoding::P50k => "p50k_base",
-            Encoding::P50kEdit => "p50k_edit",
-            Encoding::R50k => "r50k_base",
-            Encoding::Gpt2 => "gpt2",
-        }
-    }
-
     /// Tokens of a text; a long one is counted on all cores.
     pub fn count(self, text: &str) -> u64 {
         if text.len() < LONG {

@@ -6,49 +6,30 @@ use super::message_cost::characters;
 use super::{image, message_cost};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, MessagePart};
+use crate::model::named_enum::named_enum;
 
-/// A formula.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimate {
-    /// Bytes / 4.
-    Chars4,
-    /// Characters * 2 / 5, with PicoClaw's overhead per message.
-    Picoclaw,
-    /// Characters / 4 + 1.
-    Penguiflow,
-    /// Characters / 4, as Penguin counts content without a tokenizer.
-    Quarter,
-    /// Characters / 4 + 1, as Penguin counts content when its tokenizer fails.
-    QuarterPlusOne,
-    /// The larger of characters / 3.5 (Anthropic's glossary, "token") and `o200k_base`.
-    Claude,
-    /// The larger of characters / 4 (Google's "Understand and count tokens") and `o200k_base`.
-    Gemini,
+named_enum! {
+    /// A formula.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Estimate {
+        /// Bytes / 4.
+        Chars4 = "chars4",
+        /// Characters * 2 / 5, with PicoClaw's overhead per message.
+        Picoclaw = "picoclaw",
+        /// Characters / 4 + 1.
+        Penguiflow = "penguiflow",
+        /// Characters / 4, as Penguin counts content without a tokenizer.
+        Quarter = "quarter",
+        /// Characters / 4 + 1, as Penguin counts content when its tokenizer fails.
+        QuarterPlusOne = "quarter_plus_one",
+        /// The larger of characters / 3.5 (Anthropic's glossary, "token") and `o200k_base`.
+        Claude = "claude",
+        /// The larger of characters / 4 (Google's "Understand and count tokens") and `o200k_base`.
+        Gemini = "gemini",
+    }
 }
 
 impl Estimate {
-    pub const ALL: [Estimate; 7] = [
-        Estimate::Chars4,
-        Estimate::Picoclaw,
-        Estimate::Penguiflow,
-        Estimate::Quarter,
-        Estimate::QuarterPlusOne,
-        Estimate::Claude,
-        Estimate::Gemini,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Estimate::Chars4 => "chars4",
-            Estimate::Picoclaw => "picoclaw",
-            Estimate::Penguiflow => "penguiflow",
-            Estimate::Quarter => "quarter",
-            Estimate::QuarterPlusOne => "quarter_plus_one",
-            Estimate::Claude => "claude",
-            Estimate::Gemini => "gemini",
-        }
-    }
-
     pub const fn note(self) -> Option<&'static str> {
         match self {
             Estimate::Claude => Some(

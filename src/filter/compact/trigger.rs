@@ -1,45 +1,24 @@
 //! Triggers: the condition that starts a compaction, and the goal that follows from it.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::named_enum::named_enum;
 
-/// A quantity that a trigger tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Term {
-    /// Tokens of the view.
-    Tokens,
-    /// Messages of the view.
-    Messages,
-    /// Exchanges of the view.
-    Exchanges,
-    /// Tokens of tool results.
-    ToolTokens,
-    /// Tokens as a share of the window.
-    Fraction,
-    /// Summaries that failed in a row.
-    Failures,
-}
-
-impl Term {
-    /// Every term.
-    pub const ALL: [Term; 6] = [
-        Term::Tokens,
-        Term::Messages,
-        Term::Exchanges,
-        Term::ToolTokens,
-        Term::Fraction,
-        Term::Failures,
-    ];
-
-    /// The name of the term.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Term::Tokens => "tokens",
-            Term::Messages => "messages",
-            Term::Exchanges => "exchanges",
-            Term::ToolTokens => "tool_tokens",
-            Term::Fraction => "fraction",
-            Term::Failures => "failures",
-        }
+named_enum! {
+    /// A quantity that a trigger tests.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Term {
+        /// Tokens of the view.
+        Tokens = "tokens",
+        /// Messages of the view.
+        Messages = "messages",
+        /// Exchanges of the view.
+        Exchanges = "exchanges",
+        /// Tokens of tool results.
+        ToolTokens = "tool_tokens",
+        /// Tokens as a share of the window.
+        Fraction = "fraction",
+        /// Summaries that failed in a row.
+        Failures = "failures",
     }
 }
 
@@ -200,7 +179,7 @@ fn test(text: &str) -> Result<Test> {
     let Some((sign, comparison)) = found else {
         return wrong(format!("--when '{text}': expected a comparison such as >="));
     };
-    let Some(term) = Term::ALL.into_iter().find(|term| term.name() == name.trim()) else {
+    let Some(term) = Term::from_name(name.trim()) else {
         return wrong(format!("--when: unknown value '{}'", name.trim()));
     };
     match millionths(rest[sign.len()..].trim()) {

@@ -4,57 +4,33 @@ use super::choice::{Precedence, ViewChanges};
 use super::history::{History, MeasureFn};
 use super::{goaitools, langchain, openai_agents, penguiflow, penguin, picoclaw};
 use crate::error::Result;
+use crate::model::named_enum::named_enum;
 use crate::tokens::Tokenizer;
 
-/// A system whose trimming convo imitates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CompatSystem {
-    /// langchain and its middleware.
-    Langchain,
-    /// openai-agents.
-    OpenaiAgents,
-    /// PicoClaw.
-    Picoclaw,
-    /// Penguin.
-    Penguin,
-    /// PenguiFlow.
-    Penguiflow,
-    /// goaitools.
-    Goaitools,
+named_enum! {
+    /// A system whose trimming convo imitates.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum CompatSystem {
+        /// langchain and its middleware.
+        Langchain = "langchain",
+        /// openai-agents.
+        OpenaiAgents = "openai-agents",
+        /// PicoClaw.
+        Picoclaw = "picoclaw",
+        /// Penguin.
+        Penguin = "penguin",
+        /// PenguiFlow.
+        Penguiflow = "penguiflow",
+        /// goaitools.
+        Goaitools = "goaitools",
+    }
 }
 
 impl CompatSystem {
-    /// Every system.
-    pub const ALL: [CompatSystem; 6] = [
-        CompatSystem::Langchain,
-        CompatSystem::OpenaiAgents,
-        CompatSystem::Picoclaw,
-        CompatSystem::Penguin,
-        CompatSystem::Penguiflow,
-        CompatSystem::Goaitools,
-    ];
-
-    /// The system's name as written in an event's `strategy`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CompatSystem::Langchain => "langchain",
-            CompatSystem::OpenaiAgents => "openai-agents",
-            CompatSystem::Picoclaw => "picoclaw",
-            CompatSystem::Penguin => "penguin",
-            CompatSystem::Penguiflow => "penguiflow",
-            CompatSystem::Goaitools => "goaitools",
-        }
-    }
-
     /// The system's own token estimate, if convo has it as a tokenizer.
     pub fn tokenizer(self) -> Option<Tokenizer> {
         let own = (self == CompatSystem::Picoclaw).then(|| Tokenizer::named("picoclaw"));
         own.and_then(Result::ok)
-    }
-
-    /// Parses a system name.
-    pub fn from_name(name: &str) -> Option<CompatSystem> {
-        CompatSystem::ALL.into_iter().find(|system| system.name() == name)
     }
 }
 

@@ -10,66 +10,37 @@ use super::compact::facts::{tool, working_directory};
 use super::diff::{DiffEntry, SUMMARY};
 use super::phrase::contains_words;
 use super::summarize::{is_harness, sentence_ranges, standing_instructions, without_list_mark};
+use crate::model::named_enum::named_enum;
 use crate::model::session::Session;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::HashMap;
 use tool::CallSubject;
 use unicode_normalization::UnicodeNormalization;
 
-/// The kind of a fact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FactKind {
-    /// A standing instruction.
-    Rule,
-    /// A sentence that states a decision.
-    Decision,
-    /// An unanswered question.
-    Question,
-    /// A file or directory.
-    Path,
-    /// A command that was run.
-    Command,
-    /// The error of a failed call: its code, and the line with the reason.
-    Error,
-    /// A number with its unit.
-    Figure,
-    /// A date.
-    Date,
-    /// A URL.
-    Url,
-    /// A name in code, a hash, or an issue number.
-    Identifier,
-}
-
-impl FactKind {
-    /// Every kind, in the order of reports.
-    pub const ALL: [FactKind; 10] = [
-        FactKind::Rule,
-        FactKind::Decision,
-        FactKind::Question,
-        FactKind::Path,
-        FactKind::Command,
-        FactKind::Error,
-        FactKind::Figure,
-        FactKind::Date,
-        FactKind::Url,
-        FactKind::Identifier,
-    ];
-
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FactKind::Rule => "rule",
-            FactKind::Decision => "decision",
-            FactKind::Question => "question",
-            FactKind::Path => "path",
-            FactKind::Command => "command",
-            FactKind::Error => "error",
-            FactKind::Figure => "figure",
-            FactKind::Date => "date",
-            FactKind::Url => "url",
-            FactKind::Identifier => "identifier",
-        }
+named_enum! {
+    /// The kind of a fact.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum FactKind {
+        /// A standing instruction.
+        Rule = "rule",
+        /// A sentence that states a decision.
+        Decision = "decision",
+        /// An unanswered question.
+        Question = "question",
+        /// A file or directory.
+        Path = "path",
+        /// A command that was run.
+        Command = "command",
+        /// The error of a failed call: its code, and the line with the reason.
+        Error = "error",
+        /// A number with its unit.
+        Figure = "figure",
+        /// A date.
+        Date = "date",
+        /// A URL.
+        Url = "url",
+        /// A name in code, a hash, or an issue number.
+        Identifier = "identifier",
     }
 }
 

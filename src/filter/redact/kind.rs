@@ -1,24 +1,17 @@
 //! Kinds of secrets, and certainty levels.
 
-/// The certainty of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Certainty {
-    /// Its shape alone proves it.
-    Definite,
-    /// A word next to it suggests it.
-    Likely,
-    /// Personal data, searched for on request.
-    Personal,
-}
+use crate::model::named_enum::named_enum;
 
-impl Certainty {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Certainty::Definite => "definite",
-            Certainty::Likely => "likely",
-            Certainty::Personal => "personal",
-        }
+named_enum! {
+    /// The certainty of a finding.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Certainty {
+        /// Its shape alone proves it.
+        Definite = "definite",
+        /// A word next to it suggests it.
+        Likely = "likely",
+        /// Personal data, searched for on request.
+        Personal = "personal",
     }
 }
 

@@ -10,6 +10,7 @@ mod tests;
 
 use crate::error::Result;
 use crate::model::key;
+use crate::model::named_enum::named_enum;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::tokens::{Counter, counter};
@@ -50,37 +51,24 @@ pub enum CopyPolicy {
     None,
 }
 
-/// Why a part begins where it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The first part.
-    First,
-    /// Requested by message id.
-    Asked,
-    /// A new day.
-    Day,
-    /// A pause.
-    Gap,
-    /// The previous part reached the number of exchanges.
-    Turns,
-    /// The previous part reached the number of messages.
-    Messages,
-    /// The previous part reached the number of tokens.
-    Tokens,
-}
-
-impl Reason {
-    /// The reason as a word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reason::First => "first",
-            Reason::Asked => "at",
-            Reason::Day => "day",
-            Reason::Gap => "gap",
-            Reason::Turns => "turns",
-            Reason::Messages => "messages",
-            Reason::Tokens => "tokens",
-        }
+named_enum! {
+    /// Why a part begins where it does.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Reason {
+        /// The first part.
+        First = "first",
+        /// Requested by message id.
+        Asked = "at",
+        /// A new day.
+        Day = "day",
+        /// A pause.
+        Gap = "gap",
+        /// The previous part reached the number of exchanges.
+        Turns = "turns",
+        /// The previous part reached the number of messages.
+        Messages = "messages",
+        /// The previous part reached the number of tokens.
+        Tokens = "tokens",
     }
 }
 

@@ -64,7 +64,7 @@ impl Instruction {
 /// Whether a line could be taken for the heading of a block or a record.
 pub(super) fn is_heading(line: &str) -> bool {
     let line = line.trim();
-    [HEADING, UNNAMED].contains(&line) || Heading::of(line).is_some() || Head::read(line).is_some()
+    [HEADING, UNNAMED].contains(&line) || Heading::from_name(line).is_some() || Head::read(line).is_some()
 }
 
 /// Encodes the block of these instructions.

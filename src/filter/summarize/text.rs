@@ -143,7 +143,7 @@ fn record(summary: &str) -> Earlier {
     let mut block = None;
     for (_, line) in joined(rest.split('\n'), ours.is_some()) {
         if ours.is_some()
-            && let Some(heading) = Heading::of(&line)
+            && let Some(heading) = Heading::from_name(&line)
         {
             block = Some(heading);
         } else if let Some(heading) = block {

@@ -5,6 +5,7 @@ mod shares;
 
 use crate::format::recorded::RecordedRequest;
 use crate::format::request::token_figures::Figures;
+use crate::model::named_enum::named_enum;
 use crate::model::session::Session;
 use crate::model::time;
 pub use prices::{DOLLAR, Picodollars, Prices};
@@ -12,40 +13,26 @@ use shares::ToolShares;
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A grouping key of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GroupKey {
-    /// The day of a request.
-    Day,
-    /// The Monday of its week.
-    Week,
-    /// The month of a request.
-    Month,
-    /// The model.
-    Model,
-    /// The last part of the working directory.
-    Project,
-    /// The id of the session.
-    Session,
-    /// The program that wrote the session.
-    Program,
-    /// The tool, by its share of the results in the messages before a request.
-    Tool,
-}
-
-impl GroupKey {
-    /// The name in reports and options.
-    pub const fn name(self) -> &'static str {
-        match self {
-            GroupKey::Day => "day",
-            GroupKey::Week => "week",
-            GroupKey::Month => "month",
-            GroupKey::Model => "model",
-            GroupKey::Project => "project",
-            GroupKey::Session => "session",
-            GroupKey::Program => "program",
-            GroupKey::Tool => "tool",
-        }
+named_enum! {
+    /// A grouping key of rows.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum GroupKey {
+        /// The day of a request.
+        Day = "day",
+        /// The Monday of its week.
+        Week = "week",
+        /// The month of a request.
+        Month = "month",
+        /// The model.
+        Model = "model",
+        /// The last part of the working directory.
+        Project = "project",
+        /// The id of the session.
+        Session = "session",
+        /// The program that wrote the session.
+        Program = "program",
+        /// The tool, by its share of the results in the messages before a request.
+        Tool = "tool",
     }
 }
 

@@ -1,33 +1,19 @@
 //! Elements of a session before decoding.
 
 use crate::error::Position;
+use crate::model::named_enum::named_enum;
 
-/// How the elements of a session are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// A list in a document.
-    #[default]
-    Document,
-    /// A bare list.
-    List,
-    /// One element per line.
-    Lines,
-}
-
-impl Layout {
-    /// The name in a header.
-    pub fn name(self) -> &'static str {
-        match self {
-            Layout::Document => "document",
-            Layout::List => "list",
-            Layout::Lines => "lines",
-        }
-    }
-
-    /// The layout with this name.
-    pub fn from_name(name: &str) -> Option<Layout> {
-        let all = [Layout::Document, Layout::List, Layout::Lines];
-        all.into_iter().find(|layout| layout.name() == name)
+named_enum! {
+    /// How the elements of a session are stored.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Layout {
+        /// A list in a document.
+        #[default]
+        Document = "document",
+        /// A bare list.
+        List = "list",
+        /// One element per line.
+        Lines = "lines",
     }
 }
 

@@ -6,36 +6,21 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder, push_text, quoted};
 use crate::model::message::{Message, Role};
+use crate::model::named_enum::named_enum;
 use crate::model::record::Record;
 use crate::model::time;
 use std::borrow::Cow;
 
-/// Position of a turn in a memory, oldest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Zone {
-    /// Waits for a summary until the memory recovers.
-    Backlog,
-    /// Waits for a summary.
-    Pending,
-    /// Kept in full.
-    Turns,
-}
-
-impl Zone {
-    /// All zones, oldest first.
-    pub const ALL: [Zone; 3] = [Zone::Backlog, Zone::Pending, Zone::Turns];
-
-    /// The document member, and the name in `metadata.penguiflow`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Zone::Backlog => "backlog",
-            Zone::Pending => "pending",
-            Zone::Turns => "turns",
-        }
-    }
-
-    fn from_name(name: &str) -> Option<Zone> {
-        Zone::ALL.into_iter().find(|zone| zone.name() == name)
+named_enum! {
+    /// Position of a turn in a memory, oldest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Zone {
+        /// Waits for a summary until the memory recovers.
+        Backlog = "backlog",
+        /// Waits for a summary.
+        Pending = "pending",
+        /// Kept in full.
+        Turns = "turns",
     }
 }
 

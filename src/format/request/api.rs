@@ -1,34 +1,18 @@
 //! The APIs of providers.
 
-/// The API of a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Api {
-    /// OpenAI Chat Completions.
-    OpenaiChat,
-    /// OpenAI Responses.
-    OpenaiResponses,
-    /// Anthropic Messages.
-    Anthropic,
-    /// Gemini `generateContent`.
-    Gemini,
-}
+use crate::model::named_enum::named_enum;
 
-impl Api {
-    /// All APIs, in the order of the manual.
-    pub const ALL: [Api; 4] = [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic, Api::Gemini];
-
-    /// Name on the command line and in reports; also the name of its format.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Api::OpenaiChat => "openai-chat",
-            Api::OpenaiResponses => "openai-responses",
-            Api::Anthropic => "anthropic",
-            Api::Gemini => "gemini",
-        }
-    }
-
-    /// The API with this name.
-    pub fn from_name(name: &str) -> Option<Api> {
-        Api::ALL.into_iter().find(|api| api.name() == name)
+named_enum! {
+    /// The API of a provider.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Api {
+        /// OpenAI Chat Completions.
+        OpenaiChat = "openai-chat",
+        /// OpenAI Responses.
+        OpenaiResponses = "openai-responses",
+        /// Anthropic Messages.
+        Anthropic = "anthropic",
+        /// Gemini `generateContent`.
+        Gemini = "gemini",
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Api;
 use crate::model::json::{self, ObjectBuilder};
+use crate::model::named_enum::named_enum;
 use std::borrow::Cow;
 
 /// A message with the annotations that are needed to write it back.
@@ -200,39 +201,26 @@ pub fn order_note(order: &[MemberSlot]) -> Option<Vec<u8>> {
     })
 }
 
-/// The member that a part of a message is stored in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MemberSlot {
-    /// The reasoning.
-    Reasoning,
-    /// The content.
-    Content,
-    /// The calls.
-    Call,
-}
-
-impl MemberSlot {
-    const ALL: [MemberSlot; 3] = [MemberSlot::Reasoning, MemberSlot::Content, MemberSlot::Call];
-
-    fn name(self) -> &'static str {
-        match self {
-            MemberSlot::Reasoning => "reasoning",
-            MemberSlot::Content => "content",
-            MemberSlot::Call => "call",
-        }
+named_enum! {
+    /// The member that a part of a message is stored in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum MemberSlot {
+        /// The reasoning.
+        Reasoning = "reasoning",
+        /// The content.
+        Content = "content",
+        /// The calls.
+        Call = "call",
     }
 }
 
 /// Restores the annotated order of a message's parts; parts without an entry follow in the default order.
 pub fn in_order(note: Option<&[u8]>, pieces: [Vec<Vec<u8>>; 3]) -> Vec<Vec<u8>> {
-    use crate::model::json::{self};
     let mut queues = pieces.map(Vec::into_iter);
     let mut all = Vec::new();
     for name in json::items(note) {
-        let slot = MemberSlot::ALL
-            .iter()
-            .position(|slot| json::text(name).is_some_and(|name| name == slot.name()));
-        all.extend(slot.and_then(|slot| queues[slot].next()));
+        let slot = json::text(name).and_then(|name| MemberSlot::from_name(&name));
+        all.extend(slot.and_then(|slot| queues[slot as usize].next()));
     }
     all.extend(queues.into_iter().flatten());
     all

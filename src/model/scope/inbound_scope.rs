@@ -4,6 +4,7 @@ use super::identity::Links;
 use super::picoclaw_normalize::{self, folded};
 use super::{CHANNEL, Scope, signature};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::named_enum::named_enum;
 use std::borrow::Cow;
 
 /// Origin of a message; unknown members are blank.
@@ -29,57 +30,35 @@ pub struct Inbound<'a> {
     pub sender: Cow<'a, str>,
 }
 
-/// A dimension that separates sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dimension {
-    /// The space.
-    Space,
-    /// The chat.
-    Chat,
-    /// The topic in it.
-    Topic,
-    /// The sender.
-    Sender,
+named_enum! {
+    /// A dimension that separates sessions.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Dimension {
+        /// The space.
+        Space = "space",
+        /// The chat.
+        Chat = "chat",
+        /// The topic in it.
+        Topic = "topic",
+        /// The sender.
+        Sender = "sender",
+    }
 }
 
 impl Dimension {
-    /// All dimensions.
-    pub const ALL: [Dimension; 4] = [
-        Dimension::Space,
-        Dimension::Chat,
-        Dimension::Topic,
-        Dimension::Sender,
-    ];
-
     /// Default dimensions.
     pub const DEFAULT: [Dimension; 1] = [Dimension::Chat];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Dimension::Space => "space",
-            Dimension::Chat => "chat",
-            Dimension::Topic => "topic",
-            Dimension::Sender => "sender",
-        }
-    }
 
     /// The dimension with this name. Rejects unknown names: PicoClaw would ignore them and merge sessions that should
     /// be separate.
     pub fn named(name: &str) -> Result<Dimension> {
-        let found = Dimension::ALL
-            .into_iter()
-            .find(|dimension| dimension.name() == name);
-        found.ok_or_else(|| {
+        Dimension::from_name(name).ok_or_else(|| {
             let names = Dimension::ALL.map(Dimension::name).join(", ");
             let error = Error::new(
                 ErrorKind::Usage,
                 format!("unknown dimension '{name}'; expected one of {names}"),
             );
-            match Dimension::ALL
-                .into_iter()
-                .find(|near| near.name() == folded(name))
-            {
+            match Dimension::from_name(&folded(name)) {
                 Some(near) => error.hint(format!("use {}", near.name())),
                 None => error,
             }

@@ -28,38 +28,22 @@ pub use key_request::{KeyAnswer, KeyRequest};
 
 use super::json::{self, Dialect, ObjectBuilder};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::named_enum::named_enum;
 
 /// Default channel.
 const CHANNEL: &str = "unknown";
 
-/// The form of a key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeyForm {
-    /// Readable and collision-free.
-    #[default]
-    Convo,
-    /// `sk_v1_` and the SHA-256 of a signature.
-    Picoclaw,
-    /// `tenant:user:session`.
-    Penguiflow,
-}
-
-impl KeyForm {
-    /// All forms.
-    pub const ALL: [KeyForm; 3] = [KeyForm::Convo, KeyForm::Picoclaw, KeyForm::Penguiflow];
-
-    /// Name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            KeyForm::Convo => "convo",
-            KeyForm::Picoclaw => "picoclaw",
-            KeyForm::Penguiflow => "penguiflow",
-        }
-    }
-
-    /// The form with this name.
-    pub fn named(name: &str) -> Option<KeyForm> {
-        KeyForm::ALL.into_iter().find(|form| form.name() == name)
+named_enum! {
+    /// The form of a key.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum KeyForm {
+        /// Readable and collision-free.
+        #[default]
+        Convo = "convo",
+        /// `sk_v1_` and the SHA-256 of a signature.
+        Picoclaw = "picoclaw",
+        /// `tenant:user:session`.
+        Penguiflow = "penguiflow",
     }
 }
 

@@ -2,48 +2,28 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
+use crate::model::named_enum::named_enum;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The state of a file compared with its copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CopyOutcome {
-    /// The copy is complete.
-    Same,
-    /// The file was removed from the home; the copy is kept.
-    Gone,
-    /// The file has grown at its end, or in its list of messages.
-    Grown,
-    /// The file was not in the archive.
-    New,
-    /// The file was rewritten, so the archive has another version next to the old one.
-    Diverged,
-    /// The copy was missing or damaged; the file still had its bytes and was copied again.
-    Repaired,
-}
-
-impl CopyOutcome {
-    const ALL: [CopyOutcome; 6] = [
-        CopyOutcome::Same,
-        CopyOutcome::Gone,
-        CopyOutcome::Grown,
-        CopyOutcome::New,
-        CopyOutcome::Diverged,
-        CopyOutcome::Repaired,
-    ];
-
-    /// The outcome as a word for reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CopyOutcome::Same => "same",
-            CopyOutcome::Gone => "gone",
-            CopyOutcome::Grown => "grown",
-            CopyOutcome::New => "new",
-            CopyOutcome::Diverged => "diverged",
-            CopyOutcome::Repaired => "repaired",
-        }
+named_enum! {
+    /// The state of a file compared with its copy.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum CopyOutcome {
+        /// The copy is complete.
+        Same = "same",
+        /// The file was removed from the home; the copy is kept.
+        Gone = "gone",
+        /// The file has grown at its end, or in its list of messages.
+        Grown = "grown",
+        /// The file was not in the archive.
+        New = "new",
+        /// The file was rewritten, so the archive has another version next to the old one.
+        Diverged = "diverged",
+        /// The copy was missing or damaged; the file still had its bytes and was copied again.
+        Repaired = "repaired",
     }
 }
 
@@ -158,7 +138,6 @@ impl ManifestLine {
                 Some((seconds.parse().ok()?, nanoseconds.parse().ok()?))
             }
         };
-        let word = text("outcome")?;
         Some(ManifestLine {
             at: text("at")?,
             session: text("session"),
@@ -170,9 +149,7 @@ impl ManifestLine {
             bytes: object["bytes"].as_u64()?,
             sha256: text("sha256")?,
             modified,
-            outcome: CopyOutcome::ALL
-                .into_iter()
-                .find(|outcome| outcome.name() == word)?,
+            outcome: CopyOutcome::from_name(&text("outcome")?)?,
             slimmed: text("slimmed"),
             row: text("row"),
             unread: text("unread"),

@@ -1,69 +1,47 @@
 //! Problems that a check of another system's directory finds, and their repairs.
 
 use crate::error::Position;
+use crate::model::named_enum::named_enum;
 use std::time::Duration;
 
-/// The kind of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DirectoryProblemKind {
-    /// The last line has no newline.
-    TornTail,
-    /// A line or document that its system cannot read.
-    Unreadable,
-    /// A line with a complete record after other bytes.
-    Glued,
-    /// A byte order mark, which makes its system reject the line.
-    ByteOrderMark,
-    /// A line too long for its system to read the session.
-    TooLong,
-    /// A message with only reasoning, which is never shown.
-    ThoughtOnly,
-    /// The sidecar hides more lines than exist.
-    Skip,
-    /// The recorded number of lines is wrong.
-    Count,
-    /// The sidecar is missing or unreadable.
-    Sidecar,
-    /// A sidecar or copy without a session.
-    NoSession,
-    /// The key belongs to another file.
-    Key,
-    /// A name that several sessions claim.
-    Alias,
-    /// A call without a result, or a result without a call.
-    Orphan,
-    /// The index lists a missing session.
-    Ghost,
-    /// The index is missing or does not list an existing session.
-    Index,
-    /// A link to a missing session, or one that the other session does not confirm.
-    BrokenLink,
-    /// A leftover file of an interrupted change.
-    Temporary,
-}
-
-impl DirectoryProblemKind {
-    /// The word in a report.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DirectoryProblemKind::TornTail => "torn-tail",
-            DirectoryProblemKind::Unreadable => "unreadable",
-            DirectoryProblemKind::Glued => "glued",
-            DirectoryProblemKind::ByteOrderMark => "byte-order-mark",
-            DirectoryProblemKind::TooLong => "too-long",
-            DirectoryProblemKind::ThoughtOnly => "thought-only",
-            DirectoryProblemKind::Skip => "skip",
-            DirectoryProblemKind::Count => "count",
-            DirectoryProblemKind::Sidecar => "sidecar",
-            DirectoryProblemKind::NoSession => "no-session",
-            DirectoryProblemKind::Key => "key",
-            DirectoryProblemKind::Alias => "alias",
-            DirectoryProblemKind::Orphan => "orphan",
-            DirectoryProblemKind::Ghost => "ghost",
-            DirectoryProblemKind::Index => "index",
-            DirectoryProblemKind::BrokenLink => "broken-link",
-            DirectoryProblemKind::Temporary => "temporary",
-        }
+named_enum! {
+    /// The kind of a problem.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum DirectoryProblemKind {
+        /// The last line has no newline.
+        TornTail = "torn-tail",
+        /// A line or document that its system cannot read.
+        Unreadable = "unreadable",
+        /// A line with a complete record after other bytes.
+        Glued = "glued",
+        /// A byte order mark, which makes its system reject the line.
+        ByteOrderMark = "byte-order-mark",
+        /// A line too long for its system to read the session.
+        TooLong = "too-long",
+        /// A message with only reasoning, which is never shown.
+        ThoughtOnly = "thought-only",
+        /// The sidecar hides more lines than exist.
+        Skip = "skip",
+        /// The recorded number of lines is wrong.
+        Count = "count",
+        /// The sidecar is missing or unreadable.
+        Sidecar = "sidecar",
+        /// A sidecar or copy without a session.
+        NoSession = "no-session",
+        /// The key belongs to another file.
+        Key = "key",
+        /// A name that several sessions claim.
+        Alias = "alias",
+        /// A call without a result, or a result without a call.
+        Orphan = "orphan",
+        /// The index lists a missing session.
+        Ghost = "ghost",
+        /// The index is missing or does not list an existing session.
+        Index = "index",
+        /// A link to a missing session, or one that the other session does not confirm.
+        BrokenLink = "broken-link",
+        /// A leftover file of an interrupted change.
+        Temporary = "temporary",
     }
 }
 

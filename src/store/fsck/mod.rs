@@ -19,81 +19,46 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::event::Stamp;
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
+use crate::model::named_enum::named_enum;
 use marks::Marks;
 use std::collections::{BTreeMap, HashSet};
 
-/// The kind of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Problem {
-    /// The last line has no newline.
-    TornTail,
-    /// A line that is not a record.
-    Unreadable,
-    /// A line that was modified or moved.
-    Checksum,
-    /// Two messages or two events have the same id.
-    DuplicateId,
-    /// An event refers to something missing.
-    DanglingEvent,
-    /// The header is missing, misplaced, or of a later version.
-    Header,
-    /// A session continues a missing one.
-    BrokenLink,
-    /// A session was continued or split by a run that was interrupted before it recorded that.
-    MissingLink,
-    /// A session claims to belong to another one, which does not confirm it.
-    Claim,
-    /// An alias names no session.
-    Alias,
-    /// Data in the archive or the quarantine is damaged, missing, or belongs to a missing session.
-    Piece,
-    /// A leftover file of an interrupted change.
-    Temporary,
-    /// Users other than the owner have access.
-    Permissions,
-    /// An unexpected file in the store.
-    Stranger,
+named_enum! {
+    /// The kind of a problem.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Problem {
+        /// The last line has no newline.
+        TornTail = "torn-tail",
+        /// A line that is not a record.
+        Unreadable = "unreadable",
+        /// A line that was modified or moved.
+        Checksum = "checksum",
+        /// Two messages or two events have the same id.
+        DuplicateId = "duplicate-id",
+        /// An event refers to something missing.
+        DanglingEvent = "dangling-event",
+        /// The header is missing, misplaced, or of a later version.
+        Header = "header",
+        /// A session continues a missing one.
+        BrokenLink = "broken-link",
+        /// A session was continued or split by a run that was interrupted before it recorded that.
+        MissingLink = "missing-link",
+        /// A session claims to belong to another one, which does not confirm it.
+        Claim = "claim",
+        /// An alias names no session.
+        Alias = "alias",
+        /// Data in the archive or the quarantine is damaged, missing, or belongs to a missing session.
+        Piece = "piece",
+        /// A leftover file of an interrupted change.
+        Temporary = "temporary",
+        /// Users other than the owner have access.
+        Permissions = "permissions",
+        /// An unexpected file in the store.
+        Stranger = "stranger",
+    }
 }
 
 impl Problem {
-    /// All kinds, in the order of the manual.
-    pub const ALL: [Problem; 14] = [
-        Problem::TornTail,
-        Problem::Unreadable,
-        Problem::Checksum,
-        Problem::DuplicateId,
-        Problem::DanglingEvent,
-        Problem::Header,
-        Problem::BrokenLink,
-        Problem::MissingLink,
-        Problem::Claim,
-        Problem::Alias,
-        Problem::Piece,
-        Problem::Temporary,
-        Problem::Permissions,
-        Problem::Stranger,
-    ];
-
-    /// The word in a report.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Problem::TornTail => "torn-tail",
-            Problem::Unreadable => "unreadable",
-            Problem::Checksum => "checksum",
-            Problem::DuplicateId => "duplicate-id",
-            Problem::DanglingEvent => "dangling-event",
-            Problem::Header => "header",
-            Problem::BrokenLink => "broken-link",
-            Problem::MissingLink => "missing-link",
-            Problem::Claim => "claim",
-            Problem::Alias => "alias",
-            Problem::Piece => "piece",
-            Problem::Temporary => "temporary",
-            Problem::Permissions => "permissions",
-            Problem::Stranger => "stranger",
-        }
-    }
-
     /// Its meaning, as in the manual.
     pub const fn meaning(self) -> &'static str {
         match self {

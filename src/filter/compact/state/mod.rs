@@ -11,6 +11,7 @@ use super::placeholders;
 use super::trigger::Measures;
 use crate::filter::summarize::instructs;
 use crate::model::message::{Category, Message, Role, ToolCall};
+use crate::model::named_enum::named_enum;
 use crate::model::record::{Record, RecordKind};
 use crate::model::session::{Session, Traits};
 use crate::model::summary;
@@ -24,32 +25,21 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// The remaining content of a message group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AtomLevel {
-    /// The unchanged line.
-    #[default]
-    Full,
-    /// A tool result without its middle.
-    HeadTail,
-    /// Results, media or arguments replaced by placeholders.
-    Masked,
-    /// One line for the whole exchange.
-    Digest,
-    /// Nothing, except in the summary.
-    Dropped,
-}
-
-impl AtomLevel {
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AtomLevel::Full => "full",
-            AtomLevel::HeadTail => "head+tail",
-            AtomLevel::Masked => "masked",
-            AtomLevel::Digest => "digest",
-            AtomLevel::Dropped => "dropped",
-        }
+named_enum! {
+    /// The remaining content of a message group.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum AtomLevel {
+        /// The unchanged line.
+        #[default]
+        Full = "full",
+        /// A tool result without its middle.
+        HeadTail = "head+tail",
+        /// Results, media or arguments replaced by placeholders.
+        Masked = "masked",
+        /// One line for the whole exchange.
+        Digest = "digest",
+        /// Nothing, except in the summary.
+        Dropped = "dropped",
     }
 }
 

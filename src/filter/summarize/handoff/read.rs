@@ -3,51 +3,21 @@
 use super::super::entry::entry;
 use super::purpose::{ANSWERS, Purpose};
 use super::{AssistantNote, Command, PLAN, PlanStep, SessionError, SessionFacts};
+use crate::model::named_enum::named_enum;
 use std::borrow::Cow;
 
-/// The heading of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    Earlier,
-    Requests,
-    Plan,
-    Files,
-    Commands,
-    Errors,
-    Notes,
-    Reply,
-}
-
-impl Heading {
-    /// All headings, in output order.
-    pub const ALL: [Heading; 8] = [
-        Heading::Earlier,
-        Heading::Requests,
-        Heading::Plan,
-        Heading::Files,
-        Heading::Commands,
-        Heading::Errors,
-        Heading::Notes,
-        Heading::Reply,
-    ];
-
-    /// The heading as a line.
-    pub const fn line(self) -> &'static str {
-        match self {
-            Heading::Earlier => "earlier:",
-            Heading::Requests => "requests:",
-            Heading::Plan => "plan:",
-            Heading::Files => "files:",
-            Heading::Commands => "commands:",
-            Heading::Errors => "errors:",
-            Heading::Notes => "notes:",
-            Heading::Reply => "last reply:",
-        }
-    }
-
-    /// Parses a heading.
-    pub fn of(line: &str) -> Option<Heading> {
-        Heading::ALL.into_iter().find(|heading| heading.line() == line)
+named_enum! {
+    /// The heading of a block.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Heading {
+        Earlier = "earlier:",
+        Requests = "requests:",
+        Plan = "plan:",
+        Files = "files:",
+        Commands = "commands:",
+        Errors = "errors:",
+        Notes = "notes:",
+        Reply = "last reply:",
     }
 }
 

@@ -48,7 +48,7 @@ impl<'f> Blocks<'f> {
     pub fn write(&self, room: u64) -> String {
         let parts = parts(&self.blocks, room);
         let blocks = self.blocks.iter().zip(parts).map(|(block, part)| {
-            let heading = (self.count)(block.heading.line()) + 1;
+            let heading = (self.count)(block.heading.name()) + 1;
             (block.heading, (block.lines)(part.saturating_sub(heading)))
         });
         let mut blocks: Vec<(Heading, Vec<String>)> = blocks.collect();
@@ -62,7 +62,7 @@ impl<'f> Blocks<'f> {
         }
         let mut out = String::new();
         for (heading, lines) in blocks.iter().filter(|(_, lines)| !lines.is_empty()) {
-            out.push_str(heading.line());
+            out.push_str(heading.name());
             out.push('\n');
             lines.iter().for_each(|line| out.push_str(line));
         }
@@ -102,7 +102,7 @@ fn blocks<'f>(
         need: if need == 0 {
             0
         } else {
-            need + count(heading.line()) + 2
+            need + count(heading.name()) + 2
         },
         lines,
     };

@@ -115,8 +115,7 @@ fn api_of(format: Format, session: &Session) -> Option<Api> {
 }
 
 fn mode(name: &str) -> Result<Mode, String> {
-    let mode = Mode::ALL.into_iter().find(|mode| mode.name() == name);
-    mode.ok_or_else(|| "expected drop, stub or text".to_string())
+    Mode::from_name(name).ok_or_else(|| "expected drop, stub or text".to_string())
 }
 
 /// Options of the check.

@@ -100,10 +100,7 @@ impl std::str::FromStr for FailOn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<FailOn, String> {
-        let kind = dropped::FactKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == text);
-        match (kind, text) {
+        match (dropped::FactKind::from_name(text), text) {
             (Some(kind), _) => Ok(FailOn::Kind(kind)),
             (None, "any") => Ok(FailOn::Any),
             (None, "none") => Ok(FailOn::None),

@@ -83,7 +83,7 @@ impl Run for Key {
         if let Some(key) = &self.parse {
             return context.output.print(&parsed(key)?);
         }
-        let form = KeyForm::named(&self.form).unwrap_or_default();
+        let form = KeyForm::from_name(&self.form).unwrap_or_default();
         if self.main {
             let agent = self.whence.agent.as_deref().unwrap_or_default();
             let answer = KeyAnswer {

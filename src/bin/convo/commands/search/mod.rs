@@ -151,8 +151,8 @@ pub struct Search {
 
 /// Parses the name of a part.
 fn part(name: &str) -> Result<TextKind, String> {
-    let found = TextKind::ALL.into_iter().find(|part| part.name() == name);
-    found.ok_or_else(|| format!("expected one of {}", TextKind::ALL.map(TextKind::name).join(", ")))
+    TextKind::from_name(name)
+        .ok_or_else(|| format!("expected one of {}", TextKind::ALL.map(TextKind::name).join(", ")))
 }
 
 impl Run for Search {
