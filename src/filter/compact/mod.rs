@@ -27,7 +27,7 @@ pub mod trigger;
 
 pub use explain::{AtomReport, CompactionReport};
 pub use goal::CompactionGoal;
-pub use options::{CompactOptions, CompactOverflow, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
+pub use options::{CompactOptions, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
 pub use prefix::Prefix;
 pub use state::AtomLevel;
 

@@ -4,6 +4,8 @@ use super::head_tail::TextLimit;
 use super::trigger::TriggerExpression;
 use crate::filter::summarize::SummaryStyle;
 use crate::model::message::Category;
+use crate::model::named_enum::named_enum;
+use crate::model::retention::Overflow;
 use crate::model::session::Session;
 
 /// The algorithm that chooses levels.
@@ -16,40 +18,32 @@ pub enum LevelAlgorithm {
     Optimize,
 }
 
-/// The treatment of media.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Media {
-    /// Replace media with placeholders, except in the newest user message.
-    #[default]
-    KeepLast,
-    /// Keep all media.
-    Keep,
-    /// Replace all media with placeholders.
-    Drop,
+named_enum! {
+    /// The treatment of media.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Media {
+        /// Replace media with placeholders, except in the newest user message.
+        #[default]
+        KeepLast = "keep-last",
+        /// Keep all media.
+        Keep = "keep",
+        /// Replace all media with placeholders.
+        Drop = "drop",
+    }
 }
 
-/// The treatment of reasoning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ThinkingOption {
-    /// Remove reasoning older than the newest user message.
-    #[default]
-    KeepOpen,
-    /// Keep all reasoning.
-    Keep,
-    /// Remove all reasoning.
-    Drop,
-}
-
-/// What to reduce when a summary and the newest exchanges do not fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CompactOverflow {
-    /// Drop the oldest of the messages to be kept.
-    #[default]
-    TruncateOldest,
-    /// Shorten the summary.
-    TruncateSummary,
-    /// Nothing: fail.
-    Error,
+named_enum! {
+    /// The treatment of reasoning.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ThinkingOption {
+        /// Remove reasoning older than the newest user message.
+        #[default]
+        KeepOpen = "keep-open",
+        /// Keep all reasoning.
+        Keep = "keep",
+        /// Remove all reasoning.
+        Drop = "drop",
+    }
 }
 
 /// The steps that a compaction may take.
@@ -176,7 +170,7 @@ pub struct CompactOptions {
     /// Whether to keep an earlier summary unchanged and append a summary of the messages dropped now.
     pub keep_prefix: bool,
     /// What to reduce on overflow.
-    pub overflow: CompactOverflow,
+    pub overflow: Overflow,
     /// Least gain, per mille, if no budget requires more.
     pub min_gain: u64,
     /// Whether to write the smallest result if the budget is unreachable.
@@ -234,7 +228,7 @@ impl Default for CompactOptions {
             summary_budget: None,
             asks: false,
             keep_prefix: true,
-            overflow: CompactOverflow::default(),
+            overflow: Overflow::default(),
             min_gain: 100,
             best_effort: false,
             retry: false,

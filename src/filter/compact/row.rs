@@ -2,7 +2,7 @@
 //! long kept messages, and may cut an exchange after its request.
 
 use super::goal::CompactionGoal;
-use super::options::{CompactOptions, CompactOverflow};
+use super::options::CompactOptions;
 use super::prefix::{self, SummaryLimit};
 use super::spend::{self, KeptAtom};
 use super::state::{AtomLevel, CompactionState, ViewEntry, summary_cost};
@@ -12,13 +12,14 @@ use super::step::media::newest_user;
 use super::{facts, summary};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
+use crate::model::retention::Overflow;
 use std::collections::HashSet;
 
 /// Whether the options allow shortening messages and dropping the others.
 pub fn is_allowed(options: &CompactOptions, target: &CompactionGoal) -> bool {
     let steps = &options.steps;
-    // With `CompactOverflow::Error` nothing may be dropped for a summary.
-    options.overflow != CompactOverflow::Error
+    // With `Overflow::Error` nothing may be dropped for a summary.
+    options.overflow != Overflow::Error
         && steps.mask
         && steps.head_tail
         && (steps.summary || steps.drop)

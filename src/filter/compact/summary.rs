@@ -3,7 +3,7 @@
 use super::event;
 use super::facts;
 use super::goal::{CompactionGoal, part};
-use super::options::{CompactOptions, CompactOverflow};
+use super::options::CompactOptions;
 use super::prefix::SummaryLimit;
 use super::sources::{Quoting, days, rules, rules_in, source};
 use super::state::{CompactionState, summary_cost};
@@ -11,6 +11,7 @@ use super::step;
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::summarize::{self, GivenRule, Instructions, SummaryFailure, SummarySource, SummaryStyle};
 use crate::model::message::Role;
+use crate::model::retention::Overflow;
 use crate::model::threads::gathered;
 use crate::model::view::Item;
 use crate::tokens::LineTokens;
@@ -45,19 +46,19 @@ pub fn run(
     let met = |work: &CompactionState<'_>| goal.is_met_with(work, room);
     step::drop::run(work, options, protected, "summary", &met);
     if !met(work) {
-        if options.overflow == CompactOverflow::Error {
+        if options.overflow == Overflow::Error {
             let error = Error::new(ErrorKind::No, "summary and newest exchanges exceed the budget");
             return Err(error.hint(
                 "drop older exchanges with --overflow truncate-oldest, or shorten the summary with --overflow truncate-summary",
             ));
         }
-        let room = if options.overflow == CompactOverflow::TruncateSummary {
+        let room = if options.overflow == Overflow::TruncateSummary {
             0
         } else {
             room
         };
         step::drop::run(work, options, 1, "summary", &|work| goal.is_met_with(work, room));
-        if options.overflow == CompactOverflow::TruncateOldest {
+        if options.overflow == Overflow::TruncateOldest {
             // Results of kept messages can be fetched again; dropped messages survive only in the summary.
             let results = work.results();
             step::shrink::run(work, options, &results, &|work| goal.is_met_with(work, room));

@@ -1,10 +1,11 @@
 //! I2 and I3: the sizes in the event match a naive count and are within the budget, and the smallest size named by an
 //! error is exact.
 
-use super::super::{CompactOverflow, CompactionGoal, CompactionOutcome, state::CompactionState};
+use super::super::{CompactionGoal, CompactionOutcome, state::CompactionState};
 use super::case::{Case, Done, OVERFLOW, smallest};
 use crate::error::Error;
 use crate::filter::Plan;
+use crate::model::retention::Overflow;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -83,8 +84,8 @@ pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
         .filter(|budget| *budget < size)
     {
         let less = case.with_budget(budget, false);
-        // With `CompactOverflow::Error` the check of the summary and the newest exchanges comes first, and names no size.
-        if let (CompactOverflow::Error, Err(error)) = (case.options.overflow, &less)
+        // With `Overflow::Error` the check of the summary and the newest exchanges comes first, and names no size.
+        if let (Overflow::Error, Err(error)) = (case.options.overflow, &less)
             && error.message.starts_with(OVERFLOW)
         {
             continue;

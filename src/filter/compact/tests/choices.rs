@@ -2,9 +2,10 @@
 
 use super::super::head_tail::TextLimit;
 use super::super::trigger::TriggerExpression;
-use super::super::{CompactOptions, CompactOverflow, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
+use super::super::{CompactOptions, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
 use crate::filter::summarize::{Dates, Instructions, SummaryStyle};
 use crate::model::message::Category;
+use crate::model::retention::Overflow;
 use proptest::prelude::*;
 
 /// Options that are not fitted to a session yet.
@@ -80,9 +81,9 @@ fn options() -> impl Strategy<Value = CompactOptions> {
     let media = prop_oneof![2 => Just(Media::KeepLast), 1 => Just(Media::Keep), 1 => Just(Media::Drop)];
     let thinking = prop_oneof![2 => Just(ThinkingOption::KeepOpen), 1 => Just(ThinkingOption::Keep), 1 => Just(ThinkingOption::Drop)];
     let overflow = prop_oneof![
-        4 => Just(CompactOverflow::TruncateOldest),
-        2 => Just(CompactOverflow::TruncateSummary),
-        1 => Just(CompactOverflow::Error)
+        4 => Just(Overflow::TruncateOldest),
+        2 => Just(Overflow::TruncateSummary),
+        1 => Just(Overflow::Error)
     ];
     let keep = prop_oneof![3 => Just(None), 2 => (0usize..9).prop_map(Some)];
     let most = prop_oneof![3 => Just(None), 1 => (0u64..2000).prop_map(Some)];

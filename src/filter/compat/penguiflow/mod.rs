@@ -16,6 +16,7 @@ use super::choice::{Precedence, ViewChanges};
 use super::history::History;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::json;
+use crate::model::retention::Overflow;
 use std::collections::VecDeque;
 
 pub use payload::{estimate, quoted};
@@ -27,17 +28,6 @@ pub enum PenguiflowStrategy {
     Truncation,
     /// Replaced with a summary.
     RollingSummary,
-}
-
-/// How a total over the limit is handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PenguiflowOverflow {
-    /// Shorten the summary once, then drop the oldest turns.
-    TruncateSummary,
-    /// Drop the oldest turns.
-    TruncateOldest,
-    /// Fail.
-    Error,
 }
 
 /// The trimming options of PenguiFlow's configuration.
@@ -52,7 +42,7 @@ pub struct PenguiflowOptions {
     /// `total_max_tokens`; 0: no limit.
     pub total: u64,
     /// `overflow_policy`.
-    pub overflow: PenguiflowOverflow,
+    pub overflow: Overflow,
     /// `include_trajectory_digest`.
     pub digests: bool,
     /// Whether the health is degraded, so turns wait for a recovery instead of a summary.
@@ -67,7 +57,7 @@ impl Default for PenguiflowOptions {
             zone: 5,
             summary: 1000,
             total: 10_000,
-            overflow: PenguiflowOverflow::TruncateOldest,
+            overflow: Overflow::TruncateOldest,
             digests: true,
             degraded: false,
         }
@@ -270,9 +260,9 @@ impl PenguiflowMemory {
         let floor = usize::from(rules == Precedence::Convo && options.zone > 0);
         let mut may_shorten = shown
             && match options.overflow {
-                PenguiflowOverflow::TruncateSummary => true,
-                PenguiflowOverflow::TruncateOldest => rules == Precedence::Convo,
-                PenguiflowOverflow::Error => false,
+                Overflow::TruncateSummary => true,
+                Overflow::TruncateOldest => rules == Precedence::Convo,
+                Overflow::Error => false,
             };
         let encoded = |summary: &str| {
             if summary.is_empty() {
@@ -284,7 +274,7 @@ impl PenguiflowMemory {
         let mut summary = encoded(&self.summary);
         let mut size = self.estimate(shown, summary);
         while options.total > 0 && size > options.total {
-            if options.overflow == PenguiflowOverflow::Error {
+            if options.overflow == Overflow::Error {
                 return None;
             }
             if may_shorten && payload::estimate(&self.summary) > options.summary {

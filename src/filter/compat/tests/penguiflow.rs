@@ -1,8 +1,9 @@
-use super::super::penguiflow::{PenguiflowOptions, PenguiflowOverflow, PenguiflowStrategy, estimate, trim};
+use super::super::penguiflow::{PenguiflowOptions, PenguiflowStrategy, estimate, trim};
 use super::super::{History, Precedence};
 use super::{Tally, json, kept, list, session};
 use crate::error::ErrorKind;
 use crate::filter::compact::event::ItemChange;
+use crate::model::retention::Overflow;
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::sample_data;
@@ -49,11 +50,7 @@ fn options(config: &Value) -> PenguiflowOptions {
         zone: number("full_zone_turns") as usize,
         summary: number("summary_max_tokens"),
         total: number("total_max_tokens"),
-        overflow: match budget["overflow_policy"].as_str().unwrap() {
-            "truncate_summary" => PenguiflowOverflow::TruncateSummary,
-            "truncate_oldest" => PenguiflowOverflow::TruncateOldest,
-            _ => PenguiflowOverflow::Error,
-        },
+        overflow: Overflow::from_name(budget["overflow_policy"].as_str().unwrap()).unwrap(),
         digests: config["include_trajectory_digest"] == true,
         degraded: false,
     }
@@ -305,7 +302,7 @@ fn a_pass_without_effect_terminates() {
         zone: 3,
         summary: 20,
         total: 60,
-        overflow: PenguiflowOverflow::TruncateSummary,
+        overflow: Overflow::TruncateSummary,
         ..PenguiflowOptions::default()
     };
     let (left, fits) = after(&state, &options, Precedence::Convo);

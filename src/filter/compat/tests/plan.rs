@@ -11,6 +11,7 @@ use crate::filter::compact::trigger::TriggerExpression;
 use crate::filter::compact::{CompactOptions, CompactionOutcome, NO_GAIN};
 use crate::filter::{Plan, Stamp};
 use crate::model::json;
+use crate::model::retention::Overflow;
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::tokens::{Counter, Tokenizer};
@@ -157,7 +158,7 @@ fn an_unreachable_limit_is_refused_except_with_best_effort() {
     let way = CompatStrategy::Penguiflow(penguiflow::PenguiflowOptions {
         total: 5,
         summary: 1,
-        overflow: penguiflow::PenguiflowOverflow::Error,
+        overflow: Overflow::Error,
         ..penguiflow::PenguiflowOptions::default()
     });
     assert_eq!(

@@ -6,7 +6,7 @@ use super::table::written;
 use super::values::token_limit;
 use crate::args::Window;
 use convo::error::{Error, ErrorKind, Result};
-use convo::filter::compact::{CompactOptions, CompactOverflow};
+use convo::filter::compact::CompactOptions;
 use convo::filter::compat::goaitools::CompactorLimit;
 use convo::filter::compat::langchain::{ClearToolUses, KeepLimit, Trim, TrimStrategy as End};
 use convo::filter::compat::openai_agents::TrimOutputs;
@@ -304,11 +304,7 @@ fn zone(
         zone: strategy.keep_last.unwrap_or(defaults.zone),
         summary: options.summary_budget.unwrap_or(defaults.summary.min(total)),
         total,
-        overflow: match options.overflow {
-            CompactOverflow::TruncateOldest => penguiflow::PenguiflowOverflow::TruncateOldest,
-            CompactOverflow::TruncateSummary => penguiflow::PenguiflowOverflow::TruncateSummary,
-            CompactOverflow::Error => penguiflow::PenguiflowOverflow::Error,
-        },
+        overflow: options.overflow,
         ..defaults
     };
     zone.check().map_err(|error| error.message)?;

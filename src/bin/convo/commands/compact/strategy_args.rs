@@ -6,7 +6,8 @@ use crate::programs::summarizer::SummarizerSpec;
 use crate::programs::summarizer_process::{RetryArgs, SummarizerArgs};
 use crate::programs::summary_args::{SummaryArgs, Trigger};
 use clap::Args;
-use convo::filter::compact::{CompactOverflow, Media, ThinkingOption};
+use convo::filter::compact::{Media, ThinkingOption};
+use convo::model::retention::Overflow;
 
 #[derive(Args, Clone, Debug)]
 pub struct StrategyArgs {
@@ -100,7 +101,7 @@ pub struct StrategyArgs {
     pub(super) mask_inputs: bool,
     /// If still over --budget: truncate-oldest, truncate-summary, error
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategy settings", hide_short_help = true)]
-    pub(super) overflow: CompactOverflow,
+    pub(super) overflow: Overflow,
 
     /// Keep an earlier summary unchanged and append to it: on, off
     ///

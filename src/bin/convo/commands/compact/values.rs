@@ -1,8 +1,9 @@
 //! Parses the values of options and settings.
 
 use crate::args::per_cent;
-use convo::filter::compact::{CompactOverflow, Media, ThinkingOption};
+use convo::filter::compact::{Media, ThinkingOption};
 use convo::model::message::Category;
+use convo::model::retention::Overflow;
 
 /// Parses the number of exchanges to keep; 0 if omitted.
 pub fn exchanges(text: &str) -> Result<usize, String> {
@@ -43,32 +44,19 @@ pub fn category_share(text: &str) -> Result<(Category, u64), String> {
 
 /// Parses what happens to media.
 pub fn media(name: &str) -> Result<Media, String> {
-    match name {
-        "keep-last" => Ok(Media::KeepLast),
-        "keep" => Ok(Media::Keep),
-        "drop" => Ok(Media::Drop),
-        _ => Err("expected keep-last, keep or drop".to_string()),
-    }
+    Media::from_name(name).ok_or("expected keep-last, keep or drop".to_string())
 }
 
 /// Parses what happens to reasoning.
 pub fn thinking(name: &str) -> Result<ThinkingOption, String> {
-    match name {
-        "keep-open" => Ok(ThinkingOption::KeepOpen),
-        "keep" => Ok(ThinkingOption::Keep),
-        "drop" => Ok(ThinkingOption::Drop),
-        _ => Err("expected keep-open, keep or drop".to_string()),
-    }
+    ThinkingOption::from_name(name).ok_or("expected keep-open, keep or drop".to_string())
 }
 
 /// Parses what happens if a summary does not fit.
-pub fn overflow(name: &str) -> Result<CompactOverflow, String> {
-    match name {
-        "truncate-oldest" => Ok(CompactOverflow::TruncateOldest),
-        "truncate-summary" => Ok(CompactOverflow::TruncateSummary),
-        "error" => Ok(CompactOverflow::Error),
-        _ => Err("expected truncate-oldest, truncate-summary or error".to_string()),
-    }
+pub fn overflow(name: &str) -> Result<Overflow, String> {
+    let mut all = Overflow::ALL.into_iter();
+    all.find(|known| known.name().replace('_', "-") == name)
+        .ok_or("expected truncate-oldest, truncate-summary or error".to_string())
 }
 
 /// Parses `MAX` or `MAX:TARGET`.
