@@ -7,6 +7,12 @@ pub fn stopped() -> Error {
     Error::new(ErrorKind::Data, "stopped at a damaged line (--strict)")
 }
 
+/// The error of a command whose inputs are both stored sessions and streams.
+pub fn mixed() -> Error {
+    let what = "cannot mix stored sessions with files or standard input";
+    Error::new(ErrorKind::Usage, what).hint("use --stdout to read stored sessions as streams")
+}
+
 /// Adds the name of the input to an error.
 pub fn named(mut error: Error, label: &str) -> Error {
     // Some messages begin with the path, which may be the name.

@@ -4,7 +4,7 @@ use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, Window, window};
 use crate::context::Context;
 use crate::edit::continuation::{CopiedMessages, continue_session};
-use crate::errors::{named, stopped};
+use crate::errors::{mixed, named, stopped};
 use crate::input::open::OpenInput;
 use crate::input::operands;
 use crate::input::{InputSessions, report_and_continue};
@@ -81,13 +81,7 @@ impl Run for Continue {
             return self.filter(context, &inputs, writing);
         }
         if stored < inputs.len() {
-            let error = Error::new(
-                ErrorKind::Usage,
-                "cannot mix stored sessions with files or standard input",
-            );
-            return Err(error
-                .hint("use --stdout to read stored sessions as streams")
-                .into());
+            return Err(mixed().into());
         }
         for input in &inputs {
             let done = self.store(context, &input.label());

@@ -44,11 +44,9 @@ impl Run for Title {
             edit::run(context, &inputs, edit, |session, stamps| {
                 metadata::set_title(session, text, |content| stamps.event(content))
             })?;
-            let in_place = self.changing.in_place.is_some() && !self.changing.dry_run;
-            return if in_place {
-                self.verify(context, text.trim())
-            } else {
-                Ok(())
+            return match self.changing.in_place.is_some() && !self.changing.dry_run {
+                true => self.verify(context, text.trim()),
+                false => Ok(()),
             };
         }
         context.output.set_json_diagnostics(self.changing.json);

@@ -28,7 +28,7 @@ pub use request::EditRequest;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::errors::named;
+use crate::errors::{mixed, named};
 use crate::input::input_source::{certain_format, neighbor};
 use crate::input::open::OpenInput;
 use crate::input::opencode_dir as opencode;
@@ -106,12 +106,7 @@ fn run_planner(
         return Ok(());
     }
     if streams < inputs.len() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            "cannot mix stored sessions with files or standard input",
-        )
-        .hint("use --stdout to read stored sessions as streams")
-        .into());
+        return Err(mixed().into());
     }
     let mut written = WrittenOutput::default();
     write_to(context, edit.writing(), |out| {

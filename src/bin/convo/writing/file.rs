@@ -58,15 +58,24 @@ pub fn write_to(
         None if context.output.has_json_diagnostics() && writing.to.is_none_or(Format::is_lines) => {
             context.output.stdout(|out| objects(out, write))
         }
-        None => context.output.stdout(write),
-        Some(path) => {
-            let options = Rewrite {
-                lock_timeout: context.lock_timeout(),
-                ..Rewrite::default()
-            };
-            rewrite(path, &options, &path_name(path), write)
-        }
+        output => write_output(context, output.as_deref(), write),
     }
+}
+
+/// Writes to standard output, or atomically to this file.
+pub fn write_output(
+    context: &Context,
+    output: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let Some(path) = output else {
+        return context.output.stdout(write);
+    };
+    let options = Rewrite {
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    rewrite(path, &options, &path_name(path), write)
 }
 
 /// Writes the record stream as JSON objects only, for `--json`.

@@ -10,6 +10,6 @@ pub use export::{
     Export, SessionGroups, SessionWriter, can_write_back, losses_refused, report_dangling, single,
     with_model, wrap, write_records,
 };
-pub use file::{objects, rewrite, write_to};
+pub use file::{objects, rewrite, write_output, write_to};
 pub use format::OutputFormat;
 pub use packing::{Packing, packing};

@@ -9,13 +9,13 @@ mod stored;
 use super::Run;
 use crate::args::{DamageArgs, Input};
 use crate::context::Context;
-use crate::errors::named;
+use crate::errors::{mixed, named};
 use crate::homes;
 use crate::input::operands;
 use crate::input::{regular, report_and_continue};
 use crate::output::path_name;
 use crate::programs::database;
-use crate::writing::rewrite;
+use crate::writing::{rewrite, write_output};
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::LineJoiner;
@@ -94,10 +94,7 @@ impl Run for Redact {
         let stored = inputs.iter().filter(|input| self.is_stored(input)).count();
         if self.in_place.is_some() || stored > 0 {
             if self.in_place.is_none() && stored < inputs.len() {
-                let error = "cannot mix stored sessions with files or standard input";
-                return Err(Error::new(ErrorKind::Usage, error)
-                    .hint("use --stdout to read stored sessions as streams")
-                    .into());
+                return Err(mixed().into());
             }
             let mut plan = RedactionReport::default();
             for input in &inputs {
@@ -133,16 +130,7 @@ impl Run for Redact {
             }
             Ok(())
         };
-        match &self.output {
-            None => context.output.stdout(write),
-            Some(path) => {
-                let options = Rewrite {
-                    lock_timeout: context.lock_timeout(),
-                    ..Rewrite::default()
-                };
-                rewrite(path, &options, &path_name(path), write)
-            }
-        }
+        write_output(context, self.output.as_deref(), write)
     }
 }
 

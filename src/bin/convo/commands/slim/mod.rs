@@ -11,14 +11,12 @@ use crate::context::Context;
 use crate::errors::named;
 use crate::input::operands;
 use crate::input::{regular, report_and_continue};
-use crate::output::path_name;
-use crate::writing::rewrite;
+use crate::writing::write_output;
 use clap::Args;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
 use convo::format::slim::image::{Image, StoreImage};
 use convo::format::slim::{self, PartNames, RecordShares, Slim as Slimming};
-use convo::store::Rewrite;
 use convo::store::changes::ChangeHasher;
 use images::ImageArgs;
 use report::{SlimReport, SlimRow};
@@ -126,16 +124,7 @@ impl Run for Slim {
             }
             Ok(())
         };
-        match &self.output {
-            None => context.output.stdout(write),
-            Some(path) => {
-                let options = Rewrite {
-                    lock_timeout: context.lock_timeout(),
-                    ..Rewrite::default()
-                };
-                rewrite(path, &options, &path_name(path), write)
-            }
-        }
+        write_output(context, self.output.as_deref(), write)
     }
 }
 

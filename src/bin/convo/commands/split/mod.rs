@@ -7,7 +7,7 @@ use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, duration, tokens};
 use crate::context::Context;
 use crate::edit::{LineDestination, Stamps};
-use crate::errors::named;
+use crate::errors::{mixed, named};
 use crate::input::open::OpenInput;
 use crate::input::operands;
 use crate::input::{InputSessions, each_session, report_and_continue};
@@ -163,13 +163,7 @@ impl Run for Split {
         }
         let stored = inputs.iter().filter(|input| self.is_stored(input)).count();
         if stored > 0 && stored < inputs.len() {
-            let error = Error::new(
-                ErrorKind::Usage,
-                "cannot mix stored sessions with files or standard input",
-            );
-            return Err(error
-                .hint("use --stdout to read stored sessions as streams")
-                .into());
+            return Err(mixed().into());
         }
         writing.check()?;
         if stored > 0 {
