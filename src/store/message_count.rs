@@ -1,7 +1,7 @@
 //! Counts the messages of a log, and finds its continuation, without reading all of it. Earlier counts are cached and
 //! valid only if the log still has the same checksum at that position, which covers every byte before it.
 
-use super::directory::{Directory, FILE_MODE, FileStat};
+use super::directory::{Directory, FileStat};
 use super::log::{self, SEAL, digits_of};
 use super::network::CACHE;
 use super::{Store, log_name};
@@ -12,7 +12,7 @@ use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
 use rustix::fs::OFlags;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 
 /// Minimum number of new bytes for which the cache file is rewritten.
@@ -201,20 +201,9 @@ impl Store {
 
     /// Caches a count. Errors are ignored, because they only cost time.
     pub(super) fn keep_count(&self, id: &str, count: &MessageCount) {
-        let keep = || {
-            let text = count.encoded()?;
-            self.directory().make(CACHE).ok()?;
-            let cache = self.directory().inner(CACHE).ok()??;
-            let name = file_name(id);
-            let known = cache.file(&name, OFlags::WRONLY).ok()?;
-            let mut file = match known {
-                // Truncate only after taking the lock.
-                Some(file) => file.set_len(0).ok().map(|()| file)?,
-                None => cache.create(&name, FILE_MODE).ok()?,
-            };
-            file.write_all(text.as_bytes()).ok()
-        };
-        let _ = keep();
+        if let Some(text) = count.encoded() {
+            self.write_cached(&file_name(id), text.as_bytes());
+        }
     }
 
     /// Removes all cached counts.

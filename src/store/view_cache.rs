@@ -333,22 +333,24 @@ impl Store {
             if bytes.len() as u64 > LONGEST {
                 return None;
             }
-            self.directory().make(CACHE).ok()?;
-            let cache = self.directory().inner(CACHE).ok()??;
-            let name = file_name(id);
-            let known = cache.file(&name, OFlags::WRONLY).ok()?;
-            let mut file = match known {
-                // Truncate only after taking the lock.
-                Some(file) => file.set_len(0).ok().map(|()| file)?,
-                None => cache.create(&name, FILE_MODE).ok()?,
-            };
-            file.write_all(&bytes).ok()
+            self.write_cached(&file_name(id), &bytes)
         };
         let _ = keep();
     }
-}
 
-impl Store {
+    /// Writes a file of the cache, if possible.
+    pub(super) fn write_cached(&self, name: &str, bytes: &[u8]) -> Option<()> {
+        self.directory().make(CACHE).ok()?;
+        let cache = self.directory().inner(CACHE).ok()??;
+        let known = cache.file(name, OFlags::WRONLY).ok()?;
+        let mut file = match known {
+            // Truncate only after taking the lock.
+            Some(file) => file.set_len(0).ok().map(|()| file)?,
+            None => cache.create(name, FILE_MODE).ok()?,
+        };
+        file.write_all(bytes).ok()
+    }
+
     /// Removes a session's checkpoint, because its log is about to be replaced or removed.
     pub(super) fn forget_view(&self, id: &str) {
         if let Ok(Some(cache)) = self.directory().inner(CACHE) {
