@@ -1,7 +1,7 @@
 //! The pattern of `cl100k_base`. Source of the pattern: tiktoken, `openai_public.py`.
 
 use super::class::{BREAK, LETTER, NUMBER, SIGN};
-use super::{blanks, class_at, contraction, run};
+use super::{blanks, class_at, contraction, digits, run};
 
 /// The end of the piece that starts at `at`.
 #[inline(always)]
@@ -25,15 +25,7 @@ pub fn end(text: &[u8], at: usize) -> usize {
     }
     // `\p{N}{1,3}+`
     if first == NUMBER {
-        let mut end = behind;
-        for _ in 0..2 {
-            let (class, length) = class_at(text, end);
-            if class != NUMBER {
-                break;
-            }
-            end += length;
-        }
-        return end;
+        return digits(text, behind);
     }
     // ` ?[^\s\p{L}\p{N}]++[\r\n]*+`
     let signs = if text[at] == b' ' { behind } else { at };

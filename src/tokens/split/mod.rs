@@ -33,7 +33,7 @@ pub mod class {
     pub const SIGN: u8 = SYMBOL | MARK;
 }
 
-use class::{BREAK, SPACE};
+use class::{BREAK, NUMBER, SPACE};
 
 static CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes"));
 
@@ -110,6 +110,19 @@ impl Blanks {
             self.last
         }
     }
+}
+
+/// The end of `\p{N}{1,3}`, of which the first digit ends at `at`.
+#[inline(always)]
+fn digits(text: &[u8], mut at: usize) -> usize {
+    for _ in 0..2 {
+        let (class, length) = class_at(text, at);
+        if class != NUMBER {
+            break;
+        }
+        at += length;
+    }
+    at
 }
 
 /// Length of an apostrophe and `s`, `t`, `re`, `ve`, `m`, `ll` or `d` at `at`, ignoring case; else 0. The long s

@@ -1,7 +1,7 @@
 //! The pattern of `o200k_base`. Source of the pattern: tiktoken, `openai_public.py`.
 
 use super::class::{BLANK, BREAK, CASELESS, LETTER, LOWER, MARK, NUMBER, SIGN, UPPER};
-use super::{blanks, class_at, contraction, run};
+use super::{blanks, class_at, contraction, digits, run};
 
 /// Character classes before the lower-case part of a word.
 const BEFORE: u8 = UPPER | CASELESS | MARK;
@@ -36,15 +36,7 @@ pub fn end(text: &[u8], at: usize) -> usize {
         return end + contraction(text, end);
     } else if first == NUMBER {
         // `\p{N}{1,3}`
-        let mut end = behind;
-        for _ in 0..2 {
-            let (class, length) = class_at(text, end);
-            if class != NUMBER {
-                break;
-            }
-            end += length;
-        }
-        return end;
+        return digits(text, behind);
     }
     // ` ?[^\s\p{L}\p{N}]+[\r\n/]*`
     let signs = if text[at] == b' ' { behind } else { at };
