@@ -39,11 +39,7 @@ pub struct ReadElement {
 
 /// Reads the session, with the positions of its lines in the file.
 pub fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<(Session, Vec<ReadElement>)> {
-    let skipped = if source.bytes.starts_with(b"\xef\xbb\xbf") {
-        3
-    } else {
-        0
-    };
+    let skipped = usize::from(source.bytes.starts_with(b"\xef\xbb\xbf")) * 3;
     let sections = layout::sections(&source.bytes[skipped..]);
     if !sections
         .iter()

@@ -5,11 +5,11 @@ use super::layout;
 use super::read::{self, ReadElement};
 use super::{COMPRESSED, LIVE, NAME, encode, yaml};
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::format::kit::losses;
+use crate::format::kit::{losses, records};
 use crate::format::native;
-use crate::format::report::{Loss, Report};
+use crate::format::report::Report;
 use crate::format::request::order;
-use crate::format::workspace::{Member, Workspace, unplaced};
+use crate::format::workspace::{Member, Workspace};
 use crate::format::{DocumentSource, EditedSession, Purpose, written};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
@@ -17,15 +17,6 @@ use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
 use std::io::Write;
-
-/// Message data other than text that elements cannot represent.
-const LOST_DATA: [Loss; 5] = [
-    Loss::Id,
-    Loss::Timestamp,
-    Loss::Usage,
-    Loss::Model,
-    Loss::Category,
-];
 
 /// Writes the view of a session.
 pub fn write(
@@ -397,7 +388,13 @@ impl ListWriter<'_> {
             let messages: Vec<Message<'_>> = items.iter().filter_map(|item| item.message(session)).collect();
             if self.purpose == Purpose::Export {
                 for (message, item) in messages.iter().zip(&items) {
-                    losses::members(message, item.body(session), &LOST_DATA, &[NAME], report);
+                    losses::members(
+                        message,
+                        item.body(session),
+                        losses::UNNAMED_MEMBERS,
+                        &[NAME],
+                        report,
+                    );
                 }
             }
             match element(&messages, report) {
@@ -411,11 +408,8 @@ impl ListWriter<'_> {
 
 /// Whether a header has no data that would be lost: the title is the file name.
 fn is_lossless(header: &[u8]) -> bool {
-    let members = json::members(header, Dialect::Strict).unwrap_or_default();
-    members.iter().all(|(name, value)| match name.as_ref() {
-        "type" | "version" | "id" | "key" | "source" => true,
-        "title" => json::member(header, "metadata").is_some_and(|raw| json::member(raw, NAME).is_some()),
-        "metadata" => unplaced(value, &[Member::Model], NAME).next().is_none(),
-        _ => false,
-    })
+    let is_own = records::note(header, NAME).is_some();
+    let title = if is_own { "title" } else { "type" };
+    let members = ["type", "version", "id", "key", "source", title];
+    losses::keeps_header(header, &members, &[Member::Model], NAME)
 }

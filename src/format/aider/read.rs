@@ -12,7 +12,7 @@ use crate::format::{DocumentSource, Format, Input, SessionReader};
 use crate::model::event;
 use crate::model::json::{ObjectBuilder, quoted};
 use crate::model::key;
-use crate::model::record::{Record, body_of};
+use crate::model::record::body_of;
 use crate::model::session::Session;
 use crate::model::time;
 
@@ -230,14 +230,13 @@ impl Runs {
         self.push(event.finish(), place);
     }
 
-    fn push(&mut self, mut line: Vec<u8>, place: Position) {
-        line.push(b'\n');
+    fn push(&mut self, line: Vec<u8>, place: Position) {
         // The position is after a byte order mark.
         let place = Position {
             offset: place.offset.max(1),
             ..place
         };
-        self.session.push(&Record::parse(&line, place));
+        self.session.push_made(line, place);
     }
 }
 

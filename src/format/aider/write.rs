@@ -6,24 +6,16 @@ use super::read::without_outer;
 use super::{BEGINS, NAME};
 use crate::error::Result;
 use crate::format::kit::losses;
+use crate::format::kit::records::is_passthrough;
 use crate::format::report::{Loss, Report};
 use crate::format::request::part_losses;
 use crate::format::{Purpose, written};
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;
 use std::io::Write;
-
-/// Message data other than text that a history cannot represent.
-const LOST_DATA: [Loss; 5] = [
-    Loss::Id,
-    Loss::Timestamp,
-    Loss::Usage,
-    Loss::Model,
-    Loss::Category,
-];
 
 /// The time of a session without one.
 const EPOCH: &str = "1970-01-01 00:00:00";
@@ -68,7 +60,7 @@ pub fn write(
             history.console(&format!("Summary: {text}"));
         } else if let Some(message) = item.message(session) {
             if purpose == Purpose::Export {
-                losses::members(&message, item.body(session), &LOST_DATA, &[], report);
+                losses::members(&message, item.body(session), losses::UNNAMED_MEMBERS, &[], report);
             }
             history.message(&message, report);
         }
@@ -89,10 +81,8 @@ fn has_no_start_line(session: &Session) -> bool {
 /// The console output in a line of a session.
 fn console_output(session: &Session, index: usize) -> Option<String> {
     let record = session.record(index);
-    let event = record.event().filter(|event| event.name() == "foreign")?;
-    let own = json::member_text(event.raw, "format")? == NAME;
-    let raw = json::member_text(event.raw, "raw").filter(|_| own)?;
-    Some(raw.into_owned())
+    let event = record.event().filter(|event| is_passthrough(event.raw, NAME))?;
+    json::member_string(event.raw, "raw")
 }
 
 /// The kind of the last written lines.
@@ -128,7 +118,7 @@ impl History {
     }
 
     fn message(&mut self, message: &Message<'_>, report: &mut Report) {
-        for part in reasoning(message) {
+        for part in json::items(message.reasoning) {
             part_losses::reasoning(part, report);
         }
         if message.name.is_some() && message.role() != Role::Tool {
@@ -196,10 +186,6 @@ impl History {
     }
 }
 
-fn reasoning<'a>(message: &Message<'a>) -> Vec<&'a [u8]> {
-    json::items(message.reasoning)
-}
-
 /// Types of media parts.
 const MEDIA: [&str; 5] = ["image", "audio", "file", "video", "document"];
 
@@ -220,13 +206,6 @@ fn text(message: &Message<'_>, report: &mut Report) -> String {
 
 /// Whether a header has no data that would be lost.
 fn is_lossless(header: &[u8]) -> bool {
-    let members = json::members(header, Dialect::Strict).unwrap_or_default();
-    members.iter().all(|(name, value)| match name.as_ref() {
-        "type" | "version" | "id" | "key" | "source" | "created_at" => true,
-        "metadata" => {
-            let inner = json::members(value, Dialect::Strict).unwrap_or_default();
-            inner.iter().all(|(name, _)| name == "imported")
-        }
-        _ => false,
-    })
+    let members = ["type", "version", "id", "key", "source", "created_at"];
+    losses::keeps_header(header, &members, &[], "imported")
 }

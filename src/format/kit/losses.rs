@@ -25,6 +25,9 @@ pub const MEMBERS: [Loss; 6] = [
     Loss::Name,
 ];
 
+/// [`MEMBERS`] without the name, for formats that also count it in a changed file.
+pub const UNNAMED_MEMBERS: &[Loss] = MEMBERS.split_at(5).0;
+
 /// Counts the records of a session that are not messages, except headers and events that the format keeps.
 pub fn records(
     session: &Session,
