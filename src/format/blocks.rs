@@ -14,7 +14,7 @@ use std::collections::HashMap;
 pub fn drafts(message: &[u8]) -> Vec<AnnotatedDraft> {
     let mut drafts = Api::Anthropic.interface().decoder().drafts(&[message]);
     for draft in &mut drafts {
-        draft.move_notes(Api::Anthropic, "members");
+        draft.move_notes(Api::Anthropic);
     }
     drafts
 }

@@ -214,7 +214,14 @@ pub fn write_page(
             training::write(kind, session, view, (purpose, &options.training), out, report)
         }
         Format::Markdown if options.remote_images => {
-            markdown::write_with_images(session, view, purpose, out, report)
+            // A page loads these images from the web when it is opened.
+            markdown::write(
+                session,
+                view,
+                (purpose, markdown::ImagePolicy::Remote),
+                out,
+                report,
+            )
         }
         _ => write(session, view, purpose, out, report),
     }

@@ -13,7 +13,7 @@ pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> AnnotatedDraft {
     let (mut drafts, _) = request::unit(Api::OpenaiResponses, items, decoder);
     let mut draft = match drafts.len() {
         1 => drafts.remove(0),
-        _ => request::draft::raw_draft("assistant", items.first().copied().unwrap_or(b"{}")),
+        _ => request::draft::raw_draft(items.first().copied().unwrap_or(b"{}")),
     };
     let context = |item: &[u8]| json::member(item, "role") == Some(b"\"user\"") && steps::is_context(item);
     if items.first().is_some_and(|item| context(item)) {

@@ -28,9 +28,7 @@ pub fn of_parts(role: &str, parts: &[u8]) -> Vec<AnnotatedDraft> {
     content.text("role", role).raw("parts", parts);
     let mut drafts = gemini::element(&content.finish(), &mut GeminiCallIds::default());
     // The residue of the record contains its members.
-    drafts
-        .iter_mut()
-        .for_each(|draft| draft.move_notes(Api::Gemini, "members"));
+    drafts.iter_mut().for_each(|draft| draft.move_notes(Api::Gemini));
     drafts
 }
 

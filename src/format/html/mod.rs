@@ -48,7 +48,9 @@ pub const FORM: FormatSpec = FormatSpec {
     name: "html",
     about: "HTML page (write-only)",
     ending: ".html",
-    write: Some(write),
+    write: Some(|session, view, purpose, out, report| {
+        write_page(session, view, (purpose, &PageOptions::default()), out, report)
+    }),
     loses: page_losses::LOSSES,
     note: "One self-contained page without requests; `migrate --output-dir` splits long sessions and writes an index.",
     ..FormatSpec::BLANK
@@ -78,17 +80,6 @@ impl PageNames {
             (page, _) => format!("{}~{}.html", self.base, page + 1),
         }
     }
-}
-
-/// Writes one session's view as one page.
-fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
-    write_page(session, view, (purpose, &PageOptions::default()), out, report)
 }
 
 /// Writes one session's view as one page with these options.

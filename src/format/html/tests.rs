@@ -1,6 +1,6 @@
 //! Tests of pages with an HTML parser.
 
-use super::{files, index, write};
+use super::{files, index, write_page};
 use crate::format::output_names::FolderFile;
 use crate::format::page::PageOptions;
 use crate::format::report::Report;
@@ -115,7 +115,8 @@ fn session(lines: &[Value]) -> Session {
 fn page(session: &Session) -> String {
     let mut out = Vec::new();
     let view = View::replay(session);
-    write(session, &view, Purpose::Export, &mut out, &mut Report::default()).unwrap();
+    let options = (Purpose::Export, &PageOptions::default());
+    write_page(session, &view, options, &mut out, &mut Report::default()).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -50,7 +50,7 @@ pub fn write<C: Editor>(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let own = header_metadata(session, C::NAME);
+    let own = header_metadata::<C>(session);
     let codec = own.map_or(codec, |own| variant_named(codec, &variant::<C>(&own)));
     write_as(codec, None, (session, view), purpose, out, report)
 }
@@ -66,7 +66,7 @@ pub fn write_as<C: Editor>(
 ) -> Result<()> {
     // A request has no document around the list, unless the format always has one.
     let is_bare = purpose == Purpose::Context && C::LAYOUT == Layout::List;
-    let own = header_metadata(session, C::NAME);
+    let own = header_metadata::<C>(session);
     let own = own.as_deref();
     let form = own.and_then(|own| json::member(own, "form")).and_then(json::text);
     let form = form.and_then(|form| Layout::from_name(&form));
@@ -199,9 +199,9 @@ fn variant<C: Codec>(own: &[u8]) -> Cow<'_, str> {
 }
 
 /// The format's metadata in the header of a session.
-fn header_metadata(session: &Session, name: &str) -> Option<Vec<u8>> {
+fn header_metadata<C: Codec>(session: &Session) -> Option<Vec<u8>> {
     session
-        .metadata(name)
+        .metadata(C::NAME)
         .filter(|own| json::member(own, "form").is_some())
 }
 

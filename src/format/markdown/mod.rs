@@ -26,7 +26,7 @@ use super::{FormatSpec, Purpose, page_losses, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
-use prose::ImagePolicy;
+pub(super) use prose::ImagePolicy;
 use std::io::Write;
 
 /// Markdown, as a format.
@@ -34,33 +34,22 @@ pub const FORM: FormatSpec = FormatSpec {
     name: "markdown",
     about: "Markdown page (write-only)",
     ending: ".md",
-    write: Some(write),
+    write: Some(|session, view, purpose, out, report| {
+        write(session, view, (purpose, ImagePolicy::Embedded), out, report)
+    }),
     joins: true,
     loses: page_losses::LOSSES,
     note: "Roles are headings; calls and results are fenced, as is text that would break the page.",
     ..FormatSpec::BLANK
 };
 
-/// Writes one session's view, with images that a page loads from the web when it is opened.
-pub(super) fn write_with_images(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
-    let page = page::of(session, view, (purpose, ImagePolicy::Remote), report);
-    written(out.write_all(page.as_bytes()))
-}
-
 /// Writes one session's view.
-fn write(
+pub(super) fn write(
     session: &Session,
     view: &View,
-    purpose: Purpose,
+    options: (Purpose, ImagePolicy),
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let page = page::of(session, view, (purpose, ImagePolicy::Embedded), report);
-    written(out.write_all(page.as_bytes()))
+    written(out.write_all(page::of(session, view, options, report).as_bytes()))
 }

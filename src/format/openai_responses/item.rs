@@ -140,7 +140,7 @@ pub fn read(items: &[&[u8]], tools: &mut ItemTools) -> Vec<AnnotatedDraft> {
     if is_output(first) {
         return vec![output(first, tools)];
     }
-    let mut draft = draft::raw_draft("assistant", first);
+    let mut draft = draft::raw_draft(first);
     draft.note("whole", Some(b"true".to_vec()));
     vec![draft]
 }

@@ -78,7 +78,7 @@ fn of_parts(role: &str, parts: &[&[u8]], calls: &mut GeminiCallIds) -> Vec<Annot
 pub fn of_content(content: &[u8], calls: &mut GeminiCallIds) -> Vec<AnnotatedDraft> {
     let mut drafts = gemini::element(content, calls);
     for draft in &mut drafts {
-        draft.move_notes(Api::Gemini, "members");
+        draft.move_notes(Api::Gemini);
     }
     drafts
 }

@@ -93,11 +93,11 @@ impl AnnotatedDraft {
             .note("calls", call_notes(notes));
     }
 
-    /// Moves the annotations of an API to the metadata, except the one named `without`.
-    pub fn move_notes(&mut self, api: Api, without: &str) {
+    /// Moves the annotations of an API to the metadata, except that of unknown members.
+    pub fn move_notes(&mut self, api: Api) {
         let mut notes = ObjectBuilder::default();
         for (name, value) in std::mem::take(&mut self.notes) {
-            if name != without {
+            if name != "members" {
                 notes.raw(name, value);
             }
         }
@@ -233,9 +233,9 @@ pub fn text_part(text: &[u8]) -> Vec<u8> {
     part.finish()
 }
 
-/// An element that is not an object of the API, as the only part of a message.
-pub fn raw_draft(role: &str, element: &[u8]) -> AnnotatedDraft {
-    let mut draft = AnnotatedDraft::new(role);
+/// An element that is not an object of the API, as the only part of a model message.
+pub fn raw_draft(element: &[u8]) -> AnnotatedDraft {
+    let mut draft = AnnotatedDraft::new("assistant");
     draft.raw("content", json::array([element]));
     draft
 }
