@@ -20,26 +20,23 @@ pub(super) fn orphans(
     let mut done = 0;
     let mut rest = findings;
     while let Some(first) = rest.first() {
-        let voice = history.turn_range(first.index);
-        let end = rest.partition_point(|finding| finding.index < voice.end);
-        let of_voice = &rest[..end];
+        let turn = history.turn_range(first.index);
+        let end = rest.partition_point(|finding| finding.index < turn.end);
+        let of_turn = &rest[..end];
         rest = &rest[end..];
-        let before = voice
-            .start
-            .checked_sub(1)
-            .map(|before| history.turn_range(before));
+        let before = turn.start.checked_sub(1).map(|before| history.turn_range(before));
         if let Some(before) =
-            before.filter(|before| before.start >= done && belongs(history, before, of_voice))
+            before.filter(|before| before.start >= done && belongs(history, before, of_turn))
         {
-            done = voice.end;
-            for range in [before, voice] {
+            done = turn.end;
+            for range in [before, turn] {
                 if range.len() > 1 {
                     history.merge_turn(rule, range);
                 }
             }
             continue;
         }
-        for of_one in of_voice.chunk_by(|one, other| one.index == other.index) {
+        for of_one in of_turn.chunk_by(|one, other| one.index == other.index) {
             unpaired(rule, history, of_one);
         }
     }

@@ -67,13 +67,13 @@ fn neighbors(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, find
         if finding.index < done {
             continue;
         }
-        let voice = history.turn_range(finding.index);
+        let turn = history.turn_range(finding.index);
         // Only up to the last turn with calls; later ones may remain separate.
         let calls = |index: &usize| history.pieces[*index].facts.calls().next().is_some();
-        let end = voice.clone().rev().find(calls).map_or(voice.end, |last| last + 1);
-        done = voice.end;
-        if voice.start + 1 < end && history.pieces[voice.start].facts.role == GeminiRole::Model {
-            history.merge_turn(rule, voice.start..end);
+        let end = turn.clone().rev().find(calls).map_or(turn.end, |last| last + 1);
+        done = turn.end;
+        if turn.start + 1 < end && history.pieces[turn.start].facts.role == GeminiRole::Model {
+            history.merge_turn(rule, turn.start..end);
         }
     }
 }

@@ -19,29 +19,26 @@ pub(super) fn orphans(
 ) {
     let mut rest = findings;
     while let Some(first) = rest.first() {
-        let voice = history.turn_range(first.index);
-        let end = rest.partition_point(|finding| finding.index < voice.end);
-        let of_voice = &rest[..end];
+        let turn = history.turn_range(first.index);
+        let end = rest.partition_point(|finding| finding.index < turn.end);
+        let of_turn = &rest[..end];
         rest = &rest[end..];
-        let before = voice
-            .start
-            .checked_sub(1)
-            .map(|before| history.turn_range(before));
+        let before = turn.start.checked_sub(1).map(|before| history.turn_range(before));
         let called = before.filter(|before| {
             let pieces = &history.pieces[before.clone()];
             pieces[0].facts.role == GeminiRole::Model
                 && pieces.iter().any(|piece| piece.facts.calls().next().is_some())
         });
-        if let Some(before) = called.filter(|before| before.len() + voice.len() > 2) {
+        if let Some(before) = called.filter(|before| before.len() + turn.len() > 2) {
             if before.len() > 1 {
                 history.merge_turn(rule, before);
             }
-            if voice.len() > 1 {
-                gather(rule, history, voice);
+            if turn.len() > 1 {
+                gather(rule, history, turn);
             }
             continue;
         }
-        for finding in of_voice {
+        for finding in of_turn {
             let all: HashSet<usize> = history.pieces[finding.index]
                 .facts
                 .responses()
@@ -53,8 +50,8 @@ pub(super) fn orphans(
 }
 
 /// Moves the responses of adjacent user turns into the first turn with any, before other parts.
-fn gather(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, voice: Range<usize>) {
-    let answers: Vec<usize> = voice
+fn gather(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, turn: Range<usize>) {
+    let answers: Vec<usize> = turn
         .clone()
         .filter(|turn| history.pieces[*turn].facts.responses().next().is_some())
         .collect();
@@ -80,7 +77,7 @@ fn gather(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, voice: 
         with_parts(history, *turn, kept.into_iter().map(|(_, part)| part).collect());
     }
     let raw = set(&history.pieces[*first].raw, &[("parts", Some(&array(whole)))]);
-    history.gather(*first, voice.start, raw, rest);
+    history.gather(*first, turn.start, raw, rest);
     history.record_change(rule, *first, "merged the responses to one content");
 }
 

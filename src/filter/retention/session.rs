@@ -93,7 +93,7 @@ impl<'s> MemorySession<'s> {
         }
         let other = self
             .state
-            .homeless
+            .unplaced
             .iter()
             .map(|item| self.tokens(*item, counter))
             .sum();

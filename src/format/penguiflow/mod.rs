@@ -88,11 +88,11 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let state = PenguiflowState::of(session, view)?;
-    if purpose == Purpose::Return && !state.homeless.is_empty() {
+    if purpose == Purpose::Return && !state.unplaced.is_empty() {
         let what = "PenguiFlow memory cannot represent system messages";
         return Err(Error::new(ErrorKind::Data, what).hint("add the text to the next exchange with --event"));
     }
-    report.count_loss(Loss::Message, (state.homeless.len() + messages(&state)) as u64);
+    report.count_loss(Loss::Message, (state.unplaced.len() + messages(&state)) as u64);
     if purpose == Purpose::Export {
         count_losses(session, &state, view, report);
     }
@@ -116,7 +116,7 @@ pub fn write_context(
     }
     let state = PenguiflowState::of(session, view)?;
     // An unanswered question is part of the request, not of the memory.
-    report.count_loss(Loss::Message, state.homeless.len() as u64);
+    report.count_loss(Loss::Message, state.unplaced.len() as u64);
     let mut context = state.context();
     context.push(b'\n');
     written(out.write_all(&context))

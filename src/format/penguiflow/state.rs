@@ -41,7 +41,7 @@ pub struct PenguiflowState {
     /// Turns that the strategy drops.
     pub dropped: Vec<PlacedTurn>,
     /// Items that PenguiFlow cannot represent.
-    pub homeless: Vec<usize>,
+    pub unplaced: Vec<usize>,
     /// The messages of the unanswered turn.
     pub(super) open_messages: Vec<Vec<u8>>,
     pub(super) snapshot: Option<Vec<u8>>,
@@ -90,7 +90,7 @@ impl PenguiflowState {
             turns: Vec::new(),
             open: Vec::new(),
             dropped: Vec::new(),
-            homeless: Vec::new(),
+            unplaced: Vec::new(),
             open_messages: Vec::new(),
             snapshot: match noted {
                 Some(noted) => json::member(noted, "config_snapshot").map(<[u8]>::to_vec),
@@ -144,7 +144,7 @@ impl PenguiflowState {
                 continue;
             };
             if message.category() == Category::System {
-                self.homeless.push(index);
+                self.unplaced.push(index);
                 continue;
             }
             let happened = message.role() == Role::User && message.category() == Category::Context;

@@ -156,13 +156,13 @@ pub fn first_by_id<'e>(entries: &'e [PiEntry<'_>]) -> HashMap<&'e str, usize> {
 /// A path with the unconnected entries inserted in file order.
 fn with_loose_entries(path: Vec<usize>, loose: &[usize]) -> Vec<usize> {
     let mut loose = loose.iter().copied().peekable();
-    let mut woven = Vec::with_capacity(path.len() + loose.len());
+    let mut merged = Vec::with_capacity(path.len() + loose.len());
     for nth in path {
         while let Some(other) = loose.next_if(|other| *other < nth) {
-            woven.push(other);
+            merged.push(other);
         }
-        woven.push(nth);
+        merged.push(nth);
     }
-    woven.extend(loose);
-    woven
+    merged.extend(loose);
+    merged
 }

@@ -65,7 +65,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
         ids.next().map(str::to_string)
     };
     // The active path comes last, because pi resumes at the end of the file.
-    let mut strayed = false;
+    let mut ends_on_branch = false;
     for (nth, returned) in sessions
         .iter()
         .enumerate()
@@ -77,13 +77,13 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
         chain.last = leaf(nth);
         let before = chain.lines.len();
         change::add(returned.session, returned.view, &places, &mut chain, report)?;
-        strayed = match (chain.lines.len() > before, nth) {
+        ends_on_branch = match (chain.lines.len() > before, nth) {
             (true, 0) => false,
             (true, _) => true,
-            (false, _) => strayed,
+            (false, _) => ends_on_branch,
         };
     }
-    if strayed {
+    if ends_on_branch {
         chain.last = leaf(0);
         let time = EPOCH_MILLIS.to_vec();
         let time = all

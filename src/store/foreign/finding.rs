@@ -53,7 +53,7 @@ pub struct DirectoryProblem {
     /// The position; line 0 means the whole file.
     pub place: Position,
     /// What kind.
-    pub trouble: DirectoryProblemKind,
+    pub problem: DirectoryProblemKind,
     /// Description.
     pub what: String,
     /// The repair, planned or done; none if the problem is only reported.
@@ -92,14 +92,14 @@ impl Findings<'_> {
         &mut self,
         file: &str,
         place: Position,
-        trouble: DirectoryProblemKind,
+        problem: DirectoryProblemKind,
         what: impl Into<String>,
         remedy: Option<&'static str>,
     ) {
         (self.each)(DirectoryProblem {
             file: file.to_string(),
             place,
-            trouble,
+            problem,
             what: what.into(),
             remedy,
         });

@@ -55,7 +55,7 @@ impl Store {
                 session: Some(id.to_string()),
                 file: shown.clone(),
                 place: Position::default(),
-                trouble: Problem::Piece,
+                problem: Problem::Piece,
                 what: format!("the archive has no data of gc {event}"),
                 remedy: None,
             };

@@ -12,13 +12,13 @@ use std::ops::Range;
 
 /// How a repair handles a line.
 #[derive(Debug)]
-pub(super) enum Fate {
+pub(super) enum LineRepair {
     /// Kept despite a wrong checksum.
-    Vouched,
+    Accepted,
     /// Moved to the quarantine.
-    Leaves(&'static str),
+    Quarantined(&'static str),
     /// Moved after the next line.
-    Waits,
+    Moved,
 }
 
 /// A correction of some lines.
@@ -47,7 +47,7 @@ pub(super) struct Damage {
     pub found: Vec<FoundProblem>,
     pub corrections: Vec<Corrected>,
     /// By the offsets of the lines.
-    pub fates: BTreeMap<u64, Fate>,
+    pub repairs: BTreeMap<u64, LineRepair>,
     /// Number of lines at the end that no checksum covers.
     pub unchecked: u64,
     /// Number of lines.
@@ -98,7 +98,7 @@ impl Log<'_, '_> {
     pub fn found(
         &self,
         place: Position,
-        trouble: Problem,
+        problem: Problem,
         what: impl Into<String>,
         remedy: Option<&str>,
     ) -> FoundProblem {
@@ -106,7 +106,7 @@ impl Log<'_, '_> {
             session: Some(self.id.to_string()),
             file: self.shown.to_string(),
             place,
-            trouble,
+            problem,
             what: what.into(),
             remedy: remedy.map(str::to_string),
         }
@@ -177,8 +177,8 @@ impl Damage {
         if from == place {
             if place.offset > 0 && log.range(broken.previous.clone())? == line {
                 report(place, "duplicate line".to_string(), "second copy quarantined");
-                self.fates
-                    .insert(place.offset, Fate::Leaves("a line that stands twice"));
+                self.repairs
+                    .insert(place.offset, LineRepair::Quarantined("a line that stands twice"));
                 return Ok(Some((next, base)));
             }
             let mut lines = lines_from(log.bytes, next);
@@ -187,7 +187,7 @@ impl Damage {
                 if turned.verify(other) == Verdict::Sealed && turned.verify(line) == Verdict::Sealed {
                     let what = format!("misplaced: belongs after line {}", other_place.line);
                     report(place, what, "lines swapped");
-                    self.fates.insert(place.offset, Fate::Waits);
+                    self.repairs.insert(place.offset, LineRepair::Moved);
                     return Ok(Some((behind(other_place, other), turned)));
                 }
             }
@@ -204,7 +204,7 @@ impl Damage {
         }
         let what = "the checksum does not match: this line or the one before was modified";
         report(place, what.to_string(), "kept; covered by a repair event");
-        self.fates.insert(place.offset, Fate::Vouched);
+        self.repairs.insert(place.offset, LineRepair::Accepted);
         Ok(None)
     }
 
@@ -219,7 +219,7 @@ impl Damage {
     ) -> Result<()> {
         let corrected = self.corrections.last();
         let is_corrected = corrected.is_some_and(|corrected| corrected.lines.end > last.start);
-        if self.fates.contains_key(&last.start) || is_corrected {
+        if self.repairs.contains_key(&last.start) || is_corrected {
             return Ok(());
         }
         let corrected = match from.offset <= last.start {
@@ -227,7 +227,7 @@ impl Damage {
             false => None,
         };
         let what = "truncated last line";
-        let (place, trouble, what, remedy) = if let Some(corrected) = corrected {
+        let (place, problem, what, remedy) = if let Some(corrected) = corrected {
             let offset = corrected.at.max(last.start);
             let why = "the newline was modified".to_string();
             self.corrections.push(Corrected {
@@ -241,14 +241,14 @@ impl Damage {
                 "newline added",
             )
         } else if let Line::Unreadable(_) = Record::parse(&log.range(last.clone())?, place).kind {
-            self.fates
-                .insert(last.start, Fate::Leaves("a fragment at the end"));
+            self.repairs
+                .insert(last.start, LineRepair::Quarantined("a fragment at the end"));
             let what = format!("{what}; not a record");
             (place, Problem::TornTail, what, "quarantined")
         } else {
             (place, Problem::TornTail, what.to_string(), "newline added")
         };
-        self.found.push(log.found(place, trouble, what, Some(remedy)));
+        self.found.push(log.found(place, problem, what, Some(remedy)));
         Ok(())
     }
 }

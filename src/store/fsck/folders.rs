@@ -59,12 +59,12 @@ struct DirectoryScan<'t> {
 }
 
 impl DirectoryScan<'_> {
-    fn report(&mut self, file: String, trouble: Problem, what: String, remedy: Option<&str>) {
+    fn report(&mut self, file: String, problem: Problem, what: String, remedy: Option<&str>) {
         (self.report)(FoundProblem {
             session: None,
             file,
             place: Position::default(),
-            trouble,
+            problem,
             what,
             remedy: remedy.map(str::to_string),
         });

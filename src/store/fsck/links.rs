@@ -21,8 +21,8 @@ pub(super) fn check(
     marks: &Marks,
     report: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
-    let found = |id: &str, trouble, what: String, remedy: Option<&str>| {
-        FoundProblem::of(store, id, trouble, what, remedy)
+    let found = |id: &str, problem, what: String, remedy: Option<&str>| {
+        FoundProblem::of(store, id, problem, what, remedy)
     };
     let removed = removed(store)?;
     let agrees = |parent: &str, child: &str| {
@@ -54,7 +54,7 @@ pub(super) fn check(
                     continue;
                 }
                 let is_free = is_ours || !aliased.contains(parent);
-                let (trouble, mut what) = match is_ours {
+                let (problem, mut what) = match is_ours {
                     true => (
                         Problem::MissingLink,
                         format!("continued by {id}, which is not recorded"),
@@ -72,7 +72,7 @@ pub(super) fn check(
                 if remedy.is_some() {
                     continued.insert(parent);
                 }
-                report(found(parent, trouble, what, remedy));
+                report(found(parent, problem, what, remedy));
             } else if check.link.contains(id) && links.get(parent).is_some_and(|other| !other.names(id)) {
                 let what =
                     format!("{id} claims to continue this session; not linked, since another session does");
@@ -175,7 +175,7 @@ impl Store {
                 session: None,
                 file: aliases.shown(&file),
                 place: Position::default(),
-                trouble: Problem::Alias,
+                problem: Problem::Alias,
                 what,
                 remedy,
             };

@@ -1,6 +1,6 @@
 //! Checks the lines of one log, and plans its repaired form.
 
-use super::chain::{Damage, FIRST, Fate, Log, lines_from};
+use super::chain::{Damage, FIRST, LineRepair, Log, lines_from};
 use super::{FoundProblem, Problem, SessionLinks, records};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::native::HeaderBuilder;
@@ -54,7 +54,7 @@ impl Seen {
             session: Some(id.to_string()),
             file: shown,
             place: Position::default(),
-            trouble: Problem::Unreadable,
+            problem: Problem::Unreadable,
             what: error.message,
             remedy: None,
         };
@@ -87,20 +87,20 @@ pub(super) fn check<'f>(
     }
     let damage = Damage::of(&log)?;
     let mut lines = Lines::of(&log, &damage, Session::of_ids())?;
-    let mut troubles = records::troubles(&lines.session, id);
+    let mut problems = records::problems(&lines.session, id);
     // An event that refers to no message by its own id may use a derived id.
-    if troubles
+    if problems
         .iter()
-        .any(|(_, trouble, _)| *trouble == Problem::DanglingEvent)
+        .any(|(_, problem, _)| *problem == Problem::DanglingEvent)
     {
         drop(lines);
         lines = Lines::of(&log, &damage, Session::of_digests())?;
-        troubles = records::troubles(&lines.session, id);
+        problems = records::problems(&lines.session, id);
     }
     let session = &lines.session;
     let is_headless = !(0..session.len()).any(|index| session.class(index) == Class::Header);
     let is_clean =
-        !is_headless && damage.fates.is_empty() && damage.corrections.is_empty() && lines.edits.is_empty();
+        !is_headless && damage.repairs.is_empty() && damage.corrections.is_empty() && lines.edits.is_empty();
     let mut found = [&damage.found[..], &lines.found].concat();
     if is_headless {
         let place = if bytes.len() > 0 {
@@ -111,9 +111,9 @@ pub(super) fn check<'f>(
         let remedy = Some("header with the id created");
         found.push(log.found(place, Problem::Header, "missing header", remedy));
     }
-    let of_line = |(index, trouble, what)| log.found(session.place(index), trouble, what, None);
-    found.extend(troubles.into_iter().map(of_line));
-    found.retain(|found| found.trouble != Problem::Checksum || !lines.reported.contains(&found.place.offset));
+    let of_line = |(index, problem, what)| log.found(session.place(index), problem, what, None);
+    found.extend(problems.into_iter().map(of_line));
+    found.retain(|found| found.problem != Problem::Checksum || !lines.reported.contains(&found.place.offset));
     found.sort_by_key(|found| found.place.offset);
     let seen = Seen {
         bytes: bytes.len(),
@@ -194,15 +194,15 @@ impl<'f> Lines<'f> {
                 line: place.line.saturating_add_signed(-newlines),
                 ..place
             };
-            let change = damage.fates.get(&range.start);
+            let change = damage.repairs.get(&range.start);
             let text = match strip_into(line, &mut bare) {
                 true => &bare[..],
                 false => line,
             };
             let record = Record::parse(text, place);
             match change {
-                Some(Fate::Leaves(why)) => all.leave(place, range.clone(), why.to_string()),
-                Some(Fate::Waits) => {
+                Some(LineRepair::Quarantined(why)) => all.leave(place, range.clone(), why.to_string()),
+                Some(LineRepair::Moved) => {
                     all.session.push_reduced(&record);
                     all.edits.push(Edit::removal(range));
                     waiting = Some(line.to_vec());
@@ -239,7 +239,7 @@ impl<'f> Lines<'f> {
     ) {
         let what = fault.what.to_string();
         let mut also = "";
-        if let Some(Fate::Vouched) = damage.fates.get(&range.start) {
+        if let Some(LineRepair::Accepted) = damage.repairs.get(&range.start) {
             // Report only one problem per line.
             self.reported.insert(range.start);
             also = "; the checksum does not match";

@@ -64,7 +64,7 @@ impl Marks {
                 session: None,
                 file: sessions.shown(name),
                 place: Position::default(),
-                trouble: Problem::Temporary,
+                problem: Problem::Temporary,
                 what: "leftover of an interrupted change".to_string(),
                 remedy: Some("removed".to_string()),
             });

@@ -112,7 +112,7 @@ pub struct FoundProblem {
     /// The position; line 0 means the whole file.
     pub place: Position,
     /// What kind.
-    pub trouble: Problem,
+    pub problem: Problem,
     /// Description.
     pub what: String,
     /// The repair, done or planned; none if there is none.
@@ -121,13 +121,13 @@ pub struct FoundProblem {
 
 impl FoundProblem {
     /// A problem of a session's log as a whole.
-    fn of(store: &Store, id: &str, trouble: Problem, what: String, remedy: Option<&str>) -> FoundProblem {
+    fn of(store: &Store, id: &str, problem: Problem, what: String, remedy: Option<&str>) -> FoundProblem {
         let file = store.path().join(SESSIONS).join(log_name(id));
         FoundProblem {
             session: Some(id.to_string()),
             file: file.display().to_string(),
             place: Position::default(),
-            trouble,
+            problem,
             what,
             remedy: remedy.map(str::to_string),
         }

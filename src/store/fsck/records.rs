@@ -12,19 +12,19 @@ use crate::store::split;
 use std::collections::HashSet;
 
 /// Inconsistencies: index of the line, kind, and description.
-pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Problem, String)> {
-    let mut troubles = Vec::new();
+pub(super) fn problems(session: &Session, name: &str) -> Vec<(usize, Problem, String)> {
+    let mut problems = Vec::new();
     if let Some(id) = session.header_text("id").filter(|id| id != name) {
         let first = (0..session.len()).find(|index| session.class(*index) == Class::Header);
         let what = format!("the header has the id '{id}', but the log is named {name}");
-        troubles.push((first.unwrap_or(0), Problem::Header, what));
+        problems.push((first.unwrap_or(0), Problem::Header, what));
     }
     let mut headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
     if let (Some(_), Some(second)) = (headers.next(), headers.next()) {
-        troubles.push((second, Problem::Header, "duplicate header".to_string()));
+        problems.push((second, Problem::Header, "duplicate header".to_string()));
     }
     for (index, what) in View::dangling(session) {
-        troubles.push((index, Problem::DanglingEvent, what));
+        problems.push((index, Problem::DanglingEvent, what));
     }
     let mut events: HashSet<String> = HashSet::new();
     let mut ids: HashSet<(bool, String)> = HashSet::new();
@@ -43,7 +43,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Problem, St
             && !events.contains(restore.of.as_ref())
         {
             let what = format!("undoes the event {}, which is missing", restore.of);
-            troubles.push((index, Problem::DanglingEvent, what));
+            problems.push((index, Problem::DanglingEvent, what));
         }
         if let Some(Action::Meta(meta)) = record.event().map(Event::action) {
             let set = meta.set.and_then(|raw| json::members(raw, Dialect::Strict));
@@ -53,7 +53,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Problem, St
                 .filter(|name| Meta::FIXED.contains(&name.as_ref()))
             {
                 let what = format!("a meta event changes the member {name}; ignored");
-                troubles.push((index, Problem::Header, what));
+                problems.push((index, Problem::Header, what));
             }
         }
         // The replacement of an updated record may reuse its id.
@@ -74,10 +74,10 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Problem, St
         }
         let what = format!("duplicate id {id}");
         if !ids.insert((is_message, id)) {
-            troubles.push((index, Problem::DuplicateId, what));
+            problems.push((index, Problem::DuplicateId, what));
         }
     }
-    troubles
+    problems
 }
 
 /// The links of the session to others.

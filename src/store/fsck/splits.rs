@@ -18,8 +18,8 @@ pub(super) fn check(
     marks: &Marks,
     report: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
-    let found = |id: &str, trouble, what: String, remedy: Option<&str>| {
-        FoundProblem::of(store, id, trouble, what, remedy)
+    let found = |id: &str, problem, what: String, remedy: Option<&str>| {
+        FoundProblem::of(store, id, problem, what, remedy)
     };
     let removed = removed(store)?;
     for (parent, pieces) in unconfirmed_splits(links) {

@@ -86,7 +86,7 @@ fn hard_links_are_refused_for_writing() {
             force: false,
         };
         let mut found = Vec::new();
-        store.check(&check, &mut |one| found.push(one.trouble)).unwrap();
+        store.check(&check, &mut |one| found.push(one.problem)).unwrap();
         found
     };
     for id in ["one", "two"] {

@@ -23,10 +23,10 @@ pub(super) fn look(store: &Store, repair: bool) -> Vec<FoundProblem> {
     found
 }
 
-fn troubles(found: &[FoundProblem]) -> Vec<(Problem, u64)> {
+fn problems(found: &[FoundProblem]) -> Vec<(Problem, u64)> {
     found
         .iter()
-        .map(|found| (found.trouble, found.place.line))
+        .map(|found| (found.problem, found.place.line))
         .collect()
 }
 
@@ -58,7 +58,7 @@ fn every_flipped_bit_is_found_on_its_line_and_flipped_back() {
         assert_eq!(log(&store), bad, "looking changes nothing");
         let line = 1 + lines(&good[..bit / 8 + 1]).len() as u64 - 1;
         // A version that became a later one can only be judged by a later program.
-        if found[0].trouble == Problem::Header {
+        if found[0].problem == Problem::Header {
             continue;
         }
         // If a new newline splits a line, either part may be reported.
@@ -103,7 +103,7 @@ fn duplicated_and_misplaced_lines_are_repaired() {
             missing.remove(at);
             damage(&store, &missing.concat());
             assert_eq!(
-                troubles(&look(&store, false)),
+                problems(&look(&store, false)),
                 [(Problem::Checksum, at as u64 + 1)]
             );
             look(&store, true);
@@ -122,7 +122,7 @@ fn a_truncated_line_of_any_length_is_quarantined() {
     for end in start + 1..good.len() {
         let _ = fs::remove_dir_all(store.path().join("quarantine"));
         damage(&store, &good[..end]);
-        assert_eq!(troubles(&look(&store, false)), [(Problem::TornTail, 3)], "{end}");
+        assert_eq!(problems(&look(&store, false)), [(Problem::TornTail, 3)], "{end}");
         look(&store, true);
         let kept = fs::read(store.path().join("quarantine/one.jsonl")).unwrap_or_default();
         if end == good.len() - 1 {
@@ -156,7 +156,7 @@ fn unrepairable_problems_are_reported_and_unchanged() {
         (Problem::BrokenLink, 0),
     ];
     for repair in [false, true, false] {
-        assert_eq!(troubles(&look(&store, repair)), expected);
+        assert_eq!(problems(&look(&store, repair)), expected);
         assert_eq!(log(&store), before);
     }
 }
@@ -168,7 +168,7 @@ fn a_missing_header_is_created() {
         .create_session("one", &[super::message("a"), super::message("b")])
         .unwrap();
     let before = log(&store);
-    assert_eq!(troubles(&look(&store, false)), [(Problem::Header, 1)]);
+    assert_eq!(problems(&look(&store, false)), [(Problem::Header, 1)]);
     look(&store, true);
     assert_eq!(look(&store, false), []);
     let after = log(&store);
@@ -200,7 +200,7 @@ fn links_and_aliases() {
     }
     fs::remove_file(log_path(&store, "gone")).unwrap();
     store.remove("binned", NOW).unwrap();
-    let kinds: Vec<Problem> = look(&store, false).iter().map(|found| found.trouble).collect();
+    let kinds: Vec<Problem> = look(&store, false).iter().map(|found| found.problem).collect();
     assert_eq!(kinds, [Problem::MissingLink, Problem::Alias]);
     look(&store, true);
     assert_eq!(look(&store, false), []);
@@ -236,7 +236,7 @@ fn permissions_and_unexpected_files_are_reported() {
     let in_use = store.batch().unwrap();
     let _staged = in_use.stage("new", [header("new")]).unwrap();
     let kinds = |found: &[FoundProblem]| {
-        let mut kinds: Vec<Problem> = found.iter().map(|found| found.trouble).collect();
+        let mut kinds: Vec<Problem> = found.iter().map(|found| found.problem).collect();
         kinds.sort();
         kinds
     };
@@ -327,7 +327,7 @@ proptest! {
         prop_assume!(found.iter().all(|found| !found.what.contains("version")));
         let repaired = log(&store);
         let left: Vec<_> = look(&store, false).into_iter().filter(|found| !matches!(
-            found.trouble, Problem::Header | Problem::DuplicateId | Problem::DanglingEvent | Problem::BrokenLink
+            found.problem, Problem::Header | Problem::DuplicateId | Problem::DanglingEvent | Problem::BrokenLink
         )).collect();
         prop_assert_eq!(&left, &[], "{}", String::from_utf8_lossy(&repaired));
         // Every unmodified line still exists.
@@ -345,6 +345,6 @@ proptest! {
         prop_assert_eq!(&log(&store), &repaired);
         // The next append has a valid checksum.
         store.append("one", &[&message("next")]).unwrap();
-        prop_assert!(!look(&store, false).iter().any(|found| found.trouble == Problem::Checksum));
+        prop_assert!(!look(&store, false).iter().any(|found| found.problem == Problem::Checksum));
     }
 }

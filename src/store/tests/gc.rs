@@ -137,9 +137,9 @@ fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
     store.gc("one", &thin("g3"), without(&[1, 3])).unwrap();
     let after = fs::read(log_path(&store, "one")).unwrap();
     let third = archive(&store, "one")[first.len()..].to_vec();
-    let troubles = |repair: bool| {
+    let problems = |repair: bool| {
         let mut found = super::fsck::look(&store, repair);
-        found.retain(|found| found.trouble == crate::store::fsck::Problem::Piece);
+        found.retain(|found| found.problem == crate::store::fsck::Problem::Piece);
         found
     };
     let comes_back = |what: &str| {
@@ -159,7 +159,7 @@ fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
         fs::write(archive_path(&store), &second[..length]).unwrap();
         store.gc("one", &thin("g3"), without(&[1, 3])).unwrap();
         assert_eq!(archive(&store, "one"), [&first[..], &third].concat(), "{length}");
-        assert_eq!(troubles(false), [], "{length}");
+        assert_eq!(problems(false), [], "{length}");
         comes_back(&format!("cut at {length}"));
         // The state that a program which did not recognize it leaves.
         for repairs in [false, true] {
@@ -171,12 +171,12 @@ fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
             fs::write(log_path(&store, "one"), &after).unwrap();
             fs::write(archive_path(&store), &glued).unwrap();
             if repairs {
-                let found = troubles(true);
+                let found = problems(true);
                 assert_eq!(
                     found.is_empty(),
                     length == first.len() || length == second.len() - 1
                 );
-                assert_eq!(troubles(false), [], "{length}");
+                assert_eq!(problems(false), [], "{length}");
             }
             comes_back(&format!(
                 "another gc behind a cut at {length}, repairs: {repairs}"

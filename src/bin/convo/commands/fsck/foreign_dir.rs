@@ -105,7 +105,7 @@ impl DirectoryCheck<'_> {
         };
         if self.json {
             let mut row = serde_json::json!({
-                "schema": "convo.fsck/1", "trouble": found.trouble.name(), "file": file, "what": found.what,
+                "schema": "convo.fsck/1", "trouble": found.problem.name(), "file": file, "what": found.what,
             });
             if line > 0 {
                 row["line"] = line.into();
@@ -126,7 +126,7 @@ impl DirectoryCheck<'_> {
             None if self.repair => "; not repaired".to_string(),
             _ => String::new(),
         };
-        let text = format!("{file}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
+        let text = format!("{file}:{place}{}: {}{remedy}", found.problem.name(), found.what);
         self.context.output.print(&in_line(&text))
     }
 }

@@ -165,7 +165,7 @@ impl Fsck {
         }
         let checked = store.check(&check, &mut |finding| {
             // A link that a session claims is not damage of another session.
-            match finding.trouble {
+            match finding.problem {
                 Problem::Claim => claims += 1,
                 _ => found += 1,
             }
@@ -192,7 +192,7 @@ impl Fsck {
             left = 0;
             check.repair = None;
             check.link = &[];
-            let count = &mut |finding: FoundProblem| left += u64::from(finding.trouble != Problem::Claim);
+            let count = &mut |finding: FoundProblem| left += u64::from(finding.problem != Problem::Claim);
             let again = store.check(&check, count).map_err(|error| {
                 error
                     .kind(ErrorKind::Unsure)
@@ -212,7 +212,7 @@ impl Fsck {
         let remedy = found.remedy.as_deref();
         if self.json {
             let mut row = serde_json::json!({
-                "schema": "convo.fsck/1", "trouble": found.trouble.name(), "file": found.file, "what": found.what,
+                "schema": "convo.fsck/1", "trouble": found.problem.name(), "file": found.file, "what": found.what,
             });
             if let Some(id) = &found.session {
                 row["id"] = id.as_str().into();
@@ -231,16 +231,16 @@ impl Fsck {
             0 => " ".to_string(),
             _ => format!("{line}: byte {offset}: "),
         };
-        if found.trouble == Problem::Piece && found.session.is_some() {
+        if found.problem == Problem::Piece && found.session.is_some() {
             place = format!(" {}:{place}", found.file);
         }
         let remedy = match remedy {
             Some(remedy) if self.repair => format!("; {remedy}"),
             Some(_) => String::new(),
-            None if self.repair && found.trouble != Problem::Claim => "; not repaired".to_string(),
+            None if self.repair && found.problem != Problem::Claim => "; not repaired".to_string(),
             None => String::new(),
         };
-        let text = format!("{name}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
+        let text = format!("{name}:{place}{}: {}{remedy}", found.problem.name(), found.what);
         context.output.print(&in_line(&text))
     }
 

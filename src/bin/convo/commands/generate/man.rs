@@ -155,13 +155,13 @@ fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
     if verb == "fsck" {
         page.heading("PROBLEMS");
         page.text("Each problem and its repair by `--repair`.");
-        for trouble in Problem::ALL {
-            let remedy = trouble
+        for problem in Problem::ALL {
+            let remedy = problem
                 .remedy()
                 .map_or("Not repaired".to_string(), |remedy| format!("Repaired: {remedy}"));
             page.item(
-                &format!("`{}`", trouble.name()),
-                &format!("{}. {}.", sentence(trouble.meaning()), remedy),
+                &format!("`{}`", problem.name()),
+                &format!("{}. {}.", sentence(problem.meaning()), remedy),
             );
         }
     }
