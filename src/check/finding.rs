@@ -1,7 +1,7 @@
 //! Violations that a check finds, and options for their repair.
 
 use super::options::CheckOptions;
-use super::rules::{HistoryRule, Severity};
+use super::rules::{HistoryRule, Severity, TableRule};
 use crate::format::request::Api;
 use crate::model::named_enum::named_enum;
 
@@ -9,7 +9,7 @@ use crate::model::named_enum::named_enum;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiViolation {
     /// The rule.
-    pub rule: &'static HistoryRule,
+    pub rule: TableRule,
     /// Its level under the options of the check.
     pub level: Severity,
     /// The API of the rule; `None`: it applies to every history.

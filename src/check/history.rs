@@ -5,7 +5,7 @@ use super::finding::{ApiViolation, Findings, Repair};
 use super::ids::IdGenerator;
 use super::options::CheckOptions;
 use super::raw::merged;
-use super::rules::{ALTERNATE, HistoryRule, Severity};
+use super::rules::{ALTERNATE, Severity, TableRule};
 use crate::format::request::Api;
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ pub(super) trait Provider: Sized {
     /// Checks the rules.
     fn find_violations(elements: &[&Self::Facts], findings: &mut Findings<'_>);
     /// Repairs the violations of one rule.
-    fn repair(rule: &'static HistoryRule, history: &mut History<'_, '_, Self>, findings: &[&ApiViolation]);
+    fn repair(rule: TableRule, history: &mut History<'_, '_, Self>, findings: &[&ApiViolation]);
 }
 
 /// An original or changed element.
@@ -85,7 +85,7 @@ pub struct RepairedElement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairChange {
     /// The violated rule.
-    pub rule: &'static HistoryRule,
+    pub rule: TableRule,
     /// Index of the element in the original history; for an inserted one, of the element before.
     pub index: usize,
     /// Description of the change.
@@ -138,12 +138,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
     }
 
     /// Records a change.
-    pub(super) fn record_change(
-        &mut self,
-        rule: &'static HistoryRule,
-        index: usize,
-        what: impl Into<String>,
-    ) {
+    pub(super) fn record_change(&mut self, rule: TableRule, index: usize, what: impl Into<String>) {
         let before = self.pieces[..self.pieces.len().min(index + 1)].iter().rev();
         let from = before.filter_map(|piece| piece.from.first()).next();
         self.changes.push(RepairChange {
@@ -238,7 +233,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         index - before..index + after
     }
 
-    fn alternate(&mut self, rule: &'static HistoryRule, findings: &[&ApiViolation]) {
+    fn alternate(&mut self, rule: TableRule, findings: &[&ApiViolation]) {
         let mut done = 0;
         for finding in findings.iter().filter(|finding| finding.index > 0) {
             if finding.index < done {
@@ -251,7 +246,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
     }
 
     /// Merges the elements of a range, and records the change.
-    pub(super) fn merge_turn(&mut self, rule: &'static HistoryRule, range: std::ops::Range<usize>) {
+    pub(super) fn merge_turn(&mut self, rule: TableRule, range: std::ops::Range<usize>) {
         let raws: Vec<&[u8]> = self.pieces[range.clone()]
             .iter()
             .map(|piece| piece.raw.as_ref())

@@ -29,7 +29,7 @@ pub use crate::format::request::Api;
 pub use finding::{ApiViolation, Mode, Repair};
 pub use history::{Fixed, RepairChange, RepairedElement};
 pub use options::CheckOptions;
-pub use rules::{ALTERNATE, HistoryRule, RULES, STRUCTURE, Severity};
+pub use rules::{ALTERNATE, HistoryRule, RULES, STRUCTURE, Severity, TableRule};
 pub use structure::structure;
 
 use history::Provider;

@@ -1,6 +1,6 @@
 //! Properties of the request that determine which rules apply, and levels of rules.
 
-use super::rules::{HistoryRule, Severity};
+use super::rules::{HistoryRule, Severity, TableRule};
 
 /// Options of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct CheckOptions {
     /// Number of `cache_control` marks in the rest of the request.
     pub marks: usize,
     /// Levels that override those of the table; the last one of a rule applies.
-    pub levels: Vec<(&'static HistoryRule, Severity)>,
+    pub levels: Vec<(TableRule, Severity)>,
 }
 
 impl Default for CheckOptions {

@@ -31,9 +31,12 @@ pub struct HistoryRule {
     pub fix: &'static str,
 }
 
+/// A rule of the table.
+pub type TableRule = &'static HistoryRule;
+
 impl HistoryRule {
     /// The rule with this id, ignoring case.
-    pub fn of(id: &str) -> Option<&'static HistoryRule> {
+    pub fn of(id: &str) -> Option<TableRule> {
         RULES
             .iter()
             .chain(&STRUCTURE)

@@ -9,7 +9,7 @@ mod shape;
 use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
 use super::raw::short_id;
-use super::rules::HistoryRule;
+use super::rules::TableRule;
 use crate::format::request::Api;
 use facts::{AnthropicContent, AnthropicFacts, AnthropicRole, CheckedBlock};
 use std::collections::{HashMap, HashSet};
@@ -69,11 +69,7 @@ impl Provider for Anthropic {
         marks(elements, findings);
     }
 
-    fn repair(
-        rule: &'static HistoryRule,
-        history: &mut History<'_, '_, Anthropic>,
-        findings: &[&ApiViolation],
-    ) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, Anthropic>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

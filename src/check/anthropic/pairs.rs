@@ -4,7 +4,7 @@ use super::blocks::{AnthropicHistory, blocks, with_blocks};
 use super::facts::{AnthropicFacts, AnthropicRole, CheckedBlock};
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::raw::{result_text, set, short_id, text_part};
-use crate::check::rules::HistoryRule;
+use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,11 +12,7 @@ use std::ops::Range;
 
 /// Repairs results without a call in the previous message. If several messages of one role are in between, which the
 /// API treats as one, they are merged; otherwise the result is dropped or becomes text.
-pub(super) fn orphans(
-    rule: &'static HistoryRule,
-    history: &mut AnthropicHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn orphans(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut done = 0;
     let mut rest = findings;
     while let Some(first) = rest.first() {
@@ -67,7 +63,7 @@ fn result_of(facts: &AnthropicFacts, part: usize) -> &str {
 }
 
 /// Drops the unmatched results of a message, or turns them into text.
-fn unpaired(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn unpaired(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let index = findings[0].index;
     let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
     let text = history.how.mode == Some(Mode::Text) && rule.id == "AN03";
@@ -88,11 +84,7 @@ fn unpaired(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>, 
 }
 
 /// Repairs calls without a result in the next message: inserts a result at its start, or drops the call.
-pub(super) fn open(
-    rule: &'static HistoryRule,
-    history: &mut AnthropicHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn open(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let wanted: HashSet<(usize, usize)> = findings
         .iter()
         .map(|finding| (finding.index, finding.part))
@@ -175,11 +167,7 @@ fn without(history: &mut AnthropicHistory<'_, '_>, index: usize, calls: &[(usize
 }
 
 /// Gives later calls with a repeated id a new one, and their results in order; drops later results.
-pub(super) fn repeated(
-    rule: &'static HistoryRule,
-    history: &mut AnthropicHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn repeated(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut taken: HashSet<String> = HashSet::new();
     for piece in &history.pieces {
         taken.extend(piece.facts.uses().map(|(_, id)| id.to_string()));

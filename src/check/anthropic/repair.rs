@@ -5,17 +5,13 @@ use super::facts::{AnthropicContent, CheckedBlock};
 use super::{pairs, shape};
 use crate::check::finding::ApiViolation;
 use crate::check::raw::{elements, result_text, set, text_member, text_part};
-use crate::check::rules::HistoryRule;
+use crate::check::rules::TableRule;
 use crate::model::json::{self, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(
-    rule: &'static HistoryRule,
-    history: &mut AnthropicHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn repair(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "AN01" => shape::roles(rule, history, findings),
         "AN02" => shape::beginning(rule, history),
@@ -38,7 +34,7 @@ pub(super) fn repair(
 }
 
 /// Repairs that need no other message.
-fn inside(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn inside(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let index = findings[0].index;
     let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
     let raw = history.pieces[index].raw.clone();

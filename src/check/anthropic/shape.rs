@@ -5,7 +5,7 @@ use super::facts::{AnthropicRole, CheckedBlock};
 use super::loop_start;
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::raw::set;
-use crate::check::rules::HistoryRule;
+use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::collections::{HashSet, VecDeque};
 
@@ -14,11 +14,7 @@ const BEGINNING: &str = "[convo: the beginning of the conversation is left out]"
 
 /// Repairs invalid roles: results of role `tool` become user messages; instructions move to the system field or, after
 /// the start, become user messages.
-pub(super) fn roles(
-    rule: &'static HistoryRule,
-    history: &mut AnthropicHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn roles(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
     // The unanswered calls, in order.
     let (mut open, mut answered): (VecDeque<String>, HashSet<String>) = Default::default();
@@ -98,7 +94,7 @@ fn as_result(raw: &[u8], id: &str, is_result: bool) -> Vec<u8> {
 
 /// Drops the messages before the first message that the user wrote; if there is none, or on request, inserts a
 /// placeholder instead.
-pub(super) fn beginning(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>) {
+pub(super) fn beginning(rule: TableRule, history: &mut AnthropicHistory<'_, '_>) {
     let own = |role: AnthropicRole, blocks: &[CheckedBlock]| {
         role == AnthropicRole::User
             && (blocks.is_empty()
@@ -131,7 +127,7 @@ pub(super) fn beginning(rule: &'static HistoryRule, history: &mut AnthropicHisto
 }
 
 /// Drops an open loop that does not start with thinking.
-pub(super) fn open_loop(rule: &'static HistoryRule, history: &mut AnthropicHistory<'_, '_>) {
+pub(super) fn open_loop(rule: TableRule, history: &mut AnthropicHistory<'_, '_>) {
     let Some(start) = loop_start(&history.facts(0).collect::<Vec<_>>()) else {
         return;
     };

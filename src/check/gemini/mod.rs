@@ -8,7 +8,7 @@ mod responses;
 use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
 use super::raw::short_id;
-use super::rules::HistoryRule;
+use super::rules::TableRule;
 use crate::format::request::Api;
 use facts::{GeminiFacts, GeminiPart, GeminiRole};
 use std::collections::HashSet;
@@ -81,7 +81,7 @@ impl Provider for Gemini {
         }
     }
 
-    fn repair(rule: &'static HistoryRule, history: &mut History<'_, '_, Gemini>, findings: &[&ApiViolation]) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, Gemini>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

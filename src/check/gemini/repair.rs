@@ -5,7 +5,7 @@ use super::parts::{TurnHistory, parts, with_parts};
 use super::responses;
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::raw::set;
-use crate::check::rules::HistoryRule;
+use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use std::collections::HashSet;
 
@@ -16,11 +16,7 @@ const PLACEHOLDER: &[u8] = b"\"skip_thought_signature_validator\"";
 const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(
-    rule: &'static HistoryRule,
-    history: &mut TurnHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn repair(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "GE01" => roles(rule, history, findings),
         "GE02" => neighbors(rule, history, findings),
@@ -34,7 +30,7 @@ pub(super) fn repair(
     }
 }
 
-fn roles(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn roles(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut leading = 0;
     for finding in findings {
         let index = finding.index;
@@ -61,7 +57,7 @@ fn roles(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings
 }
 
 /// Merges a turn with calls with the preceding model turns.
-fn neighbors(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn neighbors(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut done = 0;
     for finding in findings {
         if finding.index < done {
@@ -78,7 +74,7 @@ fn neighbors(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, find
     }
 }
 
-fn empty(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn empty(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     for of_one in findings.chunk_by(|one, other| one.index == other.index) {
         let index = of_one[0].index;
         let bad: HashSet<usize> = of_one.iter().map(|finding| finding.part).collect();
@@ -100,7 +96,7 @@ fn empty(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings
 
 /// Drops the turns before the first turn that the user wrote; if there is none, or on request, inserts a placeholder
 /// instead.
-fn beginning(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>) {
+fn beginning(rule: TableRule, history: &mut TurnHistory<'_, '_>) {
     let own = |part: &GeminiPart| !matches!(part, GeminiPart::Response(_));
     let first = history.pieces.iter().position(|piece| {
         piece.facts.role == GeminiRole::User
@@ -124,7 +120,7 @@ fn beginning(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>) {
     }
 }
 
-fn signatures(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn signatures(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let raw = history.pieces[finding.index].raw.clone();
         let all = parts(&raw);

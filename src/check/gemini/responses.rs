@@ -4,7 +4,7 @@ use super::facts::{GeminiPart, GeminiRole, NamedCall};
 use super::parts::{TurnHistory, parts, with_parts};
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::raw::{result_text, set, short_id};
-use crate::check::rules::HistoryRule;
+use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -12,11 +12,7 @@ use std::ops::Range;
 
 /// Repairs responses that follow no turn with calls. If the calls are in the model turns before the adjacent user
 /// turns, these turns are merged; otherwise the responses are dropped or become text.
-pub(super) fn orphans(
-    rule: &'static HistoryRule,
-    history: &mut TurnHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn orphans(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut rest = findings;
     while let Some(first) = rest.first() {
         let turn = history.turn_range(first.index);
@@ -50,7 +46,7 @@ pub(super) fn orphans(
 }
 
 /// Moves the responses of adjacent user turns into the first turn with any, before other parts.
-fn gather(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, turn: Range<usize>) {
+fn gather(rule: TableRule, history: &mut TurnHistory<'_, '_>, turn: Range<usize>) {
     let answers: Vec<usize> = turn
         .clone()
         .filter(|turn| history.pieces[*turn].facts.responses().next().is_some())
@@ -82,12 +78,7 @@ fn gather(rule: &'static HistoryRule, history: &mut TurnHistory<'_, '_>, turn: R
 }
 
 /// Removes responses from a turn, or turns them into text.
-fn without(
-    rule: &'static HistoryRule,
-    history: &mut TurnHistory<'_, '_>,
-    index: usize,
-    bad: &HashSet<usize>,
-) {
+fn without(rule: TableRule, history: &mut TurnHistory<'_, '_>, index: usize, bad: &HashSet<usize>) {
     let text = history.how.mode == Some(Mode::Text);
     let raw = history.pieces[index].raw.clone();
     // If valid responses remain, text must follow them in a separate turn.
@@ -192,7 +183,7 @@ fn matched_responses(
 /// Makes the number of responses equal to that of calls: inserts missing ones at the position of their call, and drops
 /// surplus ones.
 pub(super) fn equalize_counts(
-    rule: &'static HistoryRule,
+    rule: TableRule,
     history: &mut TurnHistory<'_, '_>,
     findings: &[&ApiViolation],
 ) {
@@ -256,11 +247,7 @@ pub(super) fn equalize_counts(
 }
 
 /// Sorts responses in the order of the calls.
-pub(super) fn ordered(
-    rule: &'static HistoryRule,
-    history: &mut TurnHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn ordered(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let index = finding.index - 1;
         let calls: Vec<(usize, &NamedCall)> = history.pieces[index].facts.calls().collect();

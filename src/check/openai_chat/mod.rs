@@ -5,7 +5,7 @@ mod repair;
 use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
 use super::raw::{each, elements, is_empty_array, short_id, string, text_member};
-use super::rules::HistoryRule;
+use super::rules::TableRule;
 use crate::format::request::Api;
 use crate::model::json;
 use std::collections::HashMap;
@@ -118,7 +118,7 @@ impl Provider for Chat {
         }
     }
 
-    fn repair(rule: &'static HistoryRule, history: &mut History<'_, '_, Chat>, findings: &[&ApiViolation]) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, Chat>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

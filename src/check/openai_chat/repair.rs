@@ -4,7 +4,7 @@ use super::{Chat, ChatContent, ChatRole, LONGEST, is_text_part, run_end};
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::history::History;
 use crate::check::raw::{elements, mark, result_text, set, short_id, string, text_member, text_part};
-use crate::check::rules::HistoryRule;
+use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,11 +12,7 @@ use std::collections::{HashMap, HashSet};
 type ChatHistory<'a, 'o> = History<'a, 'o, Chat>;
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(
-    rule: &'static HistoryRule,
-    history: &mut ChatHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn repair(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "OC01" => orphans(rule, history, findings),
         "OC02" => open(rule, history, findings),
@@ -42,7 +38,7 @@ pub(super) fn repair(
     }
 }
 
-fn orphans(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn orphans(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut end = 0;
     for finding in findings {
         let (index, id) = (
@@ -72,7 +68,7 @@ fn orphans(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findin
     }
 }
 
-fn open(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn open(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut parts: HashMap<usize, HashSet<usize>> = HashMap::new();
     for finding in findings {
         parts.entry(finding.index).or_default().insert(finding.part);
@@ -117,7 +113,7 @@ fn open(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings:
 
 /// Removes calls from a message; removes the message if nothing is left.
 fn without(
-    rule: &'static HistoryRule,
+    rule: TableRule,
     history: &mut ChatHistory<'_, '_>,
     index: usize,
     parts: &HashSet<usize>,
@@ -145,7 +141,7 @@ fn without(
 }
 
 /// Gives all calls with a repeated id but the first a new one, and updates their results in order.
-fn repeated(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn repeated(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut taken: HashSet<String> = HashSet::new();
     for piece in &history.pieces {
         taken.extend(piece.facts.calls.iter().map(|call| call.id.clone()));
@@ -215,7 +211,7 @@ fn rename_calls(history: &mut ChatHistory<'_, '_>, index: usize, ids: &[Option<S
     history.replace(index, raw);
 }
 
-fn roles(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn roles(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let raw = &history.pieces[finding.index].raw;
         let name = text_member(raw, "role").unwrap_or_default().to_ascii_lowercase();
@@ -231,7 +227,7 @@ fn roles(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings
     }
 }
 
-fn contents(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn contents(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let raw = &history.pieces[finding.index].raw;
         let content = json::member(raw, "content").unwrap_or(b"null");
@@ -261,7 +257,7 @@ fn contents(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findi
 
 /// Encodes arguments that are an object as a string; other invalid arguments are replaced and stored next to the
 /// message.
-fn arguments(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn arguments(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     for of_one in findings.chunk_by(|one, other| one.index == other.index) {
         let index = of_one[0].index;
         let raw = history.pieces[index].raw.clone();
@@ -309,7 +305,7 @@ fn with_arguments(call: &[u8]) -> (Vec<u8>, Option<String>) {
 }
 
 /// Shortens long ids, consistently for calls and results.
-fn long(rule: &'static HistoryRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn long(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     let is_long = |id: &str| id.chars().nth(LONGEST).is_some();
     let short =
         |history: &ChatHistory<'_, '_>, id: &str| format!("call_{}", history.ids.digits(id, rule.id, 0));

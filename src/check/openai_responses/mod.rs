@@ -6,7 +6,7 @@ mod repair;
 use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
 use super::raw::{each, elements, is_filled, short_id, string};
-use super::rules::HistoryRule;
+use super::rules::TableRule;
 use crate::format::request::Api;
 use parts::PartFault;
 use std::collections::HashSet;
@@ -144,11 +144,7 @@ impl Provider for Responses {
         }
     }
 
-    fn repair(
-        rule: &'static HistoryRule,
-        history: &mut History<'_, '_, Responses>,
-        findings: &[&ApiViolation],
-    ) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, Responses>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

@@ -5,18 +5,14 @@ use super::{CALLS, ItemKind, Responses, ResponsesFacts};
 use crate::check::finding::{ApiViolation, Mode};
 use crate::check::history::{History, HistoryElement};
 use crate::check::raw::{elements, result_text, set, short_id};
-use crate::check::rules::HistoryRule;
+use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::collections::{HashMap, HashSet};
 
 type ItemHistory<'a, 'o> = History<'a, 'o, Responses>;
 
 /// Repairs the violations of one rule.
-pub(super) fn repair(
-    rule: &'static HistoryRule,
-    history: &mut ItemHistory<'_, '_>,
-    findings: &[&ApiViolation],
-) {
+pub(super) fn repair(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "OR01" => orphans(rule, history, findings),
         "OR02" => open(rule, history, findings),
@@ -40,7 +36,7 @@ pub(super) fn repair(
     }
 }
 
-fn orphans(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn orphans(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         let piece = &history.pieces[finding.index];
         let call = short_id(&piece.facts.call);
@@ -65,7 +61,7 @@ fn orphans(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findin
     }
 }
 
-fn open(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn open(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for index in 0..history.pieces.len() {
@@ -126,7 +122,7 @@ fn output(kind: &str, call: &str) -> Vec<u8> {
 }
 
 /// Removes reasoning, and the ids of the items that follow from it, which the API rejects without the reasoning.
-fn reasoning(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn reasoning(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     for finding in findings {
         history.remove(finding.index);
         history.record_change(rule, finding.index, "dropped a reasoning item");
@@ -151,7 +147,7 @@ fn nameless(history: &mut ItemHistory<'_, '_>, index: usize) {
 }
 
 fn content(
-    rule: &'static HistoryRule,
+    rule: TableRule,
     history: &mut ItemHistory<'_, '_>,
     findings: &[&ApiViolation],
     wanted: PartFault,
@@ -187,7 +183,7 @@ fn member(facts: &ResponsesFacts) -> &'static str {
     }
 }
 
-fn repeated(rule: &'static HistoryRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
+fn repeated(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     let mut taken: HashSet<String> = history
         .pieces
         .iter()
