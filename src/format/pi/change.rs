@@ -17,12 +17,8 @@ use std::collections::HashMap;
 /// The summary of a truncation, because a compaction requires a text.
 const CUT: &str = "[Earlier messages were cut off.]";
 
-/// The positions of a session's records in its file.
-#[derive(Debug, Default)]
-pub struct RecordPositions {
-    /// The entry of each record, by line in the session.
-    pub entries: HashMap<usize, RecordPosition>,
-}
+/// The positions of a session's records in its file, by line in the session.
+pub type RecordPositions = HashMap<usize, RecordPosition>;
 
 /// The position of a record in the file.
 #[derive(Clone, Debug)]
@@ -53,10 +49,7 @@ pub fn add(
     let line = |pair: &(&Item, &Item)| same(pair) && matches!(pair.0, Item::Line(_));
     let ends = view.items.iter().rev().zip(own.items.iter().rev());
     let after = ends.take_while(line).count();
-    let is_new = |item: &&Item| {
-        item.line()
-            .is_some_and(|line| !places.entries.contains_key(&line))
-    };
+    let is_new = |item: &&Item| item.line().is_some_and(|line| !places.contains_key(&line));
     let added: Vec<&Item> = view.items.iter().filter(is_new).collect();
     let grown = begun == own.items.len() && begun == view.items.len();
     let time = time(session);
@@ -101,7 +94,7 @@ fn compaction(
     chain: &mut EntryChain,
 ) {
     let text = summary.and_then(|item| item.summary(session));
-    let first = kept.iter().find_map(|item| places.entries.get(&item.line()?));
+    let first = kept.iter().find_map(|item| places.get(&item.line()?));
     let mut compaction = ObjectBuilder::default();
     compaction.text("summary", text.as_deref().unwrap_or(CUT));
     // A compaction that names itself, or a later entry, keeps nothing.
@@ -115,7 +108,7 @@ fn compaction(
         }
         (false, Some(place)) => drop(compaction.raw("firstKeptEntryIndex", place.index.to_string())),
         (false, None) => {
-            let last = places.entries.values().map(|place| place.index).max();
+            let last = places.values().map(|place| place.index).max();
             compaction.raw("firstKeptEntryIndex", last.map_or(1, |last| last + 1).to_string());
         }
     }
@@ -156,10 +149,10 @@ fn branch(
         .into_iter()
         .filter(|index| records::is_own(session, *index, NAME));
     let compacted = compacted
-        .filter_map(|index| places.entries.get(&index))
+        .filter_map(|index| places.get(&index))
         .map(|place| place.index)
         .max();
-    let place = |item: &Item| item.line().and_then(|line| places.entries.get(&line));
+    let place = |item: &Item| item.line().and_then(|line| places.get(&line));
     // Only branch after the last compaction, because the entries that a compaction keeps precede it.
     let joint = view.items[..begun].last().and_then(place);
     let joint = joint.filter(|joint| compacted.is_none_or(|compacted| joint.index > compacted));

@@ -111,7 +111,7 @@ fn record_positions(all: &[PiEntry<'_>], path: &Path) -> RecordPositions {
             id: all[at].id.as_deref().map(str::to_string),
             body: all[at].body.to_vec(),
         };
-        places.entries.insert(line, place);
+        places.insert(line, place);
     }
     places
 }
@@ -162,7 +162,7 @@ fn restored_lines(session: &Session, first: Vec<u8>) -> (RecordPositions, EntryC
         if chain.lines.len() > before {
             let body = chain.lines[before].clone();
             let id = json::member_string(&body, "id");
-            places.entries.insert(
+            places.insert(
                 index,
                 RecordPosition {
                     index: before,
