@@ -26,10 +26,7 @@ named_enum! {
 
 /// Calls `each` for each text of a message, with the tool of a call.
 pub fn each_text<'m>(message: &Message<'m>, each: &mut dyn FnMut(TextKind, Option<&str>, &str)) {
-    let reasoning_parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    for reasoning in reasoning_parts.unwrap_or_default() {
+    for reasoning in json::items(message.reasoning) {
         reasoning_texts(reasoning, each);
     }
     let own = match message.role() {

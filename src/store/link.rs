@@ -316,8 +316,7 @@ pub(super) fn key_of_session(id: &str, header: impl Fn(&str) -> Option<String>) 
 
 /// The names that a link event moved.
 fn names_in(line: &[u8]) -> Vec<String> {
-    let names = json::member(line, "aliases").and_then(|names| json::elements(names, json::Dialect::Strict));
-    let names = names.unwrap_or_default().into_iter().filter_map(json::text);
+    let names = json::list(line, "aliases").into_iter().filter_map(json::text);
     names.map(|name| name.into_owned()).collect()
 }
 

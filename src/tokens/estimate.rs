@@ -4,7 +4,7 @@
 use super::encoding::Encoding;
 use super::message_cost::characters;
 use super::{image, message_cost};
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 use crate::model::message::{Message, MessagePart};
 use crate::model::named_enum::named_enum;
 
@@ -128,29 +128,21 @@ const PICOCLAW_MEDIA: u64 = 256;
 /// messages are in the metadata.
 fn picoclaw(message: &Message<'_>) -> u64 {
     let own = message.metadata.and_then(|raw| json::member(raw, "picoclaw"));
-    let list = |name: &str| {
-        own.and_then(|own| json::member(own, name))
-            .and_then(|list| json::elements(list, Dialect::Strict))
-            .unwrap_or_default()
-    };
-    let (mut text, mut media) = (0, list("media").len() as u64);
+    let own = own.unwrap_or_default();
+    let (mut text, mut media) = (0, json::list(own, "media").len() as u64);
     for part in message.parts() {
         match part {
             MessagePart::Text(one) => text += characters(&one),
             MessagePart::Other(..) => media += 1,
         }
     }
-    let parts = list("system_parts");
+    let parts = json::list(own, "system_parts");
     let parts = parts.iter().map(|part| {
         let text = json::member_text(part, "text");
         PICOCLAW_PART + characters(&text.unwrap_or_default())
     });
     text = text.max(parts.sum());
-    for part in message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default()
-    {
+    for part in json::items(message.reasoning) {
         let reasoning = json::member_text(part, "text");
         text += characters(&reasoning.unwrap_or_default());
     }

@@ -91,10 +91,7 @@ fn walk(message: &Message<'_>, rule: ImageRule, each: PieceVisitor<'_>) {
         each(CountedPiece::Text(&call.name));
         each(CountedPiece::Text(&call.arguments));
     }
-    let reasoning_parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    for thought in reasoning_parts.unwrap_or_default() {
+    for thought in json::items(message.reasoning) {
         reasoning(thought, each);
     }
 }
@@ -126,7 +123,7 @@ fn reasoning(raw: &[u8], each: PieceVisitor<'_>) {
         if let Some(text) = json::text(value) {
             each(CountedPiece::Text(&text));
         }
-        for part in json::elements(value, Dialect::Strict).unwrap_or_default() {
+        for part in json::items(value) {
             let text = json::member_text(part, "text");
             each(CountedPiece::Text(&text.unwrap_or_default()));
         }

@@ -10,7 +10,7 @@ use super::step::cap::{AnsweredCalls, CAPS, Cap, LOWEST, capped};
 use super::step::mask;
 use super::step::media::newest_user;
 use super::{facts, summary};
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::retention::Overflow;
 use std::collections::HashSet;
@@ -186,10 +186,7 @@ fn summary_reserve(
 
 /// Whether a message has a thinking block, which Anthropic requires where a tool loop begins.
 fn has_thinking(message: &Message<'_>) -> bool {
-    let parts = message
-        .reasoning
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    parts.unwrap_or_default().into_iter().any(|part| {
+    json::items(message.reasoning).into_iter().any(|part| {
         let kind = json::member_text(part, "type");
         kind.is_some_and(|kind| kind == "thinking" || kind == "redacted_thinking")
     })

@@ -2,7 +2,7 @@
 
 use super::choice::Precedence;
 use super::history::History;
-use crate::model::json::{self, Dialect, ObjectBuilder, wrapped};
+use crate::model::json::{self, ObjectBuilder, wrapped};
 use crate::model::key;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -36,10 +36,7 @@ pub(super) fn replaced(
 }
 
 fn parts<'h>(history: &'h History<'_>, at: usize) -> Vec<&'h [u8]> {
-    let content = history.message(at).and_then(|message| message.content);
-    content
-        .and_then(|raw| json::elements(raw, Dialect::Strict))
-        .unwrap_or_default()
+    json::items(history.message(at).and_then(|message| message.content))
 }
 
 fn is_image(part: &[u8]) -> bool {

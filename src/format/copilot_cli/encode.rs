@@ -89,10 +89,8 @@ fn assistant(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u
         .into_iter()
         .map(|call| request(call, report))
         .collect();
-    let sizes = annotated
-        .noted("chunks")
-        .and_then(|raw| json::elements(raw, Dialect::Strict));
-    let sizes = sizes.unwrap_or_default().into_iter().map(|raw| {
+    let sizes = json::items(annotated.noted("chunks"));
+    let sizes = sizes.into_iter().map(|raw| {
         let pair = json::items(raw);
         let number = |nth: usize| json::number::<usize>(pair.get(nth)?);
         (number(0).unwrap_or(0), number(1).unwrap_or(0))

@@ -120,12 +120,10 @@ fn content(raw: Option<&[u8]>, draft: &mut AnnotatedDraft) {
 
 /// The calls, followed by those that could not be parsed.
 fn calls(members: &[u8], kwargs: &[u8], draft: &mut AnnotatedDraft) {
-    let list = |name: &str| {
-        let raw = json::member(members, name);
-        raw.and_then(|raw| json::elements(raw, Dialect::Strict))
-            .unwrap_or_default()
-    };
-    let (valid, invalid) = (list("tool_calls"), list("invalid_tool_calls"));
+    let (valid, invalid) = (
+        json::list(members, "tool_calls"),
+        json::list(members, "invalid_tool_calls"),
+    );
     let mut calls = Vec::new();
     for (nth, raw) in valid.iter().chain(&invalid).enumerate() {
         let own = |name| json::member(raw, name).unwrap_or(b"null");

@@ -38,11 +38,12 @@ pub use raw::{RawRange, first_time, is_document, is_log, raw_lines};
 pub use sidecar::Sidecar;
 pub use write::{LONGEST, log_line_of, log_lines};
 
+use super::kit::records;
 use super::native::source_member;
 use super::report::{Loss, LossSet, Report};
 use super::{DocumentSource, Format, FormatSpec, ReadFn};
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 use crate::model::key;
 use crate::model::session::Session;
 use facts::{InputKind, MemberNames, RawMembers};
@@ -162,11 +163,8 @@ fn not_a_session(why: &str) -> Error {
 /// The aliases in a session's header: trimmed, without blank ones, duplicates and the session's own key.
 pub fn aliases(header_line: &[u8]) -> Vec<String> {
     let own = json::member_text(header_line, "key").unwrap_or_default();
-    let all = json::member(header_line, "metadata")
-        .and_then(|metadata| json::member(metadata, "picoclaw"))
-        .and_then(|picoclaw| json::member(picoclaw, "aliases"))
-        .and_then(|aliases| json::elements(aliases, Dialect::Strict));
-    let all = all.unwrap_or_default().into_iter().filter_map(json::text);
+    let note = records::note(header_line, "picoclaw").unwrap_or_default();
+    let all = json::list(note, "aliases").into_iter().filter_map(json::text);
     aliases_among(all.map(Cow::into_owned), &own)
 }
 

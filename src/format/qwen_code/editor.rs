@@ -68,12 +68,9 @@ impl Editor for QwenCode {
         let last = |name| lines.iter().rev().find_map(|line| json::member(line, name));
         let members = ["sessionId", "cwd", "version", "gitBranch"].into_iter();
         let clock = lines.iter().rev().find_map(|line| timestamp(line));
-        let parts = lines.iter().flat_map(|line| {
-            let parts = json::member(line, "message").and_then(|message| json::member(message, "parts"));
-            parts
-                .and_then(|raw| json::elements(raw, json::Dialect::Strict))
-                .unwrap_or_default()
-        });
+        let parts = lines
+            .iter()
+            .flat_map(|line| json::list(json::member(line, "message").unwrap_or_default(), "parts"));
         let calls = parts.filter_map(|part| json::member(part, "functionCall"));
         QwenRecordFactory {
             session: members

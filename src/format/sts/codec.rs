@@ -8,7 +8,7 @@ use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::header;
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::time;
@@ -124,8 +124,8 @@ fn message(raw: &[u8]) -> Option<draft::AnnotatedDraft> {
     if let Some(reasoning) = string("reasoningContent").filter(|text| *text != b"\"\"") {
         draft.raw("reasoning", array([thinking(reasoning)]));
     }
-    let calls = json::member(message, "toolCalls").and_then(|raw| json::elements(raw, Dialect::Strict));
-    let calls: Vec<_> = calls.unwrap_or_default().into_iter().map(call).collect();
+    let calls = json::list(message, "toolCalls").into_iter();
+    let calls: Vec<_> = calls.map(call).collect();
     draft.list("tool_calls", &calls);
     for (own, name) in [("toolCallId", "tool_call_id"), ("model", "model")] {
         draft.optional(name, string(own));

@@ -41,8 +41,7 @@ impl ChatAssembler {
         if let Some(usage) = json::member(data, "usage").filter(|raw| raw.starts_with(b"{")) {
             self.usage = Some(usage.to_vec());
         }
-        let choices = json::member(data, "choices").and_then(|raw| json::elements(raw, Dialect::Strict));
-        let choices = choices.unwrap_or_default();
+        let choices = json::list(data, "choices");
         let first = |choice: &&&[u8]| matches!(json::member(choice, "index"), None | Some(b"0"));
         let Some(choice) = choices.iter().find(first) else {
             return StreamStep::default();

@@ -1,7 +1,7 @@
 //! The files of a patch of `apply_patch`.
 
 use super::arguments::{ArgumentMembers, TouchedFile};
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 use std::borrow::Cow;
 
 /// The new name of the file of the line before.
@@ -22,8 +22,7 @@ pub fn of(arguments: &str, members: &ArgumentMembers<'_>) -> Option<Vec<TouchedF
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
     for (_, value) in members {
         texts.extend(json::text(value));
-        let elements = json::elements(value, Dialect::Strict).unwrap_or_default();
-        texts.extend(elements.into_iter().filter_map(json::text));
+        texts.extend(json::items(*value).into_iter().filter_map(json::text));
     }
     if members.is_empty() {
         texts.push(json::text(arguments.as_bytes()).unwrap_or(Cow::Borrowed(arguments)));

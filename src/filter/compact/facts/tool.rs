@@ -165,7 +165,7 @@ fn paths<'a>(members: &ArgumentMembers<'a>) -> Vec<Cow<'a, str>> {
     for (name, value) in members {
         let is_list = LISTS_OF_PATHS.iter().any(|known| is_named(name, known));
         let is_of_edits = LISTS_OF_EDITS.iter().any(|known| is_named(name, known));
-        for element in json::elements(value, Dialect::Strict).unwrap_or_default() {
+        for element in json::items(*value) {
             let path = json::text(element).filter(|path| is_list && !path.contains('*'));
             let member = || text(&json::members(element, Dialect::Strict)?, &PATHS).filter(|_| is_of_edits);
             paths.extend(path.or_else(member));

@@ -3,7 +3,7 @@
 use super::{Atom, AtomItems, AtomLevel, CompactionState, Exchange, Owner, ViewEntry, summary_cost};
 use crate::filter::summarize::day;
 use crate::model::exchange::Cuts;
-use crate::model::json::{self, Dialect};
+use crate::model::json;
 use crate::model::message::{Category, Role};
 use crate::model::session::{Session, Traits};
 use crate::model::threads::over_cores;
@@ -73,10 +73,8 @@ impl<'s> CompactionState<'s> {
             let message = || self.view.items[at].message(self.session);
             if traits.calls {
                 last.clear();
-                let calls = message()
-                    .and_then(|message| message.tool_calls)
-                    .and_then(|raw| json::elements(raw, Dialect::Strict));
-                for (nth, raw) in calls.unwrap_or_default().into_iter().enumerate() {
+                let calls = message().and_then(|message| message.tool_calls);
+                for (nth, raw) in json::items(calls).into_iter().enumerate() {
                     let owner = Owner { caller: at, nth, raw };
                     let id = json::member_text(raw, "id").unwrap_or_default();
                     open.entry(id.into_owned()).or_default().push(owner);
