@@ -139,6 +139,16 @@ impl Error {
         }
     }
 
+    /// Creates a usage error.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Usage, message)
+    }
+
+    /// Creates an error for damaged or unsuitable data.
+    pub fn data(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Data, message)
+    }
+
     /// Creates an error for a failed read or write of `what`; a missing file becomes [`ErrorKind::NotFound`].
     pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
         use std::io::ErrorKind as Io;

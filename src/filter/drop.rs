@@ -74,7 +74,7 @@ impl DropSelection {
                 .and_then(|lines| lines.iter().find_map(|line| places.get(line)));
             let Some(place) = found else {
                 let what = format!("line {number} of the plan: no such message in the view: {id}");
-                let error = Error::new(ErrorKind::Usage, what);
+                let error = Error::usage(what);
                 return Err(error.hint("list the ids of messages with: convo context INPUT | jq -r .id"));
             };
             planned[*place] = true;

@@ -108,7 +108,7 @@ pub fn add_note(
 ) -> Result<Plan> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "empty note"));
+        return Err(Error::usage("empty note"));
     }
     if let Some(id) = of.filter(|id| session.all_of(id).is_empty()) {
         let error = Error::new(ErrorKind::No, format!("no such message: {id}"));

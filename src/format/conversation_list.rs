@@ -188,7 +188,7 @@ impl SessionReader for Collection {
         if session.is_none() {
             if self.made == 0 {
                 let what = format!("contains no {}", self.kinds.what);
-                return Err(Error::new(ErrorKind::Data, what));
+                return Err(Error::data(what));
             }
             for (loss, times) in std::mem::take(&mut self.losses) {
                 report.count_loss(loss, times);

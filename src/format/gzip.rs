@@ -1,6 +1,6 @@
 //! gzip: decompression up to a size limit, and deterministic compression.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use flate2::{Compression, GzBuilder};
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
 /// Decompresses all members.
 ///
 /// # Errors
-/// [`ErrorKind::Data`] if the data is damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
+/// [`Error::data`] if the data is damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
 pub fn unpack(bytes: &[u8]) -> Result<Vec<u8>> {
     unpack_within(bytes, MAXIMUM)
 }
@@ -29,10 +29,10 @@ fn unpack_within(bytes: &[u8], most: u64) -> Result<Vec<u8>> {
     MultiGzDecoder::new(bytes)
         .take(most + 1)
         .read_to_end(&mut out)
-        .map_err(|error| Error::new(ErrorKind::Data, format!("damaged gzip data: {error}")))?;
+        .map_err(|error| Error::data(format!("damaged gzip data: {error}")))?;
     if out.len() as u64 > most {
         let what = format!("larger than {} MiB decompressed", most >> 20);
-        return Err(Error::new(ErrorKind::Data, what).hint("decompress it first: gunzip -c FILE | convo ..."));
+        return Err(Error::data(what).hint("decompress it first: gunzip -c FILE | convo ..."));
     }
     Ok(out)
 }
@@ -52,6 +52,7 @@ pub fn pack(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn compression_is_reversible_and_deterministic() {

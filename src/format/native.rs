@@ -4,7 +4,7 @@ use super::lines::{AfterBlock, Block, ByteLines, each_line};
 use super::packed;
 use super::report::Report;
 use super::{FormatSpec, ReadFn, Reader, SessionCount};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::key;
@@ -166,7 +166,7 @@ pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
                 );
                 return Err(Error {
                     at: Some((String::new(), record.place)),
-                    ..Error::new(ErrorKind::Data, message)
+                    ..Error::data(message)
                 }
                 .hint("update convo"));
             }

@@ -13,7 +13,7 @@ use super::{
     langchain, markdown, native, opaque, openai_chat, openai_responses, opencode, penguiflow, penguin, pi,
     picoclaw, qwen_code, refusal, sharegpt, sts, training, vercel_ui,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::{self, Write};
@@ -144,7 +144,7 @@ impl Format {
 
 /// Converts a document of a format that is not read line by line.
 pub fn convert(format: Format, source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let usage = |what: &str| Err(Error::new(ErrorKind::Usage, format!("{}: {what}", format.name())));
+    let usage = |what: &str| Err(Error::usage(format!("{}: {what}", format.name())));
     let form = format.form();
     if let (ReadFn::Document(convert), None) = (form.read, form.many) {
         return convert(source, report);
@@ -198,7 +198,7 @@ pub fn write_page(
     }
     let Some(write) = format.form().write else {
         let what = format!("cannot write sessions as {}", format.name());
-        return Err(Error::new(ErrorKind::Usage, what));
+        return Err(Error::usage(what));
     };
     let readable = opaque::readable(format, session, view, report);
     let view = readable.as_ref().unwrap_or(view);
@@ -236,7 +236,7 @@ pub fn write_back(
 ) -> Result<()> {
     let Some(back) = format.form().back else {
         let what = format!("cannot write several sessions as {}", format.name());
-        return Err(Error::new(ErrorKind::Usage, what));
+        return Err(Error::usage(what));
     };
     let with_refusals: Vec<Option<View>> = sessions
         .iter()

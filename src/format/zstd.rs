@@ -1,7 +1,7 @@
 //! Zstandard: decompression up to a size limit, and compression. Codex compresses older sessions with it.
 
 use super::gzip::MAXIMUM;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::Read;
@@ -14,10 +14,10 @@ pub fn is_zstd(bytes: &[u8]) -> bool {
 /// Decompresses all frames.
 ///
 /// # Errors
-/// [`ErrorKind::Data`] if they are damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
+/// [`Error::data`] if they are damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
 pub fn unpack(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let damaged = |error: String| {
-        let error = Error::new(ErrorKind::Data, format!("damaged zstd data: {error}"));
+        let error = Error::data(format!("damaged zstd data: {error}"));
         error.hint("check the file with: zstd -t FILE")
     };
     let mut out = Vec::new();
@@ -28,9 +28,7 @@ pub fn unpack(mut bytes: &[u8]) -> Result<Vec<u8>> {
         read.map_err(|error| damaged(error.to_string()))?;
         if out.len() as u64 > MAXIMUM {
             let what = format!("larger than {} MiB decompressed", MAXIMUM >> 20);
-            return Err(
-                Error::new(ErrorKind::Data, what).hint("decompress it first: zstd -dc FILE | convo ...")
-            );
+            return Err(Error::data(what).hint("decompress it first: zstd -dc FILE | convo ..."));
         }
     }
     Ok(out)
@@ -44,6 +42,7 @@ pub fn pack(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn compression_is_reversible() {

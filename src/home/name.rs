@@ -53,7 +53,7 @@ impl Name {
                 false => Ok(None),
                 true => {
                     let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
-                    let error = Error::new(ErrorKind::Usage, "expected home:PROGRAM:ID");
+                    let error = Error::usage("expected home:PROGRAM:ID");
                     Err(error.hint(format!("programs: {}", names.join(", "))))
                 }
             };

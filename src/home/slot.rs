@@ -172,7 +172,7 @@ fn index(path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// The error of an index whose content must not be replaced.
 fn unknown_index(path: &Path, what: &str) -> Error {
-    let error = Error::new(ErrorKind::Data, format!("{}: {what}", path.display()));
+    let error = Error::data(format!("{}: {what}", path.display()));
     error.hint("nothing was changed")
 }
 

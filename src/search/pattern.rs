@@ -2,7 +2,7 @@
 
 use super::literal;
 use super::prefilter::Prefilter;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ast;
 use std::ops::Range;
@@ -43,9 +43,9 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if it is empty, contains a line break, or is not a regular expression.
+    /// [`Error::usage`] if it is empty, contains a line break, or is not a regular expression.
     pub fn new(pattern: &str, settings: PatternOptions) -> Result<Pattern> {
-        let usage = |what: String| Error::new(ErrorKind::Usage, what);
+        let usage = |what: String| Error::usage(what);
         if pattern.is_empty() {
             return Err(usage("empty pattern".to_string()));
         }
@@ -139,16 +139,16 @@ fn invalid(pattern: &str, error: &regex_syntax::Error) -> Error {
         regex_syntax::Error::Translate(error) => (column(error.span()), error.kind().to_string()),
         _ => (1, "not a regular expression".to_string()),
     };
-    let error = Error::new(
-        ErrorKind::Usage,
-        format!("'{pattern}': invalid regular expression at column {column}: {why}"),
-    );
+    let error = Error::usage(format!(
+        "'{pattern}': invalid regular expression at column {column}: {why}"
+    ));
     error.hint("omit --regex to search for a text")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     fn found(pattern: &str, settings: PatternOptions, text: &str) -> Vec<(usize, String)> {
         let mut found = Vec::new();

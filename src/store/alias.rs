@@ -84,10 +84,10 @@ fn read(aliases: &Directory, file: &str) -> Result<Option<Vec<String>>> {
     })?;
     let ids: Vec<String> = text.lines().map(str::to_string).collect();
     if ids.is_empty() || !ids.iter().all(|id| key::is_id(id)) {
-        return Err(Error::new(
-            ErrorKind::Data,
-            format!("{}: alias without a session", aliases.shown(file)),
-        ));
+        return Err(Error::data(format!(
+            "{}: alias without a session",
+            aliases.shown(file)
+        )));
     }
     Ok(Some(ids))
 }
@@ -114,7 +114,7 @@ impl Store {
             key::checked_id(id)?;
         }
         if ids.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, format!("{name}: unclaimed alias")));
+            return Err(Error::usage(format!("{name}: unclaimed alias")));
         }
         self.claim(name, &file, ids)
     }

@@ -112,7 +112,7 @@ impl Store {
             }
             if !seen.insert(child.clone()) {
                 let what = format!("{id}: link cycle");
-                return Err(Error::new(ErrorKind::Data, what)
+                return Err(Error::data(what)
                     .hint("give the id of a session in the chain; examine the links with: convo fsck"));
             }
             let next = if key::is_id(&child) {

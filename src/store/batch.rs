@@ -157,7 +157,7 @@ impl Batch {
                 None => all = Some(staged),
             }
         }
-        all.ok_or_else(|| Error::new(ErrorKind::Usage, format!("{id}: not a file")))
+        all.ok_or_else(|| Error::usage(format!("{id}: not a file")))
     }
 
     /// Creates a file that will have this name; removed on drop from here on.

@@ -178,7 +178,7 @@ impl<'s> LockedLog<'s> {
     }
 
     fn refuse(&self, place: Position, what: &str) -> Error {
-        Error::new(ErrorKind::Data, format!("{what}; nothing was changed"))
+        Error::data(format!("{what}; nothing was changed"))
             .at(self.shown(), place)
             .hint("repair it with: convo fsck --repair")
     }

@@ -1,6 +1,6 @@
 //! The lines of a log and their chain of checksums; see convo-format(5).
 
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::model::json;
 use crate::model::record::{Record, RecordKind as Line};
 use memchr::memmem::Finder;
@@ -247,10 +247,7 @@ impl Pending {
     pub fn push(&mut self, line: &[u8]) -> Result<()> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if memchr::memchr(b'\n', line).is_some() {
-            return Err(Error::new(
-                ErrorKind::Data,
-                "cannot store a line that contains a newline",
-            ));
+            return Err(Error::data("cannot store a line that contains a newline"));
         }
         // Not at offset 0: a byte order mark would be content here.
         self.add(line, &Record::parse(line, Position { line: 0, offset: 1 }).kind);

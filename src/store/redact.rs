@@ -176,9 +176,7 @@ impl Store {
         let back = session_of(&log.bytes);
         if view(&back) != view(&session) {
             let what = "redaction would change which messages are visible; nothing was changed";
-            return Err(
-                Error::new(ErrorKind::Data, what).hint("leave out ids: --not KIND, or another --name")
-            );
+            return Err(Error::data(what).hint("leave out ids: --not KIND, or another --name"));
         }
         let marks = (super::gc::known_by(&session), super::gc::known_by(&back));
         let mut changed = Vec::new();

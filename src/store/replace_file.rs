@@ -354,10 +354,10 @@ fn back_up(
     let mut backup = name.to_os_string();
     backup.push(suffix);
     if suffix.is_empty() || suffix.as_bytes().contains(&b'/') {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("-i={}: invalid backup suffix", suffix.display()),
-        ));
+        return Err(Error::usage(format!(
+            "-i={}: invalid backup suffix",
+            suffix.display()
+        )));
     }
     let link = fs::linkat(
         directory,

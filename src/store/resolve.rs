@@ -3,7 +3,7 @@
 use super::Store;
 use super::link::continues;
 use super::names;
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::model::chain;
 use crate::model::event::Event;
 use crate::model::json;
@@ -89,7 +89,7 @@ impl Store {
         match name {
             "@last" => return self.newest(),
             "@all" => {
-                let error = Error::new(ErrorKind::Usage, "@all: expected one session");
+                let error = Error::usage("@all: expected one session");
                 return Err(error.hint("give a session, or list all with: convo list"));
             }
             _ => {}

@@ -40,10 +40,9 @@ pub(super) fn checked_time(now: &str) -> Result<String> {
     let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
     match is_time(&time) {
         true => Ok(time),
-        false => Err(Error::new(
-            ErrorKind::Usage,
-            format!("expected a time in UTC to the second, got '{now}'"),
-        )),
+        false => Err(Error::usage(format!(
+            "expected a time in UTC to the second, got '{now}'"
+        ))),
     }
 }
 

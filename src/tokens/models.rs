@@ -1,7 +1,7 @@
 //! Model names, their tokenizers and their context windows.
 
 use super::{Counting, Encoding, Estimate, Tokenizer};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use std::borrow::Cow;
 
 const O200K: Counting = Counting::Encoding(Encoding::O200k);
@@ -145,7 +145,7 @@ fn unknown(name: &str) -> Error {
         .map(|known| (strsim::damerau_levenshtein(known, &requested), known))
         .min()
         .filter(|(distance, known)| *distance <= known.len() / 3);
-    let error = Error::new(ErrorKind::Usage, format!("'{name}': unknown tokenizer or model"));
+    let error = Error::usage(format!("'{name}': unknown tokenizer or model"));
     match near {
         Some((_, near)) => error.hint(format!("did you mean '{}'?", near.trim_end_matches(['.', '-']))),
         None => {
@@ -161,6 +161,7 @@ fn unknown(name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     fn name(requested: &str) -> &'static str {
         Tokenizer::named(requested).unwrap().name()

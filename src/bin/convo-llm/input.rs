@@ -1,7 +1,7 @@
 //! Parses standard input: a summary request or a session.
 
 use crate::output::Output;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::compression::{self, Wrapped};
 use convo::format::detect::{self, Hints};
 use convo::format::native::NativeReader;
@@ -24,10 +24,8 @@ pub enum RequestKind {
 pub fn read(from: Option<&str>, output: &Output) -> Result<RequestKind> {
     let mut input = std::io::stdin();
     if input.is_terminal() {
-        return Err(
-            Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
-                .hint("pipe a session in: convo context NAME | convo llm"),
-        );
+        return Err(Error::usage("no input: standard input is a terminal")
+            .hint("pipe a session in: convo context NAME | convo llm"));
     }
     let mut bytes = Vec::new();
     input
@@ -44,12 +42,12 @@ pub fn read(from: Option<&str>, output: &Output) -> Result<RequestKind> {
         };
     }
     if bytes.trim_ascii().is_empty() {
-        return Err(Error::new(ErrorKind::Data, "standard input contains no session"));
+        return Err(Error::data("standard input contains no session"));
     }
     let format = match from {
         Some(name) => Format::from_name(name)
             .filter(|format| format.is_read())
-            .ok_or_else(|| Error::new(ErrorKind::Usage, format!("--from '{name}': unknown format")))?,
+            .ok_or_else(|| Error::usage(format!("--from '{name}': unknown format")))?,
         None => detected(&bytes, output)?,
     };
     session(format, bytes, output).map(RequestKind::Reply)
@@ -75,7 +73,7 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
     let head = &bytes[..bytes.len().min(detect::HEAD)];
     let verdict = detect::detect(head, bytes.len() < detect::HEAD, Hints::default());
     let Some(format) = verdict.format else {
-        let error = Error::new(ErrorKind::Data, verdict.problem());
+        let error = Error::data(verdict.problem());
         return Err(match verdict.hint {
             Some(hint) => error.hint(hint),
             None => error.hint("give the format with --from"),
@@ -109,16 +107,16 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     }
     for finding in &report.findings {
         if finding.damage {
-            let error = Error::new(ErrorKind::Data, finding.what.clone()).at("-", finding.place);
+            let error = Error::data(finding.what.clone()).at("-", finding.place);
             return Err(error.hint("a damaged session is not sent to a model; repair it first"));
         }
         output.print_notice(&finding.what);
     }
     let Some(first) = first else {
-        return Err(Error::new(ErrorKind::Data, "standard input contains no session"));
+        return Err(Error::data("standard input contains no session"));
     };
     if others > 0 {
-        let error = Error::new(ErrorKind::Data, "standard input contains more than one session");
+        let error = Error::data("standard input contains more than one session");
         return Err(error.hint("send one session at a time"));
     }
     Ok(first)

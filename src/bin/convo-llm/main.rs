@@ -29,7 +29,7 @@ mod validate_session;
 use arguments::LlmArguments;
 use ask::ModelClient;
 use clap::Parser;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use environment::variable;
 use input::RequestKind;
 use output::{Output, OutputForm};
@@ -100,7 +100,7 @@ fn instructions(path: &Path) -> Result<String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| Error::io(format!("cannot read {name}"), error))?;
     match text.trim_end().to_string() {
-        text if text.is_empty() => Err(Error::new(ErrorKind::Usage, format!("{name}: empty file"))),
+        text if text.is_empty() => Err(Error::usage(format!("{name}: empty file"))),
         text => Ok(text),
     }
 }

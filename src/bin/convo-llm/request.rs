@@ -2,7 +2,7 @@
 
 use crate::settings::LlmSettings;
 use crate::tools::ToolOffer;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::report::Report;
 use convo::format::request::{self, Api, ProviderRequest};
 use convo::model::json::{self, ObjectBuilder, array};
@@ -45,12 +45,8 @@ impl RequestInput<'_> {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_deref()))
             .collect();
-        json::with_members(&body.finish(), &changes).map_err(|fault| {
-            Error::new(
-                ErrorKind::Data,
-                format!("cannot build the request: {}", fault.what),
-            )
-        })
+        json::with_members(&body.finish(), &changes)
+            .map_err(|fault| Error::data(format!("cannot build the request: {}", fault.what)))
     }
 
     fn chat(&self, request: &ProviderRequest, body: &mut ObjectBuilder) {

@@ -40,7 +40,7 @@ pub fn run(model: &ModelClient<'_>, pieces: &[Vec<u8>], system: Option<&str>) ->
 /// Builds the question: the task as instructions, and the rest marked as data that contains no instructions.
 fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Result<Session> {
     if json::value_end(piece, 0, Dialect::Strict) != Ok(piece.len()) {
-        return Err(Error::new(ErrorKind::Data, "the summary request is damaged"));
+        return Err(Error::data("the summary request is damaged"));
     }
     let instructions = json::member_text(piece, "instructions");
     let mut data = ObjectBuilder::default();
@@ -50,7 +50,7 @@ fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Resul
             (_, _, Some(value)) => drop(data.raw(name, value)),
             (_, _, None) => {
                 let what = format!("the request for a summary is damaged: it has no {name}");
-                return Err(Error::new(ErrorKind::Data, what));
+                return Err(Error::data(what));
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::arguments::ToolArgs;
 use crate::command::{self, CommandOutcome, ShellCommand};
 use crate::interrupt::Interrupt;
 use crate::key;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::message::ToolCall;
 use std::time::Duration;
@@ -90,10 +90,7 @@ impl Toolbox {
         let mut offers: Vec<ToolOffer> = Vec::new();
         for (name, command) in &arguments.commands {
             if offers.iter().any(|offer| offer.name == *name) {
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    format!("--tool {name}: given twice"),
-                ));
+                return Err(Error::usage(format!("--tool {name}: given twice")));
             }
             offers.push(ToolOffer {
                 command: Some(command.clone()),
@@ -207,7 +204,7 @@ fn record(call: &ToolCall<'_>, outcome: &CommandOutcome) -> Vec<u8> {
 const MAXIMUM: u64 = 1 << 20;
 
 fn describe(offer: &mut ToolOffer, file: &str) -> Result<()> {
-    let wrong = |what: &str| Error::new(ErrorKind::Data, format!("{file}: {what}"));
+    let wrong = |what: &str| Error::data(format!("{file}: {what}"));
     let about = std::fs::metadata(file).map_err(|error| Error::io(format!("cannot read {file}"), error))?;
     if about.len() > MAXIMUM {
         return Err(wrong("schema too long"));

@@ -2,7 +2,7 @@
 
 use crate::output::Output;
 use convo::check::{self, Api, CheckOptions};
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::filter::repair::{self, RepairOptions, Repaired};
 use convo::filter::{Plan, Stamp};
 use convo::format::report::Report;
@@ -42,7 +42,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
         let Repaired { plan, fixed } = repair::plan(&session, &how, stamp)?;
         if let Some(left) = fixed.errors().next() {
             let what = format!("invalid for {}: {}: {}", api.name(), left.rule.id, left.message);
-            return Err(Error::new(ErrorKind::Data, what).hint("locate the violations with: convo check"));
+            return Err(Error::data(what).hint("locate the violations with: convo check"));
         }
         let Plan::Lines(lines, reported) = plan else {
             return Ok(session);
@@ -56,7 +56,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
         }
     }
     let what = format!("invalid for {} and not repairable", api.name());
-    Err(Error::new(ErrorKind::Data, what).hint("locate the violations with: convo check"))
+    Err(Error::data(what).hint("locate the violations with: convo check"))
 }
 
 fn answerable(session: &Session, api: Api) -> Result<()> {
@@ -71,17 +71,14 @@ fn answerable(session: &Session, api: Api) -> Result<()> {
         .into_iter()
         .find(|finding| ANSWERED.contains(&finding.rule.id) && !finding.is_error());
     if let Some(open) = open {
-        let error = Error::new(
-            ErrorKind::Data,
-            format!("tool call without result: {}", open.message),
-        );
+        let error = Error::data(format!("tool call without result: {}", open.message));
         return Err(error.hint("append it with --role tool, or pass --tool"));
     }
     let last = view.items.iter().rev().find_map(|item| item.traits(session));
     match last.map(|traits| traits.role) {
-        None if view.items.is_empty() => Err(Error::new(ErrorKind::Data, "the session contains no message")),
+        None if view.items.is_empty() => Err(Error::data("the session contains no message")),
         Some(Role::Assistant) => {
-            let error = Error::new(ErrorKind::Data, "the last message is from the assistant");
+            let error = Error::data("the last message is from the assistant");
             Err(error.hint("append a user message first"))
         }
         _ => Ok(()),

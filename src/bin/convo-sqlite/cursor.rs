@@ -95,7 +95,7 @@ fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result
     let stored = value(database, &format!("{COMPOSER}{}", row.id))?;
     let stored =
         stored.ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))?;
-    let composer = object(&stored).ok_or_else(|| Error::new(ErrorKind::Data, "not a JSON object"))?;
+    let composer = object(&stored).ok_or_else(|| Error::data("not a JSON object"))?;
     let mut known = BTreeSet::new();
     let mut records = Vec::new();
     let mut missing = 0_u64;

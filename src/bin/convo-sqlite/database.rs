@@ -271,7 +271,7 @@ fn check(path: &Path) -> Result<()> {
         .read_to_end(&mut head)
         .map_err(|error| Error::io("cannot read", error))?;
     if head != MAGIC {
-        return Err(Error::new(ErrorKind::Data, "not an SQLite database"));
+        return Err(Error::data("not an SQLite database"));
     }
     Ok(())
 }
@@ -309,7 +309,7 @@ fn check_complete(path: &Path) -> Result<()> {
     if number(24) != number(92) || there >= whole {
         return Ok(());
     }
-    let error = Error::new(ErrorKind::Data, format!("truncated: {there} of {whole} bytes"));
+    let error = Error::data(format!("truncated: {there} of {whole} bytes"));
     Err(error.hint("recover the rest with: sqlite3 FILE .recover"))
 }
 
@@ -372,7 +372,7 @@ pub fn failed(error: rusqlite::Error) -> Error {
         }
         Some(ErrorCode::TooBig) => {
             let what = format!("a value is longer than {} MiB", LONGEST >> 20);
-            return Error::new(ErrorKind::Data, what)
+            return Error::data(what)
                 .hint("find the value with: sqlite3 FILE, and max(length(COLUMN)) of each column");
         }
         _ => ErrorKind::Data,

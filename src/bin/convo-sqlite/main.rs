@@ -183,7 +183,7 @@ fn print(
         let whole = report.losses.is_empty() && !report.is_damaged();
         output.report(label, &row.id, report);
         if arguments.strict && !whole {
-            let error = Error::new(ErrorKind::Data, "stopped at a damaged record (--strict)");
+            let error = Error::data("stopped at a damaged record (--strict)");
             return Err(about(row, error));
         }
         for session in sessions {

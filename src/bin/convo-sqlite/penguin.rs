@@ -125,7 +125,7 @@ fn header(
         }
         json::with_members(before, &changes)
     });
-    built.map_err(|fault| Error::new(ErrorKind::Data, fault.what))
+    built.map_err(|fault| Error::data(fault.what))
 }
 
 /// Returns the id of the session of a snapshot.

@@ -3,7 +3,7 @@
 use super::database::Database;
 use super::system::DatabaseSystem;
 use super::{agents, cursor, goose, llm, opencode, penguin};
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::detect::unread_database;
 
 /// Every system, one file each; the first match is used.
@@ -19,7 +19,7 @@ const SYSTEMS: [DatabaseSystem; 6] = [
 /// Returns the system with this name, or the one whose tables exist.
 pub fn known(database: &Database, name: Option<&str>) -> Result<&'static DatabaseSystem> {
     if let Some(name) = name.filter(|name| SYSTEMS.iter().all(|system| system.name != *name)) {
-        let error = Error::new(ErrorKind::Usage, format!("unknown type of database '{name}'"));
+        let error = Error::usage(format!("unknown type of database '{name}'"));
         return Err(error.hint(names()));
     }
     let mut near = None;
@@ -39,11 +39,11 @@ pub fn known(database: &Database, name: Option<&str>) -> Result<&'static Databas
             "unknown version of {}: the table {table} has no column {column}",
             system.what
         );
-        return Err(Error::new(ErrorKind::Data, what).hint("update convo"));
+        return Err(Error::data(what).hint("update convo"));
     }
     let tables = database.tables()?;
     if let Some(found) = unread_database(&tables).filter(|_| name.is_none()) {
-        let error = Error::new(ErrorKind::Data, found.problem());
+        let error = Error::data(found.problem());
         return Err(error.hint(found.hint.map_or_else(names, str::to_string)));
     }
     let what = match (tables.is_empty(), name) {
@@ -51,7 +51,7 @@ pub fn known(database: &Database, name: Option<&str>) -> Result<&'static Databas
         (false, None) => format!("contains no supported sessions; tables: {}", tables.join(", ")),
         (false, Some(name)) => format!("not a database of {name}; tables: {}", tables.join(", ")),
     };
-    Err(Error::new(ErrorKind::Data, what).hint(names()))
+    Err(Error::data(what).hint(names()))
 }
 
 fn names() -> String {

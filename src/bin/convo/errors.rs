@@ -1,16 +1,16 @@
 //! Errors about an input, and suggestions for a misspelled name.
 
-use convo::error::{Error, ErrorKind, Position};
+use convo::error::{Error, Position};
 
 /// The error of `--strict` at a damaged line.
 pub fn stopped() -> Error {
-    Error::new(ErrorKind::Data, "stopped at a damaged line (--strict)")
+    Error::data("stopped at a damaged line (--strict)")
 }
 
 /// The error of a command whose inputs are both stored sessions and streams.
 pub fn mixed() -> Error {
     let what = "cannot mix stored sessions with files or standard input";
-    Error::new(ErrorKind::Usage, what).hint("use --stdout to read stored sessions as streams")
+    Error::usage(what).hint("use --stdout to read stored sessions as streams")
 }
 
 /// Adds the name of the input to an error.

@@ -41,7 +41,7 @@ impl KeyNames {
         }
         if let Some(own) = &keyed.key {
             if own.trim().is_empty() {
-                return Err(Error::new(ErrorKind::Usage, "empty key"));
+                return Err(Error::usage("empty key"));
             }
             if own.chars().any(char::is_control) || own.starts_with('@') {
                 return Err(Error::new(ErrorKind::Unsafe, format!("{own}: invalid key")));
@@ -80,8 +80,7 @@ impl KeyNames {
             }
             _ => {
                 let answer = KeyRequest::read(object)?.answer(KeyForm::Convo, settings)?;
-                let answer =
-                    answer.ok_or_else(|| Error::new(ErrorKind::Usage, "the scope identifies no session"))?;
+                let answer = answer.ok_or_else(|| Error::usage("the scope identifies no session"))?;
                 (answer.key, answer.scope, answer.aliases, answer.shared)
             }
         };

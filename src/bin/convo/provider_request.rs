@@ -111,7 +111,7 @@ pub fn sendable(
             .collect();
         let what = format!("invalid for {}: {reported}: {}", api.name(), what.join("; "));
         if strict {
-            let error = Error::new(ErrorKind::Data, format!("{what} (--strict)"));
+            let error = Error::data(format!("{what} (--strict)"));
             return Err(named(
                 error
                     .hint("locate the violations with: convo check, and repair them with: convo check --fix"),

@@ -389,10 +389,7 @@ impl<'s> MessageIdLists<'s> {
         } else {
             let id = quoted(&key::id_from("msg_", format!("{event} {nth}")));
             let named = json::with_members(body, &[("id", Some(&id))]);
-            built.raw(
-                "message",
-                named.map_err(|fault| Error::new(ErrorKind::Data, fault.what))?,
-            );
+            built.raw("message", named.map_err(|fault| Error::data(fault.what))?);
         }
         Ok(built.finish())
     }

@@ -1,6 +1,6 @@
 //! Triggers: the condition that starts a compaction, and the goal that follows from it.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::named_enum::named_enum;
 
 named_enum! {
@@ -159,7 +159,7 @@ impl TriggerExpression {
 fn test(text: &str) -> Result<Test> {
     let wrong = |what: String| {
         let names = Term::ALL.map(Term::name).join(", ");
-        Err(Error::new(ErrorKind::Usage, what).hint(format!(
+        Err(Error::usage(what).hint(format!(
             "use e.g. 'tokens>=100000 && messages>=10 || fraction>=0.8', with {names}"
         )))
     };
@@ -213,6 +213,7 @@ fn millionths(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     fn measured(tokens: u64, messages: u64) -> Measures {
         Measures {

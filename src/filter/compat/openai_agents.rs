@@ -12,7 +12,7 @@
 use super::super::compact::placeholders;
 use super::choice::{Precedence, ViewChanges};
 use super::history::History;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::{Message, Role};
 use std::collections::{BTreeMap, HashMap};
@@ -61,8 +61,7 @@ pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Precedence) 
     let Some(limit) = limit else {
         return Ok(ViewChanges::unchanged(history));
     };
-    let mut room =
-        usize::try_from(limit).map_err(|_| Error::new(ErrorKind::Usage, "expected a limit of at least 0"))?;
+    let mut room = usize::try_from(limit).map_err(|_| Error::usage("expected a limit of at least 0"))?;
     let mut start = history.len();
     let mut short = None;
     for message in (0..history.len())
@@ -166,7 +165,7 @@ impl Default for TrimOutputs {
 pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<ViewChanges> {
     if options.recent_turns == 0 || options.most == 0 {
         let what = "expected at least one recent exchange and outputs of at least one character";
-        return Err(Error::new(ErrorKind::Usage, what));
+        return Err(Error::usage(what));
     }
     let users = (0..history.len())
         .rev()

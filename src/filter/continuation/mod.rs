@@ -5,7 +5,7 @@ mod copies;
 mod counted;
 mod header;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::format::continuation::{dated_id, dates_copies, has_other_category};
 use crate::model::chain;
@@ -142,9 +142,7 @@ fn items_to_copy(
         if limit <= fixed + 2 {
             let what =
                 format!("--max-messages {limit} is too small: {fixed} messages are copied into each session");
-            return Err(
-                Error::new(ErrorKind::Usage, what).hint(format!("use at least --max-messages {}", fixed + 3))
-            );
+            return Err(Error::usage(what).hint(format!("use at least --max-messages {}", fixed + 3)));
         }
         // Reserve one place for the marker and one for a new message.
         let Some(room) = limit.checked_sub(fixed + taken.open.len() as u64 + 2) else {
@@ -176,7 +174,7 @@ fn open_exchange(session: &Session, view: &View) -> Option<usize> {
 /// Plans the continuation; none when an unfinished exchange fills it by itself.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when a new session would be full at once.
+/// [`Error::usage`] when a new session would be full at once.
 pub fn plan(
     session: &Session,
     counter: Counter,
@@ -223,7 +221,7 @@ pub fn plan_counted(
         let item = &view.items[place];
         let id = item.line().and_then(|line| derived.get(&line)).cloned();
         let built = copy(session, item, id, place, new);
-        built.ok_or_else(|| Error::new(ErrorKind::Data, "cannot read a message to copy"))
+        built.ok_or_else(|| Error::data("cannot read a message to copy"))
     };
     for place in standing {
         built.lines.push(copied(place)?);

@@ -4,7 +4,7 @@ mod remap_events;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::continuation::joined_metadata;
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, COPIED_FROM, ChainOrder, ChainStep, MessageOrigin};
@@ -42,7 +42,7 @@ pub struct JoinResult {
 /// Joins sessions in this order. Without an `id` it is derived from the first session's id and the result.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when there are no sessions.
+/// [`Error::usage`] when there are no sessions.
 pub fn join(sessions: &[Session], order: &ChainOrder, id: Option<&str>) -> Result<JoinResult> {
     let present: Vec<&Session> = order
         .steps
@@ -53,7 +53,7 @@ pub fn join(sessions: &[Session], order: &ChainOrder, id: Option<&str>) -> Resul
         })
         .collect();
     let Some(first) = present.first() else {
-        return Err(Error::new(ErrorKind::Usage, "no session to join"));
+        return Err(Error::usage("no session to join"));
     };
     let mut work = JoinState::default();
     let mut before: Option<&Session> = None;

@@ -18,7 +18,7 @@ pub use merged::{Conflict, LineSource, MergeOptions, Merged, MergedLine, Totals}
 pub use record::Prefer;
 pub use resolve::{Version, resolve};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::event::EPOCH;
 use crate::model::session::Session;
 use crate::model::time;
@@ -28,7 +28,7 @@ use work::Merging;
 /// Merges the sessions of `b` into those of `a`; `base` is their common origin, or empty if unknown.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when the two have nothing in common, and [`ErrorKind::Data`] when a format cannot represent both
+/// [`Error::usage`] when the two have nothing in common, and [`Error::data`] when a format cannot represent both
 /// continuations.
 pub fn merge<'s>(
     base: &'s [Session],
@@ -37,10 +37,7 @@ pub fn merge<'s>(
     options: &MergeOptions<'_>,
 ) -> Result<Merged<'s>> {
     let Some(sides) = Sides::of(base, a, b, options.keyed) else {
-        let error = Error::new(
-            ErrorKind::Usage,
-            "the sessions have different ids and no common record",
-        );
+        let error = Error::usage("the sessions have different ids and no common record");
         return Err(error.hint("combine different sessions with: convo join A B"));
     };
     let at = options.now.map_or_else(|| newest(a, b), str::to_string);

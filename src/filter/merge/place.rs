@@ -5,7 +5,7 @@ use super::merged::MergedLine;
 use super::record::restore;
 use super::side::{MergeSide, SearchScope};
 use super::work::{Incoming, Merging, branch_id, event_id, generated_line};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::event;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
@@ -75,10 +75,7 @@ impl<'s> Merging<'s, '_> {
             let body = self.sides.b.record((gap.from, incoming.line)).body;
             let has_id = text(body, keyed.id).is_some();
             if both && !has_id && self.is_message(&self.sides.b, gap.from, incoming.line) {
-                let error = Error::new(
-                    ErrorKind::Data,
-                    "both sides continue, and their lines have no ids",
-                );
+                let error = Error::data("both sides continue, and their lines have no ids");
                 return Err(error.hint("convert both to native files with: convo cat"));
             }
             let kind = text(body, "type");

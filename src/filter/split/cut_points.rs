@@ -215,7 +215,7 @@ impl PlannedParts<'_> {
         };
         if let Some((limit, unit, carried)) = full {
             let what = format!("a part of {limit} {unit} is too small: {carried} are copied into each part");
-            return Err(Error::new(ErrorKind::Usage, what).hint("raise the limit, or use --carry none"));
+            return Err(Error::usage(what).hint("raise the limit, or use --carry none"));
         }
         Ok(PlannedPart {
             items: item..item,

@@ -135,7 +135,7 @@ impl ChunkedRequest {
                 let what = format!(
                     "--chunk {chunk} is too small: {taken} tokens are used by the previous summary, the prompt and the standing instructions"
                 );
-                let error = Error::new(ErrorKind::Usage, what);
+                let error = Error::usage(what);
                 Err(error.hint("raise --chunk, or lower --summary-budget"))
             }
         }

@@ -2,7 +2,7 @@
 
 use super::layout::{self, ListElement, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::content;
 use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
@@ -45,7 +45,7 @@ pub fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<(Sess
         .iter()
         .any(|section| section.name == Some(LIVE) || section.name == Some(COMPRESSED))
     {
-        let error = Error::new(ErrorKind::Data, "not an aichat session: no messages");
+        let error = Error::data("not an aichat session: no messages");
         return Err(error.hint("'messages:' must start a line"));
     }
     let mut reading = AichatReader {

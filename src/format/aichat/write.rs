@@ -4,7 +4,7 @@ use super::element::element;
 use super::layout;
 use super::read::{self, ReadElement};
 use super::{COMPRESSED, LIVE, NAME, encode, yaml};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::kit::{losses, records};
 use crate::format::native;
 use crate::format::report::Report;
@@ -244,7 +244,7 @@ fn checked(text: &str, lists: &[Vec<NewElement>; 2]) -> Result<()> {
             });
         if !same {
             let what = "the generated file does not match the session; nothing was written";
-            return Err(Error::new(ErrorKind::Data, what));
+            return Err(Error::data(what));
         }
     }
     Ok(())

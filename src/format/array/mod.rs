@@ -5,7 +5,7 @@
 //! nesting depth is unlimited.
 
 use super::read_window::Window;
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::model::json;
 use std::io::Read;
 
@@ -67,7 +67,7 @@ impl<R: Read> ElementReader<R> {
     /// The next element.
     ///
     /// # Errors
-    /// [`ErrorKind::Data`] if the rest is not an array, not an element, or truncated; no element follows.
+    /// [`Error::data`] if the rest is not an array, not an element, or truncated; no element follows.
     pub fn next_element(&mut self) -> Result<Option<JsonElement<'_>>> {
         self.pass(self.given);
         self.given = 0;
@@ -109,7 +109,7 @@ impl<R: Read> ElementReader<R> {
         self.state = ScanState::Done;
         Error {
             at: Some((String::new(), self.place(offset))),
-            ..Error::new(ErrorKind::Data, what)
+            ..Error::data(what)
         }
     }
 

@@ -7,7 +7,7 @@ use super::line::{self, block_type};
 use super::line_changes::{LineChange, LineChanges, ParsedSource};
 use super::tree::anchors;
 use super::{envelope, record};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::request::draft;
 use crate::model::json::{self, Dialect, array};
 use crate::model::view::Item;
@@ -22,7 +22,7 @@ struct VisibleRecords<'s> {
 /// Decides for each line of a session.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] if messages that the program itself has hidden became visible.
+/// [`Error::usage`] if messages that the program itself has hidden became visible.
 pub fn decide(
     changes: &mut LineChanges,
     parsed: &ParsedSource<'_>,
@@ -44,7 +44,7 @@ pub fn decide(
         let place = parsed.session.record(*back).place;
         let error = Error {
             at: Some((String::new(), place)),
-            ..Error::new(ErrorKind::Usage, what)
+            ..Error::usage(what)
         };
         return Err(error.hint("omit -i and redirect the output"));
     }

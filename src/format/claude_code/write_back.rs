@@ -7,7 +7,7 @@ use super::line_changes::{LineChange, LineChanges, ParsedSource};
 use super::log::ClaudeLog;
 use super::parts::parts;
 use super::session::{BuiltSession, LogConversion};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::report::Report;
 use crate::format::{EditedSession, Purpose, written};
 use crate::model::json;
@@ -21,7 +21,7 @@ const COMMON: [&str; 4] = ["cwd", "version", "gitBranch", "slug"];
 /// Writes the sessions of a log back.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for changes that a log cannot represent, such as undoing a compaction by the program.
+/// [`Error::usage`] for changes that a log cannot represent, such as undoing a compaction by the program.
 pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
@@ -46,7 +46,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
         Some(returned) => {
             let id = returned.session.header_text("id").unwrap_or_default();
             let what = format!("session {id} was modified by another program");
-            Err(Error::new(ErrorKind::Data, what))
+            Err(Error::data(what))
         }
         None => Ok(()),
     }

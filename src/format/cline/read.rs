@@ -2,7 +2,7 @@
 
 use super::NAME;
 use super::codec::{Cline, Compacted};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::kit;
 use crate::format::kit::records::note;
 use crate::format::report::Report;
@@ -52,5 +52,5 @@ pub fn check(session: &Session, purpose: Purpose) -> Result<()> {
     }
     let what = "the model receives the compaction file that the manifest names, which convo does not write";
     let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-    Err(Error::new(ErrorKind::Usage, what).hint(hint))
+    Err(Error::usage(what).hint(hint))
 }

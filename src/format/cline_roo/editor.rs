@@ -4,7 +4,7 @@ use super::codec::ClineRoo;
 use super::element::{elements, is_tagged, milliseconds};
 use super::encode::{self, CallIds};
 use super::tags;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::Purpose;
 use crate::format::kit::{Codec, Editor, Edits, ElementChange, ElementEdit, Source, losses};
 use crate::format::report::{Loss, Report};
@@ -47,7 +47,7 @@ impl Editor for ClineRoo {
         }
         let what = "Cline records omitted messages in other files; only appending is supported";
         let hint = "write a new history: convo COMMAND ... FILE | convo cat --to cline-roo > NEW";
-        Err(Error::new(ErrorKind::Usage, what).hint(hint))
+        Err(Error::usage(what).hint(hint))
     }
 
     fn joins(&self, before: Role, role: Role) -> bool {

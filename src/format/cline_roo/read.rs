@@ -3,7 +3,7 @@
 use super::codec::ClineRoo;
 use super::element::{is_tagged, text};
 use super::panel::{self, Panel};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::DocumentSource;
 use crate::format::kit;
 use crate::format::report::Report;
@@ -16,7 +16,7 @@ const USUAL: [&str; 2] = ["api_conversation_history.json", "claude_messages.json
 /// Reads a history.
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
-    let refused = |what| Err(Error::new(ErrorKind::Data, what));
+    let refused = |what| Err(Error::data(what));
     let start = json::skip_space(bytes, 0);
     if bytes.get(start) != Some(&b'[') {
         return refused("not an array of messages");
@@ -24,7 +24,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     let first = json::skip_space(bytes, start + 1);
     let first = &bytes[first..json::value_end(bytes, first, Dialect::Strict).unwrap_or(first)];
     if text(first, "say").is_some() || text(first, "ask").is_some() {
-        let error = Error::new(ErrorKind::Data, "the messages that Cline or Roo display");
+        let error = Error::data("the messages that Cline or Roo display");
         return Err(error.hint("read the session from api_conversation_history.json next to this file"));
     }
     let panel = (source.neighbor)(panel::NAME).ok().flatten();

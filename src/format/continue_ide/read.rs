@@ -2,7 +2,7 @@
 
 use super::codec::Continue;
 use super::decode::text;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::DocumentSource;
 use crate::format::kit;
 use crate::format::report::Report;
@@ -18,7 +18,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let document = bytes.trim_ascii();
     if document.starts_with(b"[") {
-        let error = Error::new(ErrorKind::Data, "not a Continue session: an array");
+        let error = Error::data("not a Continue session: an array");
         return Err(error.hint("give the session files listed in sessions.json"));
     }
     let index = (source.neighbor)(INDEX).ok().flatten();

@@ -293,7 +293,7 @@ impl SessionReader for SectionReader {
             }
         }
         match self.ready.pop_front() {
-            None if self.made == 0 => Err(Error::new(ErrorKind::Data, "contains no messages")),
+            None if self.made == 0 => Err(Error::data("contains no messages")),
             session => Ok(session),
         }
     }

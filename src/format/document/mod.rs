@@ -10,7 +10,7 @@ use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};
 use super::request::{self, Api};
 use super::{DocumentSource, Format};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::kit::records::passthrough;
 use crate::model::json::{self, ArrayElements, Dialect, ObjectBuilder};
 use crate::model::key;
@@ -62,7 +62,7 @@ pub fn read(
         Err(fault) => return Err(reading.broken(fault)),
     }
     if reading.sessions.is_empty() {
-        return Err(Error::new(ErrorKind::Data, "contains no messages"));
+        return Err(Error::data("contains no messages"));
     }
     Ok(reading.sessions)
 }
@@ -131,7 +131,7 @@ impl<'a> DocumentReader<'a> {
         let place = self.place(fault.offset.min(self.source.bytes.len() - self.skipped));
         Error {
             at: Some((String::new(), place)),
-            ..Error::new(ErrorKind::Data, format!("not valid JSON: {}", fault.what))
+            ..Error::data(format!("not valid JSON: {}", fault.what))
         }
     }
 

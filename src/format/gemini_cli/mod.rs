@@ -28,7 +28,7 @@ use super::detect::{LineKind, Signature};
 use super::kit;
 use super::report::{Loss, LossSet};
 use super::{FormatSpec, Input, ReadFn, SessionCount, SessionReader};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use codec::GeminiCli;
 use std::io::Read;
 pub(super) use usage::tokens;
@@ -87,7 +87,7 @@ fn open(mut input: Input, open: OpenFn) -> Result<Box<dyn SessionReader>> {
     begun.map_err(|error| Error::io("cannot read", error))?;
     let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);
     if head.trim_ascii_start().starts_with(b"[") {
-        let error = Error::new(ErrorKind::Data, "not a Gemini CLI recording");
+        let error = Error::data("not a Gemini CLI recording");
         return Err(error.hint("logs.json contains prompts, not sessions; give a file in chats/"));
     }
     open(&GeminiCli, input)

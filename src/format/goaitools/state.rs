@@ -1,6 +1,6 @@
 //! Parses and validates the document that contains the messages.
 
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::go_json::folded;
 use crate::format::report::Report;
 use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};
@@ -66,7 +66,7 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<GoaitoolsState<'
             String::new(),
             StatePositions::of(bytes).at(offset.min(bytes.len())),
         )),
-        ..Error::new(ErrorKind::Data, what)
+        ..Error::data(what)
     };
     if let Err(error) = std::str::from_utf8(bytes) {
         return Err(refused(error.valid_up_to(), "not UTF-8".to_string()));

@@ -8,7 +8,7 @@ use super::records::{self, annotated_messages};
 use super::residue::{residue, restore_changed};
 use super::session;
 use super::source::Source;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -235,7 +235,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         }
         let what = "the instructions next to the messages cannot be changed in place";
         let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-        Err(Error::new(ErrorKind::Usage, what).hint(hint))
+        Err(Error::usage(what).hint(hint))
     }
 
     /// Edits that keep, replace, remove and insert elements.

@@ -7,7 +7,7 @@ use super::session::{InputName, session};
 use super::sidecar::Sidecar;
 use super::source::Source;
 use super::values::{SplitValue, Values};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format;
 use crate::format::concatenated_logs::LogSplitter;
 use crate::format::document::{SectionRule, open_all, open_sections};
@@ -98,7 +98,7 @@ fn whole_value(bytes: &[u8]) -> SplitValue {
 }
 
 fn no_session<C: Codec>() -> Error {
-    Error::new(ErrorKind::Data, format!("contains no {}", noun(C::PHRASE)))
+    Error::data(format!("contains no {}", noun(C::PHRASE)))
 }
 
 /// Splits an array or lines into documents.

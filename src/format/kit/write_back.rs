@@ -6,7 +6,7 @@ use super::frame::{ElementEdit, Frame, replaced};
 use super::link::{link, link_preserved};
 use super::parse::{is_lines, is_object, split_lines};
 use super::read;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::report::Report;
 use crate::format::{EditedSession, Input, Purpose, written};
 use crate::model::json;
@@ -44,7 +44,7 @@ pub fn write_back<C: Editor>(
             true => {
                 let what = format!("a session within {} cannot be changed in place", C::PHRASE);
                 let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-                return Err(Error::new(ErrorKind::Usage, what).hint(hint));
+                return Err(Error::usage(what).hint(hint));
             }
         }
     }
@@ -115,8 +115,7 @@ pub fn write_back<C: Editor>(
 
 /// The error for damage that an edit would make worse.
 fn damaged(what: &str) -> Error {
-    Error::new(ErrorKind::Data, what)
-        .hint("write the readable messages to a new session: convo cat FILE > NEW.jsonl")
+    Error::data(what).hint("write the readable messages to a new session: convo cat FILE > NEW.jsonl")
 }
 
 /// The document with a changed member; all other bytes are unchanged unless the member is added or removed.
@@ -151,7 +150,7 @@ fn check_source<C: Codec>(
         true => Ok(()),
         false => {
             let what = "the source no longer matches the session that was read from it";
-            Err(Error::new(ErrorKind::Data, what).hint("read the file again"))
+            Err(Error::data(what).hint("read the file again"))
         }
     }
 }
@@ -185,7 +184,7 @@ fn check_sessions<C: Codec>(
     }
     let what = "another branch of the session would be sent to the model";
     let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-    Err(Error::new(ErrorKind::Usage, what).hint(hint))
+    Err(Error::usage(what).hint(hint))
 }
 
 /// Splits the edit of a unit into edits of its elements.

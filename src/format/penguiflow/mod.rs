@@ -46,7 +46,7 @@ pub use write::request;
 
 use super::report::{Loss, LossSet, Report};
 use super::{FormatSpec, Purpose, ReadFn, written};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::model::health::Health;
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, MessagePart, Role};
@@ -90,7 +90,7 @@ pub fn write(
     let state = PenguiflowState::of(session, view)?;
     if purpose == Purpose::Return && !state.unplaced.is_empty() {
         let what = "PenguiFlow memory cannot represent system messages";
-        return Err(Error::new(ErrorKind::Data, what).hint("add the text to the next exchange with --event"));
+        return Err(Error::data(what).hint("add the text to the next exchange with --event"));
     }
     report.count_loss(Loss::Message, (state.unplaced.len() + messages(&state)) as u64);
     if purpose == Purpose::Export {

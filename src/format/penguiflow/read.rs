@@ -5,7 +5,7 @@ use super::super::{DocumentSource, Format};
 use super::EXTRA_MEMBER;
 use super::config;
 use super::turn::{self, Zone};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::report::Report;
 use crate::model::event::{self};
 use crate::model::health::{Health, State};
@@ -31,7 +31,7 @@ struct MemberValue<'a> {
 }
 
 fn refused(what: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Data, what)
+    Error::data(what)
 }
 
 /// Reads a document into one session.

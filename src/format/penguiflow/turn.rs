@@ -2,7 +2,7 @@
 
 use super::digest;
 use super::python;
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder, push_text, quoted};
 use crate::model::message::{Message, Role};
@@ -264,7 +264,7 @@ pub(super) fn lines(
     place: Position,
     report: &mut Report,
 ) -> Result<[Vec<u8>; 2]> {
-    let refused = |path: String, what: &str| Error::new(ErrorKind::Data, format!("{path} {what}"));
+    let refused = |path: String, what: &str| Error::data(format!("{path} {what}"));
     let read = TurnMembers::of(raw).ok_or_else(|| refused(path.to_string(), "is not an object"))?;
     for name in &read.untexted {
         report.damage(

@@ -58,7 +58,7 @@ use super::{
     DocumentSource, FormatSpec, ReadFn,
     report::{Loss, LossSet, Report},
 };
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -191,7 +191,7 @@ fn best(candidates: &[SourceFile<'_>], source: &DocumentSource<'_>, why: &str) -
         .rev()
         .max_by_key(|(_, candidate)| rank(candidate));
     best.map(|(index, _)| index).ok_or_else(|| {
-        let error = Error::new(ErrorKind::Data, format!("not a Penguin session: {why}"));
+        let error = Error::data(format!("not a Penguin session: {why}"));
         match source.name {
             Some(_) => error.hint("sessions are read from this file and from .bak and .temp next to it"),
             None => error.hint("expected one JSON object with messages"),

@@ -4,7 +4,7 @@
 
 use super::new_entries::EntryChain;
 use super::{NAME, item};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::kit::changes::source_view;
 use crate::format::kit::records;
 use crate::format::report::Report;
@@ -69,10 +69,7 @@ pub fn add(
         return Ok(());
     }
     if !chain.ids {
-        let error = Error::new(
-            ErrorKind::Usage,
-            "pi files of format version 1 have no branches, which this change requires",
-        );
+        let error = Error::usage("pi files of format version 1 have no branches, which this change requires");
         return Err(error.hint("write a new file: convo COMMAND ... FILE | convo cat --to pi > NEW"));
     }
     branch(session, view, begun, places, chain, report);

@@ -42,7 +42,7 @@ use super::kit::records;
 use super::native::source_member;
 use super::report::{Loss, LossSet, Report};
 use super::{DocumentSource, Format, FormatSpec, ReadFn};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::model::json;
 use crate::model::key;
 use crate::model::session::Session;
@@ -93,7 +93,7 @@ const DOCUMENT: &str = ".json";
 const WHOLE: Position = Position { line: 0, offset: 0 };
 
 /// Reads a session, whose lines have their positions in the log or document. Damage is reported and preserved; an input
-/// without any session is an error of kind [`ErrorKind::Data`].
+/// without any session is an [`Error::data`].
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let neighbor = |name: &str| {
         (source.neighbor)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
@@ -157,7 +157,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
 }
 
 fn not_a_session(why: &str) -> Error {
-    Error::new(ErrorKind::Data, format!("not a PicoClaw session: {why}"))
+    Error::data(format!("not a PicoClaw session: {why}"))
 }
 
 /// The aliases in a session's header: trimmed, without blank ones, duplicates and the session's own key.

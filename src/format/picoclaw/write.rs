@@ -3,7 +3,7 @@
 use super::go::Accepted;
 use super::line::MessageLine;
 use super::member::ParseRules;
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::Purpose;
 use crate::format::go_json;
 use crate::format::indent::indented;
@@ -91,7 +91,7 @@ impl<'w> LogEncoder<'w> {
         let mut lost = Vec::new();
         let (line, hidden) = log_line(message, body, self.now, &mut lost).map_err(|fault| {
             let what = format!("message {} is invalid for PicoClaw: {}", self.nth, fault.what);
-            Error::new(ErrorKind::Data, what).hint("nothing was changed")
+            Error::data(what).hint("nothing was changed")
         })?;
         let line = if self.document { indented(&line, 2) } else { line };
         if line.len() > LONGEST && !self.document {
@@ -100,8 +100,7 @@ impl<'w> LogEncoder<'w> {
                 self.nth,
                 line.len()
             );
-            return Err(Error::new(ErrorKind::Data, what)
-                .hint("nothing was changed; split the text, or store it elsewhere"));
+            return Err(Error::data(what).hint("nothing was changed; split the text, or store it elsewhere"));
         }
         if hidden && self.purpose == Purpose::Export {
             let what = "only reasoning; kept, but PicoClaw does not show the line";
@@ -321,6 +320,7 @@ fn losses(message: &Message<'_>, body: &[u8], own: &[u8]) -> Vec<Loss> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     const NOW: &str = "2026-11-20T18:02:03Z";
 

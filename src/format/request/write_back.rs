@@ -1,7 +1,7 @@
 //! Writes several histories back to their positions in one input.
 
 use super::{Api, write};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::report::Report;
 use crate::format::{EditedSession, Purpose, written};
 use crate::model::json;
@@ -23,7 +23,7 @@ pub fn write_back(
     }
     let [one] = sessions else {
         let what = "responses with several choices cannot be rewritten in place";
-        return Err(Error::new(ErrorKind::Usage, what).hint("omit -i and redirect the output"));
+        return Err(Error::usage(what).hint("omit -i and redirect the output"));
     };
     let mut whole = Vec::new();
     write(api, one.session, one.view, Purpose::Return, &mut whole, report)?;

@@ -8,7 +8,7 @@ pub use part::{PartNames, SlimPart, Slimming};
 
 use super::Format;
 use super::lines::ByteLines;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::record::body_of;
 use image::StoreImage;
 use part::{LineRemainder, Slimmer};
@@ -23,10 +23,10 @@ pub fn parts(format: Format) -> Option<&'static [SlimPart]> {
 /// The parts to remove: by default the usual ones, or only those in `only`, always without those in `keep`.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for an unsupported format or an unknown part.
+/// [`Error::usage`] for an unsupported format or an unknown part.
 pub fn parts_to_remove(format: Format, only: &[String], keep: &[String]) -> Result<PartNames> {
     let Some(parts) = parts(format) else {
-        let error = Error::new(ErrorKind::Usage, format!("cannot slim {} files", format.name()));
+        let error = Error::usage(format!("cannot slim {} files", format.name()));
         return Err(error.hint(match format {
             Format::Native => "remove records that are out of view with: convo gc".to_string(),
             _ => format!(
@@ -44,8 +44,7 @@ pub fn parts_to_remove(format: Format, only: &[String], keep: &[String]) -> Resu
         true => Ok(()),
         false => {
             let what = format!("unknown kind '{name}' of {}", format.name());
-            Err(Error::new(ErrorKind::Usage, what)
-                .hint(format!("kinds: {}", names(parts.iter().map(|part| part.name)))))
+            Err(Error::usage(what).hint(format!("kinds: {}", names(parts.iter().map(|part| part.name)))))
         }
     };
     only.iter().chain(keep).try_for_each(known)?;
@@ -122,13 +121,10 @@ impl Slim {
     /// Reads a file of which these parts are to be removed.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] for an unsupported format; read errors.
+    /// [`Error::usage`] for an unsupported format; read errors.
     pub fn read(format: Format, chosen: PartNames, input: impl Read) -> Result<Slim> {
         let Some(slims) = format.form().slims else {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                format!("cannot slim {} files", format.name()),
-            ));
+            return Err(Error::usage(format!("cannot slim {} files", format.name())));
         };
         let mut slimmer = (slims.open)(chosen);
         let mut lines = ByteLines::new(Vec::new(), input);

@@ -1,6 +1,6 @@
 //! Texts in place of images that are in files, and the way back.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::request::media;
 use crate::model::json::{self, Dialect};
 use crate::model::key;
@@ -59,23 +59,23 @@ impl Placeholder {
     /// The content part of the image, which is in these bytes of its file.
     ///
     /// # Errors
-    /// [`ErrorKind::Data`] if the bytes are not those of the image.
+    /// [`Error::data`] if the bytes are not those of the image.
     pub fn part(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.check(bytes)?;
-        let unknown = || Error::new(ErrorKind::Data, format!("not an image: {}", self.media_type));
+        let unknown = || Error::data(format!("not an image: {}", self.media_type));
         media::attached(&self.media_type, bytes).ok_or_else(unknown)
     }
 
     /// Checks the bytes of the file.
     ///
     /// # Errors
-    /// [`ErrorKind::Data`] if they are not those of the image.
+    /// [`Error::data`] if they are not those of the image.
     pub fn check(&self, bytes: &[u8]) -> Result<()> {
         let (sum, _) = self.file_name.split_once('.').unwrap_or_default();
         match key::sha256(bytes) == sum {
             true => Ok(()),
             false => {
-                let error = Error::new(ErrorKind::Data, "changed: its SHA-256 differs from its name");
+                let error = Error::data("changed: its SHA-256 differs from its name");
                 Err(error.hint("slim the original session again, or restore the file from a backup"))
             }
         }
@@ -151,6 +151,7 @@ pub fn restored(record: &[u8], find: Find<'_>) -> Result<Option<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     const BYTES: [u8; 5000] = [7; 5000];
 

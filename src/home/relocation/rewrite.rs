@@ -59,7 +59,7 @@ pub fn rewrite(path: &Path, rule: &FileRule, renames: &Renames, out: &mut dyn Wr
             let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
             let names = |text: &[u8]| memchr::memmem::find(text, renames.old().as_bytes()).is_some();
             if !is_json && names(&text) {
-                let error = Error::new(ErrorKind::Data, "not a JSON document");
+                let error = Error::data("not a JSON document");
                 return Err(at(
                     error.hint("nothing was changed; repair or move it away first"),
                     path,

@@ -3,7 +3,7 @@
 use super::identity::Links;
 use super::picoclaw_normalize::{self, folded};
 use super::{CHANNEL, Scope, signature};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::named_enum::named_enum;
 use std::borrow::Cow;
 
@@ -54,10 +54,7 @@ impl Dimension {
     pub fn named(name: &str) -> Result<Dimension> {
         Dimension::from_name(name).ok_or_else(|| {
             let names = Dimension::ALL.map(Dimension::name).join(", ");
-            let error = Error::new(
-                ErrorKind::Usage,
-                format!("unknown dimension '{name}'; expected one of {names}"),
-            );
+            let error = Error::usage(format!("unknown dimension '{name}'; expected one of {names}"));
             match Dimension::from_name(&folded(name)) {
                 Some(near) => error.hint(format!("use {}", near.name())),
                 None => error,
@@ -75,7 +72,7 @@ impl Dimension {
             _ => {
                 let names = "per-channel-peer, per-channel, per-peer, global";
                 let what = format!("unknown dm-scope '{name}'; expected one of {names}");
-                return Err(Error::new(ErrorKind::Usage, what));
+                return Err(Error::usage(what));
             }
         })
     }

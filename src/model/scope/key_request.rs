@@ -6,7 +6,7 @@ use super::inbound_scope::{Dimension, Inbound};
 use super::tenant_scope::OwnerParts;
 use super::value::text;
 use super::{KeyForm, Scope, key_warnings, signature, wrong};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::json::{self, Dialect, Members};
 use std::borrow::Cow;
 
@@ -55,10 +55,10 @@ struct Given<'a> {
 impl<'a> Given<'a> {
     fn read(&mut self, object: &'a [u8]) -> Result<()> {
         let refused = |fault: json::JsonError| {
-            Error::new(
-                ErrorKind::Data,
-                format!("not a JSON object: {} (byte {})", fault.what, fault.offset),
-            )
+            Error::data(format!(
+                "not a JSON object: {} (byte {})",
+                fault.what, fault.offset
+            ))
         };
         let mut members = Members::new(object, Dialect::Strict).map_err(refused)?;
         while let Some(member) = members.next().map_err(refused)? {
@@ -161,7 +161,7 @@ impl<'a> KeyRequest<'a> {
             return Ok(KeyRequest::Owner(given.parts));
         }
         Err(
-            Error::new(ErrorKind::Usage, "contains no identity of a session").hint(
+            Error::usage("contains no identity of a session").hint(
                 "give a scope (agent_id, channel, account, dimensions, values), a message (channel, chat_id, sender_id, ...), or tenant_id, user_id and session_id",
             ),
         )
@@ -240,19 +240,15 @@ impl<'a> KeyRequest<'a> {
 }
 
 fn opaque_key_error() -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        "options of a conversation conflict with a given scope",
-    )
+    Error::usage("options of a conversation conflict with a given scope")
 }
 
 /// Rejects a key with control characters, which would break lines or move a terminal's cursor.
 fn one_line(key: String) -> Result<String> {
     if key.chars().any(char::is_control) {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("invalid key '{key}': contains a control character"),
-        ));
+        return Err(Error::usage(format!(
+            "invalid key '{key}': contains a control character"
+        )));
     }
     Ok(key)
 }

@@ -27,7 +27,7 @@ pub use key_codec::is_hashed;
 pub use key_request::{KeyAnswer, KeyRequest};
 
 use super::json::{self, Dialect, ObjectBuilder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::named_enum::named_enum;
 
 /// Default channel.
@@ -147,11 +147,10 @@ impl Scope {
                 &self.account,
                 self.values(),
             )),
-            KeyForm::Penguiflow => Err(Error::new(
-                ErrorKind::Usage,
-                "--form penguiflow requires tenant, user and session",
-            )
-            .hint("give --tenant, --user and --session, or --tool-context FILE")),
+            KeyForm::Penguiflow => Err(
+                Error::usage("--form penguiflow requires tenant, user and session")
+                    .hint("give --tenant, --user and --session, or --tool-context FILE"),
+            ),
         }
     }
 
@@ -197,14 +196,11 @@ pub fn main_key(agent: &str, form: KeyForm) -> Result<String> {
             )))
         }
         KeyForm::Picoclaw => Ok(signature::main_key(&picoclaw_normalize::agent(agent))),
-        KeyForm::Penguiflow => Err(Error::new(
-            ErrorKind::Usage,
-            "--main conflicts with --form penguiflow",
-        )),
+        KeyForm::Penguiflow => Err(Error::usage("--main conflicts with --form penguiflow")),
     }
 }
 
 /// An error about a member.
 fn wrong(name: &str, what: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("{name} {what}"))
+    Error::usage(format!("{name} {what}"))
 }

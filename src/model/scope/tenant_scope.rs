@@ -1,7 +1,7 @@
 //! Scope by owner: tenant, user and session, given directly or read from the context of a tool call.
 
 use super::{KeyForm, key_codec, value};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::json::{self, ObjectBuilder};
 
 /// The owner of a session; no part is blank.
@@ -65,10 +65,9 @@ impl Paths {
                 None | Some(b"null") => Ok(None),
                 Some(raw) => match value::text(raw) {
                     Some(text) => Ok(Some(stripped(&text).to_string())),
-                    None => Err(Error::new(
-                        ErrorKind::Usage,
-                        format!("{name} ({path}) is neither a string nor a number"),
-                    )),
+                    None => Err(Error::usage(format!(
+                        "{name} ({path}) is neither a string nor a number"
+                    ))),
                 },
             }
         };
@@ -112,8 +111,10 @@ impl OwnerParts {
                 user,
                 session,
             })),
-            _ => Err(Error::new(ErrorKind::Usage, wrong.join(", "))
-                .hint("give the missing part, or a default for all sessions")),
+            _ => {
+                Err(Error::usage(wrong.join(", "))
+                    .hint("give the missing part, or a default for all sessions"))
+            }
         }
     }
 }
@@ -147,15 +148,11 @@ impl Owner {
     pub fn signature(&self, form: KeyForm) -> Result<String> {
         match form {
             KeyForm::Convo => Ok(key_codec::encode(self.parts())),
-            KeyForm::Penguiflow => {
-                match self.ambiguity() {
-                    None => Ok(self.joined()),
-                    Some(why) => Err(Error::new(ErrorKind::Usage, why)
-                        .hint("omit --form for a key that separates such parts")),
-                }
-            }
-            KeyForm::Picoclaw => Err(Error::new(
-                ErrorKind::Usage,
+            KeyForm::Penguiflow => match self.ambiguity() {
+                None => Ok(self.joined()),
+                Some(why) => Err(Error::usage(why).hint("omit --form for a key that separates such parts")),
+            },
+            KeyForm::Picoclaw => Err(Error::usage(
                 "--form picoclaw requires a conversation: agent, channel and chat",
             )),
         }

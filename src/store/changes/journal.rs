@@ -61,7 +61,7 @@ impl Journal {
         let mut input = BufReader::new(file);
         let mut entries = Vec::new();
         let mut line = Vec::new();
-        let damaged = || Error::new(ErrorKind::Data, format!("{shown}: damaged journal"));
+        let damaged = || Error::data(format!("{shown}: damaged journal"));
         let mut next = |input: &mut BufReader<File>| -> Result<Value> {
             line.clear();
             input.read_until(b'\n', &mut line).map_err(failed)?;

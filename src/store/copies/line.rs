@@ -1,6 +1,6 @@
 //! Lines of a manifest: each describes and commits a copied file.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::key::hex;
 use crate::model::named_enum::named_enum;
 use serde_json::{Value, json};
@@ -167,17 +167,14 @@ pub(super) fn lines(bytes: &[u8], shown: &str) -> Result<(Vec<ManifestLine>, u64
     let whole = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
     let mut lines = Vec::new();
     for (nth, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let damaged = || Error::new(ErrorKind::Data, format!("{shown}:{}: damaged line", nth + 1));
+        let damaged = || Error::data(format!("{shown}:{}: damaged line", nth + 1));
         lines.push(ManifestLine::read(line).ok_or_else(damaged)?);
     }
     // A whole line whose newline is another byte was acknowledged.
     if let Some((_, line)) = bytes[whole..].split_last()
         && ManifestLine::read(line).is_some()
     {
-        return Err(Error::new(
-            ErrorKind::Data,
-            format!("{shown}:{}: damaged line", lines.len() + 1),
-        ));
+        return Err(Error::data(format!("{shown}:{}: damaged line", lines.len() + 1)));
     }
     Ok((lines, whole as u64))
 }
@@ -185,6 +182,7 @@ pub(super) fn lines(bytes: &[u8], shown: &str) -> Result<(Vec<ManifestLine>, u64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use std::ffi::OsStr;
 
     #[test]

@@ -107,10 +107,10 @@ impl Copies {
         }
         match key::sha256(&bytes) == line.sha256 {
             true => Ok(bytes),
-            false => Err(Error::new(
-                ErrorKind::Data,
-                format!("{}: damaged copy", self.directory.shown(&path)),
-            )),
+            false => Err(Error::data(format!(
+                "{}: damaged copy",
+                self.directory.shown(&path)
+            ))),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::source::SnapshotFile;
 use super::{ArchivedSession, Copies, ManifestLine, copy_file, tree};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::key::hex;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
@@ -50,10 +50,7 @@ impl Copies {
     /// The error of a damaged copy whose file its home no longer has.
     pub fn lost(&self, kept: &ArchivedSession, line: &ManifestLine) -> Error {
         let shown = self.directory.shown(kept.path(line));
-        let error = Error::new(
-            ErrorKind::Data,
-            format!("{shown}: damaged copy, and its original is gone"),
-        );
+        let error = Error::data(format!("{shown}: damaged copy, and its original is gone"));
         error.hint("restore the copy from a backup")
     }
 

@@ -224,7 +224,7 @@ impl Store {
         for id in check.link {
             if !self.examine(id, false)?.is_some_and(|seen| seen.links.claims()) {
                 let what = format!("{id} does not claim to continue or to be a part of a session");
-                return Err(Error::new(ErrorKind::Usage, what));
+                return Err(Error::usage(what));
             }
         }
         let mut ids = match check.ids {

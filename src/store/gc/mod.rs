@@ -380,17 +380,12 @@ impl Store {
             .hint("undo that one first"));
         }
         if !run.sound {
-            return Err(
-                Error::new(ErrorKind::Data, "the archive was modified; nothing was changed")
-                    .at(archive.shown(&locked.name), Position::default()),
-            );
+            return Err(Error::data("the archive was modified; nothing was changed")
+                .at(archive.shown(&locked.name), Position::default()));
         }
         let rejoined = Rejoined::new(session, &file, run).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Data,
-                "the log was modified since that gc; nothing was changed",
-            )
-            .hint(format!("find the lines in {}", archive.shown(&locked.name)))
+            Error::data("the log was modified since that gc; nothing was changed")
+                .hint(format!("find the lines in {}", archive.shown(&locked.name)))
         })?;
         let old = SourceLog {
             locked: &locked,

@@ -1,7 +1,7 @@
 //! Selects the lines that gc removes, and merges them back with the remaining ones.
 
 use super::{GcOptions, known_by};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::lines::ByteLines;
 use crate::model::event;
 use crate::model::json;
@@ -305,7 +305,7 @@ impl Merge<'_> {
                     .archived
                     .next_line()
                     .map_err(|error| Error::io(shown, error))?;
-                let missing = || Error::new(ErrorKind::Data, format!("{shown}: archived lines are missing"));
+                let missing = || Error::data(format!("{shown}: archived lines are missing"));
                 let (line, _) = line.ok_or_else(missing)?;
                 Some(Merged::Archived(match log::strip_into(line, &mut self.bare) {
                     true => &self.bare,

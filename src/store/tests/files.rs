@@ -233,7 +233,7 @@ fn a_file_is_replaced_whole_or_not() {
         kind(write_atomically(&path, put("three"), &backed_up)),
         ErrorKind::Exists
     );
-    let failing = |_: &mut dyn Write| Err(Error::new(ErrorKind::Data, "no"));
+    let failing = |_: &mut dyn Write| Err(Error::data("no"));
     assert_eq!(kind(write_atomically(&path, failing, &options)), ErrorKind::Data);
     let meddling = |_: &mut dyn Write| fs::write(&path, "foreign").map_err(|e| Error::io("", e));
     assert_eq!(

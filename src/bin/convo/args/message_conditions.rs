@@ -6,7 +6,7 @@ use crate::input::regular;
 use crate::output::path_name;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::filter::drop::DropSelection;
 use convo::filter::select::Selection;
 use convo::model::message::Category;
@@ -74,10 +74,7 @@ impl MessageConditions {
     /// If the plan cannot be read or contains no id, or if the plan and an input are both standard input.
     pub fn choice(&self, inputs: &[Input], keeps: bool) -> Result<DropSelection> {
         if self.plan.as_deref() == Some(Path::new("-")) && inputs.contains(&Input::Stdin) {
-            let error = Error::new(
-                ErrorKind::Usage,
-                "--plan - and the input both read standard input",
-            );
+            let error = Error::usage("--plan - and the input both read standard input");
             return Err(error.hint("give the plan or the session as a file"));
         }
         let planned = self.plan.as_deref().map(planned).transpose()?;
@@ -111,7 +108,7 @@ fn planned(path: &Path) -> Result<Vec<(String, usize)>> {
     });
     let ids: Vec<_> = ids.collect();
     match ids.is_empty() {
-        true => Err(named(Error::new(ErrorKind::Usage, "the plan has no ids"), &label)),
+        true => Err(named(Error::usage("the plan has no ids"), &label)),
         false => Ok(ids),
     }
 }

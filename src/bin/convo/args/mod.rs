@@ -14,7 +14,7 @@ mod token_args;
 use crate::output::{Color, Diagnostics};
 use crate::programs::counter_program;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::format::Format;
 use convo::model::json::quoted;
 use convo::model::retention::Memory;
@@ -266,11 +266,8 @@ fn is_path(operand: &str) -> bool {
 /// Rejects a new name that would be read as a path or as standard input.
 pub fn checked_name(name: &str) -> convo::Result<&str> {
     if name == "-" || is_path(name) {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("{name}: invalid name: looks like a path"),
-        )
-        .hint("use a name without '/' and without an extension such as .json"));
+        return Err(Error::usage(format!("{name}: invalid name: looks like a path"))
+            .hint("use a name without '/' and without an extension such as .json"));
     }
     Ok(name)
 }

@@ -1,7 +1,7 @@
 //! Options of HTML pages.
 
 use clap::Args;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::Format;
 use convo::format::page::{PageOptions, PageThinking, Theme};
 use convo::format::training;
@@ -54,7 +54,7 @@ impl PageArgs {
     /// Splits off how training data encodes reasoning, and returns it with the other options.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] for a value that is only valid for pages.
+    /// [`Error::usage`] for a value that is only valid for pages.
     pub fn take_training(mut self) -> Result<(Option<training::TrainingThinking>, PageArgs)> {
         match self.thinking.take() {
             None => Ok((None, self)),
@@ -62,7 +62,7 @@ impl PageArgs {
                 training: Some(how), ..
             }) => Ok((Some(how), self)),
             Some(_) => {
-                let error = Error::new(ErrorKind::Usage, "--thinking fold and show require --to html");
+                let error = Error::usage("--thinking fold and show require --to html");
                 Err(error.hint("use drop, inline or field"))
             }
         }
@@ -71,18 +71,18 @@ impl PageArgs {
     /// Returns the page options for this format.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] for an option that requires another format.
+    /// [`Error::usage`] for an option that requires another format.
     pub fn options(&self, to: Format) -> Result<PageOptions> {
         if let Some(name) = self.given().filter(|_| to != Format::Html) {
             let what = format!("{name} requires --to html");
-            return Err(Error::new(ErrorKind::Usage, what).hint(format!("add --to html, or omit {name}")));
+            return Err(Error::usage(what).hint(format!("add --to html, or omit {name}")));
         }
         let thinking = match self.thinking {
             None => None,
             Some(Reasoning { page: Some(page), .. }) => Some(page),
             Some(_) => {
                 let what = "--thinking inline and field require --to openai-finetune or --to trl";
-                return Err(Error::new(ErrorKind::Usage, what));
+                return Err(Error::usage(what));
             }
         };
         let defaults = PageOptions::default();

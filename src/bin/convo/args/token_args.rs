@@ -1,7 +1,7 @@
 //! Parses token counts and shares of a context window.
 
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 
 /// Token limit of the view.
 #[derive(Args, Clone, Debug, Default)]
@@ -34,10 +34,7 @@ impl BudgetArgs {
     /// The budget in tokens, without the reserve. An error if it is 0, because no view fits.
     pub fn budget(&self) -> convo::Result<Option<u64>> {
         match self.limit()? {
-            Some(0) => Err(Error::new(
-                ErrorKind::Usage,
-                "--budget 0: expected at least 1 token",
-            )),
+            Some(0) => Err(Error::usage("--budget 0: expected at least 1 token")),
             budget => Ok(budget),
         }
     }
@@ -49,7 +46,7 @@ impl BudgetArgs {
             Some(Amount::Tokens(tokens)) => tokens,
             Some(Amount::PerMille(share)) => {
                 let Some(window) = self.window() else {
-                    let error = Error::new(ErrorKind::Usage, "a percentage in --budget requires --window");
+                    let error = Error::usage("a percentage in --budget requires --window");
                     return Err(error.hint("add --window gpt-4o or --window 128000"));
                 };
                 u64::try_from(u128::from(window) * u128::from(share) / 1000).unwrap_or(u64::MAX)
@@ -58,7 +55,7 @@ impl BudgetArgs {
         let reserve = self.reserve.unwrap_or(0);
         if reserve > 0 && budget <= reserve {
             let what = format!("--reserve {reserve} must be smaller than the budget of {budget} tokens");
-            return Err(Error::new(ErrorKind::Usage, what));
+            return Err(Error::usage(what));
         }
         Ok(Some(budget - reserve))
     }

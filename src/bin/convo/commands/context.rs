@@ -10,7 +10,7 @@ use crate::provider_request;
 use crate::writing::{Export, report_dangling, write_to};
 use clap::Args;
 use convo::check::Api;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::format::{Format, Purpose};
 use convo::model::view::View as Replayed;
 
@@ -53,7 +53,7 @@ impl Run for View {
         let writing = self.writing.settle(&inputs, &self.reading)?;
         let budget = self.fitting.budget()?;
         if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
-            let error = Error::new(ErrorKind::Usage, "--window and --tokenizer require --budget");
+            let error = Error::usage("--window and --tokenizer require --budget");
             return Err(error
                 .hint("add --budget, e.g. --budget 60% --window gpt-4o")
                 .into());

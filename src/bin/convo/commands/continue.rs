@@ -71,7 +71,7 @@ impl Run for Continue {
         let inputs = operands::inputs(context, &self.inputs)?;
         let writing = self.writing.settle(&inputs, &self.reading)?;
         if self.window.is_none() && self.when.as_ref().is_some_and(TriggerExpression::needs_window) {
-            let error = Error::new(ErrorKind::Usage, "fraction in --when requires --window");
+            let error = Error::usage("fraction in --when requires --window");
             return Err(error.hint("add --window gpt-4o or --window 128000").into());
         }
         let streams = self.stdout || self.writing.is_elsewhere();
@@ -233,10 +233,8 @@ impl Continue {
     ) -> convo::Result<Session> {
         let links = ChainLinks::of(session);
         let Some(source) = links.id else {
-            return Err(
-                Error::new(ErrorKind::Data, "has no id for the new session to link to")
-                    .hint("start the stream with a header from: convo new --stdout"),
-            );
+            return Err(Error::data("has no id for the new session to link to")
+                .hint("start the stream with a header from: convo new --stdout"));
         };
         if let Some(child) = links.continued_to.first() {
             return Err(continued(child));

@@ -11,7 +11,7 @@ use crate::output::columns;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::format::Format;
 use convo::format::detect::Detection;
 use std::fs::File;
@@ -95,10 +95,8 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
         Input::Row(..) => Ok(Detection::certain(Format::Native, "a session in a database")),
         Input::Stdin => {
             if io::stdin().is_terminal() {
-                return Err(
-                    Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
-                        .hint("give a session or file, or pipe one in"),
-                );
+                return Err(Error::usage("no input: standard input is a terminal")
+                    .hint("give a session or file, or pipe one in"));
             }
             let (head, whole, _) = unwrapped(&mut io::stdin().lock())?;
             Ok(detect_file(&head, whole, None))
@@ -107,9 +105,7 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
             let mut file = File::open(path).map_err(Error::open)?;
             let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
             if about.is_dir() {
-                return Err(
-                    Error::new(ErrorKind::Usage, "is a directory").hint("give the files in the directory")
-                );
+                return Err(Error::usage("is a directory").hint("give the files in the directory"));
             }
             let (head, whole, _) = unwrapped(&mut file)?;
             Ok(detect_file(&head, whole, Some(path)))
@@ -146,7 +142,7 @@ impl Detect {
         };
         context.output.rows(self.null, line.filter(|_| prints))?;
         if verdict.format.is_none() {
-            let error = Error::new(ErrorKind::Data, verdict.evidence.clone());
+            let error = Error::data(verdict.evidence.clone());
             let error = match (verdict.hint, verdict.name) {
                 (Some(hint), _) => error.hint(hint),
                 (None, None) => error.hint(from_hint()),
@@ -157,7 +153,7 @@ impl Detect {
         if !verdict.others.is_empty() {
             let what = format!("ambiguous format: also matches {}", verdict.others.join(", "));
             if self.strict {
-                return Err(named(Error::new(ErrorKind::Data, what), &label).into());
+                return Err(named(Error::data(what), &label).into());
             }
             context.output.notice(&label, &what);
         }

@@ -80,7 +80,7 @@ impl Run for Gc {
         let mut ids = Vec::new();
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
-                let error = Error::new(ErrorKind::Usage, "gc requires stored sessions, not paths");
+                let error = Error::usage("gc requires stored sessions, not paths");
                 return Err(named(error, name)
                     .hint("compact the log of a PicoClaw session with -i")
                     .into());
@@ -161,7 +161,7 @@ impl Gc {
     /// Compacts the two files of a PicoClaw session.
     fn pair(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         let Input::Path(path) = Input::of(name) else {
-            let error = Error::new(ErrorKind::Usage, "-i requires a file");
+            let error = Error::usage("-i requires a file");
             return Err(named(error, name)
                 .hint("omit -i to compact the stored session")
                 .into());
@@ -176,7 +176,7 @@ impl Gc {
             _ => Ok(None),
         };
         let Some(receipt) = compacted.map_err(|error| named(error, name))? else {
-            let error = Error::new(ErrorKind::Usage, "not the log of a PicoClaw session");
+            let error = Error::usage("not the log of a PicoClaw session");
             return Err(named(error, name)
                 .hint("other files have no archive; print the view with: convo context")
                 .into());

@@ -47,7 +47,7 @@ mod usage;
 use crate::args::{DamageArgs, Global};
 use crate::context::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use std::ffi::OsString;
 
 /// Section of the top-level help.
@@ -120,7 +120,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Command
             }
             let arguments = T::from_arg_matches_mut(matches).map_err(|error| {
                 let text = error.to_string();
-                Error::new(ErrorKind::Usage, text.trim_start_matches("error: ").trim_end())
+                Error::usage(text.trim_start_matches("error: ").trim_end())
             })?;
             arguments.run(context)
         },

@@ -105,9 +105,7 @@ impl Run for New {
         let id = match self.id.clone().or(keyed.id()) {
             Some(id) => checked_name(checked_id(&id)?)?.to_string(),
             None if self.if_missing => {
-                return Err(
-                    Error::new(ErrorKind::Usage, "--if-missing requires --id, --key or --scope").into(),
-                );
+                return Err(Error::usage("--if-missing requires --id, --key or --scope").into());
             }
             None if self.stdout => context.free_session_id(None)?,
             None => context.free_session_id(Some(context.store_or_new()?))?,

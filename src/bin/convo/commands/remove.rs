@@ -44,7 +44,7 @@ impl Run for Remove {
 impl Remove {
     fn one(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         if let Input::Path(_) | Input::Stdin = Input::of(name) {
-            let error = Error::new(ErrorKind::Usage, "remove requires stored sessions, not paths");
+            let error = Error::usage("remove requires stored sessions, not paths");
             return Err(named(error, name).hint("remove a file with: rm").into());
         }
         let store = context.store()?;
@@ -53,7 +53,7 @@ impl Remove {
             && let Some(other) = store.exactly(name)?.filter(|id| id != name)
         {
             let what = format!("ambiguous: key of {other} and id of its first session");
-            let error = named(Error::new(ErrorKind::Usage, what), name);
+            let error = named(Error::usage(what), name);
             return Err(error.hint(format!("{EXACTLY}{name} or {other}")).into());
         }
         let id = match store.exactly(name) {

@@ -10,7 +10,7 @@ use crate::overviews::OverviewReader;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::filter::metadata::{self, TagChange};
 use convo::filter::overview::tags_of;
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Run for Tag {
 
 fn tag_change(text: &str) -> Result<TagChange, Error> {
     TagChange::parse(text).map_err(|expected| {
-        let error = Error::new(ErrorKind::Usage, format!("'{text}': {expected}"));
+        let error = Error::usage(format!("'{text}': {expected}"));
         match text.starts_with("--") {
             true => error.hint("options precede the session: convo tag [OPTIONS] INPUT [+TAG|-TAG]..."),
             false => error,

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::errors::named;
 use crate::programs::counter_choice::stored_tokenizer;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::filter::continuation::{self, Before, CountedSession, NewSession, SessionLayout};
 use convo::format::report::Report;
 use convo::model::event::Stamp;
@@ -112,7 +112,7 @@ pub fn continue_session(
     let done = store.continue_session(id, report, &mut |session| {
         if session.header_text("id").is_none() {
             let what = "has no header with an id, which a continuation requires";
-            return Err(Error::new(ErrorKind::Data, what).hint("create the header with: convo fsck --repair"));
+            return Err(Error::data(what).hint("create the header with: convo fsck --repair"));
         }
         let before = match &counted {
             Some((of, known))
@@ -178,10 +178,7 @@ pub fn end_of(context: &Context, name: &str) -> Result<String> {
 
 /// The error for a message limit on a session with a retention policy.
 pub fn limit_conflicts_with_retention(name: &str) -> Error {
-    let error = Error::new(
-        ErrorKind::Usage,
-        "--max-messages conflicts with a retention policy",
-    );
+    let error = Error::usage("--max-messages conflicts with a retention policy");
     named(error, name).hint("omit --max-messages, or continue in a new session with: convo continue")
 }
 
@@ -242,7 +239,7 @@ impl<'c> ChainWriter<'c> {
         let end = self.store.end_of_chain(from)?;
         if end == from {
             let what = format!("{from} names a continuation that does not link back");
-            return Err(Error::new(ErrorKind::Data, what).hint("examine the links with: convo fsck"));
+            return Err(Error::data(what).hint("examine the links with: convo fsck"));
         }
         self.acknowledged += self.bounded.acknowledged();
         self.bounded = self.store.bounded(&end, self.limit)?;

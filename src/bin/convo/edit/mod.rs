@@ -141,7 +141,7 @@ fn one(
             change(context, &mut DryRun::open(context, input, edit)?, planner)
         }
         Input::Name(name) if edit.in_place() => {
-            let error = Error::new(ErrorKind::Usage, "-i requires a file");
+            let error = Error::usage("-i requires a file");
             Err(named(error, name)
                 .hint("omit -i to change the stored session")
                 .into())
@@ -149,7 +149,7 @@ fn one(
         Input::Row(name, ..) => Err(database::unchanged(name).into()),
         Input::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, planner),
         Input::Path(path) => in_place(context, path, edit, planner),
-        Input::Stdin => Err(Error::new(ErrorKind::Usage, "-i requires a file").into()),
+        Input::Stdin => Err(Error::usage("-i requires a file").into()),
     }
 }
 

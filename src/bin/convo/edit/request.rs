@@ -4,7 +4,7 @@ use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::Context;
 use crate::input::InputSettings;
 use crate::writing::OutputFormat;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::Format;
 
 /// A change of sessions.
@@ -60,11 +60,11 @@ impl<'a> EditRequest<'a> {
     pub fn check(&self) -> Result<()> {
         self.writing().check()?;
         if self.args.force && self.args.in_place.is_none() {
-            return Err(Error::new(ErrorKind::Usage, "--force requires -i"));
+            return Err(Error::usage("--force requires -i"));
         }
         let is_other = |to| !matches!(to, Format::Native | Format::Jsonl);
         if self.full_log && !self.append_only && self.to.is_some_and(is_other) {
-            let error = Error::new(ErrorKind::Usage, "--log conflicts with --to FORMAT");
+            let error = Error::usage("--log conflicts with --to FORMAT");
             return Err(error.hint("omit one of them"));
         }
         Ok(())

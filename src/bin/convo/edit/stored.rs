@@ -49,10 +49,7 @@ impl<'a> StoredSession<'a> {
         let store = context.store()?;
         let id = store.resolve(name)?;
         if edit.full_log && !edit.append_only {
-            let error = Error::new(
-                ErrorKind::Usage,
-                "--log requires a stream; the store always keeps the log",
-            );
+            let error = Error::usage("--log requires a stream; the store always keeps the log");
             return Err(named(error, name)
                 .hint("print the log with: --stdout --log")
                 .into());

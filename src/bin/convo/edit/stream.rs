@@ -128,7 +128,7 @@ fn format_in_place(format: Format, label: &str) -> convo::Result<Format> {
         return Ok(format);
     }
     let what = format!("{} files cannot be rewritten in place", format.name());
-    Err(named(Error::new(ErrorKind::Usage, what), label).hint("omit -i and redirect the output"))
+    Err(named(Error::usage(what), label).hint("omit -i and redirect the output"))
 }
 
 struct StreamDestination<'s> {

@@ -62,7 +62,7 @@ pub fn find(copies: &Copies, text: &str) -> Result<(&'static HomeProgram, Archiv
         Meant::Id(id) => Some((name, id)),
         _ => None,
     }) else {
-        return Err(Error::new(ErrorKind::Usage, "expected PROGRAM:ID"));
+        return Err(Error::usage("expected PROGRAM:ID"));
     };
     let mut found = Vec::new();
     for program in PROGRAMS.iter().filter(|program| name.is_of(program)) {

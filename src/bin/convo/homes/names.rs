@@ -103,17 +103,11 @@ pub fn resolve(context: &Context, text: &str) -> Result<Option<SelectedSession>>
     let home = &homes[found.home];
     let path = path_name(&found.transcript.path);
     if home.program.format.is_none() && !found.transcript.is_in_database {
-        let error = Error::new(
-            ErrorKind::Data,
-            format!("sessions of {} are not supported", home.program.name),
-        );
+        let error = Error::data(format!("sessions of {} are not supported", home.program.name));
         return Err(named(error.hint(format!("its file is: {path}")), text));
     }
     if found.place.1 > 1 {
-        let error = Error::new(
-            ErrorKind::Usage,
-            format!("one of {} sessions in one file", found.place.1),
-        );
+        let error = Error::usage(format!("one of {} sessions in one file", found.place.1));
         let hint = format!("select it with: --session {} {path}", found.place.0);
         return Err(named(error.hint(hint), text));
     }

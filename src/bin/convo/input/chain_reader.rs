@@ -4,7 +4,7 @@ use crate::args::{ChainArgs, Input};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::{InputSettings, each_session, report_and_continue};
-use convo::error::{Error, ErrorKind, Position, Result};
+use convo::error::{Error, Position, Result};
 use convo::filter::join::join;
 use convo::format::report::Report;
 use convo::model::chain::{self, Branched, ChainLinks, ChainOrder, ChainStep};
@@ -85,7 +85,7 @@ pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<ChainOrder> 
     chain::order(&links, last).map_err(|Branched { id, children }| {
         let what = format!("continued by several sessions: {}", children.join(", "));
         let last = children.first().map_or("", String::as_str);
-        Error::new(ErrorKind::Usage, what)
+        Error::usage(what)
             .hint(format!("select the last session with: --through {last}"))
             .at(id, Position::default())
     })

@@ -43,7 +43,7 @@ pub fn follow(
     print: Print<'_>,
 ) -> anyhow::Result<()> {
     let [input] = inputs else {
-        let error = Error::new(ErrorKind::Usage, "--follow requires exactly one input");
+        let error = Error::usage("--follow requires exactly one input");
         return Err(error.hint("run one command for each input").into());
     };
     let interrupt = Interrupt::new().map_err(|error| Error::io("cannot wait for signals", error))?;

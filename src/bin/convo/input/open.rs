@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::errors::named;
 use crate::pipe;
 use crate::programs::database;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::compression::Wrapped;
 use convo::format::native::NativeReader;
 use convo::format::packed::begins_packed;
@@ -112,8 +112,7 @@ impl Context {
             Ok(file) => {
                 let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
                 if about.is_dir() {
-                    return Err(Error::new(ErrorKind::Usage, "is a directory")
-                        .hint("import it with: convo migrate DIR"));
+                    return Err(Error::usage("is a directory").hint("import it with: convo migrate DIR"));
                 }
                 let facts = FileStat::of(&file).ok();
                 let length = length_before_write(&file).or_else(|| self.length_of_running(path, &file));
@@ -180,9 +179,7 @@ impl Context {
         };
         if reading.args.expect_provider.is_some() && format != Format::Goaitools {
             let what = format!("not a goaitools state, but {}", format.name());
-            return Err(
-                Error::new(ErrorKind::Data, what).hint("--expect-provider requires a goaitools state")
-            );
+            return Err(Error::data(what).hint("--expect-provider requires a goaitools state"));
         }
         let packed = format.is_lines() && begins_packed(&head);
         if !is_blank {
@@ -244,10 +241,7 @@ impl Context {
         }
         if reading.args.strict && report.is_damaged() {
             self.output.report(label, &mut report);
-            return Err(Error::new(
-                ErrorKind::Data,
-                "stopped at a damaged line (--strict)",
-            ));
+            return Err(Error::data("stopped at a damaged line (--strict)"));
         }
         self.output.report(label, &mut report);
         Ok(OpenInput {
@@ -271,7 +265,7 @@ impl Context {
     ) -> Result<Format> {
         let verdict = detect_file(head, whole, path);
         let Some(format) = verdict.format else {
-            let error = Error::new(ErrorKind::Data, verdict.problem());
+            let error = Error::data(verdict.problem());
             return Err(error.hint(verdict.hint.unwrap_or_else(from_hint)));
         };
         if !verdict.others.is_empty() {
@@ -282,7 +276,7 @@ impl Context {
                 verdict.evidence
             );
             if strict {
-                return Err(Error::new(ErrorKind::Data, message));
+                return Err(Error::data(message));
             }
             self.output.notice(label, &message);
         }
@@ -297,16 +291,14 @@ fn expect_provider(session: &Session, expected: &str) -> Result<()> {
         Some(provider) => format!("goaitools state of provider '{provider}', expected '{expected}'"),
         None => format!("goaitools state without provider, expected '{expected}'"),
     };
-    Err(Error::new(ErrorKind::Data, what).hint("omit --expect-provider to read the state of any provider"))
+    Err(Error::data(what).hint("omit --expect-provider to read the state of any provider"))
 }
 
 /// The error of a command that would wait for a person to type a session.
 pub fn refuse_terminal() -> Result<()> {
     match io::stdin().is_terminal() {
         false => Ok(()),
-        true => Err(
-            Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
-                .hint("give a session or file, or pipe one in"),
-        ),
+        true => Err(Error::usage("no input: standard input is a terminal")
+            .hint("give a session or file, or pipe one in")),
     }
 }

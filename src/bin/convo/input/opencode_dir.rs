@@ -1,6 +1,6 @@
 //! Reads a session of opencode's storage directory: its file and those of its messages.
 
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::opencode::storage;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,6 @@ pub fn refuse(path: &Path) -> Result<()> {
     if !is_session(path, &record) {
         return Ok(());
     }
-    let error = Error::new(ErrorKind::Usage, "opencode's storage directory is read-only");
+    let error = Error::usage("opencode's storage directory is read-only");
     Err(error.hint("write an export that opencode imports: convo cat --to opencode FILE > EXPORT"))
 }

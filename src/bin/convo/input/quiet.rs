@@ -3,7 +3,7 @@
 use super::input_source::{convert, detect_file, neighbor, source_name, unwrapped};
 use super::opencode_dir;
 use super::regular;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::format::short_strings::ShortStrings;
@@ -24,7 +24,7 @@ pub type InspectFn<'l> = &'l dyn Fn(&mut dyn Read) -> io::Result<bool>;
 /// file was self-contained, i.e. no other file was read.
 ///
 /// # Errors
-/// [`ErrorKind::Data`] if the format is not detected.
+/// [`Error::data`] if the format is not detected.
 pub fn sessions(
     path: &Path,
     given: Option<Format>,
@@ -51,7 +51,7 @@ const SMALL: u64 = 8 << 20;
 /// Reads the sessions of a file for a list, like [`sessions`]; the rest of very long strings in JSON is left out.
 ///
 /// # Errors
-/// [`ErrorKind::Data`] if the format is not detected.
+/// [`Error::data`] if the format is not detected.
 pub fn outlines(
     path: &Path,
     given: Option<Format>,
@@ -144,7 +144,7 @@ fn read(
             let hint = verdict
                 .hint
                 .unwrap_or("list the supported formats with: convo detect --help");
-            let unknown = || Error::new(ErrorKind::Data, verdict.problem()).hint(hint);
+            let unknown = || Error::data(verdict.problem()).hint(hint);
             verdict.format.ok_or_else(unknown)?
         }
     };

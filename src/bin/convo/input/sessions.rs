@@ -122,7 +122,7 @@ impl<'a> InputSessions<'a> {
         reading: InputSettings<'a>,
     ) -> convo::Result<InputSessions<'a>> {
         if reading.args.branch.is_some() {
-            let error = Error::new(ErrorKind::Usage, "--branch conflicts with -i");
+            let error = Error::usage("--branch conflicts with -i");
             let error = error
                 .hint("change the branch's own messages with --session ID, or omit -i to print the branch");
             return Err(named(error, &opened.label));

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::input::input_source;
 use crate::output::count_of;
-use convo::error::{Error, ErrorKind, Position};
+use convo::error::{Error, Position};
 use convo::format::detect::{self, Hints};
 use convo::format::lines::each_line;
 use convo::format::packed::{is_packed, unpack};
@@ -39,13 +39,13 @@ pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Resu
         return Ok(text.clone());
     }
     if *session == Input::Stdin {
-        let error = Error::new(ErrorKind::Usage, "no text given: standard input is the session");
+        let error = Error::usage("no text given: standard input is the session");
         return Err(error
             .hint(format!("give the text: convo {verb} - TEXT < SESSION"))
             .into());
     }
     if std::io::stdin().is_terminal() {
-        let error = Error::new(ErrorKind::Usage, "no text given: standard input is a terminal");
+        let error = Error::usage("no text given: standard input is a terminal");
         return Err(error
             .hint(format!("give the text, or pipe it in: convo {verb} NAME TEXT"))
             .into());
@@ -56,7 +56,7 @@ pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Resu
         .map_err(|error| Error::io("cannot read standard input", error))?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Error::new(ErrorKind::Data, format!("standard input: not UTF-8 (byte {at})"))
+        Error::data(format!("standard input: not UTF-8 (byte {at})"))
     })?;
     if text.ends_with('\n') {
         text.pop();
@@ -107,11 +107,7 @@ impl Incoming {
         report: &mut Report,
     ) -> anyhow::Result<Incoming> {
         if std::io::stdin().is_terminal() {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                "no messages given: standard input is a terminal",
-            )
-            .into());
+            return Err(Error::usage("no messages given: standard input is a terminal").into());
         }
         let (head, whole) = first_line()?;
         let is_blank = head.trim_ascii().is_empty();
@@ -377,11 +373,7 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             if !verdict.others.is_empty() {
                 let others = verdict.others.join(", ");
                 if strict {
-                    return Err(Error::new(
-                        ErrorKind::Data,
-                        format!("ambiguous format: {}, {others}", format.name()),
-                    )
-                    .into());
+                    return Err(Error::data(format!("ambiguous format: {}, {others}", format.name())).into());
                 }
                 context.output.notice(
                     "-",
@@ -393,12 +385,11 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             }
             Ok(format)
         }
-        None => Err(named(
-            Error::new(ErrorKind::Data, format!("unknown format: {}", verdict.evidence)),
-            "-",
-        )
-        .hint(verdict.hint.unwrap_or_else(input_source::from_hint))
-        .into()),
+        None => Err(
+            named(Error::data(format!("unknown format: {}", verdict.evidence)), "-")
+                .hint(verdict.hint.unwrap_or_else(input_source::from_hint))
+                .into(),
+        ),
     }
 }
 

@@ -53,7 +53,7 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer> {
     };
     let line = line.trim();
     if line.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "expected a program after 'cmd:'"));
+        return Err(Error::usage("expected a program after 'cmd:'"));
     }
     let mut programs = lock(&PROGRAMS);
     if let Some((_, known, _)) = programs.iter().find(|(known, ..)| known == line) {

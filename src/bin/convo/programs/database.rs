@@ -79,10 +79,7 @@ pub fn unsupported() -> Error {
 
 /// The error for a change in place of a session in a database.
 pub fn unchanged(name: &str) -> Error {
-    let error = Error::new(
-        ErrorKind::Usage,
-        "a session in a database is not changed in place",
-    );
+    let error = Error::usage("a session in a database is not changed in place");
     let hint = format!("continue it in another program with: convo handoff {name} --to PROGRAM --install");
     named(error, name).hint(hint)
 }
@@ -146,7 +143,7 @@ pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
     })?;
     match is_whole || !found.is_empty() {
         true => Ok(found),
-        false => Err(Error::new(ErrorKind::Data, "damaged beyond reading")),
+        false => Err(Error::data("damaged beyond reading")),
     }
 }
 

@@ -47,7 +47,7 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
 
 /// The error for an unknown command.
 pub fn unknown(name: &str) -> Error {
-    let error = Error::new(ErrorKind::Usage, format!("'{name}': no such command"));
+    let error = Error::usage(format!("'{name}': no such command"));
     if let Some(hint) = synonyms::hint(name) {
         return error.hint(hint);
     }

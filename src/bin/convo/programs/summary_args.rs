@@ -3,7 +3,7 @@
 use crate::args::per_cent;
 use crate::errors::named;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::filter::compact::trigger::TriggerExpression;
 use convo::filter::summarize::{Dates, GivenRule, Instructions, SummaryStyle};
 
@@ -33,7 +33,7 @@ impl Trigger {
     pub fn check(&self, window: Option<u64>) -> convo::Result<()> {
         match &self.when {
             Some(when) if window.is_none() && when.needs_window() => {
-                let error = Error::new(ErrorKind::Usage, "fraction in --when requires --window");
+                let error = Error::usage("fraction in --when requires --window");
                 Err(error.hint("add --window gpt-4o or --window 128000"))
             }
             _ => Ok(()),
@@ -82,15 +82,15 @@ impl SummaryArgs {
     /// Refuses options that would have no effect on a summary by a program.
     pub fn check(&self, asks: bool) -> convo::Result<()> {
         if asks && self.dates.is_some() {
-            let error = Error::new(ErrorKind::Usage, "--dates requires the built-in summarizer");
+            let error = Error::usage("--dates requires the built-in summarizer");
             return Err(error.hint("omit --dates: a program reads the times"));
         }
         if asks && self.handoff == "off" {
-            let error = Error::new(ErrorKind::Usage, "--handoff requires the built-in summarizer");
+            let error = Error::usage("--handoff requires the built-in summarizer");
             return Err(error.hint("omit --handoff: it has no effect on a program"));
         }
         if asks && !self.questions.is_empty() {
-            let error = Error::new(ErrorKind::Usage, "--for requires the built-in summarizer");
+            let error = Error::usage("--for requires the built-in summarizer");
             return Err(error.hint("omit --for: a program reads the messages"));
         }
         Ok(())
@@ -134,5 +134,5 @@ fn instructions(how: &str) -> convo::Result<Instructions> {
 /// Reads a text file; `what` describes it in errors.
 pub fn text(file: &str, what: &str) -> convo::Result<String> {
     let read = std::fs::read(file).map_err(|error| named(Error::io("cannot read", error), file))?;
-    String::from_utf8(read).map_err(|_| named(Error::new(ErrorKind::Data, format!("{what} not UTF-8")), file))
+    String::from_utf8(read).map_err(|_| named(Error::data(format!("{what} not UTF-8")), file))
 }

@@ -5,7 +5,7 @@ use super::secrets;
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::open::OpenInput;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::filter::materialize::LineWriter;
 use convo::format::compression::Wrapped;
 use convo::format::page::PageOptions;
@@ -51,7 +51,7 @@ impl<'c> Export<'c> {
         self.context.output.report(self.label, &mut report);
         if self.appends && missing {
             let what = format!("{} cannot represent an appended message", self.to.name());
-            let error = named(Error::new(ErrorKind::Data, what), self.label);
+            let error = named(Error::data(what), self.label);
             return Err(error.hint("append it to a native copy: convo cat FILE > NEW.jsonl"));
         }
         match self.strict && lost {
@@ -105,10 +105,10 @@ impl Export<'_> {
 /// Sets the model in the header of a session, for a format that stores one.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] if the format stores no model or another form of it, and for a session read from this format,
+/// [`Error::usage`] if the format stores no model or another form of it, and for a session read from this format,
 /// which keeps its own model.
 pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<Session> {
-    let usage = |what: String| Error::new(ErrorKind::Usage, format!("--model: {what}"));
+    let usage = |what: String| Error::usage(format!("--model: {what}"));
     let Some(form) = to.form().model else {
         return Err(usage(format!(
             "{} cannot represent the model of a session",
@@ -155,10 +155,7 @@ pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<S
 
 /// The error of --strict.
 pub fn losses_refused() -> Error {
-    Error::new(
-        ErrorKind::Data,
-        "lossy conversion; nothing was written (--strict)",
-    )
+    Error::data("lossy conversion; nothing was written (--strict)")
 }
 
 /// Writes every record of a session unchanged.
@@ -176,9 +173,7 @@ pub fn can_write_back(opened: &OpenInput, to: Format) -> bool {
 /// Rejects a second session in a format that holds only one.
 pub fn single(to: Format, nth: usize) -> convo::Result<()> {
     if !to.form().joins && nth > 1 {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("{}: only one session per file", to.name()),
+        return Err(Error::usage(format!("{}: only one session per file", to.name()),
         )
         .hint(
             "select one with --session N, or write one file each with: convo migrate --to FORMAT --output-dir DIR INPUT",

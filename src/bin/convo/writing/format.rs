@@ -5,7 +5,7 @@ use crate::args::{Input, InputArgs, OutputArgs, TargetFormat};
 use crate::errors::named;
 use crate::input::input_source::peek_stdin;
 use crate::input::input_source::{detect_file, unwrapped};
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::Format;
 use convo::format::packed::HashFn;
 use convo::format::page::PageOptions;
@@ -73,13 +73,13 @@ impl OutputFormat<'_> {
     /// Refuses options that would have no effect.
     pub fn check(&self) -> Result<()> {
         if let (Some(option), false) = (self.args.packing.option(), self.format() == Format::Native) {
-            let error = Error::new(ErrorKind::Usage, format!("{option} conflicts with --to FORMAT"));
+            let error = Error::usage(format!("{option} conflicts with --to FORMAT"));
             return Err(error.hint("omit one of them; the extension of an output file is a format too"));
         }
         match self.to {
             Some(to) if self.args.images && to != Format::Markdown => {
                 let what = format!("--images requires --to markdown, not --to {}", to.name());
-                Err(Error::new(ErrorKind::Usage, what).hint("omit --images"))
+                Err(Error::usage(what).hint("omit --images"))
             }
             _ => Ok(()),
         }
@@ -98,12 +98,12 @@ impl OutputFormat<'_> {
     /// How to pack a file that is rewritten in this format.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if the format has no packed form.
+    /// [`Error::usage`] if the format has no packed form.
     pub fn packing_in_place(&self, is_packed: bool, format: Format) -> Result<Packing> {
         match self.packing() {
             Packing::Always if !format.is_lines() => {
                 let what = format!("--pack requires a native file, not {}", format.name());
-                Err(Error::new(ErrorKind::Usage, what).hint("omit -i, or add --to native"))
+                Err(Error::usage(what).hint("omit -i, or add --to native"))
             }
             Packing::AsInput => Ok((is_packed && format.is_lines()).into()),
             given => Ok(given),
@@ -121,10 +121,7 @@ fn of_ending(path: &Path) -> Result<Option<Format>> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
     if UNSUPPORTED.contains(&&*ending) {
-        let error = Error::new(
-            ErrorKind::Usage,
-            format!("{}: cannot write .{ending}", path.display()),
-        );
+        let error = Error::usage(format!("{}: cannot write .{ending}", path.display()));
         return Err(error.hint("write a page with an ending of .html or .md, or give the format with --to"));
     }
     let found = ENDINGS.iter().find(|(own, _)| *own == ending);
@@ -138,10 +135,7 @@ fn same(inputs: &[Input], reading: &InputArgs) -> Result<Format> {
     };
     let format = of_input(input, reading).map_err(|error| named(error, &input.label()))?;
     if !format.is_written() {
-        let error = Error::new(
-            ErrorKind::Usage,
-            format!("--to same: {} is a read-only format", format.name()),
-        );
+        let error = Error::usage(format!("--to same: {} is a read-only format", format.name()));
         return Err(named(
             error.hint("give a format that is written, e.g. --to native"),
             &input.label(),
@@ -171,6 +165,6 @@ fn of_input(input: &Input, reading: &InputArgs) -> Result<Format> {
     match verdict.format {
         Some(format) => Ok(format),
         None if is_blank => Ok(Format::Native),
-        None => Err(Error::new(ErrorKind::Data, verdict.problem())),
+        None => Err(Error::data(verdict.problem())),
     }
 }

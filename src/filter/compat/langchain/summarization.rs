@@ -2,7 +2,7 @@
 
 use super::super::choice::{Precedence, ViewChanges};
 use super::super::history::{History, MeasureFn};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::message::Role;
 use std::collections::HashSet;
 
@@ -28,10 +28,7 @@ pub fn summarization(
 ) -> Result<ViewChanges> {
     let cut = match keep {
         KeepLimit::Messages(0) | KeepLimit::Tokens(0) => {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                "expected at least 1 message or token to keep",
-            ));
+            return Err(Error::usage("expected at least 1 message or token to keep"));
         }
         KeepLimit::Messages(messages) => history.len().saturating_sub(messages),
         KeepLimit::Tokens(tokens) => by_tokens(&history.counts(measure), tokens),

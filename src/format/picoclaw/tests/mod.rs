@@ -6,6 +6,7 @@ mod sequences;
 mod written;
 
 use super::*;
+use crate::error::ErrorKind;
 use crate::model::key::Derive;
 use crate::model::record::RecordKind as Line;
 use crate::model::view::View;

@@ -2,7 +2,7 @@
 //! new `.bak`, from which Penguin restores.
 
 use super::COPY;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::compression::{self, Wrapped};
 use crate::format::penguin::{self, Condition, WriteOptions};
 use crate::format::report::Report;
@@ -127,10 +127,7 @@ fn refuse_checkpoint(bytes: &[u8]) -> Result<()> {
     if !penguin::is_checkpoint(|name| json::member(bytes, name)) {
         return Ok(());
     }
-    let error = Error::new(
-        ErrorKind::Usage,
-        "Penguin checkpoints cannot be rewritten in place",
-    );
+    let error = Error::usage("Penguin checkpoints cannot be rewritten in place");
     Err(error.hint("convert the checkpoint first: convo cat FILE | convo cat --to penguin"))
 }
 
@@ -153,12 +150,11 @@ fn check(path: &Path, bytes: &[u8], suffix: Option<&str>) -> Result<bool> {
         Condition::Whole => Ok(true),
         Condition::Older => {
             let what = "older Penguin conversations cannot be rewritten in place";
-            Err(Error::new(ErrorKind::Usage, what)
-                .hint("convert the conversation first: convo cat --to penguin -o FILE"))
+            Err(Error::usage(what).hint("convert the conversation first: convo cat --to penguin -o FILE"))
         }
         Condition::Damaged if suffix.is_none() => {
             let what = "damaged; the rewrite would lose the damaged bytes";
-            Err(Error::new(ErrorKind::Data, what).hint("keep a copy of the original with -i=.damaged"))
+            Err(Error::data(what).hint("keep a copy of the original with -i=.damaged"))
         }
         Condition::Damaged => Ok(false),
     }

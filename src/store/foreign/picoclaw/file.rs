@@ -1,7 +1,7 @@
 //! Changes the two files of a session in place: messages are appended to the log, a cut changes the sidecar.
 
 use super::pair::Pair;
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, Position, Result};
 use crate::format::picoclaw::{LOG, SIDECAR, log_lines};
 use crate::format::report::Report;
 use crate::model::session::Session;
@@ -24,7 +24,7 @@ pub fn is_log(path: &Path) -> Result<bool> {
     let name = name.unwrap_or_default();
     match name.strip_suffix(SIDECAR) {
         Some(stem) => {
-            let error = Error::new(ErrorKind::Usage, "is the sidecar of a session");
+            let error = Error::usage("is the sidecar of a session");
             Err(error.hint(format!("give the log: {stem}{LOG}")))
         }
         None => Ok(name.ends_with(LOG)),
@@ -51,7 +51,7 @@ fn refuse(options: &FileOptions<'_>) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::new(ErrorKind::Usage, what).hint(hint))
+    Err(Error::usage(what).hint(hint))
 }
 
 impl SessionFile for Pair {
@@ -105,7 +105,7 @@ impl SessionFile for Pair {
         let lines = log_lines(change.lines, change.now, report)?;
         if change.strict && !report.losses.is_empty() {
             let what = "lossy conversion; nothing was written (--strict)";
-            return Err(Error::new(ErrorKind::Data, what));
+            return Err(Error::data(what));
         }
         let mut warning = None;
         if !change.dry_run

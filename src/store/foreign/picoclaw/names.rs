@@ -139,7 +139,7 @@ impl SidecarNames {
         let alias = alias.trim();
         if alias.is_empty() || alias == key {
             let what = "an alias is neither empty nor the key of the session";
-            return Err(Error::new(ErrorKind::Usage, what));
+            return Err(Error::usage(what));
         }
         if alias.chars().any(char::is_control) {
             let what = format!("{alias}: invalid alias: contains a control character");

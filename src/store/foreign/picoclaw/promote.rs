@@ -56,9 +56,7 @@ pub fn promote(path: &Path, requested: &PromotionRequest<'_>) -> Result<Option<P
     let is_main = |alias: &str| signature::is_main_alias(alias) || mains.contains(alias.trim());
     if let Some(shared) = requested.aliases.iter().find(|alias| is_main(alias)) {
         let what = format!("{shared}: shared name of an agent's main session");
-        return Err(
-            Error::new(ErrorKind::Usage, what).hint("its history may belong to others and is never adopted")
-        );
+        return Err(Error::usage(what).hint("its history may belong to others and is never adopted"));
     }
     for alias in requested.aliases {
         names.refuse_claimed(alias, &target_key)?;

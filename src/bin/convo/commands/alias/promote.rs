@@ -53,7 +53,7 @@ impl<'c> Promotion<'c> {
         let main = Mains::of(names, &header);
         if let Some(shared) = names.iter().find(|name| main.is_reserved(name)) {
             let what = format!("{shared}: shared name of an agent's main session");
-            return Err(Error::new(ErrorKind::Usage, what)
+            return Err(Error::usage(what)
                 .hint("its history may belong to others and is never adopted")
                 .into());
         }

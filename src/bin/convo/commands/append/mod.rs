@@ -16,7 +16,7 @@ use crate::input::stdin_messages::{self, Incoming};
 use crate::programs::change_hooks;
 use crate::programs::counter_choice::stored_tokenizer;
 use clap::Args;
-use convo::error::{Error, ErrorKind, Position};
+use convo::error::{Error, Position};
 use convo::filter::Plan;
 use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
@@ -174,10 +174,10 @@ impl Run for Append {
             self.text = self.input.take();
         }
         if self.role.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, "--role: expected a role, e.g. user").into());
+            return Err(Error::usage("--role: expected a role, e.g. user").into());
         }
         if self.events && !self.stream {
-            return Err(Error::new(ErrorKind::Usage, "--events requires --stream").into());
+            return Err(Error::usage("--events requires --stream").into());
         }
         let input = operands::input(context, self.input.as_deref().unwrap_or("-"))?;
         // Hidden messages remain in the log: an append does not materialize the view.
@@ -204,10 +204,10 @@ impl Run for Append {
             && !self.changing.dry_run
             && self.changing.in_place.is_none();
         if self.ack && !(stored && self.stream) {
-            return Err(Error::new(ErrorKind::Usage, "--ack requires --stream and a stored session").into());
+            return Err(Error::usage("--ack requires --stream and a stored session").into());
         }
         if self.max_messages.is_some() && !stored {
-            let error = Error::new(ErrorKind::Usage, "--max-messages requires a stored session");
+            let error = Error::usage("--max-messages requires a stored session");
             return Err(error
                 .hint("continue a file or a stream with: convo continue")
                 .into());
@@ -217,7 +217,7 @@ impl Run for Append {
         }
         let text = stdin_messages::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
         if text.trim().is_empty() && !self.allow_empty {
-            let error = Error::new(ErrorKind::Usage, "empty message");
+            let error = Error::usage("empty message");
             return Err(error.hint("append an empty message with --allow-empty").into());
         }
         if let (true, Input::Name(name)) = (stored, &input)
@@ -241,10 +241,7 @@ impl Append {
         let first = store.first_line(&id)?;
         let remembers = retention::is_asked_for(&first);
         if self.retention.is_some() && !remembers {
-            let error = Error::new(
-                ErrorKind::Usage,
-                "--retention requires a session with a retention policy",
-            );
+            let error = Error::usage("--retention requires a session with a retention policy");
             return Err(named(error, name)
                 .hint("create one with: convo new --retention POLICY")
                 .into());
@@ -361,12 +358,11 @@ impl Append {
     ) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
         if *input == Input::Stdin {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                "--stream conflicts with a session on standard input",
-            )
-            .hint("give a session: convo append NAME --stream < messages")
-            .into());
+            return Err(
+                Error::usage("--stream conflicts with a session on standard input")
+                    .hint("give a session: convo append NAME --stream < messages")
+                    .into(),
+            );
         }
         let mut report = Report::default();
         if let (true, Input::Name(name)) = (stored, input)

@@ -30,10 +30,7 @@ pub fn restore_session(
     let mut latest = kept.latest();
     if latest.iter().any(|line| line.row.is_some()) {
         let own = homes::archived_name(program.name, Some(&id));
-        let error = Error::new(
-            ErrorKind::Usage,
-            "a session of a database, which only its program writes",
-        );
+        let error = Error::usage("a session of a database, which only its program writes");
         let hint = format!("continue it in another program with: convo handoff {own} --to PROGRAM --install");
         return row(&own).failed(&named(error.hint(hint), &own));
     }

@@ -6,7 +6,7 @@ use crate::errors::named;
 use crate::homes;
 use crate::output::path_name;
 use crate::programs::database;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::home::BundleFile;
 use convo::store::copies::{ArchivedSession, Copies, CopyOutcome, CopyProblem, ManifestLine, WantedFile};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -190,7 +190,7 @@ impl ArchiveSession {
             .flat_map(|part| part.rows.values())
             .find(|own| own.id == row.id);
         let label = database.map_or_else(String::new, |own| path_name(&own.database));
-        let error = Error::new(ErrorKind::Data, "cannot be read; reported again when it changes");
+        let error = Error::data("cannot be read; reported again when it changes");
         self.errors.push(named(error, &label));
     }
 

@@ -103,14 +103,14 @@ impl Run for Ask {
         };
         let stored = edit.in_store(&input) && !edit.in_place();
         if self.max_messages.is_some() && !stored {
-            let error = Error::new(ErrorKind::Usage, "--max-messages requires a stored session");
+            let error = Error::usage("--max-messages requires a stored session");
             return Err(error
                 .hint("continue a file or a stream with: convo continue")
                 .into());
         }
         let budget = self.fitting.budget()?;
         if budget.is_none() && self.fitting.window.is_some() {
-            let error = Error::new(ErrorKind::Usage, "--window requires --budget");
+            let error = Error::usage("--window requires --budget");
             return Err(error
                 .hint("add --budget, e.g. --budget 60% --window gpt-4o")
                 .into());
@@ -120,7 +120,7 @@ impl Run for Ask {
             false => Some(stdin_messages::text(self.text.as_ref(), &input, "ask")?),
         };
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            let error = Error::new(ErrorKind::Usage, "empty prompt");
+            let error = Error::usage("empty prompt");
             return Err(error
                 .hint("give a prompt, or use --reply to answer the last message")
                 .into());

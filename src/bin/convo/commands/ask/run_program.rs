@@ -131,7 +131,7 @@ impl PromptRequest<'_> {
         let sent = self.given(session, stamps, question.as_ref(), label)?;
         let mut shown = LiveOutput::new(self.context, self.shows && !self.json, self.plain);
         let Some(program) = &mut self.program else {
-            return Err(Error::new(ErrorKind::Usage, "no program given").into());
+            return Err(Error::usage("no program given").into());
         };
         if shown.is_on() {
             program.env("CONVO_PARTIAL", "1");

@@ -18,7 +18,7 @@ use crate::writing::{
 };
 use blocks::StreamCopy;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::filter::materialize::{LineJoiner, LineWriter};
 use convo::filter::select;
 use convo::filter::sieve::fingerprint;
@@ -179,7 +179,7 @@ impl Cat {
             || self.selects_part()
             || self.sets.selects_sessions(Format::Native)
         {
-            let error = Error::new(ErrorKind::Usage, "--follow prints the record stream as it is");
+            let error = Error::usage("--follow prints the record stream as it is");
             let error = error
                 .hint("omit --to, --output, --pack, --unpack and the filters; show --follow has filters");
             return Err(error.into());

@@ -114,7 +114,7 @@ impl SetArgs {
         ];
         if let Some((name, _, format)) = given.iter().find(|(_, given, format)| *given && *format != to) {
             let what = format!("{name} requires --to {}", format.name());
-            return Err(Error::new(ErrorKind::Usage, what));
+            return Err(Error::usage(what));
         }
         Ok(TrainingOptions {
             train_last: self.train_last,

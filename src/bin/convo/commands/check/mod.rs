@@ -136,7 +136,7 @@ impl Run for Check {
         match (self.fix, self.api) {
             (Some(mode), Some(api)) => self.fix(context, &inputs, api, &options, mode),
             (Some(_), None) => {
-                let error = Error::new(ErrorKind::Usage, "--fix requires --for");
+                let error = Error::usage("--fix requires --for");
                 Err(error.hint("name the API with --for anthropic").into())
             }
             (None, _) => self.check(context, &inputs, options),
@@ -154,7 +154,7 @@ impl Check {
             ..
         } = &self.changing;
         if in_place.is_some() || *stdout || *dry_run || writing.to.is_some() || writing.output.is_some() {
-            let error = Error::new(ErrorKind::Usage, "-i, -n, -o, --to and --stdout require --fix");
+            let error = Error::usage("-i, -n, -o, --to and --stdout require --fix");
             return Err(error.hint("repair violations with --fix").into());
         }
         if self.api.is_none() {

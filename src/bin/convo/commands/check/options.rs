@@ -2,7 +2,7 @@
 
 use clap::Args;
 use convo::check::{Api, CheckOptions, HistoryRule, Severity};
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 
 // No doc comment: clap would use it as the description of the command that flattens this struct.
 #[derive(Args, Clone, Debug)]
@@ -124,5 +124,5 @@ impl RequestOptions {
 }
 
 fn usage(what: String) -> Error {
-    Error::new(ErrorKind::Usage, what)
+    Error::usage(what)
 }

@@ -5,7 +5,7 @@ use super::strategy_args::{StrategyArgs, SummarizerChoice};
 use super::table::written;
 use super::values::token_limit;
 use crate::args::Window;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::filter::compact::CompactOptions;
 use convo::filter::compat::goaitools::CompactorLimit;
 use convo::filter::compat::langchain::{ClearToolUses, KeepLimit, Trim, TrimStrategy as End};
@@ -110,7 +110,7 @@ impl CompatOption {
 fn refused(system: CompatSystem, what: String) -> Error {
     let offers = OFFERS.iter().filter(|offer| offer.system == system);
     let texts: Vec<String> = offers.map(CompatOption::text).collect();
-    Error::new(ErrorKind::Usage, what).hint(format!("{} supports {}", system.name(), texts.join("; ")))
+    Error::usage(what).hint(format!("{} supports {}", system.name(), texts.join("; ")))
 }
 
 /// Returns the selected function and the rules that take precedence; `None` without `--compat`.

@@ -208,7 +208,7 @@ impl Compact {
         let mut options = self.strategy.options(&self.settings, langchain)?;
         options.explains = self.explain || self.changing.dry_run;
         if self.settings.system.is_some() && options.asks {
-            let error = Error::new(ErrorKind::Usage, "--compat conflicts with a summarizer program");
+            let error = Error::usage("--compat conflicts with a summarizer program");
             return Err(error
                 .hint("use --with extract, or summarize first with: convo summarize --with")
                 .into());

@@ -6,7 +6,7 @@ use super::values::{category, category_share};
 use crate::args::per_cent;
 use crate::programs::summarizer::SummarizerSpec;
 use crate::programs::summarizer_process::for_programs;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::filter::compact::head_tail::TextLimit;
 use convo::filter::compact::{CompactOptions, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
 use convo::filter::summarize::SummaryStyle;
@@ -24,15 +24,12 @@ impl StrategyArgs {
     pub fn check(&self, settings: &CompactSettings) -> convo::Result<()> {
         let alone = ["tiered", "optimize"].into_iter().find(|way| self.lists(way));
         if let Some(way) = alone.filter(|_| self.steps.len() > 1) {
-            let error = Error::new(
-                ErrorKind::Usage,
-                format!("--steps {way} conflicts with other steps"),
-            );
+            let error = Error::usage(format!("--steps {way} conflicts with other steps"));
             return Err(error.hint(format!("omit the other steps: {way} uses all of them")));
         }
         let acts = self.trigger.when.is_some() || self.named(settings) != Steps::NONE;
         if self.fitting.budget()?.is_none() && !acts {
-            let error = Error::new(ErrorKind::Usage, "no budget, trigger or strategy given");
+            let error = Error::usage("no budget, trigger or strategy given");
             return Err(error.hint("try --budget 32000, --budget 60% --window gpt-4o, or --mask-tools"));
         }
         Ok(())
@@ -47,7 +44,7 @@ impl StrategyArgs {
             return Err(for_programs("--if-due"));
         }
         if asks && self.is_optimized() {
-            let error = Error::new(ErrorKind::Usage, "--optimize requires the summarizer extract");
+            let error = Error::usage("--optimize requires the summarizer extract");
             return Err(error.hint("use --tiered with a summarizer program"));
         }
         self.summary.check(asks)

@@ -1,7 +1,7 @@
 //! Parses the arguments that git passes to a diff driver.
 
 use crate::context::Context;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 
 /// The path that git passes for a missing side.
 pub const NOTHING: &str = "/dev/null";
@@ -18,10 +18,9 @@ pub fn operands(context: &Context, arguments: &[String]) -> Result<Vec<String>> 
         }
         // Git passes only the path of an unmerged file.
         [_] => Ok(Vec::new()),
-        _ => Err(Error::new(
-            ErrorKind::Usage,
-            "--git takes the arguments that git gives to a driver",
-        )
-        .hint("git config diff.convo.command 'convo diff --git'")),
+        _ => Err(
+            Error::usage("--git takes the arguments that git gives to a driver")
+                .hint("git config diff.convo.command 'convo diff --git'"),
+        ),
     }
 }

@@ -129,10 +129,7 @@ impl Run for Diff {
             [one] => self.with_itself(context, one)?,
             [a, b] => self.of_two(context, a, b)?,
             several => {
-                let error = Error::new(
-                    ErrorKind::Usage,
-                    format!("diff takes two inputs, not {}", several.len()),
-                );
+                let error = Error::usage(format!("diff takes two inputs, not {}", several.len()));
                 return Err(error
                     .hint("with git: git config diff.convo.command 'convo diff --git'")
                     .into());
@@ -172,7 +169,7 @@ impl Diff {
     /// Pairs the sessions of two inputs: the only ones, or those with equal ids.
     fn of_two(&self, context: &Context, a: &str, b: &str) -> anyhow::Result<Vec<(DiffSide, DiffSide)>> {
         if a == "-" && b == "-" {
-            return Err(Error::new(ErrorKind::Usage, "standard input can be read only once").into());
+            return Err(Error::usage("standard input can be read only once").into());
         }
         let (mut first, mut second) = (self.read(context, a)?, self.read(context, b)?);
         if first.len() <= 1 && second.len() <= 1 {
@@ -199,7 +196,7 @@ impl Diff {
             pairs.push((one, other));
         }
         if pairs.iter().all(|(_, other)| other.session.is_empty()) {
-            let error = Error::new(ErrorKind::Usage, format!("{a} and {b} share no session id"));
+            let error = Error::usage(format!("{a} and {b} share no session id"));
             return Err(error
                 .hint("select one session of each with --session, after: convo list FILE")
                 .into());

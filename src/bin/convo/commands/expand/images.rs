@@ -30,7 +30,7 @@ impl Images<'_> {
     /// The bytes of an image.
     pub fn bytes(&self, placeholder: &Placeholder) -> Result<Vec<u8>> {
         let missing = || {
-            let error = Error::new(ErrorKind::Usage, "an image requires --images");
+            let error = Error::usage("an image requires --images");
             error.hint("name the directory of slim --images, e.g.: --images DIR")
         };
         let folder = self.folder.ok_or_else(missing)?;
@@ -72,7 +72,7 @@ pub fn report(context: &Context, label: &str, kept: u64) {
 /// [`ErrorKind::Usage`] if standard output is a terminal.
 pub fn print(context: &Context, bytes: &[u8]) -> anyhow::Result<()> {
     if columns().is_some() {
-        let error = Error::new(ErrorKind::Usage, "an image is not printed on a terminal");
+        let error = Error::usage("an image is not printed on a terminal");
         return Err(error.hint("redirect standard output to a file: > FILE").into());
     }
     context.output.styled(|out| {

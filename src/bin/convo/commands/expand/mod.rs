@@ -161,10 +161,7 @@ impl Expand {
         let pack = ("--pack", self.packing.pack);
         for (option, is_given) in [("--json", self.json), ("--text", self.text), pack] {
             if is_given {
-                let error = Error::new(
-                    ErrorKind::Usage,
-                    format!("{option} conflicts with the name of an image"),
-                );
+                let error = Error::usage(format!("{option} conflicts with the name of an image"));
                 return Err(error.into());
             }
         }

@@ -133,5 +133,5 @@ impl DirectoryCheck<'_> {
 
 fn unknown(what: &str) -> Error {
     let options = SYSTEMS.map(|system| format!("--from {}", system.format().name()));
-    Error::new(ErrorKind::Usage, what).hint(format!("give the system with {}", options.join(" or ")))
+    Error::usage(what).hint(format!("give the system with {}", options.join(" or ")))
 }

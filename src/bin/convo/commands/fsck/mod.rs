@@ -86,17 +86,14 @@ impl Run for Fsck {
             }
         }
         if !folders.is_empty() && !self.link.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, "--link requires stored sessions").into());
+            return Err(Error::usage("--link requires stored sessions").into());
         }
         if !folders.is_empty() {
             return self.folders(context, &folders);
         }
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
-                let error = Error::new(
-                    ErrorKind::Usage,
-                    "fsck requires stored sessions or directories, not files",
-                );
+                let error = Error::usage("fsck requires stored sessions or directories, not files");
                 return Err(named(error, name)
                     .hint("report the damage of a file with: convo count")
                     .into());
@@ -113,7 +110,7 @@ impl Run for Fsck {
 impl Fsck {
     fn folders(&self, context: &Context, folders: &[&String]) -> anyhow::Result<()> {
         if folders.len() < self.names.len() {
-            let error = Error::new(ErrorKind::Usage, "cannot mix stored sessions with directories");
+            let error = Error::usage("cannot mix stored sessions with directories");
             return Err(error.hint("check them in separate calls").into());
         }
         let folder = DirectoryCheck {

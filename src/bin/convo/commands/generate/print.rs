@@ -7,7 +7,7 @@ use crate::completion;
 use crate::context::Context;
 use crate::programs::{plugin, plugin_command};
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
 
@@ -33,7 +33,7 @@ impl Run for Completions {
             Some(shell) => context
                 .output
                 .print(completion::script(shell, "convo")?.trim_end()),
-            None => Err(Error::new(ErrorKind::Usage, "unknown shell").into()),
+            None => Err(Error::usage("unknown shell").into()),
         }
     }
 }
@@ -67,7 +67,7 @@ impl Run for Manual {
                 Some(name) if plugin::find(name).is_none() => plugin_command::unknown(name),
                 name => {
                     let name = name.unwrap_or_default();
-                    Error::new(ErrorKind::Usage, format!("'{name}': no manual page"))
+                    Error::usage(format!("'{name}': no manual page"))
                         .hint(format!("see: convo {name} --help"))
                 }
             }

@@ -119,7 +119,7 @@ impl Run for Handoff {
             1 => found.remove(0),
             0 => return Err(named(Error::new(ErrorKind::NotFound, "no session"), operand).into()),
             several => {
-                let error = Error::new(ErrorKind::Usage, format!("{several} sessions"));
+                let error = Error::usage(format!("{several} sessions"));
                 return Err(named(error.hint("select one with --session N"), operand).into());
             }
         };
@@ -200,7 +200,7 @@ impl Handoff {
         format::write(target, &session, &view, Purpose::Export, &mut bytes, &mut report)
             .map_err(|error| named(error, label))?;
         if target == Format::GeminiCli && !new_session::has_question(&bytes) {
-            let error = Error::new(ErrorKind::Data, "no text of the user that Gemini CLI resumes");
+            let error = Error::data("no text of the user that Gemini CLI resumes");
             let error = error.hint("start one with a word instead of / or ?");
             return Err(named(error, label).into());
         }
@@ -282,7 +282,7 @@ impl Handoff {
         let project = match &self.project {
             Some(path) => absolute(path)?,
             None => new_session::project(session).or_else(kept).ok_or_else(|| {
-                let error = Error::new(ErrorKind::Usage, "the session names no working directory");
+                let error = Error::usage("the session names no working directory");
                 named(error.hint("give it with --project DIR"), label)
             })?,
         };
@@ -307,7 +307,7 @@ impl Handoff {
 fn absolute(directory: &Path) -> anyhow::Result<String> {
     let path = std::path::absolute(directory)?;
     path.into_os_string().into_string().map_err(|path| {
-        let error = Error::new(ErrorKind::Usage, "not UTF-8");
+        let error = Error::usage("not UTF-8");
         let error = error.hint("programs keep the path as text: rename the directory");
         named(error, &path_name(Path::new(&path))).into()
     })
@@ -327,7 +327,7 @@ fn refuse_existing(context: &Context, to: &HomeProgram, id: &str, takes: &Accept
 
 /// The error for a program that cannot import sessions, with the command that resumes its own.
 fn refused(to: &HomeProgram, why: &str, id: Option<&str>, project: &str) -> Error {
-    let error = Error::new(ErrorKind::Usage, format!("--to {}: {why}", to.name));
+    let error = Error::usage(format!("--to {}: {why}", to.name));
     match to.resume_line(id.unwrap_or("ID"), Some(project)) {
         Some(line) => error.hint(format!("it resumes its own sessions with: {line}")),
         None => error,

@@ -104,10 +104,8 @@ impl Run for Key {
             ..key_settings(context)?
         };
         if self.whence.is_given() && (self.whose.is_given() || self.whose.tool_context.is_some()) {
-            let error = Error::new(
-                ErrorKind::Usage,
-                "options of a conversation conflict with --tenant, --user and --session",
-            );
+            let error =
+                Error::usage("options of a conversation conflict with --tenant, --user and --session");
             return Err(error.hint("identify the session by one of the two").into());
         }
         let mut asking = KeyRequests {
@@ -120,7 +118,7 @@ impl Run for Key {
         };
         if let (Some(path), file) = (&self.whose.tool_context, &self.file) {
             if file.is_some() {
-                return Err(Error::new(ErrorKind::Usage, "--tool-context conflicts with FILE").into());
+                return Err(Error::usage("--tool-context conflicts with FILE").into());
             }
             let paths = self.whose.paths();
             return asking.each(path, |object| tool_context(object, &paths));
@@ -141,13 +139,10 @@ impl Run for Key {
 /// Reads the owner of a session from the context of a tool call.
 fn tool_context<'o>(object: &'o [u8], paths: &Paths) -> convo::Result<KeyRequest<'o>> {
     if let Err(fault) = json::value_end(object, 0, json::Dialect::Strict) {
-        return Err(Error::new(
-            ErrorKind::Data,
-            format!("not a JSON object: {}", fault.what),
-        ));
+        return Err(Error::data(format!("not a JSON object: {}", fault.what)));
     }
     if object.first() != Some(&b'{') {
-        return Err(Error::new(ErrorKind::Data, "not a JSON object"));
+        return Err(Error::data("not a JSON object"));
     }
     paths.find(object).map(KeyRequest::Owner)
 }
@@ -209,7 +204,7 @@ impl KeyRequests<'_> {
         };
         let input: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
-                let error = Error::new(ErrorKind::Usage, "no session given: standard input is a terminal");
+                let error = Error::usage("no session given: standard input is a terminal");
                 return Err(error.hint("see: convo key --help").into());
             }
             Box::new(std::io::stdin())
@@ -313,7 +308,7 @@ impl KeyRequests<'_> {
         if self.key.whose.require_explicit {
             return Error::new(ErrorKind::No, "no session given: no key");
         }
-        Error::new(ErrorKind::Usage, "no session given")
+        Error::usage("no session given")
             .hint("use --session; --require-explicit turns this error into status 1")
     }
 }

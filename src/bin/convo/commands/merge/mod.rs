@@ -169,11 +169,11 @@ impl Run for Merge {
             && self.writing.in_place.is_none()
             && self.writing.output.is_none();
         if self.writing.json && is_shown {
-            let error = Error::new(ErrorKind::Usage, "--json requires -o, -i, -n or a stored session");
+            let error = Error::usage("--json requires -o, -i, -n or a stored session");
             return Err(error.hint("the result is printed to standard output").into());
         }
         if self.deciding.deletions && operands.base.is_none() {
-            return Err(Error::new(ErrorKind::Usage, "--deletions requires BASE")
+            return Err(Error::usage("--deletions requires BASE")
                 .hint("convo merge --deletions BASE A B")
                 .into());
         }
@@ -194,10 +194,7 @@ impl Merge {
     fn operands(&self, context: &Context) -> Result<Operands> {
         if self.git.driver {
             let [base, a, b, label] = self.inputs.as_slice() else {
-                let error = Error::new(
-                    ErrorKind::Usage,
-                    "--driver takes the files %O %A %B and the path %P",
-                );
+                let error = Error::usage("--driver takes the files %O %A %B and the path %P");
                 return Err(error.hint("print the configuration with: convo merge --git-config"));
             };
             // Git passes names of temporary files, which need not look like paths.
@@ -215,17 +212,14 @@ impl Merge {
             .map(|operand| operands::input(context, operand))
             .collect::<Result<_>>()?;
         if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                "standard input can be read only once",
-            ));
+            return Err(Error::usage("standard input can be read only once"));
         }
         let (base, a, b) = match inputs.as_slice() {
             [a, b] => (None, a, b),
             [base, a, b] => (Some(base.clone()), a, b),
             several => {
                 let what = format!("merge takes two or three inputs, not {}", several.len());
-                return Err(Error::new(ErrorKind::Usage, what).hint("convo merge [BASE] A B"));
+                return Err(Error::usage(what).hint("convo merge [BASE] A B"));
             }
         };
         Ok(Operands {
@@ -273,7 +267,7 @@ impl Merge {
             && !format.is_lines()
         {
             let what = format!("{option} requires native files, not {}", format.name());
-            return Err(Error::new(ErrorKind::Usage, what).into());
+            return Err(Error::usage(what).into());
         }
         let is_unchanged = merged.is_unchanged() && packs == a.packed;
         let write = |out: &mut dyn Write| -> anyhow::Result<()> {
@@ -305,7 +299,7 @@ impl Merge {
                 }
             }
             (None, _) if self.writing.in_place.is_some() => {
-                return Err(Error::new(ErrorKind::Usage, "-i requires a file").into());
+                return Err(Error::usage("-i requires a file").into());
             }
             (None, _) => context.output.stdout(write)?,
         }
@@ -341,7 +335,7 @@ impl Merge {
             Ok(Winner::Theirs) => Version::Theirs,
             Err(_) => {
                 let what = format!("expected ours or theirs, not '{side}'");
-                return Err(Error::new(ErrorKind::Usage, what)
+                return Err(Error::usage(what)
                     .hint("convo merge --resolve ID ours INPUT")
                     .into());
             }

@@ -7,7 +7,7 @@ use crate::input::input_source::{detect_file, from_hint, stdin};
 use crate::input::open::refuse_terminal;
 use crate::input::{InputSettings, regular};
 use crate::programs::database;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::detect::HEAD;
 use convo::format::lines::ByteLines;
 use convo::format::report::Report;
@@ -91,7 +91,7 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
         return Ok(side);
     }
     if format.form().keyed.is_none() {
-        let error = Error::new(ErrorKind::Usage, format!("cannot merge {} files", format.name()));
+        let error = Error::usage(format!("cannot merge {} files", format.name()));
         return Err(error.hint("convert both to native files with: convo cat FILE > FILE.jsonl"));
     }
     let mut session = Session::default();
@@ -113,7 +113,7 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
 fn detected(bytes: &[u8], path: Option<&std::path::Path>) -> Result<Format> {
     let verdict = detect_file(&bytes[..bytes.len().min(HEAD)], bytes.len() < HEAD, path);
     verdict.format.ok_or_else(|| {
-        let error = Error::new(ErrorKind::Data, verdict.problem());
+        let error = Error::data(verdict.problem());
         error.hint(verdict.hint.unwrap_or_else(from_hint))
     })
 }
@@ -135,7 +135,7 @@ fn without_checksums(session: Session) -> Session {
 /// The common format of all inputs that are not empty.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] if they have different formats.
+/// [`Error::usage`] if they have different formats.
 pub fn common_format(sides: [&MergeInput; 3]) -> Result<Option<Format>> {
     let is_native = |format: Format| if format.is_lines() { Format::Native } else { format };
     let mut formats = sides
@@ -155,7 +155,7 @@ pub fn common_format(sides: [&MergeInput; 3]) -> Result<Option<Format>> {
                 other.name()
             );
             let hint = format!("convert one of them with: convo cat --to {}", format.name());
-            Err(Error::new(ErrorKind::Usage, what).hint(hint))
+            Err(Error::usage(what).hint(hint))
         }
     }
 }

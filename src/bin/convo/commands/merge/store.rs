@@ -26,9 +26,7 @@ impl Merge {
         base: &MergeInput,
         b: &MergeInput,
     ) -> anyhow::Result<()> {
-        let usage = |what: &str| {
-            Error::new(ErrorKind::Usage, what.to_string()).hint("merge into a file with: -o FILE")
-        };
+        let usage = |what: &str| Error::usage(what.to_string()).hint("merge into a file with: -o FILE");
         let given = [
             (
                 self.deciding.deletions,
@@ -45,7 +43,7 @@ impl Merge {
         }
         let format = common_format([base, b, &MergeInput::default()])?;
         if let Some(format) = format.filter(|format| *format != Format::Native) {
-            let error = Error::new(ErrorKind::Usage, format!("{} is {}", b.label, format.name()));
+            let error = Error::usage(format!("{} is {}", b.label, format.name()));
             return Err(error
                 .hint(format!(
                     "convert it with: convo cat {} | convo merge {name} -",

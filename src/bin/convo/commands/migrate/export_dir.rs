@@ -88,13 +88,10 @@ impl Foreign {
                 files
             });
             let files = match files {
-                Ok(_) if strict && !report.losses.is_empty() => Err(Error::new(
-                    ErrorKind::Data,
-                    format!(
-                        "{}: lossy conversion; nothing was written (--strict)",
-                        self.format.name()
-                    ),
-                )),
+                Ok(_) if strict && !report.losses.is_empty() => Err(Error::data(format!(
+                    "{}: lossy conversion; nothing was written (--strict)",
+                    self.format.name()
+                ))),
                 files => files,
             };
             let built = files.map(|files| {

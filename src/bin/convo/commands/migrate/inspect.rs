@@ -72,12 +72,10 @@ pub fn examine(path: &Path, reading: &InputArgs, memory: &AtomicI64) -> Examined
     let found = scan_file(path, &mut format, strict, memory, &mut report);
     let found = found.and_then(|found| picked(found, reading, format.unwrap_or(Format::Native)));
     let found = match found {
-        Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
-            ErrorKind::Data,
-            "damaged; not imported (--strict)",
-        ))),
-        Ok(_) if strict && !report.losses.is_empty() => Err(Refusal::Damaged(Error::new(
-            ErrorKind::Data,
+        Ok(_) if strict && report.is_damaged() => {
+            Err(Refusal::Damaged(Error::data("damaged; not imported (--strict)")))
+        }
+        Ok(_) if strict && !report.losses.is_empty() => Err(Refusal::Damaged(Error::data(
             "lossy conversion; not imported (--strict)",
         ))),
         Ok(found) => Ok(found),
@@ -165,8 +163,8 @@ fn scan_file(
         None => {
             let verdict = detect_file(&head, whole, Some(path));
             let unknown = || match verdict.name {
-                Some(_) => Error::new(ErrorKind::Data, verdict.evidence.clone()),
-                None => Error::new(ErrorKind::Data, format!("not a session: {}", verdict.evidence)),
+                Some(_) => Error::data(verdict.evidence.clone()),
+                None => Error::data(format!("not a session: {}", verdict.evidence)),
             };
             let lost = match verdict.format.is_none() && !strict {
                 true => foreign::format_of_damaged(path, &verdict, &head),
@@ -183,7 +181,7 @@ fn scan_file(
     if detected.is_lines() {
         return match file {
             Some(file) => lines(path, detected, NativeReader::new(head, file), keep, report),
-            None => Err(Error::new(ErrorKind::Data, "contains no session")),
+            None => Err(Error::data("contains no session")),
         };
     }
     let mut bytes = head;
@@ -292,7 +290,7 @@ fn lines(
     }
     let whole = key::hex(&whole.finalize());
     if building.iter().all(|session| session.readable == 0) {
-        return Err(Error::new(ErrorKind::Data, "contains no readable line"));
+        return Err(Error::data("contains no readable line"));
     }
     building
         .into_iter()

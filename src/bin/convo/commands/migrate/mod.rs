@@ -27,7 +27,7 @@ use crate::input::{operands, report_and_continue};
 use crate::output::path_name;
 use crate::writing::secrets;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::format::Format;
 use convo::format::page::PageOptions;
 use convo::model::threads::in_parallel;
@@ -144,7 +144,7 @@ impl Run for Migrate {
         context.output.set_json_diagnostics(self.json);
         let all = self.all || self.paths.iter().any(|path| path == Path::new(ALL));
         if all && self.out.is_none() {
-            let error = Error::new(ErrorKind::Usage, format!("{ALL} requires --output-dir"));
+            let error = Error::usage(format!("{ALL} requires --output-dir"));
             return Err(error.into());
         }
         self.page()?;
@@ -153,12 +153,12 @@ impl Run for Migrate {
             return self.pipe(context);
         }
         if self.reading.branch.is_some() {
-            let error = Error::new(ErrorKind::Usage, "--branch requires standard input");
+            let error = Error::usage("--branch requires standard input");
             let error = error.hint("use convo cat --branch N FILE | convo migrate -, or --session ID");
             return Err(error.into());
         }
         if self.out.is_none() && self.format() != Format::Native {
-            return Err(Error::new(ErrorKind::Usage, "--to requires --output-dir or standard input").into());
+            return Err(Error::usage("--to requires --output-dir or standard input").into());
         }
         if let Some(option) = self.packing.option() {
             let what = match self.format() {
@@ -167,7 +167,7 @@ impl Run for Migrate {
                 _ => Some("conflicts with --to FORMAT"),
             };
             if let Some(what) = what {
-                return Err(Error::new(ErrorKind::Usage, format!("{option} {what}")).into());
+                return Err(Error::usage(format!("{option} {what}")).into());
             }
         }
         let (sources, left) = self.sources(context)?;
@@ -229,10 +229,7 @@ impl Migrate {
         let given = self.page.given().or(self.page_messages.map(|_| "--page"));
         let pages = self.format() == Format::Html && self.out.is_some();
         if let Some(name) = given.filter(|_| !pages) {
-            let error = Error::new(
-                ErrorKind::Usage,
-                format!("{name} requires --to html and --output-dir"),
-            );
+            let error = Error::usage(format!("{name} requires --to html and --output-dir"));
             return Err(error.hint("write one page with: convo cat --to html INPUT"));
         }
         page.messages = self.page_messages.map_or(page.messages, |most| most as usize);

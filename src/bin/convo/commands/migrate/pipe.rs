@@ -5,7 +5,7 @@ use crate::args::{EditArgs, Input, OutputArgs, TargetFormat};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::input::InputSettings;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::filter::Plan;
 use convo::format::Format;
 
@@ -13,12 +13,11 @@ impl Migrate {
     /// Converts standard input to standard output.
     pub fn pipe(&self, context: &Context) -> anyhow::Result<()> {
         if self.paths.len() > 1 || self.out.is_some() || self.mark {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                "standard input conflicts with other inputs, --output-dir and --mark",
-            )
-            .hint("give files to import them or to convert them with --output-dir DIR")
-            .into());
+            return Err(
+                Error::usage("standard input conflicts with other inputs, --output-dir and --mark")
+                    .hint("give files to import them or to convert them with --output-dir DIR")
+                    .into(),
+            );
         }
         // A migration includes everything that the target can represent.
         let is_native = self.format() == Format::Native;

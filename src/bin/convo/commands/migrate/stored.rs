@@ -3,7 +3,7 @@
 use super::inspect::{ExaminedFile, FoundSession, Refusal};
 use crate::args::Input;
 use crate::context::Context;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::json;
@@ -49,10 +49,9 @@ pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64
         scan_session(store, id, keep, &mut report)
     });
     let found = match found {
-        Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
-            ErrorKind::Data,
-            "damaged; not imported (--strict)",
-        ))),
+        Ok(_) if strict && report.is_damaged() => {
+            Err(Refusal::Damaged(Error::data("damaged; not imported (--strict)")))
+        }
         Ok(found) => Ok(vec![found]),
         Err(error) => Err(Refusal::Failed(error)),
     };

@@ -4,7 +4,7 @@ use crate::args::{Input, InputArgs};
 use crate::context::Context;
 use crate::input::each_session;
 use crate::input::input_source;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -16,8 +16,7 @@ impl Sources {
         use std::io::IsTerminal;
         if io::stdin().is_terminal() {
             return Err(
-                Error::new(ErrorKind::Usage, "no input: standard input is a terminal")
-                    .hint("give a file, or pipe one in"),
+                Error::usage("no input: standard input is a terminal").hint("give a file, or pipe one in")
             );
         }
         Ok(Box::new(BufReader::with_capacity(1 << 16, input_source::stdin())))
@@ -113,7 +112,7 @@ pub fn each_line(mut input: Box<dyn BufRead>, take: LineVisitor<'_>) -> anyhow::
     }
     let head = input.fill_buf().map_err(failed)?;
     if let Some((_, what, hint)) = BINARY.iter().find(|(begins, ..)| head.starts_with(begins)) {
-        return Err(Error::new(ErrorKind::Data, *what).hint(*hint).into());
+        return Err(Error::data(*what).hint(*hint).into());
     }
     let mut line = Vec::new();
     let mut number = 0;

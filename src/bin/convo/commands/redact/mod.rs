@@ -113,7 +113,7 @@ impl Run for Redact {
             };
         }
         if self.dry_run {
-            let error = Error::new(ErrorKind::Usage, "-n requires -i or a stored session");
+            let error = Error::usage("-n requires -i or a stored session");
             return Err(error.hint("list findings with: --check").into());
         }
         let write = |out: &mut dyn Write| {
@@ -169,7 +169,7 @@ impl Redact {
     ) -> anyhow::Result<()> {
         let label = input.label();
         let Input::Path(path) = input else {
-            let error = Error::new(ErrorKind::Usage, "-i requires a file");
+            let error = Error::usage("-i requires a file");
             return Err(match input {
                 Input::Name(_) => named(error, &label).hint("omit -i to change the stored session"),
                 Input::Row(..) => database::unchanged(&label),

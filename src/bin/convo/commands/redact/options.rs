@@ -154,7 +154,7 @@ fn kind(name: &str, option: &str) -> Result<redact::SecretKind> {
     all.iter().find(|known| **known == name).copied().ok_or_else(|| {
         let near = |known: &&&str| known.contains(name) || strsim::damerau_levenshtein(known, name) <= 2;
         let near: Vec<&str> = all.iter().filter(near).copied().collect();
-        let error = Error::new(ErrorKind::Usage, format!("{option}: unknown kind '{name}'"));
+        let error = Error::usage(format!("{option}: unknown kind '{name}'"));
         match near.as_slice() {
             [] => error.hint(format!("kinds: {}", all.join(", "))),
             near => error.hint(format!("did you mean '{}'?", near.join("' or '"))),
@@ -182,7 +182,7 @@ fn personal(names: &[String]) -> Result<Vec<redact::SecretKind>> {
         };
         let known = PERSONAL.into_iter().find(|known| *known == name);
         kinds.push(known.ok_or_else(|| {
-            Error::new(ErrorKind::Usage, format!("--personal: unknown kind '{name}'"))
+            Error::usage(format!("--personal: unknown kind '{name}'"))
                 .hint(format!("kinds: {}, or all", PERSONAL.join(", ")))
         })?);
     }
@@ -200,7 +200,7 @@ fn key(path: &Path) -> Result<Vec<u8>> {
 
 fn mark(text: &str) -> Result<Template> {
     Template::read(text).ok_or_else(|| {
-        Error::new(ErrorKind::Usage, "--mark: invalid placeholder")
+        Error::usage("--mark: invalid placeholder")
             .hint("%k is the kind, %h the hash or number, %% a percent sign; no line breaks")
     })
 }
@@ -214,7 +214,7 @@ fn allow(path: &Path, options: &mut RedactorOptions) -> Result<()> {
         }
         let wrong = |what: &str| {
             let place = format!("--allow {}:{}", path.display(), nth + 1);
-            Error::new(ErrorKind::Usage, format!("{place}: {what}"))
+            Error::usage(format!("{place}: {what}"))
         };
         let entry = || {
             wrong("invalid entry")

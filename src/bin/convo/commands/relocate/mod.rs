@@ -79,14 +79,11 @@ impl Run for Relocate {
         let (old, new) = (directory(self.old.as_deref())?, directory(self.new.as_deref())?);
         let is_home = home("", "").is_some_and(|home| home == Path::new(&old));
         if old == "/" || is_home || old == new {
-            let error = Error::new(
-                ErrorKind::Usage,
-                if old == new {
-                    "OLD and NEW are the same"
-                } else {
-                    "not a project"
-                },
-            );
+            let error = Error::usage(if old == new {
+                "OLD and NEW are the same"
+            } else {
+                "not a project"
+            });
             return Err(named(error, &old).into());
         }
         match std::fs::metadata(&new) {
@@ -296,7 +293,7 @@ fn writes(journal: &Journal) -> usize {
 fn directory(path: Option<&Path>) -> Result<String> {
     let path = path.unwrap_or(Path::new(""));
     let refused = |why: &str, hint: &str| {
-        let error = Error::new(ErrorKind::Usage, why.to_string()).hint(hint.to_string());
+        let error = Error::usage(why.to_string()).hint(hint.to_string());
         Err(named(error, &path_name(path)))
     };
     let Some(text) = path.to_str() else {

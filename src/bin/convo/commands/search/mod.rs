@@ -257,9 +257,7 @@ impl Search {
         let sessions = crate::terminal::measure::many(sessions, "file");
         let what = format!("{lines} in {sessions}");
         if self.strict {
-            return Err(
-                Error::new(ErrorKind::Data, what).hint("omit --strict to search damaged lines as text")
-            );
+            return Err(Error::data(what).hint("omit --strict to search damaged lines as text"));
         }
         context.output.notice("", &format!("{what} searched as text"));
         Ok(())

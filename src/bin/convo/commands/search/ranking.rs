@@ -6,7 +6,7 @@ use super::sources::SearchSource;
 use crate::context::Context;
 use crate::errors::named;
 use crate::parallel;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::format::report::Report;
 use convo::search::{Question, TermCounts, rank};
 use std::collections::HashSet;
@@ -28,7 +28,7 @@ pub fn run(
     form: SearchOutput,
 ) -> anyhow::Result<()> {
     let Some(question) = Question::new(question) else {
-        return Err(Error::new(ErrorKind::Usage, "--rank: no word in the question").into());
+        return Err(Error::usage("--rank: no word in the question").into());
     };
     let places: Vec<usize> = (0..sources.len()).collect();
     let (mut candidates, mut counted) = (Vec::new(), Vec::new());

@@ -20,7 +20,7 @@ use crate::terminal::time_format::Times;
 use crate::writing::report_dangling;
 use canvas::Canvas;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::format::page::PageOptions;
 use convo::model::view::View;
 use page::{PageStyle, SessionPage};
@@ -126,7 +126,7 @@ impl Show {
             |label, mut session| {
                 opened += 1;
                 if opened > 1 {
-                    let error = Error::new(ErrorKind::Usage, "--open opens one session");
+                    let error = Error::usage("--open opens one session");
                     let hint = "write pages with: convo migrate --to html --output-dir DIR INPUT";
                     return Err(named(error.hint(hint), label).into());
                 }

@@ -13,7 +13,7 @@ use crate::input::operands;
 use crate::input::{regular, report_and_continue};
 use crate::writing::write_output;
 use clap::Args;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::Format;
 use convo::format::slim::image::{Image, StoreImage};
 use convo::format::slim::{self, PartNames, RecordShares, Slim as Slimming};
@@ -100,7 +100,7 @@ impl Run for Slim {
                 } else {
                     "-i or --undo"
                 };
-                let error = Error::new(ErrorKind::Usage, format!("{option} requires {or}"));
+                let error = Error::usage(format!("{option} requires {or}"));
                 return Err(error.into());
             }
         }
@@ -174,11 +174,11 @@ impl Slim {
             Input::Stdin => self.open(SlimSource::stdin()?, None),
             Input::Path(path) => self.open(SlimSource::of(regular::open(path)?)?, Some(path)),
             Input::Row(..) => {
-                let error = Error::new(ErrorKind::Usage, "slim takes files of sessions, not databases");
+                let error = Error::usage("slim takes files of sessions, not databases");
                 Err(error.hint("remove sessions from it with its own program"))
             }
             Input::Name(name) => {
-                let error = Error::new(ErrorKind::Usage, "slim takes sessions of other programs");
+                let error = Error::usage("slim takes sessions of other programs");
                 Err(error.hint(format!(
                     "remove records that are out of view with: convo gc {name}"
                 )))

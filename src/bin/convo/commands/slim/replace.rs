@@ -39,7 +39,7 @@ impl Slim {
         let option = if self.undo { "--undo" } else { "-i" };
         let label = input.label();
         let at = |error| named(error, &label);
-        let needs_file = || Error::new(ErrorKind::Usage, format!("{option} requires a file"));
+        let needs_file = || Error::usage(format!("{option} requires a file"));
         let path = match input {
             Input::Path(path) => path,
             Input::Stdin => return Err(needs_file().into()),

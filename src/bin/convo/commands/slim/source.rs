@@ -3,7 +3,7 @@
 use crate::input::input_source::stdin;
 use crate::input::input_source::{detect_file, from_hint, unwrapped};
 use crate::input::open::refuse_terminal;
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::Format;
 use convo::store::length_before_write;
 use std::fs::File;
@@ -53,12 +53,11 @@ impl SlimSource {
     pub fn format(&mut self, path: Option<&Path>) -> Result<Format> {
         let (head, whole, wrapped) = unwrapped(&mut self.reader()?)?;
         if wrapped.is_some() {
-            let error = Error::new(ErrorKind::Usage, "compressed or encoded");
+            let error = Error::usage("compressed or encoded");
             return Err(error.hint("decompress it first, e.g. zstd -d FILE"));
         }
         let verdict = detect_file(&head, whole, path);
-        let unknown =
-            || Error::new(ErrorKind::Data, verdict.problem()).hint(verdict.hint.unwrap_or_else(from_hint));
+        let unknown = || Error::data(verdict.problem()).hint(verdict.hint.unwrap_or_else(from_hint));
         verdict.format.ok_or_else(unknown)
     }
 }

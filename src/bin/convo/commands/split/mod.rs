@@ -145,7 +145,7 @@ impl Run for Split {
             self.counting.report_estimate(context)?;
         }
         if self.cutting.is_empty() && self.out.is_none() {
-            let error = Error::new(ErrorKind::Usage, "no split point given");
+            let error = Error::usage("no split point given");
             let hint = "use --max-messages, --max-tokens, --max-exchanges, --at, --gap or --per-day; for one file per \
                         session, --output-dir alone";
             return Err(error.hint(hint).into());
@@ -291,7 +291,7 @@ impl Split {
         let split = self.plan(context, label, session)?;
         if !export.to.form().joins && *nth + split.parts.len() > 1 {
             let what = format!("{}: only one session per file", export.to.name());
-            let error = named(Error::new(ErrorKind::Usage, what), label);
+            let error = named(Error::usage(what), label);
             return Err(error
                 .hint("write each part to its own file with --output-dir DIR")
                 .into());

@@ -217,20 +217,16 @@ fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<SummaryAnswer> {
     let mut bytes = Vec::new();
     let read = match file {
         "-" if inputs.contains(&Input::Stdin) => {
-            let error = Error::new(
-                ErrorKind::Usage,
-                "the session and --apply cannot both be standard input",
-            );
+            let error = Error::usage("the session and --apply cannot both be standard input");
             return Err(error.hint("give a session or file, or use --apply FILE").into());
         }
         "-" => std::io::stdin().lock().read_to_end(&mut bytes),
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.map_err(|error| refused(Error::io("cannot read", error)))?;
-    let reply =
-        summarize_range::read_reply(&bytes).map_err(|why| refused(Error::new(ErrorKind::Data, why)))?;
+    let reply = summarize_range::read_reply(&bytes).map_err(|why| refused(Error::data(why)))?;
     let Some(sha256) = reply.sha256 else {
-        let error = Error::new(ErrorKind::Data, "not an answer to a request");
+        let error = Error::data("not an answer to a request");
         let hint = "expected an object with \"summary\" and the \"sha256\" of the request";
         return Err(refused(error).hint(hint).into());
     };

@@ -3,7 +3,7 @@
 use crate::args::{Window, duration};
 use crate::programs::summary_args;
 use clap::Args;
-use convo::error::{Error, ErrorKind};
+use convo::error::Error;
 use convo::filter::retention;
 use convo::filter::summarize_range::{self, SummaryRequestOptions};
 use convo::model::health::{Health, Policy};
@@ -136,7 +136,7 @@ impl RetryArgs {
 /// An option that has no effect here.
 pub fn for_programs(option: &str) -> Error {
     let what = format!("{option} requires a summarizer program");
-    Error::new(ErrorKind::Usage, what).hint("add --with cmd:'COMMAND' or --with PLUGIN")
+    Error::usage(what).hint("add --with cmd:'COMMAND' or --with PLUGIN")
 }
 
 fn parse_chunk(text: &str) -> Result<Window, String> {

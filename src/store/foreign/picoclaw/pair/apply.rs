@@ -221,7 +221,7 @@ fn refuse(event: &Record<'_>) -> Result<()> {
         }
         _ => {
             let what = "PicoClaw files cannot represent this change";
-            Err(Error::new(ErrorKind::Usage, what).hint("omit -i and redirect the output"))
+            Err(Error::usage(what).hint("omit -i and redirect the output"))
         }
     }
 }

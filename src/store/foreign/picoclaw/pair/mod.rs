@@ -60,7 +60,7 @@ impl Pair {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some(stem) = name.and_then(|name| name.strip_suffix(LOG)) else {
             let what = format!("{}: not the log of a PicoClaw session", path.display());
-            return Err(Error::new(ErrorKind::Usage, what));
+            return Err(Error::usage(what));
         };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
@@ -79,7 +79,7 @@ impl Pair {
         let bytes = read_all(&file, &directory.shown(&log))?;
         if !picoclaw::is_log(&bytes) {
             let what = format!("{}: a document, not a log", directory.shown(&log));
-            return Err(Error::new(ErrorKind::Usage, what).hint("omit -i and redirect the output"));
+            return Err(Error::usage(what).hint("omit -i and redirect the output"));
         }
         let mut pair = Pair {
             directory,
@@ -117,7 +117,7 @@ impl Pair {
         self.sidecar = Sidecar::read(&bytes).map_err(|why| {
             let what = format!("{shown}: unreadable ({why}); the view is unknown");
             let hint = "nothing was changed; repair it, or move it away to show all lines";
-            Error::new(ErrorKind::Data, what).hint(hint)
+            Error::data(what).hint(hint)
         })?;
         self.known = Some((facts, bytes));
         Ok(())
@@ -140,7 +140,7 @@ impl Pair {
             return Ok(sessions.remove(0));
         }
         let what = format!("{}: not one session", self.directory.shown(&log));
-        Err(Error::new(ErrorKind::Data, what))
+        Err(Error::data(what))
     }
 
     /// Number of lines that PicoClaw counts.
