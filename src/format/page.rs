@@ -1,6 +1,7 @@
 //! Output options: for HTML and Markdown pages, and for training data.
 
 use super::training::TrainingOptions;
+use crate::model::named_enum::named_enum;
 
 /// Output options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +37,17 @@ pub enum PageThinking {
     Drop,
 }
 
-/// The color theme of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theme {
-    /// The theme that the reader's system prefers.
-    Auto,
-    /// Dark text on light.
-    Light,
-    /// Light text on dark.
-    Dark,
+named_enum! {
+    /// The color theme of a page.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Theme {
+        /// The theme that the reader's system prefers.
+        Auto = "auto",
+        /// Dark text on light.
+        Light = "light",
+        /// Light text on dark.
+        Dark = "dark",
+    }
 }
 
 impl Default for PageOptions {

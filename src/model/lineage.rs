@@ -1,6 +1,7 @@
 //! The relation of a session to the session that it was derived from, stored in `metadata.lineage` of its header.
 
 use super::json;
+use super::named_enum::named_enum;
 use super::session::Session;
 
 /// Origin of a session that was derived from another one.
@@ -16,13 +17,15 @@ pub struct Lineage {
     pub part: Option<(usize, usize)>,
 }
 
-/// A side branch of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SideBranch {
-    /// An inactive branch after an edit or retry. It begins after a message of the parent session.
-    Branch,
-    /// The messages of another model, such as a subagent.
-    Sidechain,
+named_enum! {
+    /// A side branch of a session, by the kind of its lineage.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum SideBranch {
+        /// An inactive branch after an edit or retry. It begins after a message of the parent session.
+        Branch = "branch",
+        /// The messages of another model, such as a subagent.
+        Sidechain = "sidechain",
+    }
 }
 
 impl Lineage {
@@ -39,10 +42,7 @@ impl Lineage {
     fn of_metadata(metadata: &[u8]) -> Option<Lineage> {
         let lineage = json::member(metadata, "lineage")?;
         let text = |name| json::member_string(lineage, name);
-        let number = |name| -> Option<usize> {
-            let digits = std::str::from_utf8(json::member(lineage, name)?).ok()?;
-            digits.parse().ok()
-        };
+        let number = |name| json::number(json::member(lineage, name)?);
         Some(Lineage {
             kind: text("kind").unwrap_or_default(),
             parent: text("parent"),
@@ -53,17 +53,6 @@ impl Lineage {
 
     /// The kind of side branch; `None` for an independent session, such as a fork.
     pub fn aside(&self) -> Option<SideBranch> {
-        SideBranch::of_kind(&self.kind)
-    }
-}
-
-impl SideBranch {
-    /// The kind of side branch for a lineage kind.
-    pub fn of_kind(kind: &str) -> Option<SideBranch> {
-        match kind {
-            "branch" => Some(SideBranch::Branch),
-            "sidechain" => Some(SideBranch::Sidechain),
-            _ => None,
-        }
+        SideBranch::from_name(&self.kind)
     }
 }

@@ -1,20 +1,23 @@
 //! Adds absolute dates after relative ones, so that a sentence read weeks later still identifies its day.
 
+use crate::model::named_enum::named_enum;
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use std::borrow::Cow;
 
-/// How dates are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dates {
-    /// Day lines, and absolute dates after relative ones. An absolute date omits the year if it is the message's own,
-    /// and is omitted entirely for the message's own day.
-    #[default]
-    Short,
-    /// Like `Short`, but with complete dates.
-    Full,
-    /// No day lines and no absolute dates.
-    Off,
+named_enum! {
+    /// How dates are shown.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Dates {
+        /// Day lines, and absolute dates after relative ones. An absolute date omits the year if it is the message's
+        /// own, and is omitted entirely for the message's own day.
+        #[default]
+        Short = "short",
+        /// Like `Short`, but with complete dates.
+        Full = "full",
+        /// No day lines and no absolute dates.
+        Off = "off",
+    }
 }
 
 /// The day of a timestamp in its own time zone: the first ten characters of `2026-03-11T09:00:00+01:00`.

@@ -11,21 +11,24 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, Dialect, array, quoted};
+use crate::model::named_enum::named_enum;
 use crate::model::time;
 use std::collections::HashSet;
 
 /// The codec.
 pub struct Kimi(Variant);
 
-/// The kind of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    /// A log of Kimi Code.
-    Log,
-    /// A context of Kimi CLI.
-    Context,
-    /// A display stream of Kimi CLI.
-    Stream,
+named_enum! {
+    /// The kind of a file.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Variant {
+        /// A log of Kimi Code.
+        Log = "log",
+        /// A context of Kimi CLI.
+        Context = "context",
+        /// A display stream of Kimi CLI.
+        Stream = "stream",
+    }
 }
 
 /// The codec for logs of Kimi Code.
@@ -44,11 +47,7 @@ impl Codec for Kimi {
     type Outline = Outline;
 
     fn variant(&self) -> &'static str {
-        match self.0 {
-            Variant::Log => "log",
-            Variant::Context => "context",
-            Variant::Stream => "stream",
-        }
+        self.0.name()
     }
 
     fn has_variant(&self, element: &[u8]) -> bool {

@@ -119,12 +119,7 @@ fn thinking(text: &str) -> std::result::Result<Reasoning, &'static str> {
 }
 
 fn theme(text: &str) -> std::result::Result<Theme, &'static str> {
-    match text {
-        "auto" => Ok(Theme::Auto),
-        "light" => Ok(Theme::Light),
-        "dark" => Ok(Theme::Dark),
-        _ => Err("expected auto, light or dark"),
-    }
+    Theme::from_name(text).ok_or("expected auto, light or dark")
 }
 
 /// Parses a size in bytes: a number, with K or M for KiB or MiB; 'none' is 0.

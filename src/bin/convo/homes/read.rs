@@ -108,7 +108,7 @@ pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overvi
 
 /// Returns the relation of a session to the preceding session in its file.
 pub fn side_branch(session: &Overview) -> Option<SideBranch> {
-    SideBranch::of_kind(session.lineage.as_deref()?)
+    SideBranch::from_name(session.lineage.as_deref()?)
 }
 
 /// Number of bytes at the end of a file that are searched for a time.

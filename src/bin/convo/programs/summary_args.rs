@@ -111,12 +111,7 @@ impl SummaryArgs {
 
 /// Parses a date style.
 fn dates(name: &str) -> Result<Dates, String> {
-    match name {
-        "short" => Ok(Dates::Short),
-        "full" => Ok(Dates::Full),
-        "off" => Ok(Dates::Off),
-        _ => Err("expected short, full or off".to_string()),
-    }
+    Dates::from_name(name).ok_or("expected short, full or off".to_string())
 }
 
 /// The source of standing instructions: `auto`, `off`, or a file.
