@@ -84,7 +84,7 @@ impl CompactionReport {
         built
             .text("schema", "convo.compact/1")
             .text("input", input)
-            .raw("changed", if self.reason.is_none() { "true" } else { "false" });
+            .raw("changed", self.reason.is_none().to_string());
         if let Some(reason) = &self.reason {
             built.text("reason", reason);
         }
@@ -97,10 +97,7 @@ impl CompactionReport {
         if let Some(id) = &self.prefix.first_changed {
             built.text("first_changed", id);
         }
-        built.raw(
-            "consolidated",
-            if self.prefix.consolidated { "true" } else { "false" },
-        );
+        built.raw("consolidated", self.prefix.consolidated.to_string());
         built.finish()
     }
 }

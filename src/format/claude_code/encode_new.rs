@@ -110,10 +110,7 @@ impl LineFactory<'_> {
     ) -> NewLine {
         let mut line = ObjectBuilder::default();
         line.raw("parentUuid", parent.unwrap_or(b"null"));
-        line.raw(
-            "isSidechain",
-            if self.envelope.sidechain { "true" } else { "false" },
-        );
+        line.raw("isSidechain", self.envelope.sidechain.to_string());
         line.text("userType", "external");
         let known = |name: &str| self.envelope.members.iter().find(|(known, _)| *known == name);
         line.raw("cwd", known("cwd").map_or(NO_DIRECTORY, |(_, value)| value));

@@ -58,7 +58,6 @@ impl Codec for Cline {
     const FORMAT: Format = Format::Cline;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Cline session";
-    const LIST: &'static str = "messages";
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     const HAS_TITLE: bool = false;

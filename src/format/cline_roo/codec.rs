@@ -54,7 +54,6 @@ impl Codec for ClineRoo {
     const FORMAT: Format = Format::ClineRoo;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Cline or Roo Code history";
-    const LIST: &'static str = "messages";
     const LAYOUT: Layout = Layout::List;
     const UNITS: bool = true;
     const SUMMARIES: bool = true;

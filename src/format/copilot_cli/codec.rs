@@ -38,7 +38,6 @@ impl Codec for Copilot {
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a GitHub Copilot event log";
     const LIST: &'static str = "events";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);

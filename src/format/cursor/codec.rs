@@ -19,8 +19,6 @@ impl Codec for Transcript {
     const FORMAT: Format = Format::Cursor;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Cursor transcript";
-    const LIST: &'static str = "messages";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];

@@ -42,8 +42,6 @@ impl Codec for Droid {
     const FORMAT: Format = Format::Droid;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Factory Droid session";
-    const LIST: &'static str = "messages";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);

@@ -22,8 +22,6 @@ impl Codec for GeminiCli {
     const FORMAT: Format = Format::GeminiCli;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Gemini CLI log";
-    const LIST: &'static str = "messages";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const ORDERS: bool = true;
     const COPIES_LAYOUT: bool = true;

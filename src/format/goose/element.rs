@@ -100,7 +100,7 @@ pub fn sent(raw: &[u8], is_sent: bool) -> Vec<u8> {
 pub fn visibility(user: bool, agent: bool) -> Vec<u8> {
     let mut metadata = ObjectBuilder::default();
     metadata
-        .raw("userVisible", if user { "true" } else { "false" })
-        .raw("agentVisible", if agent { "true" } else { "false" });
+        .raw("userVisible", user.to_string())
+        .raw("agentVisible", agent.to_string());
     metadata.finish()
 }

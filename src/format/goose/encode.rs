@@ -145,7 +145,7 @@ fn result(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
     let mut value = ObjectBuilder::default();
     value
         .raw("content", array(&blocks))
-        .raw("isError", if failed { "true" } else { "false" });
+        .raw("isError", failed.to_string());
     let mut built = ObjectBuilder::default();
     built
         .text("type", "toolResponse")

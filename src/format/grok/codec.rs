@@ -24,8 +24,6 @@ impl Codec for Grok {
     const FORMAT: Format = Format::Grok;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Grok session";
-    const LIST: &'static str = "messages";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];

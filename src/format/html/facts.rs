@@ -149,7 +149,7 @@ impl PageData {
         }
         built.raw("messages", self.messages.to_string());
         built.raw("tokens", self.tokens.to_string());
-        built.raw("estimated", if self.is_estimated { "true" } else { "false" });
+        built.raw("estimated", self.is_estimated.to_string());
         String::from_utf8_lossy(&built.finish()).into_owned()
     }
 

@@ -38,8 +38,6 @@ impl Codec for Kimi {
     const FORMAT: Format = Format::Kimi;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Kimi session";
-    const LIST: &'static str = "messages";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];

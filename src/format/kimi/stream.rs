@@ -195,7 +195,7 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
             let is_failed = annotated.metadata("is_error") == Some(b"true");
             let mut value = ObjectBuilder::default();
             value
-                .raw("is_error", if is_failed { "true" } else { "false" })
+                .raw("is_error", is_failed.to_string())
                 .raw("output", content(report));
             let mut payload = ObjectBuilder::default();
             payload

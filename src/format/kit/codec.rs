@@ -23,11 +23,11 @@ pub trait Codec: Sized + Sync + 'static {
     /// A phrase for a session of the format, with an article, for messages.
     const PHRASE: &'static str;
     /// The document member that contains the elements.
-    const LIST: &'static str;
+    const LIST: &'static str = "messages";
     /// The document member with the number of elements.
     const COUNT: Option<&'static str> = None;
     /// Whether a session may also be JSON Lines.
-    const LINES: bool = false;
+    const LINES: bool = matches!(Self::LAYOUT, Layout::Lines);
     /// Whether an input may hold many documents, in an array or one per line.
     const MANY: bool = false;
     /// Whether every input is a collection of documents: an array, one per line, or one after another.

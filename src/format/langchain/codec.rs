@@ -29,7 +29,6 @@ impl Codec for Langchain {
     const FORMAT: Format = Format::Langchain;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "LangChain messages";
-    const LIST: &'static str = "messages";
     const LINES: bool = true;
     const MANY: bool = true;
     const LAYOUT: Layout = Layout::List;

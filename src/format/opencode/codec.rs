@@ -18,7 +18,6 @@ impl Codec for Opencode {
     const FORMAT: Format = Format::Opencode;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "an opencode session";
-    const LIST: &'static str = "messages";
     const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
     type Outline = Vec<CompactionRole>;
 

@@ -134,7 +134,7 @@ fn append_message(
                 members.text("toolName", tool.unwrap_or("unknown"));
             }
             let failed = message.metadata.and_then(|raw| json::member(raw, "is_error")) == Some(b"true");
-            members.raw("isError", if failed { "true" } else { "false" });
+            members.raw("isError", failed.to_string());
         }
         _ => {}
     }

@@ -32,8 +32,6 @@ impl Codec for QwenCode {
     const FORMAT: Format = Format::QwenCode;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Qwen Code session";
-    const LIST: &'static str = "messages";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const GLUED: bool = true;

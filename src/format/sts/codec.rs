@@ -21,8 +21,6 @@ impl Codec for Trace {
     const FORMAT: Format = Format::Sts;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a session trace";
-    const LIST: &'static str = "messages";
-    const LINES: bool = true;
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const REPRESENTED: &'static [Member] = &[Member::Directory];

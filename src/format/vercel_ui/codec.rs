@@ -26,7 +26,6 @@ impl Codec for VercelUi {
     const FORMAT: Format = Format::VercelUi;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "UI messages";
-    const LIST: &'static str = "messages";
     const LINES: bool = true;
     const MANY: bool = true;
     const LAYOUT: Layout = Layout::List;
