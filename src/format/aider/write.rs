@@ -6,7 +6,7 @@ use super::read::without_outer;
 use super::{BEGINS, NAME};
 use crate::error::Result;
 use crate::format::kit::losses;
-use crate::format::kit::records::is_passthrough;
+use crate::format::kit::records::passthrough_raw;
 use crate::format::report::{Loss, Report};
 use crate::format::request::part_losses;
 use crate::format::{Purpose, written};
@@ -81,8 +81,8 @@ fn has_no_start_line(session: &Session) -> bool {
 /// The console output in a line of a session.
 fn console_output(session: &Session, index: usize) -> Option<String> {
     let record = session.record(index);
-    let event = record.event().filter(|event| is_passthrough(event.raw, NAME))?;
-    json::member_string(event.raw, "raw")
+    let raw = passthrough_raw(record.event()?.raw, NAME).and_then(json::text)?;
+    Some(raw.into_owned())
 }
 
 /// The kind of the last written lines.

@@ -12,6 +12,7 @@ use super::{NAME, envelope, parts, record, title};
 use crate::error::Result;
 use crate::format::Purpose;
 use crate::format::kit::losses;
+use crate::format::kit::records::{self, passthrough_raw};
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::workspace::{Member, Workspace};
@@ -91,8 +92,7 @@ pub fn write(
 
 /// The format's annotation of a record.
 fn note(session: &Session, index: usize) -> Option<Vec<u8>> {
-    let metadata = json::member(session.record(index).body, "metadata")?;
-    json::member(metadata, NAME).map(<[u8]>::to_vec)
+    records::note(session.record(index).body, NAME).map(<[u8]>::to_vec)
 }
 
 /// The original lines of a session's records, and for each record its lines.
@@ -172,11 +172,7 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
     let record = session.record(index);
     let event = record.event()?;
     match event.name().as_ref() {
-        "foreign" => {
-            let own = json::member_text(event.raw, "format")? == NAME;
-            let raw = json::member(event.raw, "raw").filter(|_| own)?;
-            Some(vec![raw.to_vec()])
-        }
+        "foreign" => Some(vec![passthrough_raw(event.raw, NAME)?.to_vec()]),
         "summary" => {
             let note = note(session, index)?;
             let elements = |name| json::elements(json::member(&note, name)?, Dialect::Strict);

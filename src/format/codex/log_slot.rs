@@ -158,8 +158,7 @@ fn event(session: &Session, index: usize) -> Option<LogSlot> {
     let record = session.record(index);
     let event = record.event()?;
     if event.name() == "foreign" {
-        let own = json::member(event.raw, "format") == Some(b"\"codex\"");
-        let raw = json::member(event.raw, "raw").filter(|_| own)?;
+        let raw = records::passthrough_raw(event.raw, NAME)?;
         let line = CodexLine::parse(raw, Position { line: 1, offset: 1 });
         return Some(LogSlot {
             what: other_line(&line),

@@ -173,9 +173,7 @@ fn rebuilt(known: &ElementMembers<'_>) -> Vec<u8> {
 /// The line with the original element in its metadata, for writing it back.
 fn with_raw(line: Vec<u8>, element: &[u8]) -> Vec<u8> {
     let metadata = json::member(&line, "metadata").filter(|raw| raw.starts_with(b"{"));
-    let mut own = ObjectBuilder::default();
-    own.raw("raw", element);
-    let own = own.finish();
+    let own = json::wrapped("raw", element);
     let metadata = json::with_members(metadata.unwrap_or(b"{}"), &[(super::NAME, Some(&own))]);
     let Ok(metadata) = metadata else { return line };
     json::with_members(&line, &[("metadata", Some(&metadata))]).unwrap_or(line)
@@ -183,10 +181,8 @@ fn with_raw(line: Vec<u8>, element: &[u8]) -> Vec<u8> {
 
 /// The original element of a line, if the line is unchanged except for members that this program adds.
 pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
-    let raw = json::member(line, "metadata")
-        .and_then(|metadata| json::member(metadata, super::NAME))
-        .and_then(|own| json::member(own, "raw"));
-    let Some(raw) = raw else {
+    let own = records::note(line, super::NAME);
+    let Some(raw) = own.and_then(|own| json::member(own, "raw")) else {
         let built = AMBIGUOUS_MEMBERS
             .iter()
             .any(|name| json::member(line, name).is_some());
@@ -222,12 +218,9 @@ pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
 pub fn preserved_element(line: &[u8]) -> Option<&[u8]> {
     let record = Record::parse(line, Position { line: 0, offset: 1 });
     match record.event()?.name().as_ref() {
-        "foreign" => {
-            let format = json::member_text(line, "format")?;
-            json::member(line, "raw").filter(|_| format == super::NAME)
-        }
+        "foreign" => records::passthrough_raw(line, super::NAME),
         "summary" => {
-            let raw = json::member(json::member(json::member(line, "metadata")?, super::NAME)?, "raw")?;
+            let raw = json::member(records::note(line, super::NAME)?, "raw")?;
             let text = json::member_text(line, "content")?;
             (summary_text(raw)? == text).then_some(raw)
         }

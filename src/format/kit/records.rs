@@ -43,11 +43,9 @@ pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGr
                 }
             }
             Class::Event => {
-                let foreign = json::member(record.body, "type") == Some(b"\"foreign\"");
-                let own = || json::member_text(record.body, "format").as_deref() == Some(name);
-                let raw = match foreign {
-                    true => json::member(record.body, "raw").filter(|_| own()),
-                    false => noted("raw"),
+                let raw = match json::member(record.body, "type") {
+                    Some(b"\"foreign\"") => passthrough_raw(record.body, name),
+                    _ => noted("raw"),
                 };
                 if let Some(raw) = raw {
                     groups.extend(open.take().map(|(_, lines)| ElementGroup::Messages(lines)));
@@ -141,6 +139,11 @@ pub fn annotated_messages<'b, B: AsRef<[u8]>>(bodies: &'b [B], name: &str) -> Ve
 pub fn is_passthrough(event: &[u8], name: &str) -> bool {
     let is = |member, value: &str| json::member_text(event, member).as_deref() == Some(value);
     is("type", "foreign") && is("format", name)
+}
+
+/// The element in a passthrough record of this format.
+pub fn passthrough_raw<'e>(event: &'e [u8], name: &str) -> Option<&'e [u8]> {
+    json::member(event, "raw").filter(|_| is_passthrough(event, name))
 }
 
 /// A passthrough record for an element; a damaged one is stored as text.

@@ -1,6 +1,7 @@
 //! Encodes lines as messages of a Penguin session: restores data that the reader moved, and stores data that Penguin
 //! cannot represent in the metadata.
 
+use super::super::kit::records::passthrough_raw;
 use super::super::report::{Loss, Report};
 use super::member::{is_count, is_words, non_null};
 use super::native_metadata::{self, MEMBER, SUMMARY, in_order};
@@ -92,11 +93,7 @@ impl<'w> Elements<'w> {
 
     /// An element of the document that is not a message, and was preserved as an event.
     pub fn foreign(&mut self, event: &[u8]) -> Option<Vec<u8>> {
-        let is = |name, value| json::member_text(event, name).as_deref() == Some(value);
-        if !is("type", "foreign") || !is("format", "penguin") {
-            return None;
-        }
-        let raw = json::member(event, "raw")?;
+        let raw = passthrough_raw(event, "penguin")?;
         self.sums.add(None);
         Some(numbered(raw.to_vec(), json::member(event, "numbers")))
     }

@@ -151,8 +151,7 @@ fn restored_lines(session: &Session, first: Vec<u8>) -> (RecordPositions, EntryC
             Class::Unreadable => chain.lines.push(record.body.to_vec()),
             Class::Event if records::is_own(session, index, NAME) => compaction(record.body, &mut chain),
             Class::Event => {
-                let is_entry = records::is_passthrough(record.body, NAME);
-                if let Some(raw) = json::member(record.body, "raw").filter(|_| is_entry) {
+                if let Some(raw) = records::passthrough_raw(record.body, NAME) {
                     chain.lines.push(raw.to_vec());
                     chain.last = json::member_string(raw, "id").or(chain.last.take());
                 }

@@ -4,6 +4,7 @@ use super::line::MessageLine;
 use super::member::ParseRules;
 use super::write::LogEncoder;
 use crate::error::{Position, Result};
+use crate::format::kit::records::passthrough_raw;
 use crate::format::report::{Loss, Report};
 use crate::model::event::Action;
 use crate::model::json;
@@ -144,11 +145,8 @@ fn rejected(session: &Session, index: usize) -> Option<Vec<u8>> {
 /// The original text of a passthrough record.
 fn passthrough_text(record: &Record<'_>) -> Option<Vec<u8>> {
     let event = record.event()?;
-    let text = |name: &str| json::member_text(event.raw, name);
-    if event.name() != "foreign" || text("format")? != "picoclaw" {
-        return None;
-    }
-    let raw = text("raw")?.into_owned().into_bytes();
+    let raw = passthrough_raw(event.raw, "picoclaw").and_then(json::text)?;
+    let raw = raw.into_owned().into_bytes();
     // A value from a document may span several lines.
     Some(if raw.contains(&b'\n') {
         json::compact(&raw).0
