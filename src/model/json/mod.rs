@@ -327,7 +327,9 @@ mod tests {
     fn an_object_is_written_within_another_one() {
         let mut built = ObjectBuilder::default();
         built
-            .object("a", |inner| drop(inner.text("b", "{").raw("c", "{}")))
+            .object("a", |inner| {
+                inner.text("b", "{").raw("c", "{}");
+            })
             .object("d", |_| {})
             .raw("e", "[1]");
         assert_eq!(built.finish(), br#"{"a":{"b":"{","c":{}},"d":{},"e":[1]}"#);
