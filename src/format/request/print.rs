@@ -1,7 +1,7 @@
 //! Prints a history as a document: a request body, or the original array.
 
 use super::{Api, ProviderRequest, built, members, was_read_from};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
@@ -20,6 +20,9 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    if purpose == Purpose::Return && session.metadata("response").is_some() {
+        return Err(response_refused());
+    }
     if purpose == Purpose::Export {
         report.count_line_losses(session);
     }
@@ -50,6 +53,12 @@ pub fn write(
         close
     };
     written(out.write_all(close))
+}
+
+/// The error of writing back a response: a request lacks its other members, such as its id and the reason of its end.
+pub fn response_refused() -> Error {
+    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+    Error::new(ErrorKind::Usage, "responses cannot be rewritten in place").hint(hint)
 }
 
 /// A request body whose input is a string and still has no other content.

@@ -1,7 +1,7 @@
 //! Writes several histories back to their positions in one input.
 
-use super::{Api, write};
-use crate::error::{Error, Result};
+use super::{Api, print, write};
+use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::{EditedSession, Purpose, written};
 use crate::model::json;
@@ -22,8 +22,7 @@ pub fn write_back(
         return written(out.write_all(&origin.bytes));
     }
     let [one] = sessions else {
-        let what = "responses with several choices cannot be rewritten in place";
-        return Err(Error::usage(what).hint("omit -i and redirect the output"));
+        return Err(print::response_refused());
     };
     let mut whole = Vec::new();
     write(api, one.session, one.view, Purpose::Return, &mut whole, report)?;

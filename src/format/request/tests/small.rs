@@ -1,6 +1,7 @@
 //! Small tests of one aspect each.
 
 use super::*;
+use crate::error::ErrorKind;
 use crate::format::report::Loss;
 use crate::model::json::{self, Dialect};
 
@@ -337,14 +338,21 @@ fn responses_are_read() {
         );
         assert!(json::member(line.as_bytes(), "usage").is_some_and(|raw| raw.starts_with(b"{")));
     }
-    // A response is written as a history.
-    let history = printed(
-        Api::OpenaiResponses,
-        &read(Api::OpenaiResponses, openai),
-        Purpose::Return,
-    )
-    .0;
+    // A response is exported as a history, but not written back without its other members.
+    let session = read(Api::OpenaiResponses, openai);
+    let (history, report) = printed(Api::OpenaiResponses, &session, Purpose::Export);
     assert!(history.starts_with("[\n{\"type\":\"reasoning\""), "{history}");
+    assert!(report.losses.contains_key(&Loss::Header));
+    let view = View::replay(&session);
+    let returned = write(
+        Format::OpenaiResponses,
+        &session,
+        &view,
+        Purpose::Return,
+        &mut Vec::new(),
+        &mut Report::default(),
+    );
+    assert_eq!(returned.unwrap_err().kind, ErrorKind::Usage);
     // A provider does not accept the response metadata of its own answer.
     let context = request(Api::Anthropic, &read(Api::Anthropic, anthropic)).0;
     assert_eq!(
