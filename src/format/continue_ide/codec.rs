@@ -100,9 +100,12 @@ impl Codec for Continue {
         let items = json::items(unit);
         let messages = items.iter().filter(|item| role(item).is_some());
         let others = ["toolCalls", "toolCallId", "redactedThinking", "signature"];
-        messages
-            .map(|item| message_of(item))
-            .find_map(|message| content::fault(message, &others))
+        messages.map(|item| message_of(item)).find_map(|message| {
+            let calls = json::list(message, "toolCalls");
+            let is_strange = !calls.iter().all(|call| decode::is_call(call));
+            let what = "call without id, name or arguments, or with others than texts";
+            content::fault(message, &others).or_else(|| is_strange.then(|| what.to_string()))
+        })
     }
 
     fn id(&self, unit: &[u8]) -> Option<String> {

@@ -48,10 +48,9 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDra
             draft.note("shown", Some(b"true".to_vec()));
         }
         draft.list("reasoning", &reasoning);
-        let calls = json::list(message, "toolCalls");
-        if !is_thought && !calls.is_empty() && calls.iter().all(|call| is_call(call)) {
-            draft.raw("tool_calls", array(&calls));
-        }
+        let calls = json::list(message, "toolCalls").into_iter();
+        let calls: Vec<&[u8]> = calls.filter(|call| !is_thought && is_call(call)).collect();
+        draft.list("tool_calls", &calls);
         if let Some(usage) = json::member(message, "usage").filter(|raw| raw.starts_with(b"{")) {
             draft.raw("usage", usage);
         }
@@ -67,7 +66,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDra
 }
 
 /// Whether a call has the native form.
-fn is_call(call: &[u8]) -> bool {
+pub fn is_call(call: &[u8]) -> bool {
     let function = json::member(call, "function").unwrap_or_default();
     text(call, "id").is_some() && text(function, "name").is_some() && text(function, "arguments").is_some()
 }

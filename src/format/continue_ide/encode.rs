@@ -159,7 +159,10 @@ pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Repo
 /// A call of any type, encoded as a function call.
 fn call(raw: &[u8]) -> Vec<u8> {
     let Some(custom) = json::member(raw, "custom") else {
-        return raw.to_vec();
+        // The reader requires an id.
+        let named = || json::with_members(raw, &[("id", Some(b"\"\""))]).ok();
+        let is_named = json::member(raw, "id").is_some_and(|id| id.starts_with(b"\""));
+        return (!is_named).then(named).flatten().unwrap_or_else(|| raw.to_vec());
     };
     draft::call(
         json::member(raw, "id").unwrap_or(b"\"\""),

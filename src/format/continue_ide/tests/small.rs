@@ -269,3 +269,19 @@ fn input_that_is_not_a_session_is_refused() {
     assert_eq!(written(&read, Purpose::Return).0, odd);
     same(&written(&through_lines(&read), Purpose::Return).0, &odd);
 }
+
+#[test]
+fn a_call_without_an_id_is_damage_and_hides_no_other() {
+    let both = format!(r#"{CALL},{}"#, CALL.replace(r#""id":"c""#, r#""id":null"#));
+    let whole = calls(DONE);
+    let message = whole.replace(CALL, &both);
+    let mut report = Report::default();
+    let session = try_session(&document(&[message]), &mut report).unwrap();
+    assert!(report.is_damaged());
+    let view = View::replay(&session);
+    let calls: Vec<_> = view
+        .messages(&session)
+        .map(|message| message.tool_calls().len())
+        .collect();
+    assert_eq!(calls, [1, 0]);
+}
