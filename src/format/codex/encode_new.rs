@@ -14,8 +14,8 @@ use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::message::{Category, Message, Role};
-use crate::model::session::Session;
-use crate::model::view::View;
+use crate::model::session::{Session, Traits};
+use crate::model::view::{Item, View};
 use std::io::Write;
 use std::rc::Rc;
 
@@ -49,6 +49,7 @@ pub fn write(
         line(&time, "event_msg", &event.finish())?;
     }
     let mut turns = 0;
+    let mut model = None;
     let models = models_of_next_replies(session, view);
     for (nth, item) in view.items.iter().enumerate() {
         let message = item.message(session);
@@ -58,7 +59,10 @@ pub fn write(
         let asks = message.is_some_and(|message| is_question(&message));
         // System messages precede the first turn.
         let rules = item.traits(session).is_some_and(|traits| traits.is_system());
-        if asks || (turns == 0 && !rules) {
+        let is_of_other_model =
+            turns > 0 && model_of_reply(item, session).is_some_and(|own| model.as_deref() != Some(own));
+        if asks || is_of_other_model || (turns == 0 && !rules) {
+            model.clone_from(&models[nth]);
             line(&time, "turn_context", &about.turn(models[nth].as_deref(), turns))?;
             turns += 1;
         }
@@ -67,8 +71,6 @@ pub fn write(
             line(&time, "response_item", kept.as_deref().unwrap_or(payload))?;
         }
         if let Some(message) = &message {
-            // A message without text and calls has no item.
-            report.count_loss(Loss::Part, u64::from(items[nth].is_empty()));
             if let Some(event) = display_event(message) {
                 line(&time, "event_msg", &event)?;
             }
@@ -82,6 +84,13 @@ pub fn write(
     Ok(())
 }
 
+/// The model of an item, if it is a reply.
+fn model_of_reply<'a>(item: &'a Item, session: &'a Session) -> Option<&'a [u8]> {
+    let is_reply = |traits: &Traits| traits.role == Role::Assistant;
+    item.traits(session).filter(is_reply)?;
+    json::member(item.body(session), "model").filter(|raw| raw.starts_with(b"\""))
+}
+
 /// For each item of a view, the model of the next reply.
 fn models_of_next_replies(session: &Session, view: &View) -> Vec<Option<Rc<[u8]>>> {
     let mut next: Option<Rc<[u8]>> = None;
@@ -90,14 +99,9 @@ fn models_of_next_replies(session: &Session, view: &View) -> Vec<Option<Rc<[u8]>
         .iter()
         .rev()
         .map(|item| {
-            let is_reply = item
-                .traits(session)
-                .is_some_and(|traits| traits.role == Role::Assistant);
-            let model = is_reply
-                .then(|| json::member(item.body(session), "model"))
-                .flatten()
-                .filter(|raw| raw.starts_with(b"\""));
-            next = model.map(Rc::from).or_else(|| next.take());
+            next = model_of_reply(item, session)
+                .map(Rc::from)
+                .or_else(|| next.take());
             next.clone()
         })
         .collect();

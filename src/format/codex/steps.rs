@@ -108,6 +108,7 @@ pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> 
     let events = has_only_display_events(lines);
     let mut steps = Vec::new();
     let mut open: Option<(usize, OpenMessage)> = None;
+    let mut model = None;
     for (nth, line) in lines.iter().enumerate() {
         match &line.kind {
             CodexLineKind::Blank => {}
@@ -130,6 +131,12 @@ pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> 
             CodexLineKind::Event(..) if events && is_user_event(line) => {
                 open = None;
                 steps.push(RecordSource::Event(nth));
+            }
+            CodexLineKind::Turn(payload) => {
+                // Another model writes another message.
+                let before = std::mem::replace(&mut model, json::member(payload, "model"));
+                open = open.filter(|_| before == model);
+                steps.push(RecordSource::Foreign(nth));
             }
             CodexLineKind::Compacted(_) => {
                 open = None;

@@ -227,16 +227,19 @@ fn new_info(
     let mut used = messages
         .iter()
         .filter_map(|annotated| Figures::of(json::member(annotated.body, "usage")?));
-    let models = messages.iter().rev();
-    let model = models
-        .filter_map(|annotated| json::member_text(annotated.body, "model"))
-        .next();
+    let model = |annotated: &AnnotatedMessage<'_>| json::member_string(annotated.body, "model");
+    let models: Vec<String> = messages.iter().filter_map(model).collect();
+    let model = models.last();
+    if purpose == Purpose::Export {
+        let others = models.iter().filter(|own| Some(*own) != model).count();
+        report.count_loss(Loss::Model, others as u64);
+    }
     let last = messages
         .iter()
         .rev()
         .find(|annotated| annotated.message.role() != Role::Tool);
     let reported = ModelInfo {
-        model: model.as_deref(),
+        model: model.map(String::as_str),
         used: used.next_back().unwrap_or_default(),
         calls: last.is_some_and(|annotated| annotated.message.calls_tools()),
         is_summary: false,
@@ -315,7 +318,9 @@ impl OpencodePlan<'_> {
         if first.is_some_and(|first| self.id(first).is_none()) {
             return None;
         }
-        let text = summary.unwrap_or_else(|| CUT.to_string());
+        let earlier = items.iter().find(|item| source.is_summary(item));
+        let text = summary.or_else(|| Some(earlier?.summary(self.edits.session)?.into_owned()));
+        let text = text.unwrap_or_else(|| CUT.to_string());
         Some(Added::Compaction(first, text))
     }
 

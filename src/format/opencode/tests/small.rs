@@ -205,3 +205,12 @@ fn a_kept_message_without_an_id_remains_in_the_view() {
     let after = returned(std::slice::from_ref(&changed), true).unwrap();
     assert_eq!(shown(&sessions(&after).0[0]), shown(&changed));
 }
+
+#[test]
+fn a_cut_keeps_the_text_of_an_earlier_compaction() {
+    let (all, _) = sessions(DOCUMENT.as_bytes());
+    let changed = bed::cut(&all[0], 1).unwrap();
+    let after = returned(std::slice::from_ref(&changed), true).unwrap();
+    let text = String::from_utf8(after).unwrap();
+    assert!(!text.contains("Earlier messages were cut off"), "{text}");
+}
