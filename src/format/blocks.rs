@@ -62,6 +62,7 @@ pub fn encoded(bodies: &[Cow<'_, [u8]>], is_new: bool, report: &mut Report) -> V
         calls: &HashMap::new(),
         report,
     };
-    let built = Api::Anthropic.interface().write(&pieces, &mut writing).elements;
-    built.into_iter().map(|built| built.raw).collect()
+    let built = Api::Anthropic.interface().write(&pieces, &mut writing);
+    writing.report_dropped(&pieces, &built);
+    built.elements.into_iter().map(|built| built.raw).collect()
 }

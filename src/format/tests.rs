@@ -34,6 +34,10 @@ const RICH: &str = r#"{"type":"session","version":1,"id":"rich","title":"t","tok
 not json
 {"role":"user","content":"And now?","id":"m8","category":"system_output","metadata":{"b":2}}
 {"role":"user","content":"Well?","id":"m9"}
+{"role":"assistant","content":"It is.","id":"m11","model":"m"}
+{"role":"assistant","content":"Yes.","id":"m12","model":"m2"}
+{"role":"user","content":"","id":"m13"}
+{"role":"assistant","content":null,"id":"m14"}
 {"role":"user","content":"/help","id":"m10"}
 "#;
 

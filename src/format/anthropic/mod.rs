@@ -21,7 +21,7 @@ use super::{Format, FormatSpec, document};
 /// These messages, as a format.
 pub const FORM: FormatSpec = FormatSpec {
     about: "Anthropic messages (array or request body)",
-    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Orphan]),
+    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
     ..document::form!(Anthropic)
 };
 

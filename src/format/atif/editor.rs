@@ -77,10 +77,17 @@ impl Editor for Atif {
     fn new_element(
         &self,
         messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
+        purpose: Purpose,
         last: &mut usize,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
+        if purpose == Purpose::Export {
+            // Results have the time of their step.
+            let mut times = messages.iter().map(|annotated| annotated.message.timestamp);
+            let of_step = times.next().flatten();
+            let others = times.filter(|time| time.is_some() && *time != of_step).count();
+            report.count_loss(Loss::Timestamp, others as u64);
+        }
         Some(numbered(&encode::step(messages, true, report)?, last))
     }
 

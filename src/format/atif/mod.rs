@@ -25,7 +25,7 @@ pub const FORM: FormatSpec = FormatSpec {
     holds: SessionCount::Many,
     joins: true,
     model: Some("MODEL"),
-    loses: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Orphan]),
+    loses: LossSet::USUAL.with(&[Loss::Orphan]),
     note: "Version 1.4 is written. Trajectories of subagents within a document are read but not changed in place. A step that compacts the context is read without effect: the document does not name the messages that it removes.",
     ..kit::form!(&Atif)
 };

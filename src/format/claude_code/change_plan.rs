@@ -113,7 +113,7 @@ fn part(
     maker: &mut LineFactory<'_>,
 ) {
     let content = |line: &usize| parsed.log.facts(*line)?.message?.content;
-    let mut now = |record: usize| record::content(left.edited.get(&record)?, maker.report);
+    let mut now = |record: usize| record::content(left.edited.get(&record)?, true, maker.report);
     let dealt = match records {
         [record] => {
             let contents: Vec<Option<&[u8]>> = unit.iter().map(content).collect();

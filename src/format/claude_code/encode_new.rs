@@ -5,6 +5,7 @@ use super::log::ClaudeLog;
 use super::{NAME, record};
 use crate::error::Position;
 use crate::format::Purpose;
+use crate::format::kit::records::note;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::{has_more_data, has_unknown_members};
 use crate::format::request::{Api, draft};
@@ -144,11 +145,7 @@ impl LineFactory<'_> {
         if let Some(time) = message.timestamp.filter(|raw| raw.starts_with(b"\"")) {
             self.envelope.time = Some(time.to_vec());
         }
-        let mut lost = Report::default();
-        let content = record::content(body, &mut lost);
-        for (loss, times) in lost.losses {
-            self.report.count_loss(loss, times);
-        }
+        let content = record::content(body, note(body, NAME).is_some(), self.report);
         match message.role() {
             Role::Assistant => self.assistant(body, content.as_deref(), parent, tied),
             role => {

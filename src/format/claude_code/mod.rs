@@ -68,7 +68,7 @@ pub const FORM: FormatSpec = FormatSpec {
     model: Some("MODEL"),
     write: Some(write::write),
     back: Some(write_back::write_back),
-    loses: LossSet::USUAL.without(&[Loss::Timestamp]),
+    loses: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Message]),
     keyed: Some(LineKeys {
         id: "uuid",
         session: "sessionId",

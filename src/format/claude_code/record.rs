@@ -176,7 +176,7 @@ pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
     let mut report = Report::default();
     let contents: Vec<Vec<u8>> = bodies
         .iter()
-        .filter_map(|body| content(body, &mut report))
+        .filter_map(|body| content(body, true, &mut report))
         .collect();
     match contents.as_slice() {
         [] => Some(None),
@@ -191,17 +191,20 @@ pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
     }
 }
 
-/// The content of a message, as blocks or a string. Reports losses.
-pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+/// The content of a message, as blocks or a string. Reports losses. A message that was read from a log (`own`) keeps
+/// blocks of unknown types.
+pub fn content(body: &[u8], own: bool, report: &mut Report) -> Option<Vec<u8>> {
     let mut writing = WriteSettings {
         api: Api::Anthropic,
         purpose: Purpose::Return,
-        own: true,
+        own,
         keeps_thoughts: false,
         calls: &HashMap::new(),
         report,
     };
-    let request = anthropic::write(&[RequestPart::Message(0, body)], &mut writing);
+    let pieces = [RequestPart::Message(0, body)];
+    let request = anthropic::write(&pieces, &mut writing);
+    writing.report_dropped(&pieces, &request);
     match (request.elements.first(), request.system) {
         (Some(element), _) => json::member(&element.raw, "content").map(<[u8]>::to_vec),
         (None, system) => system,

@@ -26,7 +26,9 @@ pub const FORM: FormatSpec = FormatSpec {
         kit::write_whole(&CLINE, session, view, purpose, out, report)
     }),
     refuses: Some("Cline lists sessions by manifests that a running program keeps"),
-    loses: LossSet::USUAL.without(&[Loss::Id]).with(&[Loss::Summary]),
+    loses: LossSet::USUAL
+        .without(&[Loss::Id])
+        .with(&[Loss::Summary, Loss::Message]),
     note: "The manifest and the compaction file next to a session are read but not written. Only in-place changes are written.",
     ..FormatSpec::BLANK
 };

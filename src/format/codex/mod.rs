@@ -55,7 +55,7 @@ pub const FORM: FormatSpec = FormatSpec {
     back: Some(write::write_back),
     loses: LossSet::USUAL
         .without(&[Loss::Timestamp, Loss::Arguments])
-        .with(&[Loss::Summary, Loss::Orphan]),
+        .with(&[Loss::Summary, Loss::Message, Loss::Orphan]),
     note: "In place, dropped records are removed together with their display events; a summary is appended as a compaction of the program.",
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK

@@ -20,7 +20,7 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "Cursor agent transcript",
     ending: ".jsonl",
     refuses: Some("Cursor does not resume sessions from transcripts"),
-    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Summary]),
+    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Summary, Loss::Message]),
     omits_results: true,
     note: "Most transcripts contain no results of calls. Only in-place changes are written: Cursor does not resume from transcripts. Read the database of the editor with `convo sqlite`.",
     ..kit::form!(&Transcript)

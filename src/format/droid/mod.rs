@@ -26,7 +26,7 @@ pub const FORM: FormatSpec = FormatSpec {
     refuses: Some("it is not documented what Droid requires of a session that it resumes"),
     loses: LossSet::USUAL
         .without(&[Loss::Id, Loss::Timestamp])
-        .with(&[Loss::Summary]),
+        .with(&[Loss::Summary, Loss::Message]),
     note: "Only in-place changes are written. The settings file next to a session is read but not written; its totals of tokens are in the header.",
     ..kit::form!(&LOG)
 };

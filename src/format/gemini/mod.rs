@@ -23,7 +23,7 @@ use super::{Format, FormatSpec, document};
 /// These contents, as a format.
 pub const FORM: FormatSpec = FormatSpec {
     about: "Gemini contents (array or request body)",
-    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Orphan]),
+    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
     ..document::form!(Gemini)
 };
 

@@ -4,6 +4,7 @@
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
+use crate::format::request::part_losses;
 use crate::format::request::request_part::{AMBIGUOUS_MEMBERS, extra_members, has_more_data};
 use crate::format::request::{self, Api, ProviderRequest, RequestElement};
 use crate::model::json::{self, Dialect};
@@ -160,12 +161,7 @@ fn reasoning(
         _ => {
             changes.push(("reasoning", None));
             report.count_loss(Loss::Reasoning, parts.len() as u64);
-            let signed = |part: &&&[u8]| {
-                ["signature", "encrypted_content"]
-                    .iter()
-                    .any(|name| json::member(part, name).is_some())
-            };
-            report.count_loss(Loss::Signature, parts.iter().filter(signed).count() as u64);
+            parts.iter().for_each(|part| part_losses::signature(part, report));
         }
     }
 }

@@ -25,7 +25,7 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "OpenAI Responses items (array or request body)",
     loses: LossSet::USUAL
         .without(&[Loss::Arguments])
-        .with(&[Loss::Model, Loss::Orphan]),
+        .with(&[Loss::Model, Loss::Message, Loss::Orphan]),
     ..document::form!(OpenaiResponses)
 };
 

@@ -32,7 +32,7 @@ pub const FORM: FormatSpec = FormatSpec {
     joins: true,
     loses: LossSet::USUAL
         .without(&[Loss::Reasoning])
-        .with(&[Loss::Message, Loss::Orphan]),
+        .with(&[Loss::Model, Loss::Message, Loss::Orphan]),
     note: "In place, cuts and summaries are added as a compaction after the last message; other changes edit the messages. `opencode import` adds messages to a session but does not change any: delete the session there first. Read the database with `convo sqlite`. Session files of the older storage directory are read with their messages, and are read-only.",
     ..kit::form!(&Opencode)
 };

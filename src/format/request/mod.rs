@@ -104,6 +104,7 @@ pub(super) fn built_of(
         };
         let (system, pieces) = preserved_elements(api, pieces);
         let mut request = interface.write(&pieces, &mut writing);
+        writing.report_dropped(&pieces, &request);
         if let Some((item, raw)) = system {
             request.system = Some(raw.to_vec());
             request.system_items.insert(0, item);

@@ -1,6 +1,7 @@
 //! The input of API writers: messages of a view with their annotations.
 
-use super::Api;
+use super::contents::{RequestContent, content_parts};
+use super::{Api, ProviderRequest};
 use crate::error::Position;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
@@ -8,7 +9,7 @@ use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::message::Message;
 use crate::model::record::Record;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An entry of a history to write. There is one per message, so it is small; the message is parsed on demand.
 #[derive(Debug)]
@@ -55,6 +56,16 @@ impl<'a> AnnotatedMessage<'a> {
             message,
             note,
         }
+    }
+
+    /// The id of the element that the message was read from: that of the message, without the number of a message that
+    /// is not the first of its element.
+    pub fn element_id(&self) -> Option<Vec<u8>> {
+        let id = json::member(self.body, "id")?;
+        let text = json::text(id).unwrap_or_default();
+        let is_number = |nth: &str| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit());
+        let element = text.rsplit_once('#').filter(|(_, nth)| is_number(nth));
+        Some(element.map_or_else(|| id.to_vec(), |(element, _)| json::quoted(element)))
     }
 
     /// An annotation.
@@ -133,6 +144,25 @@ impl WriteSettings<'_> {
         made
     }
 
+    /// Reports messages that no element of a request has, although they have only texts, so that nothing else is reported.
+    pub fn report_dropped(&mut self, pieces: &[RequestPart<'_>], request: &ProviderRequest) {
+        let system = request.system_items.iter().filter(|_| request.system.is_some());
+        let items = request.elements.iter().flat_map(|element| &element.items);
+        let kept: HashSet<usize> = items.chain(system).copied().collect();
+        let is_dropped =
+            |piece: &&RequestPart<'_>| matches!(piece, RequestPart::Message(item, _) if !kept.contains(item));
+        for annotated in pieces
+            .iter()
+            .filter(is_dropped)
+            .filter_map(|piece| piece.annotated(self.api))
+        {
+            let mut parts = content_parts(annotated.message.content).into_iter();
+            let has_texts = parts.all(|part| matches!(part, RequestContent::Text(_)));
+            let is_empty = has_texts && annotated.reasoning().is_empty();
+            self.report.count_missing(Loss::Message, u64::from(is_empty));
+        }
+    }
+
     /// Reports data that no API represents: usage, times and names, for example.
     pub fn report_bookkeeping_losses(&mut self, annotated: &AnnotatedMessage<'_>) {
         use crate::model::message::Role;
@@ -159,7 +189,9 @@ impl WriteSettings<'_> {
         }
         let own = self.api.name();
         let free = |(name, value): (Cow<'_, str>, &[u8])| match name.as_ref() {
-            "is_error" | "from" => false,
+            "from" => false,
+            // A result of another API does not say that it failed.
+            "is_error" => value == b"true" && !matches!(self.api, Api::Anthropic | Api::Gemini),
             // Members of another API's message; annotations for their position are not a loss.
             name if Api::from_name(name).is_some() => {
                 let leftovers = ["members", "item", "part", "calls"];

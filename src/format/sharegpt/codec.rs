@@ -123,6 +123,7 @@ pub struct Context {
 
 impl Editor for Sharegpt {
     const SPREADS: bool = true;
+    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
     type Context = Context;
 
     fn context(&self, about: Option<&[u8]>, source: &Source) -> Context {

@@ -64,7 +64,7 @@ fn session(turns: &[Turn]) -> Session {
                     continue;
                 }
                 let mut line = json!({"role":"assistant","content":text,"id":format!("m{nth}"),"timestamp":time,
-                    "model":"some-model","usage":{"input_tokens":7,"output_tokens":nth}});
+                    "model":format!("model-{}", nth % 2),"usage":{"input_tokens":7,"output_tokens":nth}});
                 if *thinks {
                     line["reasoning"] =
                         json!([{"type":"thinking","text":format!("hm {nth}"),"signature":"c2ln"}]);
@@ -79,6 +79,7 @@ fn session(turns: &[Turn]) -> Session {
                 lines.push(line);
                 for call in 0..calls.len() {
                     let content = format!("result {nth} {call}");
+                    let time = format!("2026-01-02T03:{:02}:06Z", 5 + nth);
                     lines.push(json!({"role":"tool","tool_call_id":id(call),"content":content,
                         "id":format!("t{nth}_{call}"),"timestamp":time}));
                 }
@@ -233,11 +234,12 @@ fn write(format: Format, session: &Session) -> (Vec<u8>, Report) {
 }
 
 /// Losses that are not reported: format, kind, and reason.
-const SILENT: [(Format, Loss, &str); 1] = [(
-    Format::Opencode,
-    Loss::Timestamp,
-    "a message that is joined with another",
-)];
+const SILENT: [(Format, Loss, &str); 2] = [
+    (Format::Opencode, Loss::Timestamp, JOINED),
+    (Format::Codex, Loss::Timestamp, JOINED),
+];
+
+const JOINED: &str = "a message that is joined with another";
 
 /// The formats that are written and read. Excludes those of PenguiFlow, which keeps one question, one answer and a
 /// digest of calls per turn, and exports, which are not read back.
@@ -325,4 +327,24 @@ proptest! {
         }
         prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
+}
+
+#[test]
+fn an_empty_message_is_written_or_reported() {
+    let roles = ["assistant", "user"].into_iter().cycle();
+    let contents = [json!("a"), json!(""), json!(null), json!("r"), json!("")];
+    let mut session = session(&[]);
+    for (role, content) in roles.zip(&contents) {
+        session.push_new(json!({"role":role,"content":content}).to_string().as_bytes());
+    }
+    let written = |format: Format| {
+        let (out, report) = write(format, &session);
+        let lost = report.losses.get(&Loss::Message).copied().unwrap_or_default();
+        let count = |session: &Session| View::replay(session).messages(session).count();
+        let messages: usize = read(format, &out).iter().map(count).sum();
+        (messages + lost as usize != 1 + contents.len())
+            .then(|| format!("{}: {messages} and {lost}", format.name()))
+    };
+    let wrong: Vec<String> = formats().filter_map(written).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

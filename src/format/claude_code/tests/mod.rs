@@ -49,7 +49,7 @@ fn role_and_content(item: &Item, session: &Session) -> (String, String) {
         return ("summary".to_string(), text.into_owned());
     }
     let role = item.message(session).unwrap().role_name().into_owned();
-    let content = record::content(item.body(session), &mut Report::default()).unwrap_or_default();
+    let content = record::content(item.body(session), true, &mut Report::default()).unwrap_or_default();
     // A string equals a text block; lines of the model always have blocks.
     let content = match json::text(&content) {
         Some(_) => [b"[{\"type\":\"text\",\"text\":", &content[..], b"}]"].concat(),
