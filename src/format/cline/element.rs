@@ -128,7 +128,10 @@ pub fn element(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Rep
     }
     let member = |name| json::member(first.body, name);
     let mut element = ObjectBuilder::default();
-    element.optional("id", member("id"));
+    match is_new {
+        true => element.optional("id", member("id")),
+        false => element.optional("id", first.element_id()),
+    };
     element
         .raw("role", json::member(&built, "role").unwrap_or(b"\"user\""))
         .raw("content", content);

@@ -157,7 +157,8 @@ impl Editor for Droid {
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
     fn edit(&self, edits: &Edits<'_, Droid>, context: &mut (), report: &mut Report) -> Vec<ElementEdit> {
-        let (source, mut list) = (&edits.source.raws, edits.rewritten(context, report));
+        let (source, list) = (&edits.source.raws, edits.rewritten(context, report));
+        let mut list = self.with_session(source, list);
         let repeated = stream::repeated(&slices(source));
         // A completion is removed with the message that it repeats.
         let left: Vec<&[u8]> = list.iter().map(|edit| edit.element(source)).collect();
@@ -197,6 +198,21 @@ impl Editor for Droid {
             .raw("cwd", Workspace::of(session).directory());
         about.optional("model", Workspace::of(session).model);
         about
+    }
+}
+
+impl Droid {
+    /// The edits with the session in new lines of a stream, which is not one without it.
+    fn with_session(&self, source: &[Vec<u8>], list: Vec<ElementEdit>) -> Vec<ElementEdit> {
+        let session = source.iter().find_map(|line| json::member(line, "session_id"));
+        let named = |edit| match edit {
+            ElementEdit::Insert(line) if self.is_stream => {
+                let linked = json::with_members(&line, &[("session_id", session)]);
+                ElementEdit::Insert(linked.unwrap_or(line))
+            }
+            edit => edit,
+        };
+        list.into_iter().map(named).collect()
     }
 }
 

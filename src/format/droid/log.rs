@@ -1,7 +1,7 @@
 //! Converts the lines of a log.
 
 use super::NAME;
-use super::line::{add_members, time_of};
+use super::line::time_of;
 use crate::format::blocks;
 use crate::format::kit::{Assembly, Decoded, Draft, SummaryDraft, Tree, Visible};
 use crate::format::object::filled;
@@ -113,7 +113,11 @@ pub fn encode(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Repo
     let built = json::with_members(&built, &[("model", model)]).unwrap_or(built);
     let mut line = ObjectBuilder::default();
     line.text("type", "message");
-    add_members(&mut line, first.body);
+    match is_new {
+        true => line.optional("id", json::member(first.body, "id")),
+        false => line.optional("id", first.element_id()),
+    };
+    line.optional("timestamp", json::member(first.body, "timestamp"));
     line.raw("message", built);
     Some(line.finish())
 }

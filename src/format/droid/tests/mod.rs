@@ -86,6 +86,17 @@ fn a_line_names_the_last_kept_line_as_parent() {
 }
 
 #[test]
+fn a_line_that_loses_a_message_keeps_its_id() {
+    let text = r#",{"type":"text","text":"And?"}]}}"#;
+    let log = LOG.replace(r#""is_error":true}]}}"#, &format!(r#""is_error":true}}{text}"#));
+    let after = opened(FORMAT, &log).with(&[(0, &dropped(r#""m3","m4","m4#2""#))]);
+    let line = after.lines().find(|line| line.contains("And?")).unwrap();
+    assert!(line.contains(r#""id":"m4""#), "{after}");
+    let next = after.lines().find(|line| line.contains("One broke.")).unwrap();
+    assert!(next.contains(r#""parentId":"m4""#), "{after}");
+}
+
+#[test]
 fn lines_off_the_path_to_the_last_message_are_branches() {
     let line =
         r#"{"type":"message","id":"m7","parentId":"m2","message":{"role":"assistant","content":"Again."}}"#;
@@ -154,8 +165,8 @@ fn a_stream_is_read() {
     let reply = r#"{"role":"assistant","content":"I look.","tool_calls":[{"id":"c2","type":"function","function":{"name":"Shell","arguments":"{}"}}],"id":"n1"}"#;
     let after = file.with(&[(0, reply)]);
     let lines = [
-        r#"{"type":"message","role":"assistant","text":"I look.","id":"n1"}"#,
-        r#"{"type":"tool_call","toolCallId":"c2","toolName":"Shell","parameters":{}}"#,
+        r#"{"type":"message","role":"assistant","text":"I look.","id":"n1","session_id":"s1"}"#,
+        r#"{"type":"tool_call","toolCallId":"c2","toolName":"Shell","parameters":{},"session_id":"s1"}"#,
     ];
     assert_eq!(after, format!("{STREAM}{}\n{}\n", lines[0], lines[1]));
 }
