@@ -4,7 +4,7 @@
 use crate::model::json::{self, ArrayElements, Dialect, Members};
 
 /// Part types of all formats.
-const TYPES: [&str; 61] = [
+const TYPES: [&str; 69] = [
     "text",
     "input_text",
     "output_text",
@@ -18,6 +18,14 @@ const TYPES: [&str; 61] = [
     "image_url",
     "input_image",
     "image_file",
+    "imageUrl",
+    "text-plain",
+    "container_upload",
+    "conversationCompacted",
+    "actionRequired",
+    "reasoning-file",
+    "custom",
+    "non_standard",
     "input_audio",
     "audio",
     "audio_url",
@@ -211,6 +219,7 @@ mod tests {
             r#"[{"text":"a"}]"#,
             r#"[{"text":"a","type":"text"}]"#,
             r#"[{"functionCall":{}}]"#,
+            r#"[{"type":"imageUrl","imageUrl":{"url":"u"}}]"#,
             r#"[{"type":"web_search_tool_result"}]"#,
             r#"[{"id":"1","type":"tool-weather"}]"#,
             r#"[{"type":"hologram""#,
