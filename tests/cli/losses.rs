@@ -161,3 +161,55 @@ fn an_appended_message_that_the_format_cannot_represent_is_refused() {
         .status(0)
         .says("goose cannot represent: messages (1)");
 }
+
+#[test]
+fn members_that_a_conversion_drops_are_reported() {
+    let call = r#"{"role":"assistant","content":null,"timestamp":"2026-01-01T00:00:01Z","model":"m-1","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    let failed = r#"{"role":"tool","tool_call_id":"c","content":"r","metadata":{"is_error":true}}"#;
+    let late = r#"{"role":"tool","tool_call_id":"c","content":"r","timestamp":"2026-01-01T00:00:09Z"}"#;
+    let reply = r#"{"role":"assistant","content":"a","model":"m-2"}"#;
+    let part =
+        r#"{"role":"assistant","content":[{"type":"mcp_list_tools","id":"m"},{"type":"text","text":"a"}]}"#;
+    let thought = r#"{"role":"assistant","content":"a","reasoning":[{"type":"thought","text":"t","thoughtSignature":"s"}]}"#;
+    let empty = r#"{"role":"assistant","content":""}"#;
+    for (format, lines, losses) in [
+        ("openai-responses", &[call, failed][..], "metadata (1)"),
+        ("sharegpt", &[call, failed], "metadata (1)"),
+        ("atif", &[call, late], "timestamps (1)"),
+        ("opencode", &[call, late, reply], "models (1)"),
+        ("claude-code", &[part], "parts (1)"),
+        ("openai-chat", &[thought], "signatures (1)"),
+        ("anthropic", &[empty], "messages (1)"),
+        ("gemini", &[empty], "messages (1)"),
+        ("claude-code", &[empty], "messages (1)"),
+        ("cline-roo", &[empty], "messages (1)"),
+    ] {
+        let lines = [&[r#"{"role":"user","content":"q"}"#], lines].concat();
+        let env = Env::new();
+        let built = env.pipe(&["cat", "--from", "jsonl", "--to", format], &lines.join("\n"));
+        built.status(0).says(losses);
+    }
+}
+
+#[test]
+fn a_response_is_not_rewritten_in_place() {
+    let env = Env::new();
+    for response in [
+        r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"totalTokenCount":5}}"#,
+        r#"{"id":"r","choices":[{"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}]}"#,
+    ] {
+        env.write("r.json", response);
+        env.run(&["append", "-i", "./r.json", "And?"])
+            .status(2)
+            .says("responses cannot be rewritten in place");
+        assert_eq!(env.read("r.json"), response);
+    }
+}
+
+#[test]
+fn escaped_characters_are_written_as_yaml() {
+    let env = Env::new();
+    env.write("e.json", r#"[{"role":"user","content":"caf\u00e9"}]"#);
+    let built = env.run(&["cat", "--to", "aichat", "--model", "openai:gpt-4o", "./e.json"]);
+    assert!(built.status(0).out().contains("caf\u{e9}"));
+}
