@@ -276,6 +276,8 @@ impl Session {
         let last = self.len().checked_sub(1);
         let line = last.map_or(1, |last| self.place(last).line + self.lines_at(last) as u64);
         let offset = self.bytes.len() as u64 + 1;
+        // Else the newline would double the memory of a long line.
+        self.bytes.reserve(body.len() + 1);
         self.push_ended(body, Position { line, offset });
     }
 

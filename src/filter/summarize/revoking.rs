@@ -124,7 +124,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_sentence_lifts_any_rule_if_it_lifts_one_of_both_kinds(
-            words in prop::collection::vec(prop::sample::select(&["you", "no", "need", "to", "avoid", "may", "again", "the", "rule", "is", "fine", "can", "stop", "longer", "emojis", "lifted", "forget", "allowed", "don't", "have"][..]), 0..7),
+            words in prop::collection::vec(prop::sample::select(&["no need to", "you no longer need", "tests aren't required anymore", "you may", "scrap the", "the rule is", "is fine again", "avoid", "stop", "emojis", "the"][..]), 0..4),
         ) {
             let sentence = Sentence::read(&words.join(" "));
             prop_assert_eq!(sentence.lifts_any(), sentence.lifts(true) || sentence.lifts(false), "{:?}", words);

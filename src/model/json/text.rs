@@ -109,7 +109,6 @@ fn escape(bytes: &[u8]) -> (char, usize) {
 
 /// Appends `text` as a quoted JSON string, escaping only what RFC 8259 requires.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + 2);
     out.push(b'"');
     let mut from = 0;
     for (i, byte) in text.bytes().enumerate() {
