@@ -345,6 +345,9 @@ fn an_empty_message_is_written_or_reported() {
         (messages + lost as usize != 1 + contents.len())
             .then(|| format!("{}: {messages} and {lost}", format.name()))
     };
-    let wrong: Vec<String> = formats().filter_map(written).collect();
+    let wrong: Vec<String> = formats()
+        .filter(|format| format.form().refuses.is_none())
+        .filter_map(written)
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
