@@ -8,6 +8,7 @@ use crate::model::note::is_note;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use memchr::memmem;
+use std::collections::BTreeMap;
 
 /// The end of a fork.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -136,20 +137,28 @@ impl<'s> Fork<'s> {
     }
 }
 
-/// Replaces the old session id with the new one in the metadata and passthrough records.
-fn with_id(session: &Session, parent: &str, id: &str) -> Session {
-    let own = match key::is_uuid(parent) && !key::is_uuid(id) {
-        true => key::uuid(id.as_bytes()),
-        false => id.to_string(),
+/// Replaces the old session id with the new one in the metadata and passthrough records. Formats whose ids are UUIDs have
+/// an id derived from another id.
+pub(super) fn with_id(session: &Session, old: &str, new: &str) -> Session {
+    let uuid = |id: &str| match key::is_uuid(id) {
+        true => id.to_string(),
+        false => key::uuid(id.as_bytes()),
     };
-    let [from, to] = [parent, &own].map(quoted);
-    let finder = memmem::Finder::new(&from);
+    let [old_uuid, new_uuid] = [old, new].map(uuid);
+    let pairs = [(&*old_uuid, &*new_uuid), (old, new)].map(|(from, to)| (quoted(from), quoted(to)));
+    let finders = pairs.each_ref().map(|(from, _)| memmem::Finder::new(from));
     let renamed = |raw: &[u8]| {
+        let places = finders
+            .iter()
+            .zip(&pairs)
+            .flat_map(|(finder, pair)| finder.find_iter(raw).map(move |at| (at, pair)));
+        // In order of the position; of equal ids, the UUID.
+        let places: BTreeMap<usize, _> = places.collect::<Vec<_>>().into_iter().rev().collect();
         let mut out = Vec::with_capacity(raw.len());
         let mut last = 0;
-        for at in finder.find_iter(raw) {
+        for (at, (from, to)) in places {
             out.extend_from_slice(&raw[last..at]);
-            out.extend_from_slice(&to);
+            out.extend_from_slice(to);
             last = at + from.len();
         }
         out.extend_from_slice(&raw[last..]);
@@ -162,7 +171,7 @@ fn with_id(session: &Session, parent: &str, id: &str) -> Session {
             .into_iter()
             .filter_map(|name| {
                 let raw = json::member(body, name)?;
-                finder.find(raw)?;
+                finders.iter().find_map(|finder| finder.find(raw))?;
                 let lineage = json::member(raw, "lineage").map(<[u8]>::to_vec);
                 let new = renamed(raw);
                 // The lineage keeps the old session id.

@@ -142,3 +142,48 @@ fn a_fork_in_the_format_of_another_program_has_its_own_id() {
     assert_eq!(native.objects()[0]["metadata"]["lineage"]["parent"], old);
     assert_eq!(native.out().matches(old).count(), 1, "{native}");
 }
+
+/// A fork rewrites the session id in data of formats; `merge` does not count that as a change.
+#[test]
+fn a_fork_is_merged_without_conflicts() {
+    let env = Env::new();
+    let parent = "11111111-1111-4111-8111-111111111111";
+    let message = |id: &str, session: &str| {
+        let lines = format!(r#"{{"claude-code":{{"lines":[{{"sessionId":"{session}"}}]}}}}"#);
+        format!(r#"{{"role":"user","content":"{id}","id":"{id}","metadata":{lines}}}"#)
+    };
+    let header = format!(r#"{{"type":"session","version":1,"id":"{parent}"}}"#);
+    let log = [header, message("m1", parent), message("m2", parent)].join("\n") + "\n";
+    env.write("parent.jsonl", &log);
+    env.run(&["migrate", "-q", "parent.jsonl"]).fine();
+    env.run(&["fork", "-q", parent, "--id", "two"]).fine();
+    env.run(&["fork", "-q", "two", "--id", "three"]).fine();
+    for (a, b) in [
+        (parent, "two"),
+        ("two", parent),
+        ("two", "three"),
+        ("three", parent),
+    ] {
+        env.run(&["merge", a, b]).status(0).says("added 0 records");
+    }
+    // A changed and a new message have the id of the first side.
+    let fork = env.run(&["cat", "-q", "two"]).fine();
+    let last = fork.out().lines().last().unwrap();
+    let new = last.replace("m2", "m3");
+    assert!(!last.contains(parent));
+    env.write(
+        "fork.jsonl",
+        format!(
+            "{}{new}\n",
+            fork.out()
+                .replace("\"content\":\"m1\"", "\"content\":\"changed\"")
+        ),
+    );
+    env.write("base.jsonl", fork.out());
+    let run = env
+        .run(&["merge", "base.jsonl", "parent.jsonl", "fork.jsonl"])
+        .status(0);
+    let expected =
+        log.replace("\"content\":\"m1\"", "\"content\":\"changed\"") + &message("m3", parent) + "\n";
+    run.gives(expected);
+}

@@ -18,11 +18,14 @@ pub use merged::{Conflict, LineSource, MergeOptions, Merged, MergedLine, Totals}
 pub use record::Prefer;
 pub use resolve::{Version, resolve};
 
+use super::fork;
 use crate::error::{Error, Result};
 use crate::model::event::EPOCH;
+use crate::model::lineage::{Lineage, SideBranch};
 use crate::model::session::Session;
 use crate::model::time;
 use side::Sides;
+use std::borrow::Cow;
 use work::Merging;
 
 /// Merges the sessions of `b` into those of `a`; `base` is their common origin, or empty if unknown.
@@ -42,6 +45,30 @@ pub fn merge<'s>(
     };
     let at = options.now.map_or_else(|| newest(a, b), str::to_string);
     Merging::new(sides, options, at).merged()
+}
+
+/// The sessions of another input as their fork with the id of `a` has them, if both have one session and its branches:
+/// a fork rewrites the session id in data of formats, which changes no record.
+pub fn with_id_of<'o>(a: &[Session], other: &'o [Session]) -> Cow<'o, [Session]> {
+    match (only_id(a), only_id(other)) {
+        (Some(new), Some(old)) if old != new => {
+            let renamed = other.iter().map(|session| fork::with_id(session, &old, &new));
+            Cow::Owned(renamed.collect())
+        }
+        _ => Cow::Borrowed(other),
+    }
+}
+
+/// The id of the only session that is not a branch.
+fn only_id(sessions: &[Session]) -> Option<String> {
+    let is_branch = |session: &&Session| {
+        let first = (!session.is_empty()).then(|| session.record(0));
+        let lineage = first.and_then(|first| Lineage::of_header(first.body));
+        lineage.and_then(|lineage| lineage.aside()) == Some(SideBranch::Branch)
+    };
+    let mut roots = sessions.iter().filter(|session| !is_branch(session));
+    let id = roots.next()?.header_text("id")?;
+    roots.next().is_none().then_some(id)
 }
 
 /// The newest time in two inputs.

@@ -255,7 +255,8 @@ impl Merge {
         let format = sides::common_format([base, a, b])?;
         let now = context.clock.is_fixed().then(|| context.clock.now());
         let options = self.options(format, now.as_deref());
-        let merged = merge::merge(&base.sessions, &a.sessions, &b.sessions, &options)
+        let [base, other] = [base, b].map(|input| merge::with_id_of(&a.sessions, &input.sessions));
+        let merged = merge::merge(&base, &a.sessions, &other, &options)
             .map_err(|error| named(error, &operands.label))?;
         if let Some(format) = format.filter(|_| merged.conflicts.iter().any(|conflict| conflict.id.is_none()))
         {

@@ -7,7 +7,7 @@ use crate::errors::named;
 use crate::output::count_of;
 use crate::programs::change_hooks;
 use convo::error::{Error, ErrorKind, Result};
-use convo::filter::merge::{LineSource, MergeOptions, MergedLine, merge};
+use convo::filter::merge::{LineSource, MergeOptions, MergedLine, merge, with_id_of};
 use convo::format::report::Report;
 use convo::format::{Format, native};
 use convo::model::json;
@@ -70,7 +70,8 @@ impl Merge {
             let mut report = Report::default();
             let (session, length) = store.load_with_length(&id, &mut report)?;
             let own = [session];
-            let mut merged = merge(&base.sessions, &own, &b.sessions, &options)?;
+            let [base, other] = [base, b].map(|input| with_id_of(&own, &input.sessions));
+            let mut merged = merge(&base, &own, &other, &options)?;
             let (mut lines, mut branches, mut others) = (Vec::new(), Vec::new(), 0);
             for session in &merged.sessions {
                 let header = session.first().and_then(|line| Lineage::of_header(&line.bytes));
