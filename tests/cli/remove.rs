@@ -111,3 +111,22 @@ fn a_purge_deletes_nothing_of_another_session() {
     assert!(env.store().join(format!("archive/{other}.jsonl")).exists());
     env.run(&["fsck", "-q"]).fine();
 }
+
+#[test]
+fn purge_refuses_aliases_and_keys() {
+    let env = Env::with_chat();
+    env.run(&["new", "-q", "--id", "other", "--key", "tele:1"]).fine();
+    // An alias that is the beginning of another id.
+    env.run(&["alias", "add", "-q", "tri", "other"]).fine();
+    for name in ["tri", "tele:1"] {
+        env.run(&["remove", "--purge", name])
+            .status(66)
+            .says(&format!("{name}: --purge requires a full id"))
+            .says("did you mean 'other'?");
+    }
+    env.run(&["remove", "-q", "--purge", "@id:other"]).fine();
+    env.run(&["alias", "list"]).fine().gives("");
+    env.run(&["remove", "-q", "trip"]).fine();
+    env.run(&["remove", "-q", "--purge", "@id:trip"]).fine();
+    env.run(&["restore", "trip"]).status(66);
+}

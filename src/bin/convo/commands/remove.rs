@@ -56,22 +56,24 @@ impl Remove {
             let error = named(Error::usage(what), name);
             return Err(error.hint(format!("{EXACTLY}{name} or {other}")).into());
         }
+        let literal = name.strip_prefix(EXACTLY).unwrap_or(name);
         let id = match store.exactly(name) {
-            Ok(Some(id)) => id,
+            Ok(Some(id)) if !self.purge || id == literal => id,
             // A session in the trash, or partly purged, can be purged by its id.
-            Ok(None) | Err(_) if self.purge && store.has_files_besides_log(name)? => name.to_string(),
+            _ if self.purge && store.has_files_besides_log(literal)? => literal.to_string(),
             Ok(None) if store.trash()?.iter().any(|(id, _)| id == name) => {
                 let error = Error::new(ErrorKind::NotFound, "already in the trash");
                 return Err(named(error, name)
                     .hint(format!("delete it permanently with: convo remove --purge {name}"))
                     .into());
             }
-            Ok(None) if self.purge => {
-                let id = store.resolve(name)?;
+            // An alias or a key may name another session than its user expects, and nothing brings that back.
+            Ok(found) if self.purge => {
+                let id = found.map_or_else(|| store.resolve(name), Ok)?;
                 let error = Error::new(ErrorKind::NotFound, "--purge requires a full id");
                 return Err(named(error, name).hint(format!("did you mean '{id}'?")).into());
             }
-            Ok(None) => store.resolve(name)?,
+            Ok(found) => found.map_or_else(|| store.resolve(name), Ok)?,
             Err(error) => return Err(error.into()),
         };
         let reported = serde_json::json!({"schema": "convo.remove/1", "id": id, "purged": self.purge});
