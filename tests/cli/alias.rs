@@ -117,3 +117,23 @@ fn a_name_can_be_moved() {
     env.run(&["alias", "add", "--move", "other", "trip"]).status(73);
     env.run(&["alias", "add", "--move", "x", "nobody"]).status(66);
 }
+
+#[test]
+fn an_alias_that_hides_other_sessions_is_reported() {
+    let env = Env::with_chat();
+    env.run(&["new", "--id", "tripod"]).fine();
+    for (id, what) in [
+        (
+            "tripod",
+            "tri: also a prefix of session trip; the alias takes precedence",
+        ),
+        ("other", "tri: also a prefix of 2 other sessions"),
+    ] {
+        env.run(&["new", "--id", id, "--if-missing"]).fine();
+        env.run(&["alias", "add", "--move", "tri", id])
+            .status(0)
+            .says(what);
+    }
+    let run = env.run(&["alias", "add", "od", "tripod"]).status(0);
+    assert!(!run.stderr.contains("prefix"), "{run}");
+}

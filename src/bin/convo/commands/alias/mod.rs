@@ -153,6 +153,7 @@ impl Run for Alias {
                     true => store.alias_move(&alias, &id)?,
                     false => store.alias_add(&alias, &id)?,
                 }
+                report_prefix(context, &alias, &id)?;
                 let what = format!("alias added for {id}");
                 done(context, json, &alias, &[id], &what)
             }
@@ -211,6 +212,21 @@ impl Run for Alias {
             }
         }
     }
+}
+
+/// Reports that an alias hides sessions whose id begins with it.
+fn report_prefix(context: &Context, alias: &str, id: &str) -> anyhow::Result<()> {
+    let others = context.store()?.ids()?.into_iter().map(|entry| entry.id);
+    let hidden = others.filter(|other| other != id && other.starts_with(alias));
+    let what = match hidden.collect::<Vec<_>>().as_slice() {
+        [] => return Ok(()),
+        [other] => format!("also a prefix of session {other}"),
+        others => format!("also a prefix of {} other sessions", others.len()),
+    };
+    context
+        .output
+        .notice(alias, &format!("{what}; the alias takes precedence"));
+    Ok(())
 }
 
 fn unknown(alias: &str) -> Error {
