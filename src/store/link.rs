@@ -264,6 +264,18 @@ impl Store {
         })
     }
 
+    /// Lets the key of an imported session name the last session of its chain. Returns the session outside the chain that
+    /// has this name already.
+    pub fn key_claim(&self, key: &str, id: &str) -> Result<Option<String>> {
+        let end = self.end_of_chain(id)?;
+        match self.exactly(key)? {
+            None => self.alias_claim(key, &[end]).map(|()| None),
+            Some(own) if own == end => self.sync_aliases().map(|()| None),
+            Some(own) if self.end_of_chain(&own)? == end => self.alias_follow(key, &own, &end).map(|()| None),
+            Some(other) => Ok(Some(other)),
+        }
+    }
+
     /// Moves a name that a continued session still has, because a process died before moving it.
     pub fn move_alias(&self, name: &str, from: &str) -> Result<()> {
         let kept = match self.alias_ids(name)? {

@@ -1,12 +1,14 @@
 //! Adopts the names that sessions have in their source as aliases of the store.
 
-use super::inspect::ExaminedFile;
+use super::inspect::{ExaminedFile, FoundSession};
 use super::plan::Step;
 use crate::context::Context;
 use crate::errors::named;
+use convo::error::ErrorKind::{Data, Exists, NotFound, Unsafe};
+use convo::model::{json, key};
 use convo::store::Store;
 use convo::store::foreign;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Adds the aliases of migrated sessions. If several sessions claim an alias, it names all of them, and using it is an
 /// error that lists them.
@@ -50,5 +52,41 @@ pub fn claim(
             context.output.error(&named(error, &alias));
         }
     }
+    claim_keys(context, store, examined, steps);
     Ok(())
+}
+
+/// Lets the keys of migrated sessions name the last session of their chain, as in the store from which they were
+/// exported. A key that names another session is not changed.
+fn claim_keys(context: &Context, store: &Store, examined: &[ExaminedFile], steps: &[Step]) {
+    let complete = steps.iter().filter(|step| step.outcome.is_complete());
+    // A session whose link was moved to the metadata may not be the one that the key means.
+    let found: Vec<&FoundSession> = complete
+        .filter_map(|step| examined[step.file].found.as_ref().ok()?.get(step.nth))
+        .filter(|found| found.instead.is_none())
+        .collect();
+    let text = |found: &FoundSession, name: &str| json::member_string(&found.header, name);
+    let parents: Vec<Option<String>> = found.iter().map(|found| text(found, "continued_from")).collect();
+    let continued: HashSet<&String> = parents.iter().flatten().collect();
+    for (found, _) in found.iter().zip(&parents).filter(|(_, parent)| parent.is_none()) {
+        let Some(key) = text(found, "key")
+            .filter(|key| key::id_for_key(key) != found.id || continued.contains(&found.id))
+        else {
+            continue;
+        };
+        match store.key_claim(&key, &found.id) {
+            Ok(None) => {}
+            Ok(Some(other)) => {
+                let what = format!("key of {other}, not of {}", found.id);
+                context.output.notice(&key, &what);
+            }
+            // The key is ambiguous, has no valid alias, or the chain is incomplete; the session is stored.
+            Err(error) if matches!(error.kind, Data | Exists | NotFound | Unsafe) => {
+                context
+                    .output
+                    .notice(&key, &format!("not assigned: {}", error.message));
+            }
+            Err(error) => context.output.error(&named(error, &key)),
+        }
+    }
 }
