@@ -55,6 +55,10 @@ named_enum! {
         Sidechain = "sidechain",
         /// The order of messages, where a format requires roles to alternate.
         Order = "order",
+        /// A line in the archive of a store.
+        Archived = "archived",
+        /// An alias of a stored session.
+        Alias = "alias",
     }
 }
 
@@ -77,6 +81,8 @@ impl LossSet {
         Loss::Branch,
         Loss::Sidechain,
         Loss::Order,
+        Loss::Archived,
+        Loss::Alias,
     ]);
 
     /// These kinds.
@@ -118,6 +124,8 @@ impl Loss {
             Loss::Summary => "summaries".to_string(),
             Loss::Branch => "branches".to_string(),
             Loss::Unreadable => "damaged lines".to_string(),
+            Loss::Archived => "archived lines".to_string(),
+            Loss::Alias => "aliases".to_string(),
             Loss::Usage | Loss::Reasoning | Loss::Arguments | Loss::Metadata | Loss::Header | Loss::Order => {
                 self.name().to_string()
             }

@@ -70,6 +70,7 @@ mod migrate_places;
 mod migrate_to;
 mod migrate_updates;
 mod moved_keys;
+mod moved_store;
 mod names;
 mod new;
 mod no_environment;

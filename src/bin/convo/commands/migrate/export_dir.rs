@@ -2,6 +2,7 @@
 //! files.
 
 use super::inspect::ExaminedFile;
+use super::outside_log::aliases_by_id;
 use super::pages;
 use super::target_state::{TargetState, Update};
 use super::transfer::{Recent, session};
@@ -48,18 +49,12 @@ pub struct SessionFiles {
 impl Foreign {
     /// Describes a directory of a system; `store` is needed if stored sessions are migrated.
     pub fn new(format: Format, folder: PathBuf, page: PageOptions, store: Option<&Store>) -> Result<Foreign> {
-        let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
-        for (alias, ids) in store.map(Store::aliases).transpose()?.unwrap_or_default() {
-            for id in ids {
-                aliases.entry(id).or_default().push(alias.clone());
-            }
-        }
         Ok(Foreign {
             format,
             folder,
             page,
             secrets: AtomicU64::new(0),
-            aliases,
+            aliases: aliases_by_id(store)?,
             made: HashMap::new(),
         })
     }

@@ -184,7 +184,11 @@ impl Sources<'_> {
     ) -> WalkResult<'e, 's> {
         let mut walked = WalkResult::default();
         // After `gc --discard`, only the source can show which lines were stored here.
-        let destroyed = !self.stored.destroyed().is_empty() || has_discarded(self.stored);
+        let shared: HashSet<&[u8]> = new.iter().map(|entry| &*entry.body).collect();
+        let has_discarded = all
+            .iter()
+            .any(|entry| is_discard(entry) && !shared.contains(&*entry.body));
+        let destroyed = !self.stored.destroyed().is_empty() || has_discarded;
         let (lines, before): (HashSet<&[u8]>, _) = match destroyed {
             true => (all.iter().map(|entry| &*entry.body).collect(), (self.before)()),
             false => (HashSet::new(), None),
@@ -350,9 +354,7 @@ fn members(object: &[u8]) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-fn has_discarded(session: &Session) -> bool {
-    (0..session.len()).any(|index| {
-        session.class(index) == Class::Event
-            && json::member(session.record(index).body, "discarded") == Some(b"true")
-    })
+/// Whether a record reports lines that no archive has.
+fn is_discard(entry: &SessionLine<'_>) -> bool {
+    entry.sort == Sort::Event && json::member(&entry.body, "discarded") == Some(b"true")
 }

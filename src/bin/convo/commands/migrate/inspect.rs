@@ -1,5 +1,6 @@
 //! Reads the sessions of a file as native lines, or finds out why the file has none.
 
+use super::archived::ArchivedLines;
 use crate::args::InputArgs;
 use crate::input::InputSettings;
 use crate::input::input_source;
@@ -59,6 +60,8 @@ pub struct FoundSession {
     /// Hash that identifies equal sessions.
     pub fingerprint: String,
     pub messages: u64,
+    /// Number of its lines in the archive of a store.
+    pub archived: u64,
     /// Whether this is a notice in place of an unrecoverable session.
     pub notice: bool,
     /// The lines, if memory allows; otherwise they are read again.
@@ -253,6 +256,7 @@ fn converted(session: Session, keep: bool) -> FoundSession {
         id: text(json::member(&header, "id")),
         fingerprint: text(json::member(source, "sha256")),
         messages: session.messages().count() as u64,
+        archived: 0,
         session: keep.then_some(session),
         header,
         instead: None,
@@ -303,6 +307,7 @@ struct SessionScan {
     offset: u64,
     hash: Sha256,
     messages: u64,
+    archived: ArchivedLines,
     readable: u64,
     session: Option<Session>,
 }
@@ -315,6 +320,7 @@ impl SessionScan {
             offset,
             hash: Sha256::new(),
             messages: 0,
+            archived: ArchivedLines::default(),
             readable: 0,
             session: None,
         }
@@ -328,7 +334,10 @@ impl SessionScan {
                 self.messages += 1;
                 self.readable += 1;
             }
-            Class::Header | Class::Event => self.readable += 1,
+            Class::Header | Class::Event => {
+                self.archived.add(record.body);
+                self.readable += 1;
+            }
             Class::Unreadable | Class::Blank => {}
         }
         if keep {
@@ -354,6 +363,7 @@ impl SessionScan {
                 offset: self.offset,
                 fingerprint,
                 messages: self.messages,
+                archived: self.archived.count(),
                 notice: false,
                 session: self.session,
             });
@@ -381,6 +391,7 @@ impl SessionScan {
             offset: self.offset,
             fingerprint: whole.to_string(),
             messages: self.messages,
+            archived: self.archived.count(),
             notice: false,
             session: self.session,
         })

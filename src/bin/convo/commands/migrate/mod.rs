@@ -1,12 +1,14 @@
 //! `migrate`: imports sessions of any format, or converts files in bulk.
 
 mod aliases;
+mod archived;
 mod candidates;
 mod claims;
 mod export_dir;
 mod growth;
 mod inspect;
 mod mark_source;
+mod outside_log;
 mod pages;
 mod pipe;
 mod plan;
@@ -176,14 +178,12 @@ impl Run for Migrate {
         let mut examined = self.examine(context, &sources, &memory);
         let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
         let recent = Recent::new(store.then(|| context.store()).transpose()?, &self.reading);
-        if let Some(Target::Foreign(foreign)) = &mut target {
-            foreign.make(
-                &mut examined,
-                &recent,
-                self.reading.strict,
-                self.threads(),
-                &memory,
-            );
+        let strict = self.reading.strict;
+        match &mut target {
+            Some(Target::Foreign(foreign)) => {
+                foreign.make(&mut examined, &recent, strict, self.threads(), &memory);
+            }
+            _ => outside_log::report_losses(&mut examined, recent.store, strict)?,
         }
         if let Some(Target::Store(store)) = &target {
             claims::move_links_to_metadata(&mut examined, store);

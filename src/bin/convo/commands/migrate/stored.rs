@@ -1,5 +1,6 @@
 //! Migrates stored sessions, selected by name or all.
 
+use super::archived::ArchivedLines;
 use super::inspect::{ExaminedFile, FoundSession, Refusal};
 use crate::args::Input;
 use crate::context::Context;
@@ -73,8 +74,13 @@ pub fn reread(store: &Store, id: &str) -> Result<Vec<FoundSession>> {
 fn scan_session(store: &Store, id: &str, keep: bool, report: &mut Report) -> Result<FoundSession> {
     let session = store.load(id, report)?;
     let mut hash = Sha256::new();
+    let mut archived = ArchivedLines::default();
     for index in 0..session.len() {
-        hash.update(session.record(index).body);
+        let body = session.record(index).body;
+        if session.class(index) == Class::Event {
+            archived.add(body);
+        }
+        hash.update(body);
         hash.update(b"\n");
     }
     let first = (!session.is_empty()).then(|| session.record(0).body.to_vec());
@@ -89,6 +95,7 @@ fn scan_session(store: &Store, id: &str, keep: bool, report: &mut Report) -> Res
         offset: 0,
         fingerprint: key::hex(&hash.finalize()),
         messages: messages(&session),
+        archived: archived.count(),
         notice: false,
         session: keep.then_some(session),
     })

@@ -1,5 +1,6 @@
 //! Reads the lines of examined sessions again, and stages them in the target.
 
+use super::archived::discarded;
 use super::inspect::{self, ExaminedFile, FoundSession, stored, stored_lines};
 use super::stored as of_store;
 use crate::args::InputArgs;
@@ -21,7 +22,10 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 pub fn session(examined: &ExaminedFile, nth: usize, recent: &Recent<'_>) -> Result<Session> {
     let found = of(examined, nth)?;
     let mut session = Session::default();
-    let mut push = |line: &[u8]| session.push_new(line);
+    let mut push = |line: &[u8]| match discarded(line) {
+        Some(event) => session.push_new(&event),
+        None => session.push_new(line),
+    };
     if found.session.is_some() {
         stored_lines(found).for_each(&mut push);
     } else {
@@ -40,12 +44,12 @@ pub fn stage<'b>(
 ) -> Result<Staged<'b>> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
-        return batch.stage(&found.id, headed(found, stored_lines(found)));
+        return batch.stage(&found.id, target_lines(found, stored_lines(found)));
     }
     match examined.format {
         Some(format) if format.is_lines() && !examined.stored => {
             let mut stream = RecordStream::open(&examined.path, found)?;
-            let staged = batch.stage(&found.id, headed(found, &mut stream))?;
+            let staged = batch.stage(&found.id, target_lines(found, &mut stream))?;
             match stream.failed {
                 Some(error) => Err(error),
                 None => Ok(staged),
@@ -54,7 +58,7 @@ pub fn stage<'b>(
         _ => {
             let all = recent.again(examined)?;
             let again = unchanged(&all, nth, found)?;
-            batch.stage(&again.id, headed(found, stored_lines(again)))
+            batch.stage(&again.id, target_lines(found, stored_lines(again)))
         }
     }
 }
@@ -80,30 +84,33 @@ pub fn stage_packed<'b>(
     })
 }
 
-/// A line of a session, or the replacement of its header.
-enum LineOrHeader<'f, L> {
+/// A line of a session, or its replacement.
+enum TargetLine<'f, L> {
     Header(&'f [u8]),
+    Event(Vec<u8>),
     Line(L),
 }
 
-impl<L: AsRef<[u8]>> AsRef<[u8]> for LineOrHeader<'_, L> {
+impl<L: AsRef<[u8]>> AsRef<[u8]> for TargetLine<'_, L> {
     fn as_ref(&self) -> &[u8] {
         match self {
-            LineOrHeader::Header(header) => header,
-            LineOrHeader::Line(line) => line.as_ref(),
+            TargetLine::Header(header) => header,
+            TargetLine::Event(event) => event,
+            TargetLine::Line(line) => line.as_ref(),
         }
     }
 }
 
-/// The lines of a session, with the header replaced if [`FoundSession::instead`] is set.
-fn headed<'f, L>(
+/// The lines of a session for a target without its archive, with the header replaced if [`FoundSession::instead`] is
+/// set.
+fn target_lines<'f, L: AsRef<[u8]>>(
     found: &'f FoundSession,
     lines: impl Iterator<Item = L>,
-) -> impl Iterator<Item = LineOrHeader<'f, L>> {
+) -> impl Iterator<Item = TargetLine<'f, L>> {
     let instead = found.instead.as_deref();
     lines.enumerate().map(move |(nth, line)| match instead {
-        Some(header) if nth == 0 => LineOrHeader::Header(header),
-        _ => LineOrHeader::Line(line),
+        Some(header) if nth == 0 => TargetLine::Header(header),
+        _ => discarded(line.as_ref()).map_or(TargetLine::Line(line), TargetLine::Event),
     })
 }
 
@@ -116,19 +123,19 @@ pub fn each_line(
 ) -> Result<()> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
-        let _ = headed(found, stored_lines(found)).all(|line| each(line.as_ref()));
+        let _ = target_lines(found, stored_lines(found)).all(|line| each(line.as_ref()));
         return Ok(());
     }
     match examined.format {
         Some(format) if format.is_lines() && !examined.stored => {
             let mut stream = RecordStream::open(&examined.path, found)?;
-            let _ = headed(found, stream.by_ref()).all(|line| each(line.as_ref()));
+            let _ = target_lines(found, stream.by_ref()).all(|line| each(line.as_ref()));
             stream.failed.map_or(Ok(()), Err)
         }
         _ => {
             let all = recent.again(examined)?;
             let lines = stored_lines(unchanged(&all, nth, found)?);
-            let _ = headed(found, lines).all(|line| each(line.as_ref()));
+            let _ = target_lines(found, lines).all(|line| each(line.as_ref()));
             Ok(())
         }
     }
@@ -146,7 +153,7 @@ pub fn of(examined: &ExaminedFile, nth: usize) -> Result<&FoundSession> {
 pub struct Recent<'c> {
     last: RwLock<Option<Last>>,
     /// The store, to read stored sessions again.
-    store: Option<&'c Store>,
+    pub store: Option<&'c Store>,
     /// The options of the first read.
     reading: &'c InputArgs,
 }

@@ -1,5 +1,6 @@
 //! Compares a session with its target, and appends to a stored session the lines that its source has gained.
 
+use super::archived::discarded;
 use super::growth::{Growth, Sources, source_format, source_hash};
 use super::inspect::{self, ExaminedFile, stored};
 use super::target::Target;
@@ -66,7 +67,11 @@ pub fn compare_target(
         let mut next = || loop {
             match existing.next(&mut report) {
                 Ok(Some(record)) if matches!(record.kind, Line::Blank) => {}
-                Ok(Some(record)) => return Some(stored(&record) == log::bare(line).as_ref()),
+                Ok(Some(record)) => {
+                    let line = log::bare(line);
+                    let there = stored(&record);
+                    return Some(there == &*line || discarded(there).is_some_and(|there| there == *line));
+                }
                 _ => return None,
             }
         };
@@ -196,7 +201,10 @@ fn session(bytes: &[u8]) -> Result<Session> {
     let mut reader = NativeReader::new(Vec::new(), bytes);
     let mut report = Report::default();
     while let Some(record) = reader.next(&mut report)? {
-        session.push(&record);
+        match discarded(record.body) {
+            Some(event) => session.push_new(&event),
+            None => session.push(&record),
+        }
     }
     Ok(session)
 }
