@@ -230,12 +230,13 @@ fn begin_summary(
     count: CountFn<'_>,
 ) -> Result<(text::Earlier, Vec<String>, String), SummaryFailure> {
     let mut earlier = previous.map(text::read).unwrap_or_default();
-    let cost = |instruction: &Instruction| count(&instruction.lines());
-    let instructions = quoted_instructions::registry(rules_from, &earlier.instructions, options, &cost)?;
+    let head = earlier.head.and(head(sources));
+    let size = |block: &[Instruction]| count(&text::beginning(&head, block));
+    let instructions = quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)?;
     if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }
-    let beginning = text::beginning(&earlier.head.and(head(sources)), &instructions);
+    let beginning = text::beginning(&head, &instructions);
     let instructions = instructions.into_iter().map(|one| one.text).collect();
     Ok((earlier, instructions, beginning))
 }
@@ -325,8 +326,8 @@ pub fn instructions(
     count: CountFn<'_>,
 ) -> Result<Vec<Instruction>, SummaryFailure> {
     let earlier = previous.map(text::read).unwrap_or_default();
-    let cost = |instruction: &Instruction| count(&instruction.lines());
-    quoted_instructions::registry(rules_from, &earlier.instructions, options, &cost)
+    let size = |block: &[Instruction]| count(&instruction_block(block));
+    quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)
 }
 
 /// Turns earlier instructions into ordinary entries when detection is off.

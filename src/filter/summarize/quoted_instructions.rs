@@ -1,5 +1,6 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
+use super::entry::CountFn;
 use super::instructions::strength;
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
@@ -45,13 +46,14 @@ impl GivenRule {
     }
 }
 
-/// The instructions of the block, in log order. `earlier` are those of the previous block; `cost` returns the tokens
-/// of one in the block.
+/// The instructions of the block, in log order. `earlier` are those of the previous block; `size` returns the tokens of
+/// the text that begins with a block, `count` those of a line of it.
 pub(super) fn registry(
     rules_from: &[SummarySource<'_>],
     earlier: &[Instruction],
     options: &ExtractOptions,
-    cost: &dyn Fn(&Instruction) -> u64,
+    size: &dyn Fn(&[Instruction]) -> u64,
+    count: CountFn<'_>,
 ) -> Result<Vec<Instruction>, SummaryFailure> {
     match &options.style.instructions {
         Instructions::Off => Ok(Vec::new()),
@@ -59,11 +61,19 @@ pub(super) fn registry(
         Instructions::Auto => {
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
-            Ok(within(
-                found(rules_from, earlier, &options.kept),
-                share as u64,
-                cost,
-            ))
+            let all = found(rules_from, earlier, &options.kept);
+            let costs: Vec<u64> = all.iter().map(|found| count(&found.instruction.lines())).collect();
+            let mut room = share as u64;
+            // The head and the heading take tokens too.
+            loop {
+                let kept = within(&all, room, &costs);
+                let block: Vec<Instruction> = kept.iter().map(|at| all[*at].instruction.clone()).collect();
+                let over = size(&block).saturating_sub(options.budget);
+                if over == 0 || kept.is_empty() {
+                    return Ok(block);
+                }
+                room = kept.iter().map(|at| costs[*at]).sum::<u64>().saturating_sub(over);
+            }
         }
     }
 }
@@ -250,19 +260,16 @@ pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
     }
 }
 
-/// Keeps the instructions that fit: clear ones first, then the others; newest first in both.
-fn within(all: Vec<FoundInstruction>, room: u64, cost: &dyn Fn(&Instruction) -> u64) -> Vec<Instruction> {
+/// The indexes of the instructions that fit, in order: clear ones are taken first, then the others; newest first in both.
+fn within(all: &[FoundInstruction], room: u64, costs: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|at| (all[*at].strength < CLEAR, std::cmp::Reverse(*at)));
     let mut rest = room;
-    let mut keep = vec![false; all.len()];
-    for at in order {
-        let cost = cost(&all[at].instruction);
-        if cost <= rest {
-            rest -= cost;
-            keep[at] = true;
-        }
-    }
-    let kept = all.into_iter().zip(keep).filter(|(_, keep)| *keep);
-    kept.map(|(found, _)| found.instruction).collect()
+    order.retain(|at| {
+        let fits = costs[*at] <= rest;
+        rest -= if fits { costs[*at] } else { 0 };
+        fits
+    });
+    order.sort_unstable();
+    order
 }
