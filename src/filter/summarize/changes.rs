@@ -45,6 +45,25 @@ pub(super) const REVOKING_CUES: &[&str] = &[
     "you|we can|may skip|omit",
 ];
 
+/// Cues with which a sentence that sets no rule may change one: it is quoted together with the rule.
+pub(super) const DOUBTING_CUES: &[&str] = &[
+    "is|are welcome|permitted|allowed|fine|ok|okay",
+    "is|are not required|needed|necessary",
+    "isn't|aren't required|needed|necessary",
+    "it's fine|ok|okay to",
+    "it is fine|ok|okay to",
+    "take that|it back",
+    "please do !not",
+    "turns out",
+    "start|begin|resume ~ing",
+    "too many|much|long|short",
+    "needn't",
+    "without asking|checking|confirming",
+    "on reflection",
+    "on second thoughts",
+    "make that|it",
+];
+
 /// Questions with one answer at a time: the possible values of each.
 pub(super) const QUESTIONS: &[&[&str]] = &[
     &[

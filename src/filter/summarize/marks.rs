@@ -1,6 +1,6 @@
 //! Marks of words that matter for standing instructions. Each word is looked up once, because most have no mark.
 
-use super::changes::{CHANGES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
+use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
 use super::keys::{Keys, key};
 use super::numbers::TermNumbers;
 use super::word_lists::{CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
@@ -216,7 +216,10 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         ),
         (TALK, SMALL_TALK.lines().collect()),
         (BEGIN, BEGINNINGS.lines().collect()),
-        (CHANGE, [CHANGES, FAINT_CHANGES, PERMITTED_STATES].concat()),
+        (
+            CHANGE,
+            [CHANGES, FAINT_CHANGES, PERMITTED_STATES, DOUBTING_CUES].concat(),
+        ),
         (KIND, OF_KINDS.lines().collect()),
         (ANSWER, QUESTIONS.concat()),
         (LEAD, LEADS.lines().collect()),

@@ -70,6 +70,11 @@ const FRAME: &[&str] = &[
     "asking",
     "enough",
     "everywhere",
+    "suggest",
+    "recommend",
+    "show",
+    "mention",
+    "include",
 ];
 
 /// Words of answering, beginnings of terms: they do not say where a rule holds.
@@ -86,6 +91,14 @@ const ANSWERING: &[&str] = &[
     "talk",
     "indentation",
     "indent",
+    "under",
+    "below",
+    "within",
+    "most",
+    "maximum",
+    "limit",
+    "word",
+    "words",
     "temperature",
     "temperatur",
     "unit",
@@ -124,6 +137,8 @@ pub struct SentenceTraits {
     /// How clearly it replaces an earlier rule that demands something, and one that forbids something.
     cues: [Option<Cue>; 2],
     forbids: bool,
+    /// How clearly it may change an earlier rule, if it only does that.
+    doubt: Option<Cue>,
 }
 
 /// An answer to a question with one answer at a time.
@@ -192,6 +207,14 @@ impl SentenceTraits {
             }
             all_named.extend(named);
         }
+        if let Some((at, value)) = number_of_words(&sentence) {
+            all_named.push((value, at));
+            answers.push(Answer {
+                question: QUESTIONS.len(),
+                value: value.to_string(),
+                is_forbidden: false,
+            });
+        }
         let last = all_named.iter().map(|(_, at)| *at).max();
         let mut scope = last.map_or_else(|| terms.clone(), |at| terms_before_remark(&sentence, at, &terms));
         scope.retain(|term| {
@@ -207,7 +230,18 @@ impl SentenceTraits {
             scope,
             cues: [false, true].map(|forbids| sentence.cue(forbids)),
             forbids: sentence.has_any(NEGATIONS),
+            doubt: None,
             terms,
+        }
+    }
+
+    /// A sentence that sets no rule and replaces none, but may change one.
+    pub fn of_doubt(text: &str) -> SentenceTraits {
+        SentenceTraits {
+            doubt: Sentence::read(text).doubt(),
+            answers: Vec::new(),
+            cues: [None; 2],
+            ..SentenceTraits::of(text)
         }
     }
 
@@ -219,6 +253,13 @@ impl SentenceTraits {
 
     fn changes(&self) -> bool {
         self.cues.iter().any(Option::is_some)
+    }
+
+    /// Whether a later sentence may change this rule: it has at least two thirds of its words.
+    fn is_doubted_by(&self, later: &SentenceTraits) -> bool {
+        let common = self.terms.intersection(&later.terms).count();
+        let least = if later.doubt == Some(Cue::Clear) { 1 } else { 2 };
+        self.doubt.is_none() && common >= least && common * 3 >= self.terms.len() * 2
     }
 
     /// Whether a later sentence replaces this one.
@@ -244,6 +285,16 @@ impl SentenceTraits {
             || (self.forbids != later.forbids && common >= 2 && common * 2 >= shorter)
             || (common >= 2 && common * 3 >= shorter * 2 && missing <= 2)
     }
+}
+
+/// The most words that a text may have, and where the sentence names the number: "under 100 words".
+fn number_of_words(sentence: &Sentence) -> Option<(usize, &str)> {
+    let is_number = |at: &usize| {
+        sentence.at(*at).bytes().all(|byte| byte.is_ascii_digit()) && sentence.at(*at + 1) == "words"
+    };
+    let at = (0..sentence.words.len()).find(is_number)?;
+    let is_minimum = sentence.has_any(&["least", "minimum", "over", "above"]);
+    (!is_minimum).then(|| (at, sentence.at(at)))
 }
 
 /// Whether the words before an answer, up to a comma, forbid it: "never in French", "rather than tabs". A comma between
@@ -276,9 +327,9 @@ fn terms_before_remark(sentence: &Sentence, at: usize, terms: &BTreeSet<String>)
     kept
 }
 
-/// For each claim, given oldest first, the later one that replaces it.
-pub fn overruled(claims: &[SentenceTraits]) -> Vec<Option<usize>> {
-    let mut replaced = vec![None; claims.len()];
+/// For each claim, given oldest first, the later one that replaces it; and for each that may change a rule, that rule.
+pub fn overruled(claims: &[SentenceTraits]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+    let (mut replaced, mut doubted) = (vec![None; claims.len()], vec![None; claims.len()]);
     let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
@@ -288,7 +339,7 @@ pub fn overruled(claims: &[SentenceTraits]) -> Vec<Option<usize>> {
             by_question.entry(answer.question).or_default().push(at);
         }
         for term in &claim.terms {
-            if claim.changes() {
+            if claim.changes() || claim.doubt.is_some() {
                 earlier.extend(newest(by_term.get(term.as_str())));
             }
             by_term.entry(term).or_default().push(at);
@@ -297,9 +348,12 @@ pub fn overruled(claims: &[SentenceTraits]) -> Vec<Option<usize>> {
             if replaced[other].is_none() && claims[other].is_overruled_by(claim) {
                 replaced[other] = Some(at);
             }
+            if claim.doubt.is_some() && claims[other].is_doubted_by(claim) {
+                doubted[at] = Some(other);
+            }
         }
     }
-    replaced
+    (replaced, doubted)
 }
 
 /// Maximum number of earlier rules to compare per word.

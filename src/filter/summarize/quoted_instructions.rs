@@ -62,7 +62,10 @@ pub(super) fn registry(
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
             let all = found(rules_from, earlier, &options.kept);
-            let costs: Vec<u64> = all.iter().map(|found| count(&found.instruction.lines())).collect();
+            let costs: Vec<u64> = all
+                .iter()
+                .map(|found| count(&found.instruction.lines()))
+                .collect();
             let mut room = share as u64;
             // The head and the heading take tokens too.
             loop {
@@ -121,6 +124,8 @@ enum Kind {
     Lifts,
     /// Sets no rule, but has a cue that it changes one.
     Changes,
+    /// Sets no rule, but may change one: quoted together with it, because the rule never stands alone then.
+    Doubts,
     /// Is in an earlier summary that is kept.
     Kept,
 }
@@ -175,10 +180,12 @@ fn found(
     all.retain(|_| kept.next().unwrap_or(false));
     let claims = all.iter().map(|found| match found.kind {
         Kind::Changes => SentenceTraits::of(found.text()).with_faint_cues(),
+        Kind::Doubts => SentenceTraits::of_doubt(found.text()),
+        Kind::Rule if doubts(found) => SentenceTraits::of_doubt(found.text()),
         _ => SentenceTraits::of(found.text()),
     });
     let claims: Vec<SentenceTraits> = claims.collect();
-    let replaced = overruled(&claims);
+    let (replaced, doubted) = overruled(&claims);
     // What revokes nothing is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
     let mut at = 0..;
@@ -188,21 +195,29 @@ fn found(
             && match found.kind {
                 Kind::Rule => true,
                 Kind::Lifts | Kind::Changes => revoking.contains(&at),
+                Kind::Doubts => doubted[at].is_some_and(|rule| replaced[rule].is_none()),
                 Kind::Kept => false,
             }
     });
     all
 }
 
+/// Whether an earlier summary quoted a sentence that may only change a rule.
+fn doubts(found: &FoundInstruction) -> bool {
+    let text = found.text();
+    found.strength == u32::MAX
+        && Sentence::of(text).is_some_and(|sentence| revocation(text, &sentence) == Some(Kind::Doubts))
+}
+
 /// The standing instructions in a text, detected by form.
 pub fn standing_instructions(text: &str) -> Vec<String> {
     detected(text, Role::User)
-        .filter(|found| found.kind != Kind::Changes)
+        .filter(|found| !matches!(found.kind, Kind::Changes | Kind::Doubts))
         .map(|found| found.instruction.text)
         .collect()
 }
 
-/// Whether a text sets or revokes a standing instruction.
+/// Whether a text sets, revokes or may change a standing instruction.
 pub fn instructs(text: &str) -> bool {
     detected(text, Role::User).next().is_some()
 }
@@ -224,7 +239,8 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
         };
         Some(FoundInstruction {
             instruction: Instruction::new(Some(speaker), text),
-            strength: strength.unwrap_or(REVOKING),
+            // What may change a rule is taken before it.
+            strength: strength.unwrap_or(if kind == Kind::Doubts { CLEAR } else { REVOKING }),
             kind,
         })
     })
@@ -239,9 +255,12 @@ fn revocation(text: &str, sentence: &Sentence) -> Option<Kind> {
     if text.len() > LIFTING || text.ends_with('?') {
         return None;
     }
-    match sentence.lifts_any() {
-        true => Some(Kind::Lifts),
-        false => sentence.may_revoke().then_some(Kind::Changes),
+    if sentence.lifts_any() {
+        return Some(Kind::Lifts);
+    }
+    match sentence.may_revoke() {
+        true => Some(Kind::Changes),
+        false => sentence.doubt().map(|_| Kind::Doubts),
     }
 }
 

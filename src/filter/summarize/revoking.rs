@@ -1,6 +1,6 @@
 //! Detects cues that a sentence revokes an earlier rule.
 
-use super::changes::{CHANGES, FAINT_CHANGES, PERMITTED_STATES, REVOKING_CUES};
+use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, REVOKING_CUES};
 use super::forms::Patterns;
 use super::marks::{CHANGE, LIFT, LIFTING, PASS, PERMITTING, RELEASING};
 use super::word_lists::{AT_HAND, is_in};
@@ -59,19 +59,20 @@ impl Sentence {
 
     /// How clearly the sentence replaces a rule that forbids or demands something.
     pub fn cue(&self, forbids: bool) -> Option<Cue> {
-        let has = |cues: &[&str]| {
-            self.all(CHANGE)
-                .any(|at| cues.iter().any(|cue| self.matches(at, cue)) && self.is_cue(at))
-        };
         let contrast = |at: usize| self.words[at].fresh && self.at(at) == "not";
         let is_clear = self.lifts(forbids)
             || (0..self.words.len()).any(contrast)
-            || has(CHANGES)
-            || forbids && has(PERMITTED_STATES);
+            || self.has_cue(CHANGES)
+            || forbids && self.has_cue(PERMITTED_STATES);
         match is_clear {
             true => Some(Cue::Clear),
-            false => has(FAINT_CHANGES).then_some(Cue::Faint),
+            false => self.has_cue(FAINT_CHANGES).then_some(Cue::Faint),
         }
+    }
+
+    fn has_cue(&self, cues: &[&str]) -> bool {
+        self.all(CHANGE)
+            .any(|at| cues.iter().any(|cue| self.matches(at, cue)) && self.is_cue(at))
     }
 
     /// Whether a sentence that sets no rule has a cue with which it may revoke one.
@@ -81,6 +82,14 @@ impl Sentence {
             || self
                 .all(CHANGE)
                 .any(|at| OF_REVOKING.begin_at(self, at) && self.is_cue(at))
+    }
+
+    /// How clearly a sentence that sets no rule may change one.
+    pub fn doubt(&self) -> Option<Cue> {
+        match self.has_cue(DOUBTING_CUES) {
+            true => Some(Cue::Clear),
+            false => self.has_cue(CHANGES).then_some(Cue::Faint),
+        }
     }
 
     /// `no need to avoid emojis`: releases from a prohibition.
