@@ -50,7 +50,11 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         let free_tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
         let reserve = summary::reserve(work, options, budget, &free);
         // Standing instructions come before exchanges older than the newest one. Results can shrink.
-        let results = work.results().into_iter().map(|at| work.items[at].now).sum::<u64>();
+        let results = work
+            .results()
+            .into_iter()
+            .map(|at| work.items[at].now)
+            .sum::<u64>();
         let fixed = work.total.saturating_sub(free_tokens + previous + results);
         if fixed + reserve <= budget || first + 1 >= work.exchanges.len() {
             break (free, free_tokens, reserve);

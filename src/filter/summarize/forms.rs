@@ -1,12 +1,12 @@
 //! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
-//! to five words, `~ing` a word with that ending.
+//! to five words, `~ing` a word with that ending, `$` the end.
 
 use super::keys::{Keys, key};
 use super::marks::{
     BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, ONCE, PERSON,
     SMALL_TALK, TALK,
 };
-use super::word_lists::{AT_HAND, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
+use super::word_lists::{AT_HAND, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, STYLES, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -188,6 +188,16 @@ impl Sentence {
         is_short || many(start + 1) || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
     }
 
+    /// `British spelling, please`, `metric units only`: a style without a verb.
+    pub(super) fn is_style_alone(&self, start: usize) -> bool {
+        let last = self.words.len().saturating_sub(1);
+        (start + 2..start + 4).contains(&last)
+            && is_in(&["please", "pls", "only"], self.at(last))
+            && is_in(STYLES, self.at(last - 1))
+            && !is_in(AT_HAND, self.at(start))
+            && !self.is(IMPERATIVE, start)
+    }
+
     /// Whether a pattern matches at a word.
     pub(super) fn matches(&self, at: usize, pattern: &str) -> bool {
         let (word, rest) = first_of(pattern, b' ');
@@ -200,6 +210,7 @@ impl Sentence {
         let own = self.at(at);
         let is = match (word, word.strip_prefix('!'), word.strip_prefix('~')) {
             ("*", ..) => !own.is_empty(),
+            ("$", ..) => own.is_empty(),
             (_, Some(others), _) => !own.is_empty() && !is_any(own, others),
             (_, _, Some(ending)) => own.len() > ending.len() + 1 && own.ends_with(ending),
             _ => is_any(own, word),

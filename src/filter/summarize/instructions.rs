@@ -68,13 +68,14 @@ impl Sentence {
             || self.order(start)
             || self.condition(start)
             || self.manner(start)
-            || self.has_form(start);
+            || self.has_form(start)
+            || self.is_style_alone(start);
         if order {
             return Some(SentenceForm::Order);
         }
         let commands = self.is(IMPERATIVE, start);
         // What follows describes the thing that is made.
-        if commands && self.makes_one_thing(start) && !self.is_for_each(start + 2) {
+        if commands && self.makes_one_thing(start) && !self.is_for_each(start) {
             return None;
         }
         let later = (start + 1..self.words.len()).any(|at| {
@@ -265,8 +266,7 @@ impl Sentence {
         }
         let rest = at + 1..self.words.len();
         match verb {
-            "call" if next == "me" || next == "the" => self.words.len() > at + 3,
-            "address" => next == "me",
+            "call" if next == "the" => self.words.len() > at + 3,
             "be" if self.find(&["with me", "to me"]).is_some() => true,
             "speak" | "talk" => rest.clone().any(|index| is_in(&["me", "in"], self.at(index))),
             "refer" | "treat" => rest.clone().any(|index| self.at(index) == "as"),
@@ -316,9 +316,15 @@ impl Sentence {
             return false;
         }
         if self.makes_one_thing(at) {
-            return self.is_for_each(at + 2);
+            return self.is_for_each(at);
         }
-        (at + 1..self.words.len()).any(|index| {
+        // What a relative clause says of a thing is no rule, unless things of that kind are chosen.
+        let relative = ["that", "which", "who", "whose", "where"];
+        let chooses = ["use", "pick", "choose", "suggest", "ensure", "recommend"];
+        let mut clause = at + 2..self.words.len();
+        let end = clause.find(|index| is_in(&relative, self.at(*index)));
+        let end = end.filter(|_| !is_in(&chooses, self.at(at)));
+        (at + 1..end.unwrap_or(self.words.len())).any(|index| {
             let before = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
             let cue = self.is(CUE, index) && !self.is_of_one_task(at, index);
             let contrast = self.words[index].fresh && matches!(self.at(index), "not" | "no");

@@ -232,7 +232,8 @@ fn begin_summary(
     let mut earlier = previous.map(text::read).unwrap_or_default();
     let head = earlier.head.and(head(sources));
     let size = |block: &[Instruction]| count(&text::beginning(&head, block));
-    let instructions = quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)?;
+    let instructions =
+        quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)?;
     if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }

@@ -14,17 +14,24 @@ impl Sentence {
         matches!(self.at(object), "a" | "an")
     }
 
-    /// `... for every function`, `... before each section`: for each of many occasions, outside a relative clause.
+    /// Whether the thing that a verb makes is one for each of many occasions, outside a relative clause: `add a test for every
+    /// function`. What is made of all things, or with each of them, is one thing: `draw a diagram of all modules`.
     pub(super) fn is_for_each(&self, at: usize) -> bool {
-        let relative = ["that", "which", "who", "whose", "where"];
-        let before = [
-            "for", "of", "with", "to", "after", "before", "in", "at", "on", "per", "under", "above",
+        const RELATIVE: [&str; 7] = ["that", "which", "who", "whose", "where", "with", "of"];
+        const PLACES: [&str; 13] = [
+            "for", "after", "before", "per", "under", "above", "of", "with", "to", "in", "at", "on",
             "between",
         ];
-        (at..self.words.len())
-            .take_while(|index| !is_in(&relative, self.at(*index)))
+        let adds = ["add", "put", "include", "leave", "attach", "append", "insert"];
+        let (relative, places, many): (&[&str], &[&str], &[&str]) = match is_in(&adds, self.at(at)) {
+            true => (&RELATIVE[..5], &PLACES, &["every", "each", "any", "all"]),
+            false => (&RELATIVE, &PLACES[..6], &["every", "each"]),
+        };
+        (at + 2..self.words.len())
+            .take_while(|index| !is_in(relative, self.at(*index)))
             .any(|index| {
-                is_in(&["every", "each", "any", "all"], self.at(index)) && is_in(&before, self.at(index - 1))
+                let of_these = is_in(&["of", "these", "those"], self.at(index + 1));
+                is_in(many, self.at(index)) && is_in(places, self.at(index - 1)) && !of_these
                     || is_in(&["whenever", "before"], self.at(index))
             })
     }
@@ -41,7 +48,11 @@ impl Sentence {
         ];
         let ordinals = ["first", "second", "third", "last", "next", "two", "three"];
         let rest = at + 2..self.words.len();
+        let shortens = ["summarize", "summarise", "condense", "translate", "shorten"];
         is_in(&changes, verb) && is_in(&at_hand, next)
+            || is_in(&shortens, verb)
+                && is_in(&at_hand, next)
+                && !self.has_any(&["every", "each", "always", "any", "whenever"])
             || is_in(&["every", "each", "all"], next)
                 && (is_in(&collects, verb) && !self.has_any(&["you", "your", "i"])
                     || rest.clone().any(|index| {
@@ -61,6 +72,8 @@ impl Sentence {
         match self.at(cue) {
             "any" => is_in(&OTHERS, self.at(cue + 1)) || (at..cue).any(|index| is_in(&ASKED, self.at(index))),
             "each" => is_in(&AT_HAND, self.at(at + 1)),
+            // "Every once in a while."
+            "every" => is_in(&["once", "now", "so"], self.at(cue + 1)),
             // "Show only the first ten."
             "only" => {
                 self.at(cue + 1) == "the" && is_in(&["first", "second", "third", "last"], self.at(cue + 2))

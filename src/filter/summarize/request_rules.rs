@@ -101,14 +101,18 @@ impl Sentence {
         let after = match self.at(at) {
             "it's" => at + 1,
             "it" if self.at(at + 1) == "is" => at + 2,
-            "i'd" if self.has_words_at(at + 1, "be grateful if") => return self.is_lasting(at + 4),
-            "i'd" if self.has_words_at(at + 1, "love it if") => return self.is_lasting(at + 4),
-            "i'd" if self.has_words_at(at + 1, "appreciate it if") => return self.is_lasting(at + 4),
-            "it'd" if self.at(at + 1) == "be" && self.at(at + 3) == "if" => return self.is_lasting(at + 4),
-            "i" if self.has_words_at(at + 1, "would appreciate it if") => return self.is_lasting(at + 5),
+            "it'd" | "i'd" => return self.is_wished_if(at + 1),
+            "it" | "i" if self.at(at + 1) == "would" => return self.is_wished_if(at + 2),
             _ => return false,
         };
         is_in(&WEIGHT, self.at(after)) && self.is_lasting(after + 1)
+    }
+
+    /// `be great if you always ...`, `help me if you always ...`.
+    fn is_wished_if(&self, at: usize) -> bool {
+        let wishes = is_in(&["be", "love", "appreciate", "help"], self.at(at));
+        let mut near = at + 1..at + 4;
+        wishes && near.any(|index| self.at(index) == "if" && self.is_lasting(index + 1))
     }
 
     /// Whether the sentence refers to the reader's actions on more than one occasion.

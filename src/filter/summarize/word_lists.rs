@@ -111,6 +111,13 @@ pub(super) const NOT_FORBIDDEN: &[&str] = &[
     "but",
 ];
 
+/// Nouns of style, which set a rule without a verb.
+#[rustfmt::skip]
+pub(super) const STYLES: &[&str] = &[
+    "spelling", "units", "quotes", "style", "tone", "format", "notation", "voice", "case", "tense", "prose",
+    "sentences", "names", "markdown", "english",
+];
+
 /// Plurals after `no` in reports rather than prohibitions: "no errors".
 #[rustfmt::skip]
 pub(super) const REPORTED: &[&str] = &[

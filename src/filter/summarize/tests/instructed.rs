@@ -172,7 +172,7 @@ fn block_after(kept: &[&str], texts: &[&str]) -> Vec<String> {
     found.into_iter().map(|one| one.text).collect()
 }
 
-fn block(texts: &[&str]) -> Vec<String> {
+pub(super) fn block(texts: &[&str]) -> Vec<String> {
     block_after(&[], texts)
 }
 

@@ -105,6 +105,26 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
+    fn instructions_that_fit_beside_the_head_are_kept(
+        many in 1usize..12,
+        budget in 0u64..90,
+        (share, more) in (0u32..=100, 0u32..=100),
+    ) {
+        let texts: Vec<String> = (0..many).map(|nth| format!("Never use the tool T{nth}.")).collect();
+        let rules: Vec<_> = texts.iter().map(|text| source("m", Role::User, "", text)).collect();
+        let kept = |budget: u64, share: u32| {
+            let mut options = ExtractOptions { covered: Some(u64::MAX), ..ExtractOptions::new(budget) };
+            options.style.instruction_share = share;
+            extract(&[], &rules, None, &options, &count).map_or(0, |summary| summary.instructions.len())
+        };
+        prop_assert!(kept(budget, share) <= kept(budget + 1, share));
+        prop_assert!(kept(budget, share) <= kept(budget, share.max(more)));
+        let head = Head { messages: 0, days: None };
+        let least = count(&text::beginning(&head, &[Instruction::new(Some(Role::User), &texts[0])]));
+        prop_assert_eq!(kept(budget, 100) > 0, budget >= least);
+    }
+
+    #[test]
     fn a_summary_satisfies_its_invariants(
         said in prop::collection::vec(said(), 0..30),
         later in prop::collection::vec(said(), 0..10),

@@ -1,0 +1,86 @@
+//! Sentences that may change a rule, and further forms that set one or none.
+
+use super::instructed::block;
+use super::*;
+
+#[test]
+fn what_may_change_a_rule_is_quoted_with_it() {
+    for [old, new] in [
+        ["Never use emojis.", "Emojis are welcome again."],
+        ["Never mention the price.", "It's fine to mention the price."],
+        ["No comments in the code.", "Start adding comments to the code."],
+        [
+            "Always ask before you delete a file.",
+            "You needn't ask before you delete a file.",
+        ],
+        ["I'm allergic to nuts.", "Turns out I'm not allergic to nuts."],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+        assert_eq!(block(&[new, old]), [old]);
+        // A summary of a summary keeps both.
+        let earlier = [old, new].map(|text| Instruction::new(Some(Role::User), text));
+        let summary = format!("[summary of 2 messages]\n{}", instruction_block(&earlier));
+        let kept = instructions(&[], Some(&summary), &ExtractOptions::new(1000), &words).unwrap();
+        assert_eq!(kept, earlier);
+    }
+    for other in [
+        "Actually, the emojis on that page are broken.",
+        "The meeting is fine.",
+    ] {
+        assert_eq!(block(&["Never use emojis.", other]), ["Never use emojis."]);
+    }
+}
+
+#[test]
+fn another_number_of_words_replaces_the_earlier_one() {
+    let [old, new] = [
+        "Keep your answers under 100 words.",
+        "Keep your answers under 300 words.",
+    ];
+    assert_eq!(block(&[old, new]), [new]);
+    let least = "Keep your answers above 50 words.";
+    assert_eq!(block(&[old, least]), [old, least]);
+}
+
+#[test]
+fn one_thing_made_of_many_and_small_talk_set_no_rule() {
+    for sentence in [
+        "Make a table of all endpoints.",
+        "Draw a diagram of all the modules.",
+        "Write a function for each of these cases.",
+        "Build a page with a button for each user.",
+        "Find restaurants that only serve fish.",
+        "Summarize this article in at most three sentences.",
+        "If you need help, just say so.",
+        "Call me when you land.",
+        "When you come, bring a jacket.",
+        "Don't laugh.",
+        "Keep the change.",
+        "I can't eat another bite.",
+        "You are the most patient person I know.",
+        "You have to try it every once in a while.",
+        "Don't bother with it.",
+        "A helmet is mandatory gear on site tours, says my aunt.",
+    ] {
+        assert_eq!(strength(sentence), None, "{sentence}");
+    }
+    for sentence in [
+        "Write a test for every module.",
+        "Use sources that only quote originals.",
+        "Summarize the changes after each step.",
+        "Call me Anna.",
+        "It would be nice if you always gave a source.",
+        "It would help me if you explained each step.",
+        "Database migrations are off the table.",
+        "British spelling, please.",
+        "Skip the pleasantries.",
+        "Use the active voice.",
+        "Show all times in UTC.",
+        "I don't fly.",
+        "Don't bother with docstrings.",
+        "Nothing gets merged to main without a review.",
+        "Make it a habit to cite the source.",
+    ] {
+        assert!(strength(sentence).is_some(), "{sentence}");
+    }
+}
