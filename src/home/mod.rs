@@ -42,4 +42,4 @@ pub use retention::{Retention, WEEK};
 pub use running::{RunningMarkers, RunningSign};
 pub use sidecars::{Sidecars, orphans};
 pub use slot::{AcceptMode, Index as IndexChange, NewSessionInfo, SessionSlot, is_plain_id};
-pub use table::{PROGRAMS, program, program_names};
+pub use table::{PROGRAMS, program, program_names, written_program_names};

@@ -346,10 +346,19 @@ pub fn program(name: &str) -> Option<&'static HomeProgram> {
 
 /// The names of the programs, long and short.
 pub fn program_names() -> impl Iterator<Item = &'static str> {
-    let names = PROGRAMS
-        .iter()
-        .flat_map(|program| [Some(program.name), program.short]);
-    names.flatten()
+    names(PROGRAMS.iter())
+}
+
+/// The names of the programs whose sessions can be written.
+pub fn written_program_names() -> Vec<&'static str> {
+    let is_written = |program: &&HomeProgram| program.format.is_some_and(|format| format.form().is_written());
+    names(PROGRAMS.iter().filter(is_written)).collect()
+}
+
+fn names(programs: impl Iterator<Item = &'static HomeProgram>) -> impl Iterator<Item = &'static str> {
+    programs
+        .flat_map(|program| [Some(program.name), program.short])
+        .flatten()
 }
 
 #[cfg(test)]

@@ -102,7 +102,10 @@ fn bash_quotes_hostile_names() {
         ("convo count 'new y", "'new york' "),
         ("convo check trip --for=anthropic --fix=d", "--fix=drop "),
         ("convo check trip --fix --for openai-c", "--for openai-chat "),
-        ("convo handoff trip --install -n --project . --to ope", "--to opencode "),
+        (
+            "convo handoff trip --install -n --project . --to ope",
+            "--to opencode ",
+        ),
     ] {
         terminal.press(&format!("{typed}\t"), shown.rsplit('.').next().unwrap());
         let screen = terminal.screen.lock().unwrap().clone();

@@ -8,8 +8,7 @@ use crate::args::{ALL, Global, Input};
 use crate::commands;
 use crate::context::Context;
 use crate::output::{Color, Output};
-use crate::programs::bundled_plugins;
-use crate::programs::{plugin, plugin_command};
+use crate::programs::{bundled_plugins, plugin, plugin_command};
 use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate as Candidate, PathCompleter,
@@ -19,6 +18,7 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
 use convo::check::{Api, Mode};
 use convo::error::Error;
 use convo::format::Format;
+use convo::home::written_program_names;
 use convo::model::message::{Category, Role};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -216,7 +216,9 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
             arg.add(ArgValueCandidates::new(|| programs(&["extract", "none", "cmd:"])))
         }
         "SUMMARIZER" => arg.add(ArgValueCandidates::new(|| programs(&["extract", "cmd:"]))),
-        "PROGRAM" if verb == "handoff" => arg.add(ArgValueCandidates::new(continuing_programs)),
+        "PROGRAM" if verb == "handoff" => {
+            arg.add(ArgValueCandidates::new(|| named(&written_program_names())))
+        }
         "PROGRAM" => arg.add(ArgValueCandidates::new(|| programs(&["cmd:"]))),
         "COMMAND" => arg.add(ArgValueCandidates::new(verbs)),
         "FORMAT" => arg.add(ArgValueCandidates::new(move || formats(writes))),
@@ -277,20 +279,6 @@ fn aliases(global: &Global) -> Vec<Candidate> {
 
 fn named(names: &[&'static str]) -> Vec<Candidate> {
     names.iter().map(Candidate::new).collect()
-}
-
-/// Programs whose sessions are written.
-fn continuing_programs() -> Vec<Candidate> {
-    let is_written = |format: convo::format::Format| format.form().is_written();
-    let is_offered = |name: &&str| {
-        convo::home::program(name)
-            .and_then(|program| program.format)
-            .is_some_and(is_written)
-    };
-    convo::home::program_names()
-        .filter(is_offered)
-        .map(Candidate::new)
-        .collect()
 }
 
 /// These words and all plugins.
