@@ -192,7 +192,7 @@ fn reshaping(
             }
         }
     }
-    for item in separators(view.items.len(), request, fixed) {
+    for item in separators((session, view), request, fixed) {
         reshaping.fates[item] = ItemChange::Goes;
     }
     puts.sort_by_key(|(place, _)| *place);
@@ -205,14 +205,14 @@ fn reshaping(
     reshaping
 }
 
-/// Messages without an element of their own between the messages of a merged element: they would separate the element
-/// again at the next encoding.
-fn separators(items: usize, request: &ProviderRequest, fixed: &Fixed) -> Vec<usize> {
+/// Empty messages between the messages of a merged element: they have no element of their own, and would separate the
+/// element again at the next encoding.
+fn separators((session, view): (&Session, &View), request: &ProviderRequest, fixed: &Fixed) -> Vec<usize> {
     let merged = fixed
         .elements
         .iter()
         .filter(|element| element.changed && element.from.len() > 1);
-    let mut between = vec![false; items];
+    let mut between = vec![false; view.items.len()];
     for element in merged {
         let own = || {
             element
@@ -228,7 +228,18 @@ fn separators(items: usize, request: &ProviderRequest, fixed: &Fixed) -> Vec<usi
     for item in encoded.chain(&request.system_items) {
         between[*item] = false;
     }
-    (0..items).filter(|item| between[*item]).collect()
+    let is_empty = |item: &usize| {
+        view.items[*item].message(session).is_some_and(|message| {
+            let body = view.items[*item].body(session);
+            let has_text = |raw| json::text(raw).is_none_or(|text| !text.is_empty());
+            let content = message.content.filter(|raw| *raw != b"null");
+            !content.is_some_and(has_text) && json::list(body, "reasoning").is_empty()
+        })
+    };
+    (0..view.items.len())
+        .filter(|item| between[*item])
+        .filter(is_empty)
+        .collect()
 }
 
 /// The ids of all messages.

@@ -57,18 +57,23 @@ pub fn sync_below(directory: &Directory) -> Result<()> {
 }
 
 /// Renames a file, possibly to another directory, unless the name exists; returns whether it was renamed.
-pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<OsStr>) -> Result<bool> {
-    let new = new.as_ref();
+pub fn rename_new(
+    from: &Directory,
+    old: impl AsRef<OsStr>,
+    to: &Directory,
+    new: impl AsRef<OsStr>,
+) -> Result<bool> {
+    let (old, new) = (old.as_ref(), new.as_ref());
     let refuse = |errno| Err(failed(to.shown(new), errno));
-    match fs::renameat_with(from, old, to, new.as_bytes(), RenameFlags::NOREPLACE) {
+    match fs::renameat_with(from, old.as_bytes(), to, new.as_bytes(), RenameFlags::NOREPLACE) {
         Ok(()) => return Ok(true),
         Err(Errno::EXIST) if !is_linked(from, old, to, new) => return Ok(false),
         // Not supported by the file system: use two names for a moment. A process that died then has left both.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::EXIST) => {}
         Err(errno) => return refuse(errno),
     }
-    match fs::linkat(from, old, to, new.as_bytes(), AtFlags::empty()) {
-        Ok(()) => fs::unlinkat(from, old, AtFlags::empty())
+    match fs::linkat(from, old.as_bytes(), to, new.as_bytes(), AtFlags::empty()) {
+        Ok(()) => fs::unlinkat(from, old.as_bytes(), AtFlags::empty())
             .map(|()| true)
             .or_else(refuse),
         Err(Errno::EXIST) if is_linked(from, old, to, new) => unlink(from, old),
@@ -101,7 +106,7 @@ pub fn put(directory: &Directory, old: &str, new: &OsStr) -> Result<()> {
 }
 
 /// Whether two names refer to the same file.
-fn is_linked(from: &Directory, old: &str, to: &Directory, new: &OsStr) -> bool {
+fn is_linked(from: &Directory, old: &OsStr, to: &Directory, new: &OsStr) -> bool {
     let (one, other) = (from.facts(old).ok().flatten(), to.facts(new).ok().flatten());
     one.zip(other)
         .is_some_and(|(one, other)| one.is_same_file(&other))

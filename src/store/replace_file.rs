@@ -227,10 +227,7 @@ pub fn remove_file(path: &Path) -> Result<()> {
 
 /// Renames a user's file within its directory, durably. An existing name is [`ErrorKind::Exists`].
 pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
-    let (Some(old), Some(new)) = (
-        from.file_name().and_then(OsStr::to_str),
-        to.file_name().and_then(OsStr::to_str),
-    ) else {
+    let (Some(old), Some(new)) = (from.file_name(), to.file_name()) else {
         return Err(Error::new(
             ErrorKind::Unsafe,
             format!("{}: not a file name", from.display()),

@@ -222,6 +222,11 @@ fn a_name_that_is_not_utf_8_is_read_in_a_directory_and_named_as_an_argument() {
             "d/b\u{fffd}/x.jsonl"
         ]
     );
+    let twin = format!("{}{}", BARE, r#"{"role":"user","content":"another"}"#);
+    std::fs::write(other(b"d/m\xe8.jsonl"), twin).unwrap();
+    env.run(&["migrate", "-q", "--mark", "d"]).status(0);
+    assert!(other(b"d/m\xe9.jsonl.migrated").exists());
+    assert_eq!(env.run(&["list"]).fine().out().lines().count(), 5);
     let output = env
         .command(&["count"])
         .arg(OsStr::from_bytes(b"d/m\xe9.jsonl"))

@@ -129,7 +129,7 @@ fn a_full_disk_is_reported_once() {
     let run = env
         .shell("convo cat a.jsonl b.jsonl a.jsonl > /dev/full; exit $?")
         .status(74);
-    assert_eq!(run.to_string().matches("No space left").count(), 1, "{run}");
+    assert_eq!(run.to_string().matches("no space left").count(), 1, "{run}");
 }
 
 /// Python's DEVNULL is open for reading and writing, but is not a closed output.

@@ -333,7 +333,7 @@ fn invalid_arguments_are_reported() {
         .says("search the directory of this name with: ./logs");
     env.run(&["search", "x", "./missing.jsonl"])
         .status(66)
-        .says("./missing.jsonl: cannot open");
+        .says("./missing.jsonl: no such file");
     // There is no option for the format.
     env.write("plain.txt", "x");
     let run = env.run(&["search", "x", "plain.txt"]).status(65);

@@ -43,6 +43,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     }
     let mut first = kept_exchanges(work, options, budget);
     let previous = work.summary_item.map_or(0, |at| work.items[at].now);
+    let results: u64 = work.results().into_iter().map(|at| work.items[at].now).sum();
     let (free, free_tokens, reserve) = loop {
         let free: Vec<usize> = (0..work.atoms.len())
             .filter(|atom| work.may_drop(*atom) && work.atoms[*atom].exchange < first)
@@ -50,16 +51,15 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         let free_tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
         let reserve = summary::reserve(work, options, budget, &free);
         // Standing instructions come before exchanges older than the newest one. Results can shrink.
-        let results = work
-            .results()
-            .into_iter()
-            .map(|at| work.items[at].now)
-            .sum::<u64>();
         let fixed = work.total.saturating_sub(free_tokens + previous + results);
-        if fixed + reserve <= budget || first + 1 >= work.exchanges.len() {
+        let mut over = (fixed + reserve).saturating_sub(budget);
+        if over == 0 || first + 1 >= work.exchanges.len() {
             break (free, free_tokens, reserve);
         }
-        first += 1;
+        while over > 0 && first + 1 < work.exchanges.len() {
+            over = over.saturating_sub(work.exchange_tokens(first));
+            first += 1;
+        }
     };
     let leaving = free_tokens + previous;
     // Results of the newest exchanges can be fetched again, earlier dialog cannot: the older results give way to all of

@@ -45,37 +45,41 @@ fn finish(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Com
 }
 
 /// Compacts the result of an unreachable budget again as long as that removes more, so that a later compaction finds
-/// nothing to do.
-pub fn settle(
-    work: &mut CompactionState<'_>,
+/// nothing to do. If it cannot be planned, the result is kept.
+pub fn settle(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
+    for _ in 0..ATTEMPTS {
+        match compacted_again(work, options, target) {
+            Ok(Some(joined)) => *work = joined,
+            Ok(None) | Err(_) => return,
+        }
+    }
+}
+
+/// The state with the changes of a second compaction; none if that removes nothing.
+fn compacted_again<'s>(
+    work: &CompactionState<'s>,
     options: &CompactOptions,
     target: &CompactionGoal,
-) -> Result<()> {
-    for _ in 0..ATTEMPTS {
-        let stamp = Stamp {
-            id: "evt_settle".to_string(),
-            at: String::new(),
-        };
-        let edit = work.clone().into_reshaping();
-        if edit.is_empty() {
-            return Ok(());
-        }
-        let line = edit.event(work.session, work.view, &CompactionInfo::default(), &stamp)?;
-        let mut after = work.session.clone();
-        after.push_new(&line);
-        let view = View::replay(&after);
-        let pins = super::pins(&after, &view, options)?;
-        let mut next = CompactionState::new(&after, &view, work.counter, &pins);
-        reach(&mut next, options, &pins, target)?;
-        if next.total >= work.total {
-            return Ok(());
-        }
-        let Some(joined) = work.joined(&next) else {
-            return Ok(());
-        };
-        *work = joined;
+) -> Result<Option<CompactionState<'s>>> {
+    let stamp = Stamp {
+        id: "evt_settle".to_string(),
+        at: String::new(),
+    };
+    let edit = work.clone().into_reshaping();
+    if edit.is_empty() {
+        return Ok(None);
     }
-    Ok(())
+    let line = edit.event(work.session, work.view, &CompactionInfo::default(), &stamp)?;
+    let mut after = work.session.clone();
+    after.push_new(&line);
+    let view = View::replay(&after);
+    let pins = super::pins(&after, &view, options)?;
+    let mut next = CompactionState::new(&after, &view, work.counter, &pins);
+    reach(&mut next, options, &pins, target)?;
+    match next.total < work.total {
+        true => Ok(work.joined(&next)),
+        false => Ok(None),
+    }
 }
 
 /// Most attempts to find a size below the one that an unreachable budget ended at.

@@ -44,7 +44,7 @@ pub(super) fn fill(
     let order = in_order(&kept);
     let entries = order.iter().map(|nth| entry(units, &kept, &texts, *nth));
     // Memory in which a large text has grown is not given back.
-    let bytes: usize = order.iter().map(|nth| texts[*nth].len() + BESIDES).sum();
+    let bytes: usize = order.iter().map(|nth| texts[*nth].len() + LINE_OVERHEAD).sum();
     let mut text = String::with_capacity(beginning.len() + bytes);
     text.push_str(beginning);
     text::write_onto(&mut text, entries, options.style.dates, |_| {});
@@ -53,7 +53,7 @@ pub(super) fn fill(
 }
 
 /// Bytes of a line besides the text, about: the speaker, indentation, and a share of the line with the day.
-const BESIDES: usize = 16;
+const LINE_OVERHEAD: usize = 16;
 
 /// The indexes of selected units in the order of the units.
 fn in_order(picked: &[usize]) -> Vec<usize> {

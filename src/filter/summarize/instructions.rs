@@ -318,7 +318,7 @@ impl Sentence {
         if self.makes_one_thing(at) {
             return self.is_for_each(at);
         }
-        // What a relative clause says of a thing is no rule, unless things of that kind are chosen.
+        // A relative clause sets no rule, unless things of that kind are chosen.
         let relative = ["that", "which", "who", "whose", "where"];
         let chooses = ["use", "pick", "choose", "suggest", "ensure", "recommend"];
         let mut clause = at + 2..self.words.len();

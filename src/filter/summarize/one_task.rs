@@ -15,23 +15,33 @@ impl Sentence {
     }
 
     /// Whether the thing that a verb makes is one for each of many occasions, outside a relative clause: `add a test for every
-    /// function`. What is made of all things, or with each of them, is one thing: `draw a diagram of all modules`.
+    /// function`. What is made of many things, or for all of a table, is one thing: `draw a diagram of all modules`.
     pub(super) fn is_for_each(&self, at: usize) -> bool {
-        const RELATIVE: [&str; 7] = ["that", "which", "who", "whose", "where", "with", "of"];
+        const RELATIVE: [&str; 5] = ["that", "which", "who", "whose", "where"];
         const PLACES: [&str; 13] = [
-            "for", "after", "before", "per", "under", "above", "of", "with", "to", "in", "at", "on",
+            "for", "after", "before", "per", "under", "above", "with", "in", "at", "on", "of", "to",
             "between",
         ];
         let adds = ["add", "put", "include", "leave", "attach", "append", "insert"];
-        let (relative, places, many): (&[&str], &[&str], &[&str]) = match is_in(&adds, self.at(at)) {
-            true => (&RELATIVE[..5], &PLACES, &["every", "each", "any", "all"]),
-            false => (&RELATIVE, &PLACES[..6], &["every", "each"]),
+        let adds = is_in(&adds, self.at(at));
+        let places = if adds { &PLACES[..] } else { &PLACES[..10] };
+        let is_many = |index: usize| match self.at(index) {
+            "every" | "each" => true,
+            "any" => adds,
+            "all" => adds || self.at(index - 1) == "for",
+            _ => false,
+        };
+        // `a page with a button for each user`, `a table of the prices at each shop`: one thing with many parts.
+        let has_parts = |index: usize| match self.at(index) {
+            "of" => true,
+            "with" => !is_many(index + 1),
+            _ => false,
         };
         (at + 2..self.words.len())
-            .take_while(|index| !is_in(relative, self.at(*index)))
+            .take_while(|index| !is_in(&RELATIVE, self.at(*index)) && (adds || !has_parts(*index)))
             .any(|index| {
                 let of_these = is_in(&["of", "these", "those"], self.at(index + 1));
-                is_in(many, self.at(index)) && is_in(places, self.at(index - 1)) && !of_these
+                is_many(index) && is_in(places, self.at(index - 1)) && !of_these
                     || is_in(&["whenever", "before"], self.at(index))
             })
     }

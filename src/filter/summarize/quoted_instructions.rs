@@ -124,7 +124,7 @@ enum Kind {
     Lifts,
     /// Sets no rule, but has a cue that it changes one.
     Changes,
-    /// Sets no rule, but may change one: quoted together with it, because the rule never stands alone then.
+    /// Sets no rule, but may change one: then the rule is never quoted without it.
     Doubts,
     /// Is in an earlier summary that is kept.
     Kept,

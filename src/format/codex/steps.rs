@@ -134,8 +134,10 @@ pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> 
             }
             CodexLineKind::Turn(payload) => {
                 // Another model writes another message.
-                let before = std::mem::replace(&mut model, json::member(payload, "model"));
-                open = open.filter(|_| before == model);
+                let next = json::member(payload, "model");
+                let is_other = model.is_some() && next.is_some() && model != next;
+                model = next.or(model);
+                open = open.filter(|_| !is_other);
                 steps.push(RecordSource::Foreign(nth));
             }
             CodexLineKind::Compacted(_) => {

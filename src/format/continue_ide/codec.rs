@@ -103,7 +103,7 @@ impl Codec for Continue {
         messages.map(|item| message_of(item)).find_map(|message| {
             let calls = json::list(message, "toolCalls");
             let is_strange = !calls.iter().all(|call| decode::is_call(call));
-            let what = "call without id, name or arguments, or with others than texts";
+            let what = "call whose id, name or arguments are missing or not strings";
             content::fault(message, &others).or_else(|| is_strange.then(|| what.to_string()))
         })
     }

@@ -159,16 +159,30 @@ pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Repo
 /// A call of any type, encoded as a function call.
 fn call(raw: &[u8]) -> Vec<u8> {
     let Some(custom) = json::member(raw, "custom") else {
-        // The reader requires an id.
-        let named = || json::with_members(raw, &[("id", Some(b"\"\""))]).ok();
-        let is_named = json::member(raw, "id").is_some_and(|id| id.starts_with(b"\""));
-        return (!is_named).then(named).flatten().unwrap_or_else(|| raw.to_vec());
+        return complete(raw);
     };
     draft::call(
         json::member(raw, "id").unwrap_or(b"\"\""),
         json::member(custom, "name").unwrap_or(b"\"\""),
         json::member(custom, "input").unwrap_or(b"\"\""),
     )
+}
+
+/// A call with the strings that the reader requires: id, name and arguments.
+fn complete(raw: &[u8]) -> Vec<u8> {
+    if decode::is_call(raw) {
+        return raw.to_vec();
+    }
+    let text = |value: Option<&[u8]>| match value {
+        Some(text) if text.starts_with(b"\"") => text.to_vec(),
+        Some(value) => quoted(&String::from_utf8_lossy(value)),
+        None => b"\"\"".to_vec(),
+    };
+    let function = json::member(raw, "function").unwrap_or(b"{}");
+    let id = text(json::member(raw, "id"));
+    let name = text(json::member(function, "name"));
+    let arguments = text(json::member(function, "arguments"));
+    draft::call(&id, &name, &arguments)
 }
 
 /// The state of a call.

@@ -97,7 +97,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if hints.sidecar && log {
         return Detection::known(Format::Picoclaw, "a .meta.json is next to the input");
     }
-    if !whole && text.rsplit(|byte| *byte == b'\n').next().is_some_and(is_packed) {
+    if text.split(|byte| *byte == b'\n').any(is_packed) {
         return Detection::known(Format::Native, "a packed session after damaged lines");
     }
     match text[0] {

@@ -58,7 +58,7 @@ use super::{
     DocumentSource, FormatSpec, ReadFn,
     report::{Loss, LossSet, Report},
 };
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, reason};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -215,10 +215,14 @@ fn backups(
         match (source.neighbor)(&spare) {
             Ok(Some(bytes)) => found.push((spare, bytes)),
             Ok(None) => {}
-            Err(error) if needed => {
-                report.damage(Position::default(), format!("cannot read {spare}: {error}"))
-            }
-            Err(error) => report.note(Position::default(), format!("cannot read {spare}: {error}")),
+            Err(error) if needed => report.damage(
+                Position::default(),
+                format!("cannot read {spare}: {}", reason(&error)),
+            ),
+            Err(error) => report.note(
+                Position::default(),
+                format!("cannot read {spare}: {}", reason(&error)),
+            ),
         }
     }
     found

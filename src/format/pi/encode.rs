@@ -135,7 +135,7 @@ fn signed(part: &[u8]) -> Vec<u8> {
     for (name, value) in extra_members(part, &[]) {
         let name = match name.as_ref() {
             "signature" => "thinkingSignature",
-            "text" => "thinking",
+            "text" if json::member(part, "thinking").is_none() => "thinking",
             name => name,
         };
         block.raw(name, value);

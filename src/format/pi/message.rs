@@ -121,7 +121,7 @@ fn reasoning_part(raw: &[u8], claude: bool) -> Vec<u8> {
     for (name, value) in request_part::extra_members(raw, &[]) {
         let name = match name.as_ref() {
             "thinkingSignature" if claude => "signature",
-            "thinking" => "text",
+            "thinking" if json::member(raw, "text").is_none() => "text",
             name => name,
         };
         part.raw(name, value);

@@ -104,7 +104,10 @@ pub(super) fn built_of(
         };
         let (system, pieces) = preserved_elements(api, pieces);
         let mut request = interface.write(&pieces, &mut writing);
-        writing.report_dropped(&pieces, &request);
+        // A model loses nothing by a message without content.
+        if purpose != Purpose::Context {
+            writing.report_dropped(&pieces, &request);
+        }
         if let Some((item, raw)) = system {
             request.system = Some(raw.to_vec());
             request.system_items.insert(0, item);

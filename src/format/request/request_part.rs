@@ -190,7 +190,7 @@ impl WriteSettings<'_> {
         let own = self.api.name();
         let free = |(name, value): (Cow<'_, str>, &[u8])| match name.as_ref() {
             "from" => false,
-            // A result of another API does not say that it failed.
+            // No other API has a member for a failed result.
             "is_error" => value == b"true" && !matches!(self.api, Api::Anthropic | Api::Gemini),
             // Members of another API's message; annotations for their position are not a loss.
             name if Api::from_name(name).is_some() => {

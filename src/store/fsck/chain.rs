@@ -178,7 +178,7 @@ impl Damage {
             if place.offset > 0 && log.range(broken.previous.clone())? == line {
                 report(place, "duplicate line".to_string(), "second copy quarantined");
                 self.repairs
-                    .insert(place.offset, LineRepair::Quarantined("a line that stands twice"));
+                    .insert(place.offset, LineRepair::Quarantined("a duplicate line"));
                 return Ok(Some((next, base)));
             }
             let mut lines = lines_from(log.bytes, next);

@@ -91,6 +91,7 @@ impl Run for View {
                 };
                 let export = Export {
                     purpose: Purpose::Context,
+                    in_place: false,
                     ..Export::new(context, label, writing, strict)
                 };
                 export.write(&session, written, out)

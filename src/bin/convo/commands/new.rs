@@ -155,6 +155,7 @@ impl Run for New {
         // The session exists now, so the error is [`ErrorKind::Unsure`]: a retry must check first.
         names().map_err(|error| Error {
             message: format!("{id}: created without its alias: {}", error.message),
+            at: None,
             ..error.kind(ErrorKind::Unsure)
         })?;
         self.report(context, &id, true)

@@ -88,6 +88,7 @@ fn write_sessions(
             true => Purpose::Return,
             false => Purpose::Export,
         },
+        in_place: edit.in_place(),
         page: edit.writing().page,
         strict: edit.reading.args.strict,
         appends: edit.append_only && from == to,

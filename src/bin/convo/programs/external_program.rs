@@ -222,7 +222,7 @@ impl ExternalProgram {
                 (Some(code), _) => format!("failed with status {code}"),
                 (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
             },
-            (Some(Err(error)), _) => format!("cannot read the output: {error}"),
+            (Some(Err(error)), _) => format!("cannot read the output: {}", reason(&error)),
             _ => "the output is truncated".to_string(),
         };
         // A hint follows the error that it belongs to.

@@ -23,6 +23,8 @@ pub struct Export<'c> {
     pub label: &'c str,
     pub to: Format,
     pub purpose: Purpose,
+    /// Whether the output takes the place of the input.
+    pub in_place: bool,
     /// Options of page formats.
     pub page: PageOptions,
     /// Whether a loss is an error, before anything is written.
@@ -39,6 +41,7 @@ impl<'c> Export<'c> {
             label,
             to: writing.format(),
             purpose: Purpose::Export,
+            in_place: false,
             page: writing.page,
             strict,
             appends: false,
@@ -98,7 +101,12 @@ impl Export<'_> {
         out: &mut dyn Write,
         report: &mut Report,
     ) -> convo::Result<()> {
-        format::write_page(self.to, session, view, (self.purpose, &self.page), out, report)
+        // A response has one message; with others it is written as a history, and the rest is reported.
+        let purpose = match session.metadata("response") {
+            Some(_) if !self.in_place && self.purpose == Purpose::Return => Purpose::Export,
+            _ => self.purpose,
+        };
+        format::write_page(self.to, session, view, (purpose, &self.page), out, report)
     }
 }
 

@@ -24,8 +24,10 @@ impl CompactionState<'_> {
             match origin {
                 Origin::Item(at) => joined.follow(*at, next, nth),
                 Origin::Digest(exchange) if next.is_dropped(nth) => {
-                    let digest = joined.inserts.remove(exchange)?;
-                    joined.total -= digest.tokens;
+                    let reason = next.items[nth]
+                        .atom()
+                        .map_or("drop", |atom| next.atoms[atom].reason);
+                    joined.drop_exchange(*exchange, reason);
                 }
                 Origin::Digest(_) | Origin::Summary => {}
             }

@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn instructions_that_fit_beside_the_head_are_kept(
+    fn instructions_that_fit_next_to_the_head_are_kept(
         many in 1usize..12,
         budget in 0u64..90,
         (share, more) in (0u32..=100, 0u32..=100),

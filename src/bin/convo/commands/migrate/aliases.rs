@@ -82,9 +82,13 @@ fn claim_keys(context: &Context, store: &Store, examined: &[ExaminedFile], steps
             }
             // The key is ambiguous, has no valid alias, or the chain is incomplete; the session is stored.
             Err(error) if matches!(error.kind, Data | Exists | NotFound | Unsafe) => {
-                context
-                    .output
-                    .notice(&key, &format!("not assigned: {}", error.message));
+                let error = named(error, &key);
+                let hint = error
+                    .hint
+                    .map(|hint| format!("\nhint: {hint}"))
+                    .unwrap_or_default();
+                let what = format!("not assigned: {}{hint}", error.message);
+                context.output.notice(&key, &what);
             }
             Err(error) => context.output.error(&named(error, &key)),
         }

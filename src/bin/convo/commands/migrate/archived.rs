@@ -11,31 +11,36 @@ use std::collections::HashSet;
 #[derive(Default)]
 pub struct ArchivedLines {
     moved: Vec<(Option<String>, u64)>,
-    destroyed: HashSet<String>,
+    /// Events whose lines are not in the archive: destroyed, or moved back.
+    ended: HashSet<String>,
 }
 
 impl ArchivedLines {
     /// Adds a line of the log.
     pub fn add(&mut self, line: &[u8]) {
-        if memmem::find(line, b"\"gc\"").is_none() {
+        let is_named = |name: &[u8]| memmem::find(line, name).is_some();
+        if !is_named(b"\"gc\"") && !is_named(b"\"restore\"") {
             return;
         }
         let record = Record::parse(line, Position::default());
-        let Some(event) = record.event().filter(|event| event.name() == "gc") else {
+        let Some(event) = record.event() else { return };
+        if event.name() == "restore" {
+            self.ended.extend(json::member_string(event.raw, "of"));
+        }
+        if event.name() != "gc" {
             return;
-        };
-        self.destroyed.extend(event.destroyed());
+        }
+        self.ended.extend(event.destroyed());
         if !is_discarded(event.raw) {
-            let lines = json::member(event.raw, "lines");
-            let lines = lines.and_then(|lines| std::str::from_utf8(lines).ok()?.parse().ok());
+            let lines = json::member(event.raw, "lines").and_then(json::number);
             let id = event.id().map(|id| id.into_owned());
             self.moved.push((id, lines.unwrap_or_default()));
         }
     }
 
-    /// Number of lines that were not destroyed later.
+    /// Number of lines that are still in the archive.
     pub fn count(&self) -> u64 {
-        let is_left = |id: &Option<String>| id.as_ref().is_none_or(|id| !self.destroyed.contains(id));
+        let is_left = |id: &Option<String>| id.as_ref().is_none_or(|id| !self.ended.contains(id));
         let left = self.moved.iter().filter(|(id, _)| is_left(id));
         left.map(|(_, lines)| lines).sum()
     }

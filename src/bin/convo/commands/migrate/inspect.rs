@@ -17,7 +17,9 @@ use convo::model::record::{Record, RecordKind as Line};
 use convo::model::session::{Class, Session};
 use convo::store::foreign;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -368,10 +370,13 @@ impl SessionScan {
                 session: self.session,
             });
         }
-        let file = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or("session");
+        // A name that is not UTF-8 is escaped, so that different names have different ids.
+        let escaped = |name: &OsStr| name.as_encoded_bytes().escape_ascii().to_string();
+        let file = path.file_name().map_or_else(
+            || Cow::Borrowed("session"),
+            |name| name.to_str().map_or_else(|| escaped(name).into(), Cow::from),
+        );
+        let file = file.as_ref();
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let id = key::id_for_key(stem);
         let mut source = ObjectBuilder::default();

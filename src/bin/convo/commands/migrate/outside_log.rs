@@ -1,7 +1,7 @@
 //! Data that a store keeps outside a session's log, which a native file therefore lacks: archived lines and aliases.
 
 use super::inspect::{ExaminedFile, FoundSession, Refusal};
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::{Error, Result};
 use convo::format::report::Loss;
 use convo::model::json;
 use convo::store::{Store, foreign};
@@ -43,7 +43,7 @@ pub fn report_losses(examined: &mut [ExaminedFile], store: Option<&Store>, stric
             }
         }
         if strict && archived + aliases > 0 {
-            let error = Error::new(ErrorKind::Data, "lossy conversion; not imported (--strict)");
+            let error = Error::data("lossy conversion; not imported (--strict)");
             examined.found = Err(Refusal::Damaged(error));
         }
     }

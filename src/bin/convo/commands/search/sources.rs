@@ -56,6 +56,13 @@ pub enum SourceLocation {
     Database(PathBuf, Option<String>),
 }
 
+impl SourceLocation {
+    /// Whether both are files with different paths.
+    fn differs(&self, other: &SourceLocation) -> bool {
+        matches!((self, other), (SourceLocation::File(one), SourceLocation::File(other)) if one != other)
+    }
+}
+
 impl SearchSource {
     /// Reports an error of reading it, unless it only means that a file in a directory is not a session.
     pub fn report(&self, context: &Context, error: &Error, strict: bool) {
@@ -124,7 +131,8 @@ pub fn of(context: &Context, operands: &[String], scope: &SessionScope) -> anyho
     }
     // A file may have several names, but one label.
     sources.sort_by(|one, other| (other.modified, &one.label).cmp(&(one.modified, &other.label)));
-    sources.dedup_by(|one, other| one.label == other.label);
+    // Names that are not UTF-8 may be shown alike.
+    sources.dedup_by(|one, other| one.label == other.label && !one.place.differs(&other.place));
     Ok(sources)
 }
 
