@@ -2,7 +2,6 @@
 
 mod atom_items;
 mod change;
-mod join;
 mod layout;
 mod reshape;
 
