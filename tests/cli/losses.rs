@@ -186,7 +186,7 @@ fn members_that_a_conversion_drops_are_reported() {
     ] {
         let lines = [&[r#"{"role":"user","content":"q"}"#], lines].concat();
         let env = Env::new();
-        let built = env.pipe(&["cat", "--from", "jsonl", "--to", format], &lines.join("\n"));
+        let built = env.pipe(&["cat", "--from", "jsonl", "--to", format], lines.join("\n"));
         built.status(0).says(losses);
     }
 }
