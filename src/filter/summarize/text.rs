@@ -51,7 +51,7 @@ pub(super) fn write<'e>(
     out
 }
 
-/// Like [`write`] onto a beginning; `take_lines` gets the text before each entry, and may take lines from its start.
+/// Like [`write()`] onto a beginning; `take_lines` gets the text before each entry, and may take lines from its start.
 pub(super) fn write_onto<'e>(
     out: &mut String,
     entries: impl Iterator<Item = QuotedText<'e>>,
