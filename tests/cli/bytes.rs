@@ -102,7 +102,7 @@ fn carried(bytes: &[u8]) -> Vec<&[u8]> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     text.split(|byte| *byte == b'\n')
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
-        .filter(|line| !line.iter().all(|byte| b" \t\r".contains(byte)))
+        .filter(|line| !line.trim_ascii().is_empty())
         .collect()
 }
 
