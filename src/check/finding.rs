@@ -42,7 +42,7 @@ named_enum! {
     pub enum Mode {
         /// Drop the smallest unit that violates the rule.
         Drop = "drop",
-        /// Insert what is missing.
+        /// Insert the missing parts.
         Stub = "stub",
         /// Turn a result without its call into text.
         Text = "text",

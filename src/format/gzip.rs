@@ -19,7 +19,7 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
 /// Decompresses all members.
 ///
 /// # Errors
-/// [`Error::data`] if the data is damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
+/// A data error if the data is damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
 pub fn unpack(bytes: &[u8]) -> Result<Vec<u8>> {
     unpack_within(bytes, MAXIMUM)
 }

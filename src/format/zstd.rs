@@ -14,7 +14,7 @@ pub fn is_zstd(bytes: &[u8]) -> bool {
 /// Decompresses all frames.
 ///
 /// # Errors
-/// [`Error::data`] if they are damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
+/// A data error if they are damaged, truncated, followed by other data, or larger than [`MAXIMUM`] when decompressed.
 pub fn unpack(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let damaged = |error: String| {
         let error = Error::data(format!("damaged zstd data: {error}"));

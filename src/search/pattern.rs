@@ -43,7 +43,7 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// [`Error::usage`] if it is empty, contains a line break, or is not a regular expression.
+    /// A usage error if it is empty, contains a line break, or is not a regular expression.
     pub fn new(pattern: &str, settings: PatternOptions) -> Result<Pattern> {
         let usage = |what: String| Error::usage(what);
         if pattern.is_empty() {

@@ -174,7 +174,7 @@ fn open_exchange(session: &Session, view: &View) -> Option<usize> {
 /// Plans the continuation; none when an unfinished exchange fills it by itself.
 ///
 /// # Errors
-/// [`Error::usage`] when a new session would be full at once.
+/// A usage error when a new session would be full at once.
 pub fn plan(
     session: &Session,
     counter: Counter,

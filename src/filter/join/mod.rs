@@ -42,7 +42,7 @@ pub struct JoinResult {
 /// Joins sessions in this order. Without an `id` it is derived from the first session's id and the result.
 ///
 /// # Errors
-/// [`Error::usage`] when there are no sessions.
+/// A usage error when there are no sessions.
 pub fn join(sessions: &[Session], order: &ChainOrder, id: Option<&str>) -> Result<JoinResult> {
     let present: Vec<&Session> = order
         .steps

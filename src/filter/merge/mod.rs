@@ -31,7 +31,7 @@ use work::Merging;
 /// Merges the sessions of `b` into those of `a`; `base` is their common origin, or empty if unknown.
 ///
 /// # Errors
-/// [`Error::usage`] when the two have nothing in common, and [`Error::data`] when a format cannot represent both
+/// A usage error when the two have nothing in common, and a data error when a format cannot represent both
 /// continuations.
 pub fn merge<'s>(
     base: &'s [Session],

@@ -188,7 +188,7 @@ impl Sentence {
         is_short || many(start + 1) || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
     }
 
-    /// `British spelling, please`, `metric units only`: a style without a verb.
+    /// `British spelling, please`, `metric units only`: requests a style without a verb.
     pub(super) fn is_style_alone(&self, start: usize) -> bool {
         let last = self.words.len().saturating_sub(1);
         (start + 2..start + 4).contains(&last)

@@ -15,7 +15,7 @@ impl Sentence {
     }
 
     /// Whether the thing that a verb makes is one for each of many occasions, outside a relative clause: `add a test for every
-    /// function`. What is made of many things, or for all of a table, is one thing: `draw a diagram of all modules`.
+    /// function`. One thing made of many does not count: `draw a diagram of all modules`.
     pub(super) fn is_for_each(&self, at: usize) -> bool {
         const RELATIVE: [&str; 5] = ["that", "which", "who", "whose", "where"];
         const PLACES: [&str; 13] = [

@@ -67,7 +67,7 @@ impl<R: Read> ElementReader<R> {
     /// The next element.
     ///
     /// # Errors
-    /// [`Error::data`] if the rest is not an array, not an element, or truncated; no element follows.
+    /// A data error if the rest is not an array, not an element, or truncated; no element follows.
     pub fn next_element(&mut self) -> Result<Option<JsonElement<'_>>> {
         self.pass(self.given);
         self.given = 0;

@@ -22,7 +22,7 @@ struct VisibleRecords<'s> {
 /// Decides for each line of a session.
 ///
 /// # Errors
-/// [`Error::usage`] if messages that the program itself has hidden became visible.
+/// A usage error if messages that the program itself has hidden became visible.
 pub fn decide(
     changes: &mut LineChanges,
     parsed: &ParsedSource<'_>,

@@ -21,7 +21,7 @@ const COMMON: [&str; 4] = ["cwd", "version", "gitBranch", "slug"];
 /// Writes the sessions of a log back.
 ///
 /// # Errors
-/// [`Error::usage`] for changes that a log cannot represent, such as undoing a compaction by the program.
+/// A usage error for changes that a log cannot represent, such as undoing a compaction by the program.
 pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());

@@ -93,7 +93,7 @@ const DOCUMENT: &str = ".json";
 const WHOLE: Position = Position { line: 0, offset: 0 };
 
 /// Reads a session, whose lines have their positions in the log or document. Damage is reported and preserved; an input
-/// without any session is an [`Error::data`].
+/// without any session is a data error.
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let neighbor = |name: &str| {
         (source.neighbor)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))

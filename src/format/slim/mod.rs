@@ -23,7 +23,7 @@ pub fn parts(format: Format) -> Option<&'static [SlimPart]> {
 /// The parts to remove: by default the usual ones, or only those in `only`, always without those in `keep`.
 ///
 /// # Errors
-/// [`Error::usage`] for an unsupported format or an unknown part.
+/// A usage error for an unsupported format or an unknown part.
 pub fn parts_to_remove(format: Format, only: &[String], keep: &[String]) -> Result<PartNames> {
     let Some(parts) = parts(format) else {
         let error = Error::usage(format!("cannot slim {} files", format.name()));
@@ -121,7 +121,7 @@ impl Slim {
     /// Reads a file of which these parts are to be removed.
     ///
     /// # Errors
-    /// [`Error::usage`] for an unsupported format; read errors.
+    /// A usage error for an unsupported format; read errors.
     pub fn read(format: Format, chosen: PartNames, input: impl Read) -> Result<Slim> {
         let Some(slims) = format.form().slims else {
             return Err(Error::usage(format!("cannot slim {} files", format.name())));

@@ -59,7 +59,7 @@ impl Placeholder {
     /// The content part of the image, which is in these bytes of its file.
     ///
     /// # Errors
-    /// [`Error::data`] if the bytes are not those of the image.
+    /// A data error if the bytes are not those of the image.
     pub fn part(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.check(bytes)?;
         let unknown = || Error::data(format!("not an image: {}", self.media_type));
@@ -69,7 +69,7 @@ impl Placeholder {
     /// Checks the bytes of the file.
     ///
     /// # Errors
-    /// [`Error::data`] if they are not those of the image.
+    /// A data error if they are not those of the image.
     pub fn check(&self, bytes: &[u8]) -> Result<()> {
         let (sum, _) = self.file_name.split_once('.').unwrap_or_default();
         match key::sha256(bytes) == sum {

@@ -54,7 +54,7 @@ impl PageArgs {
     /// Splits off how training data encodes reasoning, and returns it with the other options.
     ///
     /// # Errors
-    /// [`Error::usage`] for a value that is only valid for pages.
+    /// A usage error for a value that is only valid for pages.
     pub fn take_training(mut self) -> Result<(Option<training::TrainingThinking>, PageArgs)> {
         match self.thinking.take() {
             None => Ok((None, self)),
@@ -71,7 +71,7 @@ impl PageArgs {
     /// Returns the page options for this format.
     ///
     /// # Errors
-    /// [`Error::usage`] for an option that requires another format.
+    /// A usage error for an option that requires another format.
     pub fn options(&self, to: Format) -> Result<PageOptions> {
         if let Some(name) = self.given().filter(|_| to != Format::Html) {
             let what = format!("{name} requires --to html");

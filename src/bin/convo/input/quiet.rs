@@ -24,7 +24,7 @@ pub type InspectFn<'l> = &'l dyn Fn(&mut dyn Read) -> io::Result<bool>;
 /// file was self-contained, i.e. no other file was read.
 ///
 /// # Errors
-/// [`Error::data`] if the format is not detected.
+/// A data error if the format is not detected.
 pub fn sessions(
     path: &Path,
     given: Option<Format>,
@@ -51,7 +51,7 @@ const SMALL: u64 = 8 << 20;
 /// Reads the sessions of a file for a list, like [`sessions`]; the rest of very long strings in JSON is left out.
 ///
 /// # Errors
-/// [`Error::data`] if the format is not detected.
+/// A data error if the format is not detected.
 pub fn outlines(
     path: &Path,
     given: Option<Format>,

@@ -113,7 +113,7 @@ impl Export<'_> {
 /// Sets the model in the header of a session, for a format that stores one.
 ///
 /// # Errors
-/// [`Error::usage`] if the format stores no model or another form of it, and for a session read from this format,
+/// A usage error if the format stores no model or another form of it, and for a session read from this format,
 /// which keeps its own model.
 pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<Session> {
     let usage = |what: String| Error::usage(format!("--model: {what}"));

@@ -98,7 +98,7 @@ impl OutputFormat<'_> {
     /// How to pack a file that is rewritten in this format.
     ///
     /// # Errors
-    /// [`Error::usage`] if the format has no packed form.
+    /// A usage error if the format has no packed form.
     pub fn packing_in_place(&self, is_packed: bool, format: Format) -> Result<Packing> {
         match self.packing() {
             Packing::Always if !format.is_lines() => {

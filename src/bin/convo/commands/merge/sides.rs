@@ -135,7 +135,7 @@ fn without_checksums(session: Session) -> Session {
 /// The common format of all inputs that are not empty.
 ///
 /// # Errors
-/// [`Error::usage`] if they have different formats.
+/// A usage error if they have different formats.
 pub fn common_format(sides: [&MergeInput; 3]) -> Result<Option<Format>> {
     let is_native = |format: Format| if format.is_lines() { Format::Native } else { format };
     let mut formats = sides
