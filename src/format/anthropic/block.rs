@@ -7,7 +7,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use std::borrow::Cow;
 
 /// Types of blocks, other than text, that are kept unchanged because they are specific to the API.
-const NATIVE_BLOCKS: [&str; 7] = [
+const NATIVE_BLOCKS: [&str; 8] = [
     "image",
     "document",
     "search_result",
@@ -15,6 +15,7 @@ const NATIVE_BLOCKS: [&str; 7] = [
     "container_upload",
     "compaction",
     "mcp_tool_use",
+    "tool_reference",
 ];
 
 /// Members that a text block may have.
@@ -104,5 +105,32 @@ pub fn write(part: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
             let is_media = Media::of(part).is_some();
             writing.converted(part, is_media, media(part))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Purpose;
+    use crate::format::report::Report;
+    use crate::format::request::Api;
+    use std::collections::HashMap;
+
+    #[test]
+    fn blocks_of_the_api_are_kept_whatever_the_session_was_read_from() {
+        let mut writing = WriteSettings {
+            api: Api::Anthropic,
+            purpose: Purpose::Export,
+            own: false,
+            keeps_thoughts: false,
+            calls: &HashMap::new(),
+            report: &mut Report::default(),
+        };
+        let block = br#"{"type":"tool_reference","tool_name":"x"}"#;
+        assert_eq!(write(block, &mut writing).as_deref(), Some(&block[..]));
+        assert_eq!(
+            write(br#"{"type":"mcp_list_tools","id":"m"}"#, &mut writing),
+            None
+        );
     }
 }
