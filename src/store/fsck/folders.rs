@@ -71,7 +71,12 @@ impl DirectoryScan<'_> {
     }
 
     fn report_unexpected(&mut self, folder: &Directory, name: &str, what: &str) {
-        self.report(folder.shown(name), Problem::Stranger, what.to_string(), None);
+        self.report(
+            folder.shown(name),
+            Problem::UnexpectedFile,
+            what.to_string(),
+            None,
+        );
     }
 
     fn folder(&mut self, folder: &Directory) -> Result<()> {

@@ -54,7 +54,7 @@ named_enum! {
         /// Users other than the owner have access.
         Permissions = "permissions",
         /// An unexpected file in the store.
-        Stranger = "stranger",
+        UnexpectedFile = "stranger",
     }
 }
 
@@ -77,7 +77,7 @@ impl Problem {
             Problem::Piece => "damaged, missing or orphaned data in archive or quarantine",
             Problem::Temporary => "leftover of an interrupted change",
             Problem::Permissions => "accessible to other users",
-            Problem::Stranger => "unexpected file",
+            Problem::UnexpectedFile => "unexpected file",
         }
     }
 
@@ -97,7 +97,7 @@ impl Problem {
             Problem::BrokenLink => Some("link undone"),
             Problem::Piece => Some("damaged data quarantined"),
             Problem::Header => Some("missing header created"),
-            Problem::DuplicateId | Problem::DanglingEvent | Problem::Stranger => None,
+            Problem::DuplicateId | Problem::DanglingEvent | Problem::UnexpectedFile => None,
         }
     }
 }

@@ -110,14 +110,14 @@ fn hard_links_are_refused_for_writing() {
             }
         }
         assert!(
-            repair(&store).contains(&crate::store::fsck::Problem::Stranger),
+            repair(&store).contains(&crate::store::fsck::Problem::UnexpectedFile),
             "{place}"
         );
         assert_eq!(fs::metadata(&outside).unwrap().mode() & 0o777, 0o644, "{place}");
         assert_eq!(fs::read(&outside).unwrap(), before, "{place}");
         fs::remove_file(&outside).unwrap();
         assert!(
-            !repair(&store).contains(&crate::store::fsck::Problem::Stranger),
+            !repair(&store).contains(&crate::store::fsck::Problem::UnexpectedFile),
             "{place}"
         );
     }

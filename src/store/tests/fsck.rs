@@ -240,7 +240,7 @@ fn permissions_and_unexpected_files_are_reported() {
         kinds.sort();
         kinds
     };
-    use Problem::{Permissions, Stranger, Temporary};
+    use Problem::{Permissions, Temporary, UnexpectedFile};
     // Files of an active batch are not leftovers; a new batch removes those of dead ones.
     fs::write(inside(".stage-99999999-0-0"), "half").unwrap();
     let expected = [
@@ -248,15 +248,19 @@ fn permissions_and_unexpected_files_are_reported() {
         Temporary,
         Permissions,
         Permissions,
-        Stranger,
-        Stranger,
-        Stranger,
+        UnexpectedFile,
+        UnexpectedFile,
+        UnexpectedFile,
     ];
     let found = look(&store, false);
     assert!(kinds(&found).starts_with(&expected[..4]), "{found:?}");
     look(&store, true);
     let left = look(&store, false);
-    assert_eq!(kinds(&left), [Stranger, Stranger, Stranger], "{left:?}");
+    assert_eq!(
+        kinds(&left),
+        [UnexpectedFile, UnexpectedFile, UnexpectedFile],
+        "{left:?}"
+    );
     assert_eq!(fs::read_to_string(root.join("notes")).unwrap(), "mine");
     assert_eq!(
         fs::metadata(inside("one.jsonl")).unwrap().permissions().mode() & 0o777,
