@@ -232,13 +232,15 @@ fn a_log_is_kept_in_the_store_with_all_its_sessions() {
 #[test]
 fn lines_of_another_format_are_reported_and_preserved() {
     let env = Env::new();
-    for strange in [
+    for unrecognized in [
         r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"pi says"}}"#,
         r#"{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","content":"codex says"}}"#,
         r#"{"role":"user","content":"anybody says"}"#,
     ] {
-        let run = env.pipe(&["cat"], format!("{}{strange}\n", log())).status(65);
-        assert!(run.out().contains(strange), "{}", run.out());
+        let run = env
+            .pipe(&["cat"], format!("{}{unrecognized}\n", log()))
+            .status(65);
+        assert!(run.out().contains(unrecognized), "{}", run.out());
         run.says("not a Claude Code record; kept unchanged")
             .says(&format!("-:{}: byte ", log().lines().count() + 1));
     }

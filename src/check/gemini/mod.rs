@@ -149,8 +149,8 @@ fn answers(index: usize, elements: &[&GeminiFacts], findings: &mut Findings<'_>)
 fn unmatched_response<'f>(turn: &GeminiFacts, next: &'f GeminiFacts) -> Option<&'f str> {
     let ids: HashSet<&str> = turn.calls().map(|(_, call)| call.id.as_str()).collect();
     let mut responses = next.responses().map(|(_, response)| response.id.as_str());
-    let strange = |id: &&str| !id.is_empty() && !ids.contains("") && !ids.contains(id);
-    responses.find(strange)
+    let unrecognized = |id: &&str| !id.is_empty() && !ids.contains("") && !ids.contains(id);
+    responses.find(unrecognized)
 }
 
 /// After the last user turn, the first call of each turn must be signed.

@@ -171,13 +171,13 @@ fn matched_responses(
         .filter(|(_, own)| !own.id.is_empty())
         .map(|(part, _)| *part)
         .collect();
-    let (strange, left): (Vec<usize>, Vec<usize>) =
+    let (unrecognized, left): (Vec<usize>, Vec<usize>) =
         left.into_iter().partition(|part| named && ids.contains(part));
     let mut left = left.into_iter();
     for place in places.iter_mut().filter(|place| place.is_none()) {
         *place = left.next();
     }
-    (places, left.chain(strange).collect())
+    (places, left.chain(unrecognized).collect())
 }
 
 /// Makes the number of responses equal to that of calls: inserts missing ones at the position of their call, and drops

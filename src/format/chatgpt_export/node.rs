@@ -21,7 +21,7 @@ pub enum NodeKind {
     /// Any other message.
     Message,
     /// Not a node, or a message without a role.
-    Strange,
+    Unrecognized,
 }
 
 /// A node of the tree.
@@ -130,7 +130,7 @@ fn kind(message: &Object<'_>, author: &Object<'_>) -> NodeKind {
     let content = message.get("content");
     let kind = content.and_then(|raw| json::member(raw, "content_type"));
     match (author.filled("role").as_deref(), kind) {
-        (None, _) => NodeKind::Strange,
+        (None, _) => NodeKind::Unrecognized,
         (_, Some(b"\"thoughts\"")) => NodeKind::Thoughts,
         (_, Some(b"\"reasoning_recap\"")) => NodeKind::Recap,
         (Some("tool"), _) => NodeKind::Tool,

@@ -119,7 +119,7 @@ impl<'a> TreeConverter<'a, '_> {
                 NodeKind::Nothing => {}
                 NodeKind::Thoughts => self.thoughts.push(nth),
                 NodeKind::Recap => self.recaps.push(nth),
-                NodeKind::Strange => {
+                NodeKind::Unrecognized => {
                     self.end();
                     let what = format!("node '{}' is not a message; kept unchanged", node.id);
                     self.report.damage(self.item.place, what);

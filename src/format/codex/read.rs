@@ -46,10 +46,10 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
     // A newer Codex may write items of further types; a log with only such items is not supported.
     let has_messages = steps.iter().any(RecordSource::is_message);
     let unknown = |line: &CodexLine<'_>| !has_messages && is_unknown(line);
-    let strange = lines
+    let unrecognized = lines
         .iter()
         .filter(|line| line.is_unrecognized() || unknown(line));
-    report.report_unrecognized(strange.map(|line| line.place), "a Codex log");
+    report.report_unrecognized(unrecognized.map(|line| line.place), "a Codex log");
     let mut session = Session::default();
     session.push_new(&header::header(&source, &lines, meta));
     let mut decoder = Api::OpenaiResponses.interface().decoder();

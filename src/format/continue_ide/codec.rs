@@ -102,9 +102,9 @@ impl Codec for Continue {
         let others = ["toolCalls", "toolCallId", "redactedThinking", "signature"];
         messages.map(|item| message_of(item)).find_map(|message| {
             let calls = json::list(message, "toolCalls");
-            let is_strange = !calls.iter().all(|call| decode::is_call(call));
+            let is_unrecognized = !calls.iter().all(|call| decode::is_call(call));
             let what = "call whose id, name or arguments are missing or not strings";
-            content::fault(message, &others).or_else(|| is_strange.then(|| what.to_string()))
+            content::fault(message, &others).or_else(|| is_unrecognized.then(|| what.to_string()))
         })
     }
 

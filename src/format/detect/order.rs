@@ -61,18 +61,18 @@ pub(super) fn headers(line: &ObjectShape<'_>) -> impl Iterator<Item = &'static S
 
 /// The number of messages in these lines that the format does not support; `None` if it supports any.
 pub(super) fn unsupported_messages(signature: &Signature, lines: &[&[u8]]) -> Option<usize> {
-    let mut strange = 0;
+    let mut unrecognized = 0;
     for shape in lines
         .iter()
         .filter_map(|line| ObjectShape::of(line, Dialect::Python))
     {
         match (signature.content)(&shape) {
             LineKind::Known => return None,
-            LineKind::Unknown => strange += 1,
+            LineKind::Unknown => unrecognized += 1,
             LineKind::None => {}
         }
     }
-    (strange > 0).then_some(strange)
+    (unrecognized > 0).then_some(unrecognized)
 }
 
 /// The format of text that is not JSON.

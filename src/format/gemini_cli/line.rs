@@ -20,7 +20,7 @@ pub enum LogOperation<'a> {
     /// Describes the session.
     Session,
     /// Any other object.
-    Strange,
+    Unrecognized,
 }
 
 impl<'a> LogOperation<'a> {
@@ -46,7 +46,7 @@ impl<'a> LogOperation<'a> {
             (_, Some(id), _) => LogOperation::Message(id),
             (.., Some(set)) if set.starts_with(b"{") => LogOperation::Set(set),
             _ if text("sessionId").is_some() && text("projectHash").is_some() => LogOperation::Session,
-            _ => LogOperation::Strange,
+            _ => LogOperation::Unrecognized,
         }
     }
 }

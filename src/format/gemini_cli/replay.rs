@@ -107,7 +107,9 @@ impl<'a> Replay<'a> {
                 self.describe(body);
             }
             LogOperation::Unreadable => self.aside(ElementState::Damaged(full.to_vec()), place),
-            LogOperation::Strange => self.aside(ElementState::Strange(body.trim_ascii().to_vec()), place),
+            LogOperation::Unrecognized => {
+                self.aside(ElementState::Unrecognized(body.trim_ascii().to_vec()), place)
+            }
         }
     }
 

@@ -81,7 +81,7 @@ impl Slimmer for GeminiSlimmer {
                 describe(line);
                 self.is_older |= json::member(line, "messages").is_some();
             }
-            LogOperation::Blank | LogOperation::Unreadable | LogOperation::Strange => {}
+            LogOperation::Blank | LogOperation::Unreadable | LogOperation::Unrecognized => {}
         }
     }
 
@@ -193,7 +193,7 @@ impl Slimmer for GeminiSlimmer {
             }
             LogOperation::Session => Slimmed::same("session"),
             LogOperation::Blank | LogOperation::Unreadable => Slimmed::same("unreadable"),
-            LogOperation::Strange => Slimmed::same("other"),
+            LogOperation::Unrecognized => Slimmed::same("other"),
         }
     }
 }

@@ -74,5 +74,5 @@ pub enum ElementState {
     /// A line that is not an object.
     Damaged(Vec<u8>),
     /// A line that is not an element of the format.
-    Strange(Vec<u8>),
+    Unrecognized(Vec<u8>),
 }

@@ -93,7 +93,7 @@ fn whole_value(bytes: &[u8]) -> SplitValue {
         value: start..bytes.trim_ascii_end().len().max(start),
         bytes: bytes.to_vec(),
         start: Position::default(),
-        strange: None,
+        unrecognized: None,
     }
 }
 
@@ -116,7 +116,7 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
                     line: piece.place.line - 1,
                     ..piece.place
                 },
-                strange: None,
+                unrecognized: None,
             };
             let name = InputName {
                 name: piece.name,
@@ -172,7 +172,7 @@ fn add_nested<C: Codec>(
             value: 0..bytes.len(),
             bytes,
             start: Position::default(),
-            strange: None,
+            unrecognized: None,
         };
         if let Some(mut inner) = document(codec, &value, report) {
             *count += 1;
@@ -233,8 +233,8 @@ impl<C: Codec> CodecSessions<C> {
                         _ => Ok(false),
                     };
                 };
-                if let Some(strange) = value.strange {
-                    report.damage(value.places().at(strange), "not valid JSON");
+                if let Some(unrecognized) = value.unrecognized {
+                    report.damage(value.places().at(unrecognized), "not valid JSON");
                 }
                 let parsed = document(codec, &value, report).map(|parsed| by_session(codec, parsed));
                 let parsed = with_nested(codec, parsed.unwrap_or_default(), report);
@@ -318,7 +318,7 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Vec<Reparse
                 bytes: origin.bytes.clone(),
                 value: range.clone(),
                 start: Position::default(),
-                strange: None,
+                unrecognized: None,
             };
             document(codec, &value, &mut report)
         }

@@ -100,7 +100,7 @@ pub fn session<C: Codec>(
                 building.session.push_ended(&full, place);
                 continue;
             }
-            ElementState::Strange(raw) => {
+            ElementState::Unrecognized(raw) => {
                 building.push(records::passthrough(C::NAME, &raw), place);
                 unrecognized.push(place);
                 continue;

@@ -17,7 +17,7 @@ pub struct SplitValue {
     /// Their position: the number of lines before, and the offset.
     pub start: Position,
     /// Offset of bytes before the value that are not a value, if any.
-    pub strange: Option<usize>,
+    pub unrecognized: Option<usize>,
 }
 
 /// Splits an input into values.
@@ -38,7 +38,7 @@ impl Values {
     /// The next value; the last one may be truncated. Text that is neither an object nor an array is skipped to the end
     /// of its line.
     pub fn next(&mut self) -> Result<Option<SplitValue>> {
-        let (mut at, mut strange) = (0, None);
+        let (mut at, mut unrecognized) = (0, None);
         if self.at.offset == 0 && self.has(2)? && self.window.bytes().starts_with(b"\xef\xbb\xbf") {
             at = 3;
         }
@@ -50,7 +50,7 @@ impl Values {
             if matches!(self.window.bytes()[at], b'{' | b'[') {
                 break;
             }
-            strange = strange.or(Some(at));
+            unrecognized = unrecognized.or(Some(at));
             while self.has(at)? && self.window.bytes()[at] != b'\n' {
                 at += 1;
             }
@@ -73,7 +73,7 @@ impl Values {
         let value = SplitValue {
             value: start..at,
             start: self.at,
-            strange,
+            unrecognized,
             bytes,
         };
         self.at.line += memchr::memchr_iter(b'\n', &value.bytes).count() as u64;
@@ -150,7 +150,7 @@ mod tests {
             joined.extend_from_slice(&value.bytes);
             let own = String::from_utf8(value.bytes[value.value.clone()].to_vec()).unwrap();
             let whole = String::from_utf8(value.bytes).unwrap();
-            all.push((own, whole, value.strange));
+            all.push((own, whole, value.unrecognized));
         }
         assert_eq!(joined, text.as_bytes());
         all

@@ -46,11 +46,11 @@ pub fn read(
     let problems: Vec<Option<Problem>> = entries.iter().map(record::problem).collect();
     let has_messages =
         { entries.iter().zip(&problems) }.any(|(entry, problem)| entry.is_received() && problem.is_none());
-    let strange = entries.iter().zip(&problems).filter(|(entry, problem)| {
+    let unrecognized = entries.iter().zip(&problems).filter(|(entry, problem)| {
         let is_unsupported = matches!(problem, Some(Problem::Unsupported));
         entry.is_unrecognized() || is_unsupported || (!has_messages && entry.is_unknown())
     });
-    report.report_unrecognized(strange.map(|(entry, _)| entry.place), "a pi file");
+    report.report_unrecognized(unrecognized.map(|(entry, _)| entry.place), "a pi file");
     for (entry, problem) in entries.iter().zip(problems) {
         if let Some(Problem::Fault(fault)) = problem {
             report.damage(entry.place, fault);

@@ -40,8 +40,8 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
         .map(|finding| finding.what.as_ref())
         .collect();
     let text = String::from_utf8_lossy(bytes);
-    let strange = what.iter().filter(|what| **what != "unknown content type 'new'");
-    assert_eq!(strange.count(), 0, "{what:?}\n{text}");
+    let unrecognized = what.iter().filter(|what| **what != "unknown content type 'new'");
+    assert_eq!(unrecognized.count(), 0, "{what:?}\n{text}");
     let new = text.matches(r#""type":"new""#).count();
     assert!(what.len() <= new, "{what:?}\n{text}");
     sessions

@@ -213,8 +213,8 @@ fn damage_is_reported_and_hides_no_other_message() {
     in_place::hold(Format::Goose, LINES);
     in_place::hold(Format::Goose, document());
     // A line of another format is preserved.
-    let strange = format!("{LINES}{{\"type\":\"event_msg\",\"payload\":{{}}}}\n");
-    let (all, report, _) = read(strange.as_bytes());
+    let unrecognized = format!("{LINES}{{\"type\":\"event_msg\",\"payload\":{{}}}}\n");
+    let (all, report, _) = read(unrecognized.as_bytes());
     assert!(report.is_damaged());
-    assert_eq!(returned(&all, true).unwrap(), strange.as_bytes());
+    assert_eq!(returned(&all, true).unwrap(), unrecognized.as_bytes());
 }

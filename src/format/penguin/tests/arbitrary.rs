@@ -143,14 +143,14 @@ fn plain(line: &str) -> Map<String, Value> {
     members
 }
 
-fn is_stranger(line: &Value) -> bool {
+fn is_unexpected(line: &Value) -> bool {
     line["metadata"].get("penguin").is_some() || line["metadata"].get("convo").is_some()
 }
 
 proptest! {
     #[test]
     fn a_session_is_restored(all in prop::collection::vec(line(), 0..6)) {
-        let all: Vec<Value> = all.into_iter().filter(|line| !is_stranger(line)).collect();
+        let all: Vec<Value> = all.into_iter().filter(|line| !is_unexpected(line)).collect();
         let texts: Vec<String> = all.iter().map(Value::to_string).collect();
         let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
         let given = session(&borrowed);

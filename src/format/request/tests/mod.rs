@@ -27,11 +27,11 @@ fn read(api: Api, text: &str) -> Session {
     assert_eq!(sessions.len(), 1, "{text}");
     // The tests include unknown kinds of parts and items.
     let damage = report.findings.iter().filter(|finding| finding.damage);
-    let strange: Vec<&str> = damage
+    let unrecognized: Vec<&str> = damage
         .map(|finding| finding.what.as_ref())
         .filter(|what| !MADE_UP.contains(what))
         .collect();
-    assert_eq!(strange, [] as [&str; 0], "{text}");
+    assert_eq!(unrecognized, [] as [&str; 0], "{text}");
     sessions.remove(0)
 }
 
