@@ -135,13 +135,13 @@ pub fn read(element: &[u8]) -> ConvertedElement {
         element.clone()
     };
     let line = openai_chat::native_reasoning(plain);
-    let books = |line: &[u8]| {
+    let bookkeeping = |line: &[u8]| {
         AMBIGUOUS_MEMBERS
             .iter()
             .any(|name| json::member(line, name).is_some())
     };
     ConvertedElement {
-        line: if line == element && !books(&line) {
+        line: if line == element && !bookkeeping(&line) {
             line
         } else {
             with_raw(line, &element)

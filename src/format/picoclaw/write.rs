@@ -111,8 +111,9 @@ impl<'w> LogEncoder<'w> {
         if message.id().is_some_and(|id| !id.is_empty() && id != again) {
             lost.push(Loss::Id);
         }
-        let books = |loss: &Loss| matches!(loss, Loss::Id | Loss::Usage | Loss::Category | Loss::Metadata);
-        lost.retain(|loss| self.purpose == Purpose::Export || !books(loss));
+        let bookkeeping =
+            |loss: &Loss| matches!(loss, Loss::Id | Loss::Usage | Loss::Category | Loss::Metadata);
+        lost.retain(|loss| self.purpose == Purpose::Export || !bookkeeping(loss));
         lost.into_iter().for_each(|loss| report.count_loss(loss, 1));
         Ok(line)
     }

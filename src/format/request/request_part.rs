@@ -173,7 +173,7 @@ impl WriteSettings<'_> {
             return;
         }
         let own = annotated.noted("members");
-        let books = [
+        let bookkeeping = [
             ("id", Loss::Id),
             ("timestamp", Loss::Timestamp),
             ("category", Loss::Category),
@@ -181,7 +181,7 @@ impl WriteSettings<'_> {
             ("usage", Loss::Usage),
             ("model", Loss::Model),
         ];
-        for (name, loss) in books {
+        for (name, loss) in bookkeeping {
             let kept = own.is_some_and(|own| json::member(own, name).is_some());
             if !kept && json::member(annotated.body, name).is_some() {
                 self.report.count_loss(loss, 1);

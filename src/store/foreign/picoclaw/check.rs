@@ -196,7 +196,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         check_counts(stem, sidecar, raw, &mut mend, out);
     }
     if let Some(now) = &out.check.repair
-        && (mend.lines || mend.books)
+        && (mend.lines || mend.bookkeeping)
     {
         if mend.lines {
             copy_to_quarantine(directory, &name, &bytes)?;
@@ -218,7 +218,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
 fn check_counts(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut PairRepair, out: &mut Findings<'_>) {
     let name = format!("{stem}{SIDECAR}");
     if sidecar.skip() > raw {
-        mend.books = true;
+        mend.bookkeeping = true;
         let what = format!(
             "skips {} lines, but the log has {raw}: the view is empty and hides new messages",
             sidecar.skip()
@@ -232,7 +232,7 @@ fn check_counts(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut PairRepair, 
         );
     }
     if sidecar.count() != raw {
-        mend.books = true;
+        mend.bookkeeping = true;
         let mut what = format!("counts {} lines, but the log has {raw}", sidecar.count());
         if sidecar.count() < raw && sidecar.skip() == 0 {
             what.push_str(": perhaps an interrupted compaction, which made hidden messages visible");

@@ -109,7 +109,7 @@ impl SessionFile for Pair {
         }
         let mut warning = None;
         if !change.dry_run
-            && let Some(error) = self.append(&lines, change.now)?.books
+            && let Some(error) = self.append(&lines, change.now)?.bookkeeping
         {
             warning = Some(format!(
                 "stored the lines, but could not update the sidecar: {error}"

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 pub struct Appended {
     /// The error of updating the sidecar, if any. It does not affect the appended lines, because PicoClaw trusts the
     /// log.
-    pub books: Option<Error>,
+    pub bookkeeping: Option<Error>,
 }
 
 impl Pair {
@@ -20,7 +20,7 @@ impl Pair {
     /// end, because it would hide the new lines.
     pub fn append(&mut self, lines: &[Vec<u8>], now: &str) -> Result<Appended> {
         if lines.is_empty() {
-            return Ok(Appended { books: None });
+            return Ok(Appended { bookkeeping: None });
         }
         let name = self.log_name();
         let shown = self.directory.shown(&name);
@@ -60,7 +60,7 @@ impl Pair {
         drop(mark);
         self.bytes.extend_from_slice(&bytes);
         Ok(Appended {
-            books: self.update_count(before + lines.len() as u64, now).err(),
+            bookkeeping: self.update_count(before + lines.len() as u64, now).err(),
         })
     }
 

@@ -10,7 +10,7 @@ pub struct PairRepair {
     /// Messages that share a line, a byte order mark, a last line without newline.
     pub lines: bool,
     /// Counts in the sidecar that do not match the log.
-    pub books: bool,
+    pub bookkeeping: bool,
 }
 
 impl Pair {

@@ -407,7 +407,7 @@ fn an_append_succeeds_although_the_sidecar_update_fails() {
     // A sidecar that became unreadable meanwhile.
     fs::write(folder.path("s.meta.json"), "").unwrap();
     let appended = pair.append(&[line("new")], NOW).unwrap();
-    assert_eq!(appended.books.unwrap().kind, ErrorKind::Data);
+    assert_eq!(appended.bookkeeping.unwrap().kind, ErrorKind::Data);
     drop(pair);
     assert_eq!(
         folder.text("s.jsonl"),
