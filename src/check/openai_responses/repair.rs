@@ -158,13 +158,13 @@ fn content(
         let name = member(facts);
         let bad: HashSet<usize> = of_one.iter().map(|finding| finding.part).collect();
         let kind = facts.kind;
-        let mend = |(part, raw): (usize, &[u8])| match wanted {
+        let repair = |(part, raw): (usize, &[u8])| match wanted {
             _ if !bad.contains(&part) => raw.to_vec(),
             PartFault::Type => parts::fitting(kind, raw),
             PartFault::Source => parts::part_placeholder(kind, raw),
         };
         let parts = json::member(raw, name).map(elements).unwrap_or_default();
-        let repaired = array(parts.into_iter().enumerate().map(mend));
+        let repaired = array(parts.into_iter().enumerate().map(repair));
         let raw = set(raw, &[(name, Some(&repaired))]);
         history.replace(index, raw);
         let what = match wanted {

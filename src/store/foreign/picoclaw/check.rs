@@ -121,7 +121,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         return Ok(());
     };
     out.checked.bytes += bytes.len() as u64;
-    let mut mend = PairRepair::default();
+    let mut repair = PairRepair::default();
     let mut raw = 0;
     let (mut calls, mut results): (BTreeMap<String, Position>, Vec<(String, Position)>) = Default::default();
     let skip = sidecar.map_or(0, Sidecar::skip);
@@ -133,7 +133,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
             out.report(&name, place, DirectoryProblemKind::TooLong, what, None);
         }
         if line.mark {
-            mend.lines = true;
+            repair.lines = true;
             let what = "byte order mark: PicoClaw rejects the line";
             out.report(
                 &name,
@@ -148,7 +148,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         }
         match line.reading {
             Err(_) if line.records > 0 => {
-                mend.lines = true;
+                repair.lines = true;
                 let what = match line.records {
                     1 => "contains a complete record and other text: PicoClaw shows neither".to_string(),
                     records => format!("contains {records} complete records: PicoClaw shows none of them"),
@@ -178,7 +178,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
     }
     orphans(&name, calls, results, out);
     if bytes.last().is_some_and(|last| *last != b'\n') {
-        mend.lines = true;
+        repair.lines = true;
         let at = Position {
             line: memchr::memchr_iter(b'\n', &bytes).count() as u64 + 1,
             offset: memchr::memrchr(b'\n', &bytes).map_or(0, |at| at as u64 + 1),
@@ -193,12 +193,12 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         );
     }
     if let Some(sidecar) = sidecar {
-        check_counts(stem, sidecar, raw, &mut mend, out);
+        check_counts(stem, sidecar, raw, &mut repair, out);
     }
     if let Some(now) = &out.check.repair
-        && (mend.lines || mend.bookkeeping)
+        && (repair.lines || repair.bookkeeping)
     {
-        if mend.lines {
+        if repair.lines {
             copy_to_quarantine(directory, &name, &bytes)?;
         }
         let mut pair = Pair::open(&directory.path().join(&name), out.check.lock_timeout)?;
@@ -209,16 +209,16 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
             ));
         }
         pair.force = out.check.force;
-        pair.repair(&mend, now)?;
+        pair.repair(&repair, now)?;
     }
     Ok(())
 }
 
 /// Checks the line counts of the sidecar.
-fn check_counts(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut PairRepair, out: &mut Findings<'_>) {
+fn check_counts(stem: &str, sidecar: &Sidecar, raw: u64, repair: &mut PairRepair, out: &mut Findings<'_>) {
     let name = format!("{stem}{SIDECAR}");
     if sidecar.skip() > raw {
-        mend.bookkeeping = true;
+        repair.bookkeeping = true;
         let what = format!(
             "skips {} lines, but the log has {raw}: the view is empty and hides new messages",
             sidecar.skip()
@@ -232,7 +232,7 @@ fn check_counts(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut PairRepair, 
         );
     }
     if sidecar.count() != raw {
-        mend.bookkeeping = true;
+        repair.bookkeeping = true;
         let mut what = format!("counts {} lines, but the log has {raw}", sidecar.count());
         if sidecar.count() < raw && sidecar.skip() == 0 {
             what.push_str(": perhaps an interrupted compaction, which made hidden messages visible");

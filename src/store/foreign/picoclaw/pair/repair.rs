@@ -20,14 +20,14 @@ impl Pair {
     }
 
     /// Repairs log and sidecar. The caller has made a copy of the log.
-    pub fn repair(&mut self, mend: &PairRepair, now: &str) -> Result<()> {
+    pub fn repair(&mut self, repair: &PairRepair, now: &str) -> Result<()> {
         let before = self.raw_lines();
         if self.sidecar.skip() > before {
             // Lines that the repair makes readable were not hidden.
             self.sidecar.set_skip(before);
             self.write_sidecar(now)?;
         }
-        if mend.lines {
+        if repair.lines {
             self.refuse_shared()?;
             let repaired = picoclaw::repaired_log(&self.bytes, self.sidecar.skip());
             self.replace_log(repaired)?;
