@@ -292,12 +292,12 @@ pub fn replace_through(
     name: impl AsRef<OsStr>,
     hidden: String,
     bytes: &[u8],
-    dress: impl FnOnce(&File) -> Result<()>,
+    copy_metadata: impl FnOnce(&File) -> Result<()>,
     timeout: Duration,
 ) -> Result<File> {
     let shown = directory.shown(&name);
     let content = &mut |out: &mut dyn Write| put_bytes(out, &shown, bytes);
-    replace_by(directory, name, hidden, content, dress, timeout)
+    replace_by(directory, name, hidden, content, copy_metadata, timeout)
 }
 
 /// The same with content that need not be in memory.
@@ -306,14 +306,14 @@ pub(super) fn replace_by(
     name: impl AsRef<OsStr>,
     hidden: String,
     content: WriteContent<'_>,
-    dress: impl FnOnce(&File) -> Result<()>,
+    copy_metadata: impl FnOnce(&File) -> Result<()>,
     timeout: Duration,
 ) -> Result<File> {
     let name = name.as_ref();
     let temporary = Temporary::new(directory, hidden, FILE_MODE, timeout)?;
     let failed = |error| Error::io(directory.shown(name), error).kind(ErrorKind::InputOutput);
     write(&temporary.file, &directory.shown(name), content)?;
-    dress(&temporary.file)?;
+    copy_metadata(&temporary.file)?;
     temporary.file.sync_all().map_err(failed)?;
     let file = temporary.file.try_clone().map_err(failed)?; // both share the lock
     temporary.keep(name)?;

@@ -30,7 +30,7 @@ pub(super) fn keep(
     suffix: &OsStr,
     (file, facts): (&File, &FileStat),
     link: String,
-    dress: impl FnOnce(&File) -> Result<()>,
+    copy_metadata: impl FnOnce(&File) -> Result<()>,
     timeout: Duration,
 ) -> Result<()> {
     let copy = name_of(name, suffix);
@@ -56,7 +56,7 @@ pub(super) fn keep(
             let shown = directory.shown(name);
             let old = Patched::new(Some(file), facts.size);
             let content = &mut |out: &mut dyn Write| old.write(out, &shown).map(drop);
-            atomic::replace_by(directory, &copy, link, content, dress, timeout).map(drop)
+            atomic::replace_by(directory, &copy, link, content, copy_metadata, timeout).map(drop)
         }
         Err(errno) => Err(rename_sync::failed(directory.shown(&copy), errno)),
     }
