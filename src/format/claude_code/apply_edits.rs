@@ -25,14 +25,14 @@ pub fn write_log(log: &ClaudeLog, mut changes: LineChanges, out: &mut dyn Write)
             LineChange::Becomes(body) => Some(body),
         };
         let body = own.as_deref().unwrap_or(log.body(index));
-        let tied = with_new_parent(
+        let linked = with_new_parent(
             log,
             index,
             body,
             changes.parents.get(&index).map(Vec::as_slice),
             &staying,
         );
-        match tied.or(own) {
+        match linked.or(own) {
             None => lines.write(log.full(index))?,
             Some(body) => lines.write(&log.with_body(index, &body))?,
         }

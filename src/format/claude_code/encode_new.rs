@@ -136,8 +136,8 @@ impl LineFactory<'_> {
         }
     }
 
-    /// The lines of a message with this parent; if `tied`, each line is the parent of the next.
-    pub fn message(&mut self, body: &[u8], parent: Option<&[u8]>, tied: bool) -> Vec<NewLine> {
+    /// The lines of a message with this parent; if `linked`, each line is the parent of the next.
+    pub fn message(&mut self, body: &[u8], parent: Option<&[u8]>, linked: bool) -> Vec<NewLine> {
         let record = Record::parse(body, Position { line: 0, offset: 1 });
         let Some(message) = record.message() else {
             return Vec::new();
@@ -147,7 +147,7 @@ impl LineFactory<'_> {
         }
         let content = record::content(body, note(body, NAME).is_some(), self.report);
         match message.role() {
-            Role::Assistant => self.assistant(body, content.as_deref(), parent, tied),
+            Role::Assistant => self.assistant(body, content.as_deref(), parent, linked),
             role => {
                 let Some(content) = content else { return Vec::new() };
                 let meta = role != Role::Tool
@@ -174,7 +174,7 @@ impl LineFactory<'_> {
         body: &[u8],
         content: Option<&[u8]>,
         parent: Option<&[u8]>,
-        tied: bool,
+        linked: bool,
     ) -> Vec<NewLine> {
         let blocks: Vec<Vec<u8>> = match content {
             Some(raw) => match json::elements(raw, Dialect::Strict) {
@@ -203,7 +203,7 @@ impl LineFactory<'_> {
                 0 => first.clone(),
                 nth => self.uuid(&[&first[..], nth.to_string().as_bytes()].concat()),
             };
-            let above = lines.last().filter(|_| tied).map(|line| line.uuid.clone());
+            let above = lines.last().filter(|_| linked).map(|line| line.uuid.clone());
             let line = self.line("assistant", &uuid, above.as_deref().or(parent), |line| {
                 let mut message = ObjectBuilder::default();
                 message

@@ -40,7 +40,7 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
         return;
     }
     // If no line has a parent, only the order of lines matters.
-    let tied = parsed.log.tied || parsed.log.lines.iter().filter(|line| line.is_message()).count() < 2;
+    let linked = parsed.log.linked || parsed.log.lines.iter().filter(|line| line.is_message()).count() < 2;
     let places = insertion_lines(parsed);
     let mut calls = CallLines::of(parsed);
     let mut times = Times::new(parsed);
@@ -59,13 +59,13 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
             Some((place, uuid)) if *place == at => Some(uuid.clone()),
             _ => above(changes, parsed, at),
         };
-        let above = above.filter(|_| tied);
+        let above = above.filter(|_| linked);
         let lines = match item.summary(parsed.session) {
             Some(text) => {
                 // All lines that a boundary hides must precede it.
                 let boundary = (nth == 0 && at > 0).then_some(above.as_deref());
                 let lines = maker.summary(&text, boundary, above.as_deref());
-                if let (Some(_), Some(last), true) = (boundary, lines.last(), tied) {
+                if let (Some(_), Some(last), true) = (boundary, lines.last(), linked) {
                     // After a boundary, no line may have a hidden parent.
                     reparent(changes, parsed, at, &last.uuid, |line| {
                         line.above.is_some_and(|above| above < at)
@@ -84,18 +84,18 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
                     .message(parsed.session)
                     .and_then(|message| message.tool_call_id());
                 let call = call
-                    .filter(|_| answered && tied)
+                    .filter(|_| answered && linked)
                     .and_then(|id| calls.0.get(id.as_ref()));
                 maker.message(
                     item.body(parsed.session),
                     call.map(Vec::as_slice).or(above.as_deref()),
-                    tied,
+                    linked,
                 )
             }
         };
         before = traits;
         calls.note(&lines);
-        if let Some(last) = lines.last().filter(|_| tied) {
+        if let Some(last) = lines.last().filter(|_| linked) {
             chain = Some((at, last.uuid.clone()));
             let next = parsed.now.items[nth..]
                 .iter()
@@ -168,7 +168,7 @@ impl CallLines {
             if parsed.log.lines[line]
                 .references
                 .as_ref()
-                .is_some_and(|ties| !ties.calls.is_empty())
+                .is_some_and(|references| !references.calls.is_empty())
                 && let Some(uuid) = parsed.log.facts(line).and_then(|facts| facts.uuid)
             {
                 calls.add(parsed.log.body(line), uuid);

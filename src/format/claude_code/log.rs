@@ -70,7 +70,7 @@ pub struct ClaudeLog {
     /// The SHA-256 of the complete log, if needed.
     pub sha256: Option<String>,
     /// Whether any line has a parent in the log.
-    pub tied: bool,
+    pub linked: bool,
     ids: HashMap<Id, usize>,
     /// Number and bytes of progress lines that were not kept.
     pub left_out: (u64, u64),
@@ -151,7 +151,7 @@ impl ClaudeLog {
             ids: ids
                 .filter_map(|(index, line)| Some((line.uuid?, index)))
                 .collect(),
-            tied: lines.iter().any(|line| line.above.is_some()),
+            linked: lines.iter().any(|line| line.above.is_some()),
             lines,
             left_out: (0, 0),
         }
@@ -274,7 +274,7 @@ impl LogReading {
         if let Some(uuid) = line.uuid {
             self.known.lines.insert(uuid, index);
         }
-        self.log.tied |= line.above.is_some();
+        self.log.linked |= line.above.is_some();
         self.log.lines.push(line);
         true
     }
@@ -284,7 +284,7 @@ impl LogReading {
         for index in self.waiting {
             let above = self.log.lines[index].parent.and_then(|id| self.known.find(id));
             self.log.lines[index].above = above.filter(|above| *above != index);
-            self.log.tied |= self.log.lines[index].above.is_some();
+            self.log.linked |= self.log.lines[index].above.is_some();
         }
         self.log.ids = self.known.lines;
         self.log.sha256 = self.hash.map(|hash| crate::model::key::hex(&hash.finalize()));
@@ -300,20 +300,20 @@ impl LogReading {
 }
 
 fn message_references(facts: &LineMembers<'_>) -> MessageReferences {
-    let mut ties = MessageReferences::default();
+    let mut references = MessageReferences::default();
     let Some(message) = &facts.message else {
-        return ties;
+        return references;
     };
     if facts.kind == ClaudeLineKind::Assistant {
-        ties.message = message.id.and_then(Id::of);
+        references.message = message.id.and_then(Id::of);
     }
     for block in message.blocks().unwrap_or_default() {
         let id = |name| json::member(block, name).and_then(Id::of);
         match block_type(block).as_ref() {
-            "tool_use" => ties.calls.extend(id("id")),
-            "tool_result" => ties.results.extend(id("tool_use_id")),
+            "tool_use" => references.calls.extend(id("id")),
+            "tool_result" => references.results.extend(id("tool_use_id")),
             _ => {}
         }
     }
-    ties
+    references
 }

@@ -325,10 +325,10 @@ pub fn message_lines(log: &ClaudeLog, lines: &[usize]) -> HashMap<usize, Vec<usi
     let mut first: HashMap<Id, usize> = HashMap::new();
     let mut pieces: HashMap<usize, Vec<usize>> = HashMap::new();
     for &line in lines {
-        let Some(ties) = &log.lines[line].references else {
+        let Some(references) = &log.lines[line].references else {
             continue;
         };
-        let lead = match ties.message {
+        let lead = match references.message {
             Some(id) => *first.entry(id).or_insert(line),
             None => line,
         };

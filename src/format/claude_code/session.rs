@@ -189,8 +189,8 @@ impl LogConversion {
     fn message_of(&self, line: usize) -> Option<Vec<u8>> {
         let message = self.log.lines[line].references.as_ref()?.message;
         let is = |other: &&usize| {
-            let ties = self.log.lines[**other].references.as_ref();
-            ties.is_some_and(|ties| ties.message == message)
+            let references = self.log.lines[**other].references.as_ref();
+            references.is_some_and(|references| references.message == message)
         };
         let lead = match message {
             Some(_) => *self.groups.first()?.lines.iter().find(is)?,

@@ -34,33 +34,33 @@ pub fn groups(log: &ClaudeLog) -> Vec<LineSet> {
     let anchors = anchors(log);
     let live = live(log, is_main);
     let mut places = LineGroups::default();
-    let mut ties = Components::new(log.lines.len());
+    let mut references = Components::new(log.lines.len());
     join_abandoned(
         log,
         &anchors,
         |line| line.is_message() && is_main(line),
         &live,
-        &mut ties,
+        &mut references,
     );
-    join_agents(log, is_main, &mut ties);
+    join_agents(log, is_main, &mut references);
     for (index, line) in log.lines.iter().enumerate() {
         if line.is_message() {
             match (is_main(line), live[index]) {
                 (true, true) => places.main(index),
                 (true, false) => {
                     let at = anchors[index].filter(|anchor| live[*anchor]);
-                    places.side(index, ties.of(index), ClaudeSideSession::Branch(at));
+                    places.side(index, references.of(index), ClaudeSideSession::Branch(at));
                 }
                 (false, _) => places.side(
                     index,
-                    ties.of(index),
+                    references.of(index),
                     ClaudeSideSession::Sidechain(anchors[index]),
                 ),
             }
         } else {
             // A line that is not a message belongs to the session of its parent message, or of its agent.
             let group = match is_main(line) {
-                false => places.sidechains.get(&ties.of(index)).copied(),
+                false => places.sidechains.get(&references.of(index)).copied(),
                 true => anchors[index].and_then(|anchor| places.of.get(&anchor).copied()),
             };
             places.push(index, group);
@@ -150,7 +150,7 @@ pub fn anchors(log: &ClaudeLog) -> Vec<Option<usize>> {
 fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
     let is_message = |index: usize| log.lines[index].is_message() && is_main(&log.lines[index]);
     let mut live = vec![false; log.lines.len()];
-    if !log.tied {
+    if !log.linked {
         return (0..log.lines.len()).map(is_message).collect();
     }
     let mut before = None;
@@ -180,21 +180,28 @@ fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
     }
     let mut pieces: HashMap<Id, Vec<usize>> = HashMap::new();
     let mut results: HashMap<Id, Vec<usize>> = HashMap::new();
-    for (index, ties) in all_references(log).filter(|(index, _)| is_message(*index)) {
-        if let Some(message) = ties.message {
+    for (index, references) in all_references(log).filter(|(index, _)| is_message(*index)) {
+        if let Some(message) = references.message {
             pieces.entry(message).or_default().push(index);
         }
-        for result in &ties.results {
+        for result in &references.results {
             results.entry(*result).or_default().push(index);
         }
     }
     while let Some(index) = waiting.pop() {
-        let Some(ties) = &log.lines[index].references else {
+        let Some(references) = &log.lines[index].references else {
             continue;
         };
         // Remove each entry, so that it is visited once.
-        let more = ties.message.and_then(|id| pieces.remove(&id)).unwrap_or_default();
-        let answers = ties.calls.iter().filter_map(|id| results.remove(id)).flatten();
+        let more = references
+            .message
+            .and_then(|id| pieces.remove(&id))
+            .unwrap_or_default();
+        let answers = references
+            .calls
+            .iter()
+            .filter_map(|id| results.remove(id))
+            .flatten();
         for other in more.into_iter().chain(answers) {
             if !live[other] {
                 live[other] = true;
@@ -219,15 +226,19 @@ fn join_abandoned(
     components: &mut Components,
 ) {
     let mut first: HashMap<(bool, Id), usize> = HashMap::new();
-    for (index, ties) in all_references(log) {
+    for (index, references) in all_references(log) {
         if live[index] || !is_main(&log.lines[index]) {
             continue;
         }
         if let Some(anchor) = anchors[index].filter(|anchor| !live[*anchor] && is_main(&log.lines[*anchor])) {
             components.join(index, anchor);
         }
-        let pieces = ties.message.map(|id| (false, id));
-        let calls = ties.calls.iter().chain(&ties.results).map(|id| (true, *id));
+        let pieces = references.message.map(|id| (false, id));
+        let calls = references
+            .calls
+            .iter()
+            .chain(&references.results)
+            .map(|id| (true, *id));
         for key in pieces.into_iter().chain(calls) {
             let other = *first.entry(key).or_insert(index);
             components.join(index, other);

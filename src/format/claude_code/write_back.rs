@@ -128,12 +128,12 @@ fn keep_branches_separate(
             .and_then(|above| changes.nearest_kept(log, above));
         changes.lines[line] != LineChange::Removed && above.is_some()
     };
-    let tied = !changes.parents.is_empty()
+    let linked = !changes.parents.is_empty()
         || changes.new.values().flatten().any(has_parent)
         || (0..log.lines.len()).any(is_tied);
     let end = log.lines.len();
     let appends = changes.new.get(&end).is_some_and(|new| !new.is_empty());
-    if tied && (first.is_some() || appends) {
+    if linked && (first.is_some() || appends) {
         return;
     }
     let boundary = maker.boundary(log.sha256.as_deref().unwrap_or_default().as_bytes(), None);

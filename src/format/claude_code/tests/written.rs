@@ -38,8 +38,8 @@ fn a_log_is_restored_line_by_line() {
             }
             // A branch has a parent in another session, which is replaced.
             let free = |line: &[u8]| json::with_members(line, &[("parentUuid", None)]).unwrap();
-            let tied = built.iter().position(|other| same(&free(other), &free(line)));
-            let Some(at) = tied else {
+            let linked = built.iter().position(|other| same(&free(other), &free(line)));
+            let Some(at) = linked else {
                 panic!("{name}: {}", String::from_utf8_lossy(line));
             };
             built.remove(at);
