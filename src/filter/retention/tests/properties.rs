@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const COST: Estimate = Estimate { shows_nothing: false };
 
 #[derive(Clone, Debug)]
-enum Happens {
+enum Operation {
     Turn(u64),
     Answer(String),
     Failure,
@@ -20,7 +20,7 @@ enum Happens {
     Flush(Vec<Option<String>>),
 }
 
-fn happens() -> impl Strategy<Value = Happens> {
+fn operation() -> impl Strategy<Value = Operation> {
     let size = prop_oneof![1_u64..40, 1_u64..2_000];
     let text = prop_oneof![
         "[a-z. ]{0,60}",
@@ -28,12 +28,12 @@ fn happens() -> impl Strategy<Value = Happens> {
         "[\u{4e00}-\u{4e40}]{1,200}"
     ];
     prop_oneof![
-        4 => size.clone().prop_map(Happens::Turn),
-        2 => text.clone().prop_map(Happens::Answer),
-        2 => Just(Happens::Failure),
-        1 => (text.clone(), prop::collection::vec(size, 0..4)).prop_map(|(text, turns)| Happens::Late(text, turns)),
-        1 => (0_i64..100).prop_map(Happens::Wait),
-        1 => prop::collection::vec(prop::option::of(text), 0..6).prop_map(Happens::Flush),
+        4 => size.clone().prop_map(Operation::Turn),
+        2 => text.clone().prop_map(Operation::Answer),
+        2 => Just(Operation::Failure),
+        1 => (text.clone(), prop::collection::vec(size, 0..4)).prop_map(|(text, turns)| Operation::Late(text, turns)),
+        1 => (0_i64..100).prop_map(Operation::Wait),
+        1 => prop::collection::vec(prop::option::of(text), 0..6).prop_map(Operation::Flush),
     ]
 }
 
@@ -145,11 +145,11 @@ impl Watched {
         assert!(COST.summary(summary) <= self.machine.memory().summary || summary.is_empty());
     }
 
-    fn happen(&mut self, what: Happens) {
+    fn happen(&mut self, what: Operation) {
         match what {
-            Happens::Turn(size) => self.add(size),
-            Happens::Wait(seconds) => self.now += seconds,
-            Happens::Failure => {
+            Operation::Turn(size) => self.add(size),
+            Operation::Wait(seconds) => self.now += seconds,
+            Operation::Failure => {
                 let now = self.time();
                 if self.machine.request(&now).is_some() {
                     let before = self.kept_turns();
@@ -158,9 +158,9 @@ impl Watched {
                     assert!(self.machine.health().failures > 0);
                 }
             }
-            Happens::Answer(text) => self.answer(&text, &[]),
-            Happens::Late(text, turns) => self.answer(&text, &turns),
-            Happens::Flush(answers) => {
+            Operation::Answer(text) => self.answer(&text, &[]),
+            Operation::Late(text, turns) => self.answer(&text, &turns),
+            Operation::Flush(answers) => {
                 let mut answers = answers.into_iter();
                 let (mut requested, now) = (Vec::new(), self.time());
                 let mut machine = self.machine.clone();
@@ -217,7 +217,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn turns_are_dropped_only_by_a_summary_or_a_policy(memory in memory(), what in prop::collection::vec(happens(), 0..40)) {
+    fn turns_are_dropped_only_by_a_summary_or_a_policy(memory in memory(), what in prop::collection::vec(operation(), 0..40)) {
         let mut watched = Watched {
             machine: RetentionState::new(memory).unwrap(),
             now: 1_000,
@@ -225,8 +225,8 @@ proptest! {
             summed: BTreeSet::new(),
             dropped: BTreeSet::new(),
         };
-        for happens in what {
-            watched.happen(happens);
+        for operation in what {
+            watched.happen(operation);
             watched.check();
         }
     }

@@ -20,7 +20,7 @@ fn counter() -> Counter {
 }
 
 #[derive(Clone, Debug)]
-enum Happens {
+enum Operation {
     User(usize),
     Answer(usize),
     /// A tool call and its result.
@@ -31,14 +31,14 @@ enum Happens {
     Restore,
 }
 
-fn happens() -> impl Strategy<Value = Happens> {
+fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        4 => (1_usize..200).prop_map(Happens::User),
-        4 => (1_usize..200).prop_map(Happens::Answer),
-        1 => (1_usize..200).prop_map(Happens::Tool),
-        1 => Just(Happens::Failure),
-        2 => "[a-z]{3,9}( [a-z]{3,9}){0,30}".prop_map(Happens::Summary),
-        1 => Just(Happens::Restore),
+        4 => (1_usize..200).prop_map(Operation::User),
+        4 => (1_usize..200).prop_map(Operation::Answer),
+        1 => (1_usize..200).prop_map(Operation::Tool),
+        1 => Just(Operation::Failure),
+        2 => "[a-z]{3,9}( [a-z]{3,9}){0,30}".prop_map(Operation::Summary),
+        1 => Just(Operation::Restore),
     ]
 }
 
@@ -105,10 +105,10 @@ impl Grown {
         View::replay(&self.session)
     }
 
-    fn happen(&mut self, what: Happens, memory: &Memory) {
+    fn happen(&mut self, what: Operation, memory: &Memory) {
         match what {
-            Happens::User(words) => drop(self.say("user", words)),
-            Happens::Answer(words) => {
+            Operation::User(words) => drop(self.say("user", words)),
+            Operation::Answer(words) => {
                 let before = self.session.len();
                 let appended = self.say("assistant", words);
                 assert!(appended || memory.overflow == Overflow::Error && self.session.len() == before);
@@ -123,7 +123,7 @@ impl Grown {
                     );
                 }
             }
-            Happens::Tool(words) => {
+            Operation::Tool(words) => {
                 let (call, result) = (self.id(), self.id());
                 let function = value!({"name": "f", "arguments": "{}"});
                 let calls = value!([{"id": call, "type": "function", "function": function}]);
@@ -131,7 +131,7 @@ impl Grown {
                 let gives = value!({"role": "tool", "tool_call_id": call, "content": "word ".repeat(words), "id": result});
                 self.add([asks, gives].map(|line| line.to_string().into_bytes()).to_vec());
             }
-            Happens::Failure => {
+            Operation::Failure => {
                 let health = memory.policy().failed(&Health::of(&self.session), NOW, "broken");
                 let line = health.event(&self.stamp("attempt").id, NOW, "cmd:x");
                 let before = self.view().shown(&self.session);
@@ -142,7 +142,7 @@ impl Grown {
                     "a failure takes nothing"
                 );
             }
-            Happens::Summary(text) => {
+            Operation::Summary(text) => {
                 let Some(items) = due(&self.session).unwrap() else {
                     return;
                 };
@@ -159,7 +159,7 @@ impl Grown {
                     assert_eq!(Health::of(&self.session).failures, 0);
                 }
             }
-            Happens::Restore => {
+            Operation::Restore => {
                 let live = self.session.live_events().into_iter().rev();
                 let compact = live
                     .map(|line| self.session.record(line).body.to_vec())
@@ -230,14 +230,14 @@ proptest! {
     #[test]
     fn messages_are_hidden_only_by_a_summary_or_the_policy(
         memory in memory(),
-        what in prop::collection::vec(happens(), 0..30),
+        what in prop::collection::vec(operation(), 0..30),
     ) {
         let mut grown = Grown { session: Session::default(), next: 0 };
         let memory_member: serde_json::Value = serde_json::from_slice(&memory.write()).unwrap();
         let header = value!({"type": "session", "version": 1, "id": "s", "memory": memory_member});
         grown.session.push_new(header.to_string().as_bytes());
-        for happens in what {
-            grown.happen(happens, &memory);
+        for operation in what {
+            grown.happen(operation, &memory);
             grown.check();
         }
     }

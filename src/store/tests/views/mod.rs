@@ -8,7 +8,7 @@ use crate::filter::{Plan, Stamp, retention};
 use crate::model::health::Health;
 use crate::model::view::View;
 use crate::tokens::{Counter, Tokenizer};
-use place::{AT, Happens, Place, happens};
+use place::{AT, Operation, Place, operation};
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -90,7 +90,7 @@ fn added(whole: &Session, excerpt: &Session, text: &str) {
 }
 
 /// Runs a story to its end, after which a valid checkpoint must exist.
-fn replayed(remembers: bool, story: &[Happens]) -> Place {
+fn replayed(remembers: bool, story: &[Operation]) -> Place {
     let mut place = Place::new(remembers);
     for what in story {
         place.does(what);
@@ -102,13 +102,13 @@ fn replayed(remembers: bool, story: &[Happens]) -> Place {
     place
 }
 
-fn message(who: usize) -> Happens {
-    Happens::Message(who, "some words that are long enough to be worth it".to_string())
+fn message(who: usize) -> Operation {
+    Operation::Message(who, "some words that are long enough to be worth it".to_string())
 }
 
 #[test]
 fn an_exchange_after_a_failure_counts_when_hidden() {
-    use Happens::*;
+    use Operation::*;
     let place = replayed(
         false,
         &[
@@ -127,7 +127,7 @@ fn an_exchange_after_a_failure_counts_when_hidden() {
 
 #[test]
 fn lines_adjacent_in_a_checkpoint_are_adjacent_in_the_log() {
-    use Happens::*;
+    use Operation::*;
     // The second answer of the first turn was dropped; then the whole turn is dropped.
     let turn = [message(0), message(1), message(1), message(1)];
     let story = [&turn[..], &turn, &turn, &[Drop(3), Keep, message(0)]].concat();
@@ -136,7 +136,7 @@ fn lines_adjacent_in_a_checkpoint_are_adjacent_in_the_log() {
 
 #[test]
 fn only_an_edit_outside_the_view_allows_a_checkpoint() {
-    use Happens::*;
+    use Operation::*;
     let story = [message(0), message(1), message(0), message(1), Edit(1), Keep];
     let mut place = Place::new(false);
     story.iter().for_each(|what| place.does(what));
@@ -146,7 +146,7 @@ fn only_an_edit_outside_the_view_allows_a_checkpoint() {
 
 #[test]
 fn a_checkpoint_of_another_file_is_ignored() {
-    use Happens::*;
+    use Operation::*;
     let story = [
         message(0),
         message(1),
@@ -181,7 +181,7 @@ fn a_checkpoint_agrees_with_its_log() {
         ..Default::default()
     });
     let (looks, excerpts) = (Cell::new(0), Cell::new(0));
-    let story = (any::<bool>(), proptest::collection::vec(happens(), 1..60));
+    let story = (any::<bool>(), proptest::collection::vec(operation(), 1..60));
     runner
         .run(&story, |(remembers, story)| {
             let mut place = Place::new(remembers);

@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt;
 
 /// An event for a session or its checkpoint; numbers select among existing things.
 #[derive(Clone, Debug)]
-pub enum Happens {
+pub enum Operation {
     Message(usize, String),
     /// A message without an id, or with the id of an earlier message.
     Nameless,
@@ -48,8 +48,8 @@ pub enum Happens {
     Old,
 }
 
-pub fn happens() -> impl Strategy<Value = Happens> {
-    use Happens::*;
+pub fn operation() -> impl Strategy<Value = Operation> {
+    use Operation::*;
     let text = prop_oneof![
         4 => "[a-z]{2,6}( [a-z]{2,6}){0,12}",
         1 => "Please always write [a-c]\\.( [a-z]{2,6}){0,4}",
@@ -173,7 +173,7 @@ impl Place {
         self.append(&line.finish());
     }
 
-    pub fn does(&mut self, what: &Happens) {
+    pub fn does(&mut self, what: &Operation) {
         let (session, report) = self.whole();
         let ids: Vec<String> = session
             .messages()
@@ -189,10 +189,10 @@ impl Place {
             String::from_utf8(raw).unwrap()
         };
         match what {
-            Happens::Message(who, text) => self.message(*who, text, Some(&self.id("m"))),
-            Happens::Nameless => self.message(0, "nameless", None),
-            Happens::Again(nth) if !ids.is_empty() => self.message(0, "again", Some(&one(*nth))),
-            Happens::Tool => {
+            Operation::Message(who, text) => self.message(*who, text, Some(&self.id("m"))),
+            Operation::Nameless => self.message(0, "nameless", None),
+            Operation::Again(nth) if !ids.is_empty() => self.message(0, "again", Some(&one(*nth))),
+            Operation::Tool => {
                 let (call, result, of) = (self.id("m"), self.id("m"), self.id("c"));
                 self.append(format!(r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"{of}","type":"function","function":{{"name":"read","arguments":"{{}}"}}}}],"id":"{call}"}}"#).as_bytes());
                 self.append(
@@ -202,15 +202,15 @@ impl Place {
                     .as_bytes(),
                 );
             }
-            Happens::Truncate(nth, rules) if !ids.is_empty() => self.event(
+            Operation::Truncate(nth, rules) if !ids.is_empty() => self.event(
                 "truncate",
                 &[("before", quoted(&one(*nth))), ("keep_system", rules.to_string())],
             ),
-            Happens::TruncateAll => self.event("truncate", &[("before", "null".to_string())]),
-            Happens::Extract(keep_last) => {
+            Operation::TruncateAll => self.event("truncate", &[("before", "null".to_string())]),
+            Operation::Extract(keep_last) => {
                 self.planned(extracted(&session, &self.id("e"), &wanted(*keep_last)))
             }
-            Happens::Cover(first, more) if !ids.is_empty() => {
+            Operation::Cover(first, more) if !ids.is_empty() => {
                 let last = ids[(first % ids.len() + more).min(ids.len() - 1)].clone();
                 let covers = format!("[{},{}]", quoted(&one(*first)), quoted(&last));
                 self.event(
@@ -218,7 +218,7 @@ impl Place {
                     &[("content", quoted("It was said.")), ("covers", covers)],
                 );
             }
-            Happens::Compact(budget) => {
+            Operation::Compact(budget) => {
                 let options = compact::CompactOptions {
                     budget: Some(*budget),
                     retry: true,
@@ -233,41 +233,41 @@ impl Place {
                 };
                 self.planned(compact::plan(&session, counter(), &options, stamp).map(|planned| planned.plan));
             }
-            Happens::Drop(nth) if !ids.is_empty() => {
+            Operation::Drop(nth) if !ids.is_empty() => {
                 self.event("compact", &[("drop", format!("[{}]", quoted(&one(*nth))))])
             }
-            Happens::Edit(nth) if !ids.is_empty() => {
+            Operation::Edit(nth) if !ids.is_empty() => {
                 let edit = format!("[{{\"id\":{},\"content\":\"edited\"}}]", quoted(&one(*nth)));
                 self.event("compact", &[("edit", edit)]);
             }
-            Happens::Restore(nth) if !events.is_empty() => {
+            Operation::Restore(nth) if !events.is_empty() => {
                 self.event("restore", &[("of", quoted(&events[nth % events.len()]))]);
             }
-            Happens::RestoreLast => {
+            Operation::RestoreLast => {
                 if let Some(last) = events.last() {
                     self.event("restore", &[("of", quoted(last))]);
                 }
             }
-            Happens::Meta(nth) => self.event("meta", &[("set", format!("{{\"title\":\"t{nth}\"}}"))]),
-            Happens::Attempt => self.event(
+            Operation::Meta(nth) => self.event("meta", &[("set", format!("{{\"title\":\"t{nth}\"}}"))]),
+            Operation::Attempt => self.event(
                 "attempt",
                 &[("of", quoted("summary")), ("failures", "1".to_string())],
             ),
-            Happens::Summary(here) => {
+            Operation::Summary(here) => {
                 self.event(
                     "summary",
                     &[("content", quoted("Said here.")), ("here", here.to_string())],
                 );
             }
-            Happens::Foreign(bytes) => {
+            Operation::Foreign(bytes) => {
                 let mut log = OpenOptions::new()
                     .append(true)
                     .open(log_path(&self.store, "one"))
                     .unwrap();
                 log.write_all(bytes.as_bytes()).unwrap();
             }
-            Happens::Header => self.append(&header("two")),
-            Happens::CutBack(lines) => {
+            Operation::Header => self.append(&header("two")),
+            Operation::CutBack(lines) => {
                 let bytes = fs::read(log_path(&self.store, "one")).unwrap();
                 let ends: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
                 if ends.len() > lines + 2 {
@@ -278,12 +278,12 @@ impl Place {
                     log.set_len(ends[ends.len() - 1 - lines] as u64 + 1).unwrap();
                 }
             }
-            Happens::Copied => {
+            Operation::Copied => {
                 let path = log_path(&self.store, "one");
                 fs::copy(&path, path.with_extension("new")).unwrap();
                 fs::rename(path.with_extension("new"), path).unwrap();
             }
-            Happens::Collect => {
+            Operation::Collect => {
                 let event = self.id("g");
                 let thin = GcOptions {
                     event: &event,
@@ -295,7 +295,7 @@ impl Place {
                 };
                 drop(self.store.gc("one", &thin, |session| gc::plan(session, None)));
             }
-            Happens::Repair => {
+            Operation::Repair => {
                 let built = Cell::new(0);
                 let stamp = |_: &str| {
                     built.set(built.get() + 1);
@@ -312,8 +312,8 @@ impl Place {
                 };
                 drop(self.store.check(&check, &mut |_| {}));
             }
-            Happens::Damage(nth) => self.damaged(*nth),
-            Happens::Keep => {
+            Operation::Damage(nth) => self.damaged(*nth),
+            Operation::Keep => {
                 let mut report = Report::default();
                 let (session, length) = self.store.load_view("one", &mut report).unwrap();
                 if report.findings.is_empty() {
@@ -321,7 +321,7 @@ impl Place {
                         .keep_view("one", &session, length, &summarize::standing_instructions);
                 }
             }
-            Happens::Checkpoint(nth) => {
+            Operation::Checkpoint(nth) => {
                 if let Ok(mut bytes) = fs::read(self.cache()) {
                     match nth % 3 {
                         0 => bytes.truncate(nth % bytes.len().max(1)),
@@ -334,8 +334,8 @@ impl Place {
                     fs::write(self.cache(), bytes).unwrap();
                 }
             }
-            Happens::Forget => drop(fs::remove_file(self.cache())),
-            Happens::Old => {
+            Operation::Forget => drop(fs::remove_file(self.cache())),
+            Operation::Old => {
                 let now = fs::read(self.cache()).unwrap_or_default();
                 if !self.old.is_empty() {
                     fs::write(self.cache(), &self.old).unwrap();
