@@ -25,7 +25,7 @@ fn run_random<W: Debug>(
     name: &str,
     wild: bool,
     cases: u32,
-    wish: impl Strategy<Value = W>,
+    generated: impl Strategy<Value = W>,
     hold: impl Fn(&Plot, &W) -> std::result::Result<&'static str, TestCaseError>,
     expected: &str,
 ) {
@@ -39,14 +39,16 @@ fn run_random<W: Debug>(
         ..Config::default()
     };
     let reported: RefCell<BTreeMap<&str, u32>> = RefCell::default();
-    let result = TestRunner::new(config).run(&(plot(wild), wish), |(plot, wish)| {
-        let what = hold(&plot, &wish)?;
+    let result = TestRunner::new(config).run(&(plot(wild), generated), |(plot, generated)| {
+        let what = hold(&plot, &generated)?;
         *reported.borrow_mut().entry(what).or_default() += 1;
         Ok(())
     });
     eprintln!("{name}: {:?}", reported.borrow());
     match result {
-        Err(TestError::Fail(why, (plot, wish))) => panic!("{why}\n{wish:?}\n{}", plot.session().text()),
+        Err(TestError::Fail(why, (plot, generated))) => {
+            panic!("{why}\n{generated:?}\n{}", plot.session().text())
+        }
         Err(failure) => panic!("{failure}"),
         Ok(()) => assert!(reported.borrow().contains_key(expected)),
     }

@@ -16,7 +16,7 @@ use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
-struct Wish {
+struct GeneratedOptions {
     options: SummaryOptions,
     /// The text of the answer; none: use the built-in summarizer.
     text: Option<String>,
@@ -24,7 +24,7 @@ struct Wish {
     meanwhile: bool,
 }
 
-fn wish() -> impl Strategy<Value = Wish> {
+fn generated() -> impl Strategy<Value = GeneratedOptions> {
     let budget = prop_oneof![2 => Just(None), 1 => (1u64..2000).prop_map(Some)];
     let chunk = prop_oneof![2 => Just(None), 1 => (600u64..1200).prop_map(Some)];
     let text = prop_oneof![
@@ -44,7 +44,7 @@ fn wish() -> impl Strategy<Value = Wish> {
         20u64..400,
     )
         .prop_map(
-            |(budget, keep_last, rolling, chunk, text, meanwhile, summary_budget)| Wish {
+            |(budget, keep_last, rolling, chunk, text, meanwhile, summary_budget)| GeneratedOptions {
                 options: SummaryOptions {
                     budget,
                     keep_last,
@@ -83,7 +83,7 @@ fn tokens(session: &Session) -> u64 {
 }
 
 /// Checks all properties of one summary; returns its outcome.
-fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
+fn hold(plot: &Plot, generated: &GeneratedOptions) -> Result<&'static str, TestCaseError> {
     let before = plot.session();
     let refused = |error: crate::error::Error| {
         let known = matches!(
@@ -93,14 +93,14 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
         prop_assert!(known, "{error:?}");
         Ok("refused")
     };
-    let request = match build_request(&before, counter(&before), &wish.options) {
+    let request = match build_request(&before, counter(&before), &generated.options) {
         Ok(SummaryRequest::Request(request)) => Some(request),
         Ok(SummaryRequest::Nothing(_)) => None,
         Err(error) => return refused(error),
     };
     let mut grown = before.clone();
-    let after = match (&wish.text, &request) {
-        (None, request) => match extracted(&before, &wish.options) {
+    let after = match (&generated.text, &request) {
+        (None, request) => match extracted(&before, &generated.options) {
             Ok(Plan::Nothing(_) | Plan::Refused(_)) => return Ok("as it was"),
             Ok(plan) => {
                 prop_assert!(request.is_some());
@@ -110,25 +110,25 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
         },
         (Some(_), None) => return Ok("as it was"),
         (Some(text), Some(request)) => {
-            if wish.meanwhile {
+            if generated.meanwhile {
                 grown.push_new(br#"{"role":"user","content":"meanwhile","id":"meanwhile"}"#);
             }
             let answer = SummaryAnswer::to(request, text.clone(), "test".to_string());
-            let after = match applied(&grown, &wish.options, &answer) {
+            let after = match applied(&grown, &generated.options, &answer) {
                 Ok(after) if after.len() == grown.len() => return Ok("as it was"),
                 Ok(after) => after,
                 Err(error) => return refused(error),
             };
-            let again = applied(&after, &wish.options, &answer).unwrap();
+            let again = applied(&after, &generated.options, &answer).unwrap();
             prop_assert_eq!(again.len(), after.len(), "the same answer changes nothing twice");
             after
         }
     };
     let request = request.unwrap();
     prop_assert!(tokens(&after) < tokens(&grown), "it is smaller");
-    if let Some(budget) = wish.options.budget
+    if let Some(budget) = generated.options.budget
         && tokens(&before) > budget
-        && !wish.meanwhile
+        && !generated.meanwhile
     {
         prop_assert!(tokens(&after) <= budget, "{} over {budget}", tokens(&after));
     }
@@ -144,19 +144,20 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
     prop_assert!(rest.next().is_none(), "order and bytes stay");
     prop_assert!(removed.len() <= request.ids.len(), "{removed:?}");
     prop_assert!(
-        wish.options
+        generated
+            .options
             .rolling
             .then_some(request.ids.len())
             .is_none_or(|ids| ids == removed.len())
     );
     prop_assert!(removed.iter().all(|line| !line.contains(r#""role":"system""#)));
-    if wish.meanwhile && wish.text.is_some() {
+    if generated.meanwhile && generated.text.is_some() {
         prop_assert!(left.last().is_some_and(|line| line.contains("meanwhile")));
     }
     let view = View::replay(&after);
     let kept = Cuts::of(&after, &view).exchanges();
     let had = Cuts::of(&before, &View::replay(&before)).exchanges();
-    prop_assert!(kept >= wish.options.keep_last.min(had), "{kept} of {had}");
+    prop_assert!(kept >= generated.options.keep_last.min(had), "{kept} of {had}");
     if let Some(broken) = broken((&grown, &View::replay(&grown)), (&after, &view), true) {
         return Err(TestCaseError::fail(broken));
     }
@@ -169,10 +170,10 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
 
 #[test]
 fn summaries_of_wild_sessions() {
-    run_random("wild sessions", true, 60, wish(), hold, "covered");
+    run_random("wild sessions", true, 60, generated(), hold, "covered");
 }
 
 #[test]
 fn summaries_of_orderly_sessions() {
-    run_random("orderly sessions", false, 60, wish(), hold, "covered");
+    run_random("orderly sessions", false, 60, generated(), hold, "covered");
 }
