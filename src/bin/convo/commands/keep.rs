@@ -38,8 +38,8 @@ impl Run for Keep {
             reports: true,
             ..EditRequest::new(&self.reading, &self.changing)
         };
-        edit::run(context, &inputs, edit, |session, stamps| {
-            drop::plan(session, &choice, |content| stamps.event(content))
+        edit::run(context, &inputs, edit, |session, event_ids| {
+            drop::plan(session, &choice, |content| event_ids.event(content))
         })
     }
 }

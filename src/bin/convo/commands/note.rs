@@ -55,8 +55,8 @@ impl Run for Note {
         let of = self.message.as_deref();
         if let Some(text) = &self.text {
             let edit = EditRequest::new(&self.reading, &self.changing);
-            edit::run(context, &inputs, edit, |session, stamps| {
-                metadata::add_note(session, text, of, |content| stamps.event(content))
+            edit::run(context, &inputs, edit, |session, event_ids| {
+                metadata::add_note(session, text, of, |content| event_ids.event(content))
             })?;
             return match self.changing.in_place.is_some() && !self.changing.dry_run {
                 true => self.verify(context, text.trim()),

@@ -102,12 +102,12 @@ impl Run for Restore {
             }
             _ => None,
         };
-        let done = edit::run(context, &inputs, edit, |session, stamps| {
+        let done = edit::run(context, &inputs, edit, |session, event_ids| {
             let target = match self.event.as_deref() {
                 Some(event) => UndoTarget::Event(event),
                 None => UndoTarget::Change,
             };
-            restore::plan(session, target, |content| stamps.event(content))
+            restore::plan(session, target, |content| event_ids.event(content))
         });
         if let (Some((store, id)), true) = (names, done.is_err()) {
             store.update_linked_names(&id)?;

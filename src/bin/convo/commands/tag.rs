@@ -72,8 +72,8 @@ impl Run for Tag {
                 ..EditArgs::default()
             };
             let edit = EditRequest::new(&reading, &args);
-            return edit::run(context, &inputs, edit, |session, stamps| {
-                metadata::set_tags(session, &changes, |content| stamps.event(content))
+            return edit::run(context, &inputs, edit, |session, event_ids| {
+                metadata::set_tags(session, &changes, |content| event_ids.event(content))
             });
         }
         each_session(context, &inputs, &reading, |_, session| {

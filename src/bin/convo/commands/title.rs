@@ -41,8 +41,8 @@ impl Run for Title {
         let inputs = [operands::input(context, &self.input)?];
         if let Some(text) = &self.text {
             let edit = EditRequest::new(&self.reading, &self.changing);
-            edit::run(context, &inputs, edit, |session, stamps| {
-                metadata::set_title(session, text, |content| stamps.event(content))
+            edit::run(context, &inputs, edit, |session, event_ids| {
+                metadata::set_title(session, text, |content| event_ids.event(content))
             })?;
             return match self.changing.in_place.is_some() && !self.changing.dry_run {
                 true => self.verify(context, text.trim()),

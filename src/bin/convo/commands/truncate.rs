@@ -77,14 +77,14 @@ impl Run for Truncate {
             reports: true,
             ..EditRequest::new(&self.reading, &self.changing)
         };
-        edit::run(context, &inputs, edit, |session, stamps| {
+        edit::run(context, &inputs, edit, |session, event_ids| {
             let cut = match &cut {
                 CutPoint::LastMessages(keep) => {
                     CutPoint::LastMessages(foreign::messages_among(session, *keep))
                 }
                 cut => cut.clone(),
             };
-            truncate::plan(session, &cut, |content| stamps.event(content))
+            truncate::plan(session, &cut, |content| event_ids.event(content))
         })
     }
 }

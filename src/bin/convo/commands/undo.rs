@@ -51,8 +51,8 @@ impl Run for Undo {
             true => UndoTarget::Exchange,
             false => UndoTarget::ChangeOrAppend,
         };
-        edit::run(context, &inputs, edit, |session, stamps| {
-            restore::plan(session, target, |content| stamps.event(content))
+        edit::run(context, &inputs, edit, |session, event_ids| {
+            restore::plan(session, target, |content| event_ids.event(content))
         })
     }
 }

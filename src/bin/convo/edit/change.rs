@@ -2,7 +2,7 @@
 //! changes are applied in the order of the sessions.
 
 use super::destination::{Destination, PlanAheadFn, Planner};
-use super::event_ids::{LineDestination, Stamps};
+use super::event_ids::{EventIds, LineDestination};
 use crate::context::Context;
 use convo::filter::Plan;
 use convo::model::session::Session;
@@ -26,8 +26,8 @@ pub fn change(
         return destination.finish();
     }
     while let Some(session) = destination.next()? {
-        let stamps = Stamps::new(context, &session, destination.place());
-        let planned = (planner.plan)(&session, &stamps, None);
+        let event_ids = EventIds::new(context, &session, destination.place());
+        let planned = (planner.plan)(&session, &event_ids, None);
         destination.accept(session, planned)?;
     }
     destination.finish()
@@ -57,8 +57,8 @@ struct PlanTask<'p> {
 
 impl PlanTask<'_> {
     fn plan(&self, session: &Session) -> PlanResult {
-        let stamps = Stamps::new(self.context, session, self.place);
-        catch_unwind(AssertUnwindSafe(|| (self.ahead)(session, &stamps)))
+        let event_ids = EventIds::new(self.context, session, self.place);
+        catch_unwind(AssertUnwindSafe(|| (self.ahead)(session, &event_ids)))
     }
 }
 
@@ -197,8 +197,8 @@ fn change_ahead(
                 .map(|session| session.map(|session| queue.add(session)).is_some());
             while let Some((session, plan)) = queue.take(!matches!(read, Ok(true)) || queue.bytes >= AHEAD) {
                 destination.begin();
-                let stamps = Stamps::new(context, &session, place);
-                let planned = (planner.plan)(&session, &stamps, Some(plan));
+                let event_ids = EventIds::new(context, &session, place);
+                let planned = (planner.plan)(&session, &event_ids, Some(plan));
                 destination.accept(session, planned)?;
             }
         }

@@ -1,15 +1,15 @@
 //! The source and destination of changed sessions.
 
-use super::event_ids::{LineDestination, Stamps};
+use super::event_ids::{EventIds, LineDestination};
 use convo::filter::Plan;
 use convo::model::session::Session;
 
 /// Plans a change on any thread.
-pub type PlanAheadFn<'p> = &'p (dyn Fn(&Session, &Stamps<'_>) -> convo::Result<Plan> + Sync);
+pub type PlanAheadFn<'p> = &'p (dyn Fn(&Session, &EventIds<'_>) -> convo::Result<Plan> + Sync);
 
 /// Plans a change, or completes and reports a plan that was made ahead.
 type PlanFn<'p> =
-    &'p mut dyn FnMut(&Session, &Stamps<'_>, Option<convo::Result<Plan>>) -> convo::Result<Plan>;
+    &'p mut dyn FnMut(&Session, &EventIds<'_>, Option<convo::Result<Plan>>) -> convo::Result<Plan>;
 
 /// Plans the changes of sessions.
 pub struct Planner<'p> {

@@ -56,7 +56,7 @@ fn addition_id(session: &Session, content: &str) -> String {
 
 /// Creates ids and times for the lines of a plan: from clock and random numbers for the store, from the session alone
 /// for a stream.
-pub struct Stamps<'c> {
+pub struct EventIds<'c> {
     context: &'c Context,
     session: &'c Session,
     place: LineDestination,
@@ -73,10 +73,10 @@ pub enum LineDestination {
     Unnumbered,
 }
 
-impl<'c> Stamps<'c> {
+impl<'c> EventIds<'c> {
     /// Creates stamps for lines that go to `place`.
-    pub fn new(context: &'c Context, session: &'c Session, place: LineDestination) -> Stamps<'c> {
-        Stamps {
+    pub fn new(context: &'c Context, session: &'c Session, place: LineDestination) -> EventIds<'c> {
+        EventIds {
             context,
             session,
             place,

@@ -23,7 +23,7 @@ mod stored;
 mod stream;
 pub mod streaming;
 
-pub use event_ids::{LineDestination, Stamps};
+pub use event_ids::{EventIds, LineDestination};
 pub use request::EditRequest;
 
 use crate::args::Input;
@@ -55,11 +55,11 @@ pub fn run(
     context: &Context,
     inputs: &[Input],
     edit: EditRequest<'_>,
-    mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
+    mut plan: impl FnMut(&Session, &EventIds<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
     let mut planner = Planner {
         ahead: None,
-        plan: &mut |session, stamps, _| plan(session, stamps),
+        plan: &mut |session, event_ids, _| plan(session, event_ids),
     };
     run_planner(context, inputs, edit, &mut planner)
 }
@@ -70,8 +70,8 @@ pub fn run_ahead(
     context: &Context,
     inputs: &[Input],
     edit: EditRequest<'_>,
-    plan: impl Fn(&Session, &Stamps<'_>) -> convo::Result<Plan> + Sync,
-    mut report: impl FnMut(&Session, &Stamps<'_>, convo::Result<Plan>) -> convo::Result<Plan>,
+    plan: impl Fn(&Session, &EventIds<'_>) -> convo::Result<Plan> + Sync,
+    mut report: impl FnMut(&Session, &EventIds<'_>, convo::Result<Plan>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
     let mut planner = Planner {
         // Ids that are made from a seed depend on their order.
@@ -79,9 +79,9 @@ pub fn run_ahead(
             Chance::System(_) => Some(&plan),
             Chance::Seed(..) => None,
         },
-        plan: &mut |session, stamps, planned| {
-            let planned = planned.unwrap_or_else(|| plan(session, stamps));
-            report(session, stamps, planned)
+        plan: &mut |session, event_ids, planned| {
+            let planned = planned.unwrap_or_else(|| plan(session, event_ids));
+            report(session, event_ids, planned)
         },
     };
     run_planner(context, inputs, edit, &mut planner)

@@ -1,6 +1,6 @@
 //! The marker of a finished call in a session from a goaitools state.
 
-use crate::edit::Stamps;
+use crate::edit::EventIds;
 use convo::error::{Position, Result};
 use convo::format::goaitools;
 use convo::model::json::ObjectBuilder;
@@ -8,11 +8,11 @@ use convo::model::record::Record;
 use convo::model::session::Session;
 
 /// The event which states that the model has seen the whole session, including these new lines.
-pub fn event(session: &Session, lines: &[Vec<u8>], stamps: &Stamps<'_>) -> Result<Vec<u8>> {
+pub fn event(session: &Session, lines: &[Vec<u8>], event_ids: &EventIds<'_>) -> Result<Vec<u8>> {
     let place = Position { line: 1, offset: 1 };
     let is_message = |line: &&Vec<u8>| Record::parse(line, place).message().is_some();
     let metadata = goaitools::all_seen(session, lines.iter().filter(is_message).count());
-    let stamp = stamps.event("processed")?;
+    let stamp = event_ids.event("processed")?;
     let mut set = ObjectBuilder::default();
     set.raw("metadata", metadata);
     let mut meta = stamp.event("meta");

@@ -2,7 +2,7 @@
 
 use crate::args::TokenizerArgs;
 use crate::context::Context;
-use crate::edit::Stamps;
+use crate::edit::EventIds;
 use convo::error::ErrorKind;
 use convo::filter::summarize_range::SummaryOptions;
 use convo::filter::{Plan, retention};
@@ -23,13 +23,15 @@ pub fn added(
     session: &Session,
     lines: Vec<Vec<u8>>,
     reported: String,
-    stamps: &Stamps<'_>,
+    event_ids: &EventIds<'_>,
 ) -> convo::Result<Plan> {
     if retention::memory_of(session)?.is_none() {
         return Ok(Plan::Lines(lines, reported));
     }
     let counter = TokenizerArgs::default().counter(context, "", session)?;
-    let remembered = retention::plan(session, lines, reported, counter, |content| stamps.event(content))?;
+    let remembered = retention::plan(session, lines, reported, counter, |content| {
+        event_ids.event(content)
+    })?;
     let (Some((tokens, most)), Plan::Lines(lines, reported)) = (remembered.over, &remembered.plan) else {
         return Ok(remembered.plan);
     };
@@ -47,19 +49,19 @@ pub fn added_with(
     requested: Option<&str>,
     lines: Vec<Vec<u8>>,
     reported: String,
-    stamps: &Stamps<'_>,
+    event_ids: &EventIds<'_>,
 ) -> convo::Result<Plan> {
     let configured = match requested {
-        Some(requested) => retention::configure(session, requested, |content| stamps.event(content))?,
+        Some(requested) => retention::configure(session, requested, |content| event_ids.event(content))?,
         None => None,
     };
     let Some((event, difference)) = configured else {
-        return added(context, session, lines, reported, stamps);
+        return added(context, session, lines, reported, event_ids);
     };
     let mut session = session.clone();
     session.push_new(&event);
     let reported = format!("{reported}; {difference}");
-    Ok(match added(context, &session, lines, reported, stamps)? {
+    Ok(match added(context, &session, lines, reported, event_ids)? {
         Plan::Lines(mut lines, reported) => {
             lines.insert(0, event);
             Plan::Lines(lines, reported)
@@ -73,10 +75,10 @@ pub fn summarized(
     context: &Context,
     session: &Session,
     planned: convo::Result<Plan>,
-    stamps: &Stamps<'_>,
+    event_ids: &EventIds<'_>,
 ) -> convo::Result<Plan> {
     match planned? {
-        Plan::Lines(lines, reported) => added(context, session, lines, reported, stamps),
+        Plan::Lines(lines, reported) => added(context, session, lines, reported, event_ids),
         nothing => Ok(nothing),
     }
 }

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::edit::continuation::{self, ChainWriter};
 use crate::edit::processed;
 use crate::edit::retention;
-use crate::edit::{self, EditRequest, Stamps};
+use crate::edit::{self, EditRequest, EventIds};
 use crate::errors::named;
 use crate::input::InputSettings;
 use crate::input::operands;
@@ -225,10 +225,10 @@ impl Run for Append {
         {
             return self.one(context, name, &text, &found);
         }
-        edit::run(context, &[input], edit, |session, stamps| {
-            let line = self.message(&text, stamps)?;
+        edit::run(context, &[input], edit, |session, event_ids| {
+            let line = self.message(&text, event_ids)?;
             let line = with_count(context, line, counter::named_by(session).as_deref());
-            self.planned(context, session, stamps, vec![line], "appended 1 message")
+            self.planned(context, session, event_ids, vec![line], "appended 1 message")
         })
     }
 }
@@ -303,15 +303,22 @@ impl Append {
         &self,
         context: &Context,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         mut lines: Vec<Vec<u8>>,
         reported: &str,
     ) -> convo::Result<Plan> {
         if self.processed {
-            lines.push(processed::event(session, &lines, stamps)?);
+            lines.push(processed::event(session, &lines, event_ids)?);
         }
         let requested = self.retention.as_deref();
-        match retention::added_with(context, session, requested, lines, reported.to_string(), stamps)? {
+        match retention::added_with(
+            context,
+            session,
+            requested,
+            lines,
+            reported.to_string(),
+            event_ids,
+        )? {
             // A plain append prints nothing; changes by the retention policy are reported.
             Plan::Lines(lines, same) if same == reported && !self.changing.dry_run && !self.changing.json => {
                 Ok(Plan::Lines(lines, String::new()))
@@ -320,8 +327,8 @@ impl Append {
         }
     }
 
-    fn message(&self, text: &str, stamps: &Stamps<'_>) -> convo::Result<Vec<u8>> {
-        let (id, time) = stamps.message(text)?;
+    fn message(&self, text: &str, event_ids: &EventIds<'_>) -> convo::Result<Vec<u8>> {
+        let (id, time) = event_ids.message(text)?;
         Ok(self.line(text, &id, time.as_deref()))
     }
 
@@ -391,21 +398,26 @@ impl Append {
             ..edit.reading
         };
         let edit = EditRequest { reading, ..edit };
-        edit::run(context, std::slice::from_ref(input), edit, |session, stamps| {
-            let tokenizer = stored_tokenizer(context, counter::named_by(session).as_deref());
-            if lines.is_empty() && !self.processed {
-                return Ok(Plan::Nothing("no messages to append".to_string()));
-            }
-            let stamped = lines.iter().enumerate().map(|(nth, line)| {
-                let what = || format!("{nth} {}", String::from_utf8_lossy(line));
-                let record = Record::parse(line, Position { line: 1, offset: 1 });
-                let changed = stdin_messages::stamped(&record, tokenizer, || stamps.message(&what()))?;
-                Ok(changed.unwrap_or_else(|| line.clone()))
-            });
-            let stamped = stamped.collect::<convo::Result<_>>()?;
-            let what = format!("appended {} messages", lines.len());
-            self.planned(context, session, stamps, stamped, &what)
-        })
+        edit::run(
+            context,
+            std::slice::from_ref(input),
+            edit,
+            |session, event_ids| {
+                let tokenizer = stored_tokenizer(context, counter::named_by(session).as_deref());
+                if lines.is_empty() && !self.processed {
+                    return Ok(Plan::Nothing("no messages to append".to_string()));
+                }
+                let stamped = lines.iter().enumerate().map(|(nth, line)| {
+                    let what = || format!("{nth} {}", String::from_utf8_lossy(line));
+                    let record = Record::parse(line, Position { line: 1, offset: 1 });
+                    let changed = stdin_messages::stamped(&record, tokenizer, || event_ids.message(&what()))?;
+                    Ok(changed.unwrap_or_else(|| line.clone()))
+                });
+                let stamped = stamped.collect::<convo::Result<_>>()?;
+                let what = format!("appended {} messages", lines.len());
+                self.planned(context, session, event_ids, stamped, &what)
+            },
+        )
     }
 }
 

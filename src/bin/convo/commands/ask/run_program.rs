@@ -5,7 +5,7 @@ use crate::args::TokenizerArgs;
 use crate::context::Context;
 use crate::edit::processed;
 use crate::edit::retention;
-use crate::edit::{LineDestination, Stamps};
+use crate::edit::{EventIds, LineDestination};
 use crate::errors::named;
 use crate::input::stdin_messages;
 use crate::programs::counter_choice::stored_tokenizer;
@@ -57,9 +57,9 @@ pub struct PromptReply {
 
 impl PromptRequest<'_> {
     /// Encodes the user message; none without a prompt.
-    pub fn question(&self, session: &Session, stamps: &Stamps<'_>) -> convo::Result<Option<Vec<u8>>> {
+    pub fn question(&self, session: &Session, event_ids: &EventIds<'_>) -> convo::Result<Option<Vec<u8>>> {
         let Some(text) = &self.text else { return Ok(None) };
-        let (id, time) = stamps.message(text)?;
+        let (id, time) = event_ids.message(text)?;
         let mut message = ObjectBuilder::default();
         message.text("role", "user").text("content", text);
         if !id.is_empty() {
@@ -79,16 +79,16 @@ impl PromptRequest<'_> {
 
     /// Returns the input of the program, for a dry run.
     pub fn sent(&self, session: &Session, label: &str) -> anyhow::Result<Vec<u8>> {
-        let stamps = Stamps::new(self.context, session, LineDestination::Stream);
-        let question = self.question(session, &stamps)?;
-        self.given(session, &stamps, question.as_ref(), label)
+        let event_ids = EventIds::new(self.context, session, LineDestination::Stream);
+        let question = self.question(session, &event_ids)?;
+        self.given(session, &event_ids, question.as_ref(), label)
     }
 
     /// Encodes the view with the prompt at its end, compacted to the budget.
     fn given(
         &self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         question: Option<&Vec<u8>>,
         label: &str,
     ) -> anyhow::Result<Vec<u8>> {
@@ -100,7 +100,7 @@ impl PromptRequest<'_> {
         if let Some(question) = question {
             // A retention policy may hide old exchanges to make room for the prompt.
             let (context, lines) = (self.context, vec![question.clone()]);
-            let plan = retention::added(context, &session, lines, String::new(), stamps);
+            let plan = retention::added(context, &session, lines, String::new(), event_ids);
             if let Plan::Lines(lines, _) = plan.map_err(|error| named(error, label))? {
                 lines.iter().for_each(|line| session.push_new(line));
             }
@@ -124,11 +124,11 @@ impl PromptRequest<'_> {
     pub fn ask(
         &mut self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         label: &str,
     ) -> anyhow::Result<PromptReply> {
-        let question = self.question(session, stamps)?;
-        let sent = self.given(session, stamps, question.as_ref(), label)?;
+        let question = self.question(session, event_ids)?;
+        let sent = self.given(session, event_ids, question.as_ref(), label)?;
         let mut shown = LiveOutput::new(self.context, self.shows && !self.json, self.plain);
         let Some(program) = &mut self.program else {
             return Err(Error::usage("no program given").into());
@@ -185,7 +185,7 @@ impl PromptRequest<'_> {
     pub fn added(
         &self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         answered: &PromptReply,
         more: usize,
     ) -> convo::Result<Vec<Vec<u8>>> {
@@ -206,7 +206,7 @@ impl PromptRequest<'_> {
         for (nth, line) in answered.reply.lines.iter().enumerate() {
             let record = Record::parse(line, convo::error::Position { line: 1, offset: 1 });
             let what = || format!("{nth} {}", String::from_utf8_lossy(line));
-            let built = stdin_messages::stamped(&record, tokenizer, || stamps.message(&what()))?;
+            let built = stdin_messages::stamped(&record, tokenizer, || event_ids.message(&what()))?;
             lines.push(built.unwrap_or_else(|| line.clone()));
         }
         Ok(lines)
@@ -217,14 +217,14 @@ impl PromptRequest<'_> {
     pub fn plan(
         &self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         answered: &PromptReply,
         mut lines: Vec<Vec<u8>>,
     ) -> convo::Result<Plan> {
         if answered.reply.open.is_empty() && goaitools::unseen(session).is_some() {
-            lines.push(processed::event(session, &lines, stamps)?);
+            lines.push(processed::event(session, &lines, event_ids)?);
         }
-        retention::added(self.context, session, lines, String::new(), stamps)
+        retention::added(self.context, session, lines, String::new(), event_ids)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::edit::continuation;
 use crate::edit::retention;
-use crate::edit::{self, EditRequest, LineDestination, Stamps};
+use crate::edit::{self, EditRequest, EventIds, LineDestination};
 use crate::errors::{named, stopped};
 use crate::input::InputSessions;
 use crate::output::{count_of, visible};
@@ -42,22 +42,22 @@ pub fn in_store(mut asking: PromptRequest<'_>, name: &str, limit: Option<u64>) -
         return Err(named(stopped(), name).into());
     }
     let requested = target.id.clone();
-    let stamps = Stamps::new(context, &session, LineDestination::Store);
-    let answered = asking.ask(&session, &stamps, name)?;
+    let event_ids = EventIds::new(context, &session, LineDestination::Store);
+    let answered = asking.ask(&session, &event_ids, name)?;
     for _ in 0..TRIES {
         target.move_to_end_of_chain()?;
         let (session, length) = store.load_with_length(&target.id, &mut Report::default())?;
-        let stamps = Stamps::new(context, &session, LineDestination::Store);
+        let event_ids = EventIds::new(context, &session, LineDestination::Store);
         let more = match target.id == requested {
             true => session.len().saturating_sub(answered.lines),
             false => 0,
         };
-        let lines = asking.added(&session, &stamps, &answered, more);
+        let lines = asking.added(&session, &event_ids, &answered, more);
         let lines = lines.map_err(|error| named(error, name))?;
         if target.continue_in_new(session.messages().count(), lines.len())? {
             continue;
         }
-        let planned = asking.plan(&session, &stamps, &answered, lines.clone());
+        let planned = asking.plan(&session, &event_ids, &answered, lines.clone());
         let Plan::Lines(planned, reported) = planned.map_err(|error| named(error, name))? else {
             return Err(named(Error::new(ErrorKind::Locked, "no message to append"), name).into());
         };
@@ -153,8 +153,8 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
         let opened = context.open(input, edit.reading)?;
         let mut sessions = InputSessions::selected(context, opened, edit.reading);
         while let Some(session) = sessions.next()? {
-            let stamps = Stamps::new(context, &session, LineDestination::Stream);
-            let answered = asking.ask(&session, &stamps, &label);
+            let event_ids = EventIds::new(context, &session, LineDestination::Stream);
+            let answered = asking.ask(&session, &event_ids, &label);
             sessions.settle(answered.map(|answered| waiting.push_back(answered)))?;
         }
     }
@@ -162,13 +162,13 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
     let mut meanwhile = 0;
     let mut failed = None;
     let inputs = std::slice::from_ref(input);
-    let ran = edit::run(context, inputs, edit, |session, stamps| {
+    let ran = edit::run(context, inputs, edit, |session, event_ids| {
         let known = waiting.pop_front();
         let answered = match known {
             Some(mut answered) => {
                 // Ids differ in files of other systems, or are absent.
-                if stamps.place() != LineDestination::Stream {
-                    answered.question = asking.question(session, stamps)?;
+                if event_ids.place() != LineDestination::Stream {
+                    answered.question = asking.question(session, event_ids)?;
                 }
                 answered
             }
@@ -176,7 +176,7 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
                 let error = Error::new(ErrorKind::Locked, "replaced by another program");
                 return Err(error.hint("nothing was stored; run the command again"));
             }
-            None => asking.ask(session, stamps, &label).map_err(|error| {
+            None => asking.ask(session, event_ids, &label).map_err(|error| {
                 error.downcast::<Error>().unwrap_or_else(|error| {
                     let stand_in = Error::new(ErrorKind::InputOutput, error.to_string());
                     failed = Some(error);
@@ -186,8 +186,8 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
         };
         let more = session.len().saturating_sub(answered.lines);
         meanwhile += more;
-        let lines = asking.added(session, stamps, &answered, more)?;
-        let planned = asking.plan(session, stamps, &answered, lines.clone())?;
+        let lines = asking.added(session, event_ids, &answered, more)?;
+        let planned = asking.plan(session, event_ids, &answered, lines.clone())?;
         done.push((lines, answered));
         Ok(planned)
     });

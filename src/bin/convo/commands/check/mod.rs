@@ -296,8 +296,8 @@ impl Check {
             reports: true,
             ..EditRequest::new(&self.reading, &self.changing)
         };
-        edit::run(context, inputs, edit, |session, stamps| {
-            let Repaired { plan, fixed } = repair::plan(session, &how, |content| stamps.event(content))?;
+        edit::run(context, inputs, edit, |session, event_ids| {
+            let Repaired { plan, fixed } = repair::plan(session, &how, |content| event_ids.event(content))?;
             let left: Vec<&ApiViolation> = fixed.errors().collect();
             if !left.is_empty() {
                 context.output.note_status(ErrorKind::No);

@@ -12,7 +12,7 @@ mod values;
 use super::Run;
 use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
-use crate::edit::{self, EditRequest, Stamps};
+use crate::edit::{self, EditRequest, EventIds};
 use crate::input::operands;
 use crate::programs::counter_choice::report_unknown;
 use crate::programs::summarizer_process::{self, FailureReport};
@@ -121,8 +121,8 @@ impl Run for Compact {
         };
         let counting = &self.strategy.counting;
         let id = |session: &Session| session.header_text("id").unwrap_or_default();
-        let plan = |session: &Session, stamps: &Stamps<'_>, counter: Counter| {
-            let stamp = |content: &str| stamps.event(content);
+        let plan = |session: &Session, event_ids: &EventIds<'_>, counter: Counter| {
+            let stamp = |content: &str| event_ids.event(content);
             let outcome = match &way {
                 Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp),
                 None => compact::plan(session, counter, &options, stamp),
@@ -130,7 +130,7 @@ impl Run for Compact {
             reached(&outcome);
             Ok(outcome)
         };
-        let completed = |session: &Session, stamps: &Stamps<'_>, planned: convo::Result<Plan>| {
+        let completed = |session: &Session, event_ids: &EventIds<'_>, planned: convo::Result<Plan>| {
             let planned = match planned {
                 Ok(Plan::Nothing(why))
                     if why == compact::NO_GAIN && self.settings.text("on-no-gain") == Some("error") =>
@@ -139,23 +139,23 @@ impl Run for Compact {
                 }
                 planned => planned,
             };
-            failure.spare(session, stamps, planned)
+            failure.spare(session, event_ids, planned)
         };
         // A counter program counts one text after another.
         let is_external = counting.asked(context)?.is_some_and(Tokenizer::is_external);
         let done = if writer.is_none() && !options.explains && !is_external {
-            let plan = |session: &Session, stamps: &Stamps<'_>| {
+            let plan = |session: &Session, event_ids: &EventIds<'_>| {
                 let (counter, _) = counting.chosen(context, session)?;
-                plan(session, stamps, counter).map(|outcome| outcome.plan)
+                plan(session, event_ids, counter).map(|outcome| outcome.plan)
             };
-            edit::run_ahead(context, &inputs, edit, plan, |session, stamps, planned| {
+            edit::run_ahead(context, &inputs, edit, plan, |session, event_ids, planned| {
                 if let (_, Some(name)) = counting.chosen(context, session)? {
                     report_unknown(context, &id(session), &name);
                 }
-                completed(session, stamps, planned)
+                completed(session, event_ids, planned)
             })
         } else {
-            edit::run(context, &inputs, edit, |session, stamps| {
+            edit::run(context, &inputs, edit, |session, event_ids| {
                 let counter = counting.counter(context, &id(session), session);
                 let planned = counter.and_then(|counter| {
                     let mut reported = |outcome: &CompactionOutcome| {
@@ -164,15 +164,15 @@ impl Run for Compact {
                     };
                     match (&way, &mut writer) {
                         (None, Some(writer)) => {
-                            writer.plan(session, stamps, counter, &options, &failure, &mut reported)
+                            writer.plan(session, event_ids, counter, &options, &failure, &mut reported)
                         }
                         _ => {
-                            let outcome = plan(session, stamps, counter)?;
+                            let outcome = plan(session, event_ids, counter)?;
                             reported(&outcome).map(|()| outcome.plan)
                         }
                     }
                 });
-                completed(session, stamps, planned)
+                completed(session, event_ids, planned)
             })
         };
         failure.report_queued_error();

@@ -2,7 +2,7 @@
 
 use super::strategy_args::StrategyArgs;
 use crate::context::Context;
-use crate::edit::Stamps;
+use crate::edit::EventIds;
 use crate::programs::summarizer_process::{FailureReport, NextStep, Summarizer};
 use convo::filter::Plan;
 use convo::filter::compact::{CompactOptions, CompactionOutcome};
@@ -54,7 +54,7 @@ impl<'r> CompactionWriter<'r> {
     pub fn plan(
         &mut self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         counter: Counter,
         options: &CompactOptions,
         failure: &FailureReport<'_>,
@@ -72,7 +72,7 @@ impl<'r> CompactionWriter<'r> {
             {
                 return Ok(NextStep::Done(Plan::Nothing(why)));
             }
-            let stamp = |content: &str| stamps.event(content);
+            let stamp = |content: &str| event_ids.event(content);
             match summarize_range::draft(session, counter, options, asking, stamp)? {
                 DraftResult::Done(outcome) => done(outcome).map(NextStep::Done),
                 DraftResult::Asks(draft) if dry_run => done(draft.largest_result()).map(NextStep::Done),
@@ -85,13 +85,14 @@ impl<'r> CompactionWriter<'r> {
         };
         let apply = |answer: &SummaryAnswer| match &*drafted.borrow() {
             Some(draft) => {
-                let stamp = |content: &str| stamps.event(content);
+                let stamp = |content: &str| event_ids.event(content);
                 done(summarize_range::finish(
                     session, counter, options, draft, answer, stamp,
                 )?)
             }
             None => Ok(Plan::Nothing("no summary requested".to_string())),
         };
-        self.thinker.plan(session, stamps, counter, failure, ask, apply)
+        self.thinker
+            .plan(session, event_ids, counter, failure, ask, apply)
     }
 }

@@ -362,8 +362,8 @@ impl Merge {
         let inputs = operands::inputs(context, &self.inputs)?;
         let mut is_found = false;
         let request = EditRequest::new(&reading, &changing);
-        edit::run(context, &inputs, request, |session, stamps| {
-            let plan = merge::resolve(session, id, version, |content| stamps.event(content));
+        edit::run(context, &inputs, request, |session, event_ids| {
+            let plan = merge::resolve(session, id, version, |content| event_ids.event(content));
             is_found |= !matches!(plan, Ok(Plan::Nothing(_)));
             plan
         })?;

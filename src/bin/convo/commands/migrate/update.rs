@@ -7,7 +7,7 @@ use super::target::Target;
 use super::target_state::{TargetState, Update};
 use super::transfer::{self, Recent};
 use crate::context::Context;
-use crate::edit::{LineDestination, Stamps};
+use crate::edit::{EventIds, LineDestination};
 use crate::input::regular;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
@@ -122,13 +122,13 @@ fn compare(
             &found.id,
         )
     };
-    let stamps = Stamps::new(context, &stored, place);
+    let event_ids = EventIds::new(context, &stored, place);
     let sources = Sources {
         stored: &stored,
         new: &new,
         converted: found.made && examined.format != Some(Format::Native),
         before: &before,
-        stamp: &|content| stamps.event(content),
+        stamp: &|content| event_ids.event(content),
     };
     Ok(match sources.growth()? {
         Growth::None => TargetState::There,

@@ -6,7 +6,7 @@ mod report;
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, duration, tokens};
 use crate::context::Context;
-use crate::edit::{LineDestination, Stamps};
+use crate::edit::{EventIds, LineDestination};
 use crate::errors::{mixed, named};
 use crate::input::open::OpenInput;
 use crate::input::operands;
@@ -255,7 +255,7 @@ impl Split {
                 let piece = split.build_part(nth)?;
                 Ok((piece.id, piece.session))
             });
-            let stamp = || Stamps::new(context, &session, LineDestination::Store).event("split");
+            let stamp = || EventIds::new(context, &session, LineDestination::Store).event("split");
             let done = store.split_session(&id, pieces, stamp);
             done.map_err(|error| named(with_name_hint(error), name))?
         };

@@ -6,7 +6,7 @@ use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::Context;
 use crate::edit::retention;
-use crate::edit::{self, EditRequest, Stamps};
+use crate::edit::{self, EditRequest, EventIds};
 use crate::errors::named;
 use crate::input::each_session;
 use crate::input::operands;
@@ -100,14 +100,14 @@ impl Run for Summarize {
         }
         if let Some(file) = &self.apply {
             let answer = answer(file, &inputs)?;
-            return self.change(context, &inputs, edit, |session, stamps, failure| {
+            return self.change(context, &inputs, edit, |session, event_ids, failure| {
                 let counter = self.asking.counting.counter(context, &id(session), session)?;
-                let stamp = |content: &str| stamps.event(content);
+                let stamp = |content: &str| event_ids.event(content);
                 let options = retention::answered(session, &options)?;
                 let planned = summarize_range::apply(session, counter, &options, &answer, stamp);
-                match retention::summarized(context, session, planned, stamps) {
+                match retention::summarized(context, session, planned, event_ids) {
                     Err(error) if error.kind == ErrorKind::Unavailable => {
-                        failure.plan(session, stamps, &answer.by, &error.message)
+                        failure.plan(session, event_ids, &answer.by, &error.message)
                     }
                     planned => planned,
                 }
@@ -118,7 +118,7 @@ impl Run for Summarize {
             Err(error) => return summarizer_process::missing(context, &inputs, edit, error),
         };
         let Some(program) = program else {
-            return self.change(context, &inputs, edit, |session, stamps, _| {
+            return self.change(context, &inputs, edit, |session, event_ids, _| {
                 if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
                     return Ok(Plan::Nothing(why));
                 }
@@ -128,8 +128,8 @@ impl Run for Summarize {
                 };
                 let counter = self.asking.counting.counter(context, &id(session), session)?;
                 let planned =
-                    summarize_range::extract(session, counter, &options, |content| stamps.event(content));
-                retention::summarized(context, session, planned, stamps)
+                    summarize_range::extract(session, counter, &options, |content| event_ids.event(content));
+                retention::summarized(context, session, planned, event_ids)
             });
         };
         let mut thinker = Summarizer::new(
@@ -137,7 +137,7 @@ impl Run for Summarize {
             program,
             (&self.trying, self.asking.trigger.ignore_backoff),
         );
-        self.change(context, &inputs, edit, |session, stamps, failure| {
+        self.change(context, &inputs, edit, |session, event_ids, failure| {
             let options = match retention::due(session, &options)? {
                 Ok(options) => options,
                 Err(why) => return Ok(Plan::Nothing(why)),
@@ -152,11 +152,11 @@ impl Run for Summarize {
                 )
             };
             let apply = |answer: &SummaryAnswer| {
-                let stamp = |content: &str| stamps.event(content);
+                let stamp = |content: &str| event_ids.event(content);
                 let planned = summarize_range::apply(session, counter, &options, answer, stamp);
-                retention::summarized(context, session, planned, stamps)
+                retention::summarized(context, session, planned, event_ids)
             };
-            thinker.plan(session, stamps, counter, failure, ask, apply)
+            thinker.plan(session, event_ids, counter, failure, ask, apply)
         })
     }
 }
@@ -168,12 +168,12 @@ impl Summarize {
         context: &Context,
         inputs: &[Input],
         edit: EditRequest<'_>,
-        mut plan: impl FnMut(&Session, &Stamps<'_>, &FailureReport<'_>) -> convo::Result<Plan>,
+        mut plan: impl FnMut(&Session, &EventIds<'_>, &FailureReport<'_>) -> convo::Result<Plan>,
     ) -> anyhow::Result<()> {
         let failure = FailureReport::new(context, &self.trying, edit);
-        let done = edit::run(context, inputs, edit, |session, stamps| {
-            let planned = plan(session, stamps, &failure);
-            failure.spare(session, stamps, planned)
+        let done = edit::run(context, inputs, edit, |session, event_ids| {
+            let planned = plan(session, event_ids, &failure);
+            failure.spare(session, event_ids, planned)
         });
         failure.report_queued_error();
         done

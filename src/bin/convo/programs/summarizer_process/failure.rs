@@ -2,7 +2,7 @@
 
 use super::options::RetryArgs;
 use crate::context::Context;
-use crate::edit::{EditRequest, LineDestination, Stamps};
+use crate::edit::{EditRequest, EventIds, LineDestination};
 use crate::errors::named;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
@@ -31,11 +31,17 @@ impl<'r> FailureReport<'r> {
     }
 
     /// Reports the failure and plans its record.
-    pub fn plan(&self, session: &Session, stamps: &Stamps<'_>, by: &str, why: &str) -> convo::Result<Plan> {
+    pub fn plan(
+        &self,
+        session: &Session,
+        event_ids: &EventIds<'_>,
+        by: &str,
+        why: &str,
+    ) -> convo::Result<Plan> {
         let error = Error::new(ErrorKind::Unavailable, format!("no summary: {why}"));
-        self.report(session, stamps, error.hint("the session is unchanged"))?;
+        self.report(session, event_ids, error.hint("the session is unchanged"))?;
         // A stream without its log cannot record it, unless the document itself can.
-        if stamps.place() == LineDestination::Stream
+        if event_ids.place() == LineDestination::Stream
             && !self.edit.full_log
             && !self.can_record_failures(session)
         {
@@ -47,7 +53,7 @@ impl<'r> FailureReport<'r> {
             .trying
             .policy_of(session)
             .failed(&Health::of(session), &now, why);
-        let stamp = stamps.event(why)?;
+        let stamp = event_ids.event(why)?;
         let next = health.next_attempt_at.as_deref().unwrap_or(&now);
         let reported = format!(
             "recorded failure {} in a row; next attempt at {next}",
@@ -64,13 +70,13 @@ impl<'r> FailureReport<'r> {
     }
 
     /// Queues an error for a session that is kept unchanged. Returns it instead if a file would be replaced.
-    pub fn report(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
+    pub fn report(&self, session: &Session, event_ids: &EventIds<'_>, error: Error) -> convo::Result<()> {
         let replaces = self.edit.in_place() && !self.edit.full_log && !self.can_record_failures(session);
-        if replaces || stamps.place() == LineDestination::Unnumbered {
+        if replaces || event_ids.place() == LineDestination::Unnumbered {
             return Err(error);
         }
         let id = session.header_text("id").unwrap_or_default();
-        let stored = (stamps.place() == LineDestination::Store).then(|| id.clone());
+        let stored = (event_ids.place() == LineDestination::Store).then(|| id.clone());
         // A stored session that grew meanwhile is planned again.
         let again =
             stored.is_some() && matches!(&*self.untold.borrow(), Some((known, _)) if *known == stored);
@@ -86,7 +92,7 @@ impl<'r> FailureReport<'r> {
     pub fn spare(
         &self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         planned: convo::Result<Plan>,
     ) -> convo::Result<Plan> {
         match planned {
@@ -98,9 +104,9 @@ impl<'r> FailureReport<'r> {
             }
             Err(error)
                 if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::Locked)
-                    && stamps.place() == LineDestination::Stream =>
+                    && event_ids.place() == LineDestination::Stream =>
             {
-                self.report(session, stamps, error)?;
+                self.report(session, event_ids, error)?;
                 Ok(unchanged_plan())
             }
             planned => planned,

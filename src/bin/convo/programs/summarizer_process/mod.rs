@@ -9,7 +9,7 @@ pub use options::{RetryArgs, SummarizerArgs, for_programs};
 use crate::args::Input;
 use crate::context::Context;
 use crate::edit::retention;
-use crate::edit::{self, EditRequest, LineDestination, Stamps};
+use crate::edit::{self, EditRequest, EventIds, LineDestination};
 use crate::programs::external_program::{ExternalProgram, RunOptions as How};
 use crate::programs::summarizer::MAXIMUM;
 use convo::error::{Error, ErrorKind};
@@ -81,7 +81,7 @@ impl<'r> Summarizer<'r> {
     pub fn plan(
         &mut self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         counter: Counter,
         failure: &FailureReport<'_>,
         ask: impl FnOnce() -> convo::Result<NextStep>,
@@ -90,13 +90,13 @@ impl<'r> Summarizer<'r> {
         let id = session.header_text("id").unwrap_or_default();
         self.cuts = retention::cuts_summaries(session)?;
         let known = self.memory.take();
-        let known = known.filter(|(of, _)| stamps.place() == LineDestination::Store && *of == id);
+        let known = known.filter(|(of, _)| event_ids.place() == LineDestination::Store && *of == id);
         let reasoning = match known {
             Some((_, reasoning)) => reasoning,
             None => match ask()? {
                 NextStep::Done(plan) => return Ok(plan),
                 NextStep::Ask(request) => {
-                    if let Some(plan) = self.plan_if_paused(session, stamps, failure)? {
+                    if let Some(plan) = self.plan_if_paused(session, event_ids, failure)? {
                         return Ok(plan);
                     }
                     self.summarize(&request, counter, &id)
@@ -110,7 +110,7 @@ impl<'r> Summarizer<'r> {
         self.memory = Some((id, reasoning));
         match planned {
             Err(error) if error.kind == ErrorKind::Unavailable => {
-                failure.plan(session, stamps, &self.program.by, &error.message)
+                failure.plan(session, event_ids, &self.program.by, &error.message)
             }
             planned => planned,
         }
@@ -120,7 +120,7 @@ impl<'r> Summarizer<'r> {
     fn plan_if_paused(
         &self,
         session: &Session,
-        stamps: &Stamps<'_>,
+        event_ids: &EventIds<'_>,
         failure: &FailureReport<'_>,
     ) -> convo::Result<Option<Plan>> {
         let now = self.context.clock.now();
@@ -134,7 +134,7 @@ impl<'r> Summarizer<'r> {
         let next = health.next_attempt_at.as_deref().unwrap_or_default();
         let what = format!("skipped after {} failures, until {next}", health.failures);
         let error = Error::new(ErrorKind::Unavailable, what).hint("run now with --ignore-backoff");
-        failure.report(session, stamps, error)?;
+        failure.report(session, event_ids, error)?;
         Ok(Some(unchanged_plan()))
     }
 
