@@ -122,9 +122,9 @@ impl<'r> SessionSelection<'r> {
     /// # Errors
     /// [`ErrorKind::NotFound`].
     pub fn only(reading: InputSettings<'r>, session: &Session) -> convo::Result<()> {
-        let mut pick = SessionSelection::new(reading, Format::Native);
-        pick.is_wanted(names_of(session), Lineage::of(session));
-        pick.finish()
+        let mut selection = SessionSelection::new(reading, Format::Native);
+        selection.is_wanted(names_of(session), Lineage::of(session));
+        selection.finish()
     }
 
     /// Decides about the next session.

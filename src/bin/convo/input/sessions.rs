@@ -86,7 +86,7 @@ pub struct InputSessions<'a> {
     reading: InputSettings<'a>,
     sessions: Sessions<'static>,
     /// None selects every session and skips none.
-    pick: Option<SessionSelection<'a>>,
+    selection: Option<SessionSelection<'a>>,
     /// Whether unselected sessions are read too.
     others: bool,
     selected: bool,
@@ -108,8 +108,8 @@ impl<'a> InputSessions<'a> {
         opened: OpenInput,
         reading: InputSettings<'a>,
     ) -> InputSessions<'a> {
-        let pick = SessionSelection::new(reading, opened.format);
-        InputSessions::new(context, opened, reading, Some(pick), false)
+        let selection = SessionSelection::new(reading, opened.format);
+        InputSessions::new(context, opened, reading, Some(selection), false)
     }
 
     /// Every session; [`is_selected`](Self::is_selected) identifies the selected ones.
@@ -127,8 +127,14 @@ impl<'a> InputSessions<'a> {
                 .hint("change the branch's own messages with --session ID, or omit -i to print the branch");
             return Err(named(error, &opened.label));
         }
-        let pick = SessionSelection::new(reading, opened.format);
-        Ok(InputSessions::new(context, opened, reading, Some(pick), true))
+        let selection = SessionSelection::new(reading, opened.format);
+        Ok(InputSessions::new(
+            context,
+            opened,
+            reading,
+            Some(selection),
+            true,
+        ))
     }
 
     /// Every session, regardless of the options.
@@ -140,7 +146,7 @@ impl<'a> InputSessions<'a> {
         context: &'a Context,
         opened: OpenInput,
         reading: InputSettings<'a>,
-        pick: Option<SessionSelection<'a>>,
+        selection: Option<SessionSelection<'a>>,
         others: bool,
     ) -> InputSessions<'a> {
         InputSessions {
@@ -148,7 +154,7 @@ impl<'a> InputSessions<'a> {
             label: opened.label,
             reading,
             sessions: Sessions::new(opened.stream),
-            pick,
+            selection,
             others,
             selected: true,
             withheld: None,
@@ -272,13 +278,15 @@ impl<'a> InputSessions<'a> {
     }
 
     fn needs_no_more(&self) -> bool {
-        let Some(pick) = &self.pick else { return false };
-        (self.holds() && !pick.skipped_counts().is_empty()) || (pick.is_done() && !self.others)
+        let Some(selection) = &self.selection else {
+            return false;
+        };
+        (self.holds() && !selection.skipped_counts().is_empty()) || (selection.is_done() && !self.others)
     }
 
     fn take(&mut self, session: Session) -> Option<Session> {
-        let taken = match &mut self.pick {
-            Some(pick) => pick.take(session),
+        let taken = match &mut self.selection {
+            Some(selection) => selection.take(session),
             None => Selected::Wanted(session),
         };
         self.selected = matches!(taken, Selected::Wanted(_));
@@ -299,10 +307,10 @@ impl<'a> InputSessions<'a> {
         if let Some(error) = self.error.take() {
             return Err(error.into());
         }
-        if let Some(pick) = &self.pick {
-            pick.finish().map_err(|error| named(error, &self.label))?;
+        if let Some(selection) = &self.selection {
+            selection.finish().map_err(|error| named(error, &self.label))?;
             if !self.others {
-                report_skipped(self.context, &self.label, self.reading, pick)?;
+                report_skipped(self.context, &self.label, self.reading, selection)?;
             }
         }
         Ok(self.withheld.take())
@@ -314,9 +322,9 @@ fn report_skipped(
     context: &Context,
     label: &str,
     reading: InputSettings<'_>,
-    pick: &SessionSelection<'_>,
+    selection: &SessionSelection<'_>,
 ) -> anyhow::Result<()> {
-    let left = pick.skipped_counts();
+    let left = selection.skipped_counts();
     if left.is_empty() {
         return Ok(());
     }

@@ -145,9 +145,9 @@ fn picked(mut found: Vec<FoundSession>, reading: &InputArgs, format: Format) -> 
         include_branches: true,
         ..reading.into()
     };
-    let mut pick = SessionSelection::new(reading, format);
-    found.retain(|found| pick.selects_header(&found.header));
-    pick.finish()?;
+    let mut selection = SessionSelection::new(reading, format);
+    found.retain(|found| selection.selects_header(&found.header));
+    selection.finish()?;
     Ok(found)
 }
 
