@@ -261,7 +261,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
     }
 
     /// Applies removals and insertions.
-    fn settle(&mut self) {
+    fn apply_changes(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         self.inserted.sort_by_key(|(before, _)| *before);
         let mut inserted = std::mem::take(&mut self.inserted).into_iter().peekable();
@@ -327,7 +327,7 @@ pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &CheckOptions, how: 
         if history.changes.len() == done {
             left.push(id);
         } else {
-            history.settle();
+            history.apply_changes();
         }
     }
     let left = history.find_violations(options);

@@ -13,9 +13,9 @@ use std::collections::{HashMap, HashSet};
 /// Returns the remaining lines of the log; none when every line is needed. Lines of the session may be reduced.
 /// Events after `until` (seconds since 1970) are preserved, so each can still be undone.
 pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<DerivedLine>>> {
-    let settled = permanent_events(session, until);
+    let permanent = permanent_events(session, until);
     let live: HashSet<usize> = session.live_events().into_iter().collect();
-    let mut moving: Vec<usize> = settled.iter().copied().collect();
+    let mut moving: Vec<usize> = permanent.iter().copied().collect();
     moving.retain(|index| live.contains(index) && View::is_moved_by(session, *index));
     moving.sort_unstable();
     let view = View::after(session, moving);
@@ -24,7 +24,7 @@ pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<DerivedL
     let stays = |index: usize| match session.class(index) {
         Class::Message(_) => false,
         Class::Header | Class::Unreadable | Class::Blank => true,
-        Class::Event if idle.contains(&index) || !settled.contains(&index) => true,
+        Class::Event if idle.contains(&index) || !permanent.contains(&index) => true,
         Class::Event => {
             let moves = View::is_moved_by(session, index) || name(session, index) == "restore";
             // A repair describes lines as they were, and gc rewrites all of them.

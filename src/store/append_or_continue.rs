@@ -125,12 +125,12 @@ impl Store {
                 return Err(Error::new(ErrorKind::NotFound, what)
                     .hint(format!("recover it from the trash with: convo restore {child}")));
             };
-            if count.settled.as_deref() != Some(&child) {
+            if count.confirmed.as_deref() != Some(&child) {
                 self.sync_lines(&end)?;
                 self.unmark(MarkerKind::Continue, &end);
                 // Ignore a last line without newline, which may still change.
                 if count.link.as_ref() == Some(&child) {
-                    count.settled = Some(child.clone());
+                    count.confirmed = Some(child.clone());
                     self.keep_count(&end, &count);
                 }
             }
@@ -144,10 +144,10 @@ impl Store {
         let Some((mut count, now)) = self.counted(id)? else {
             return Err(no_session(id));
         };
-        if now.link.is_none() && count.settled.as_deref() != Some(id) {
+        if now.link.is_none() && count.confirmed.as_deref() != Some(id) {
             self.sync_aliases()?;
             self.unmark_parent(id)?;
-            count.settled = Some(id.to_string());
+            count.confirmed = Some(id.to_string());
             self.keep_count(id, &count);
         }
         Ok(())
@@ -176,7 +176,7 @@ impl Store {
             return Ok(None);
         };
         // Use the state between two changes.
-        let Some((file, length)) = atomic::open_settled(sessions, &name, self.lock_timeout)? else {
+        let Some((file, length)) = atomic::open_unlocked(sessions, &name, self.lock_timeout)? else {
             return Ok(None);
         };
         let facts = FileStat::of(&file).map_err(|error| Error::io(sessions.shown(&name), error))?;

@@ -63,7 +63,7 @@ pub fn open_locked(
 }
 
 /// Opens a file for reading and returns its length between two changes; none when there is no such file.
-pub fn open_settled(directory: &Directory, name: &str, timeout: Duration) -> Result<Option<(File, u64)>> {
+pub fn open_unlocked(directory: &Directory, name: &str, timeout: Duration) -> Result<Option<(File, u64)>> {
     let Some(file) = directory.file(name, OFlags::RDONLY)? else {
         return Ok(None);
     };

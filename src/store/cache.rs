@@ -31,9 +31,9 @@ pub struct Identity([u8; IDENTITY]);
 
 impl Identity {
     /// The identity of a file; none if a later change could leave the same times. `now` is in seconds since 1970.
-    pub fn settled(facts: &FileStat, now: i64) -> Option<Identity> {
-        let is_settled = facts.modified.0.max(facts.changed.0) < now - COARSE;
-        is_settled.then(|| Identity::of(facts))
+    pub fn stable(facts: &FileStat, now: i64) -> Option<Identity> {
+        let is_stable = facts.modified.0.max(facts.changed.0) < now - COARSE;
+        is_stable.then(|| Identity::of(facts))
     }
 
     fn of(facts: &FileStat) -> Identity {
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn an_entry_is_used_for_an_unchanged_file_and_cache() {
         let facts = facts();
-        assert_eq!(Identity::settled(&facts, 102), None);
-        let identity = Identity::settled(&facts, 103).unwrap();
+        assert_eq!(Identity::stable(&facts, 102), None);
+        let identity = Identity::stable(&facts, 103).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let place = CacheLocation {
             folder: folder.path().join("a/b"),

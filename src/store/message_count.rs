@@ -33,7 +33,7 @@ pub(super) struct MessageCount {
     /// The session that continues this one.
     pub link: Option<String>,
     /// The session that a durable link leads to, or this one if the names through which it was found are durable.
-    pub settled: Option<String>,
+    pub confirmed: Option<String>,
 }
 
 impl MessageCount {
@@ -63,7 +63,7 @@ impl MessageCount {
         let mut children = ChainLinks::of(&session).continued_to.into_iter();
         let child = children.find(|child| agrees(child));
         if child != self.link {
-            self.settled = None;
+            self.confirmed = None;
             self.link = child;
         }
     }
@@ -72,8 +72,11 @@ impl MessageCount {
     fn encoded(&self) -> Option<String> {
         let digits = String::from_utf8(self.digits?.to_vec()).ok()?;
         let child = self.link.clone().unwrap_or_default();
-        let settled = self.settled.clone().unwrap_or_default();
-        let text = format!("{}\t{digits}\t{}\t{child}\t{settled}", self.length, self.messages);
+        let confirmed = self.confirmed.clone().unwrap_or_default();
+        let text = format!(
+            "{}\t{digits}\t{}\t{child}\t{confirmed}",
+            self.length, self.messages
+        );
         let whole = format!("{text}\t{:08x}\n", crc32c::crc32c(text.as_bytes()));
         (whole.len() as u64 <= LONGEST && whole.matches('\t').count() == 5).then_some(whole)
     }
@@ -84,7 +87,7 @@ impl MessageCount {
             return None;
         }
         let cells: Vec<&str> = text.split('\t').collect();
-        let [length, digits, messages, child, settled] = cells[..] else {
+        let [length, digits, messages, child, confirmed] = cells[..] else {
             return None;
         };
         let given = |text: &str| (!text.is_empty()).then(|| text.to_string());
@@ -93,7 +96,7 @@ impl MessageCount {
             digits: Some(digits.as_bytes().try_into().ok()?),
             messages: messages.parse().ok()?,
             link: given(child),
-            settled: given(settled),
+            confirmed: given(confirmed),
         })
     }
 

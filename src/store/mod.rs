@@ -115,7 +115,7 @@ enum Wait {
     /// Read the state before it.
     Never,
     /// Wait for the state after it, on which another change is based.
-    Settled,
+    Unlocked,
 }
 
 /// Size in bytes that suffices for most first lines.
@@ -372,7 +372,7 @@ impl Store {
     fn open_log(&self, sessions: &Directory, id: &str, wait: Wait) -> Result<Option<(File, u64)>> {
         match wait {
             Wait::Never => atomic::open_complete(sessions, &log_name(id)),
-            Wait::Settled => atomic::open_settled(sessions, &log_name(id), self.lock_timeout),
+            Wait::Unlocked => atomic::open_unlocked(sessions, &log_name(id), self.lock_timeout),
         }
     }
 
@@ -384,7 +384,7 @@ impl Store {
     /// Reads a whole session to plan a change, and returns the length of the log that was read. Waits for a change in
     /// progress.
     pub fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        self.reader_of(id, Wait::Settled)?.whole(report)
+        self.reader_of(id, Wait::Unlocked)?.whole(report)
     }
 
     /// Like [`Store::load`], but without long values of messages, for uses that need only events.
@@ -395,7 +395,8 @@ impl Store {
 
     /// Like [`Store::load_with_length`], but without long values of messages, for uses that need only events.
     pub fn load_events_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        self.reader_of(id, Wait::Settled)?.into(Session::of_ids(), report)
+        self.reader_of(id, Wait::Unlocked)?
+            .into(Session::of_ids(), report)
     }
 
     /// Begins a batch of new sessions, which are synced and named together.

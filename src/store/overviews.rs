@@ -119,7 +119,7 @@ impl Store {
         Some(match read() {
             // Bytes of an unfinished append may become valid later without a change of the file's metadata.
             Ok((length, value)) => {
-                let identity = Identity::settled(&facts, now).filter(|_| length == facts.size);
+                let identity = Identity::stable(&facts, now).filter(|_| length == facts.size);
                 let kept = identity.map(|identity| (identity, (reading.encode)(&value)));
                 OverviewResult::Read(overviewed(value), kept)
             }

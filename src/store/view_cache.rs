@@ -283,7 +283,7 @@ impl Store {
     /// Reads the lines needed for the view of a session and returns the length of its log. Reads the whole log if no
     /// checkpoint matches.
     pub fn load_view(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        match self.excerpt_of(id, Wait::Settled)? {
+        match self.excerpt_of(id, Wait::Unlocked)? {
             Some(found) => Ok(found),
             None => self.load_with_length(id, report),
         }

@@ -40,10 +40,12 @@ fn a_summary_of_the_middle_keeps_its_position() {
         event[0].replace("[\"m1\",\"m2\"]", "[\"m2\",\"m3\"]"),
     ]
     .concat();
-    let settled = env.pipe(&["truncate", "--keep-last", "9"], &middle).status(0);
-    assert!(settled.out().contains("\"here\":true"), "{settled}");
+    let materialized = env.pipe(&["truncate", "--keep-last", "9"], &middle).status(0);
+    assert!(materialized.out().contains("\"here\":true"), "{materialized}");
     let direct = env.pipe(&["context", "-t", "jsonl", "-q"], &middle).fine();
-    let through = env.pipe(&["context", "-t", "jsonl", "-q"], settled.out()).fine();
+    let through = env
+        .pipe(&["context", "-t", "jsonl", "-q"], materialized.out())
+        .fine();
     assert_eq!(through.out(), direct.out());
 }
 

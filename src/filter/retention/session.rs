@@ -326,7 +326,9 @@ fn enforce_policy(
         over = (!enforced.fits).then_some((enforced.tokens, memory.total));
     }
     let left = match new.is_empty() {
-        true if parsed.summary() != MemorySession::of(session)?.summary() => Some(machine.settle(&measure)?),
+        true if parsed.summary() != MemorySession::of(session)?.summary() => {
+            Some(machine.check_summary(&measure)?)
+        }
         // A further reply extends a turn, so the total must be checked again.
         true if parsed.turns().any(has_grown) => Some(machine.enforce(&measure)?),
         _ => None,

@@ -1,6 +1,6 @@
 //! Checks over random histories that a stream and the store show the same after a change.
 
-use super::histories::{history, reread, sent, settled, step};
+use super::histories::{history, materialized, reread, sent, step};
 use crate::error::Result;
 use crate::filter::truncate::{self, CutPoint};
 use crate::filter::{Plan, Stamp, gc, restore};
@@ -43,13 +43,13 @@ proptest! {
         let stamp = |_: &str| -> Result<Stamp> { Ok(Stamp { id: "e_new".into(), at: "2026-01-02T00:00:00Z".into() }) };
         let cut = if messages { CutPoint::LastMessages(keep) } else { CutPoint::LastExchanges(keep) };
         // Settling alone does not change what is sent.
-        prop_assert_eq!(sent(&reread(&settled(&before))), sent(&before));
+        prop_assert_eq!(sent(&reread(&materialized(&before))), sent(&before));
         let mut store = before.clone();
         let planned = truncate::plan(&before, &cut, stamp).unwrap();
         if let Plan::Lines(lines, _) = &planned {
             lines.iter().for_each(|line| store.push_new(line));
         }
-        let stream = settled(&store);
+        let stream = materialized(&store);
         prop_assert_eq!(sent(&reread(&stream)), sent(&store));
         // A second cut and a second settling change nothing.
         let again = reread(&stream);
@@ -57,7 +57,7 @@ proptest! {
         let put_in = View::replay(&before).items.iter().any(|item| matches!(item, Item::Inserted(_)));
         let second = truncate::plan(&again, &cut, stamp).unwrap();
         prop_assert!(put_in || matches!(second, Plan::Nothing(_)), "{}", String::from_utf8_lossy(&stream));
-        prop_assert_eq!(&settled(&again), &stream);
+        prop_assert_eq!(&materialized(&again), &stream);
         // A cut separates no result from its call.
         if keep > 0 {
             let known = orphans(&before);

@@ -144,7 +144,7 @@ pub fn reread(bytes: &[u8]) -> Session {
 }
 
 /// The output of a stream.
-pub fn settled(session: &Session) -> Vec<u8> {
+pub fn materialized(session: &Session) -> Vec<u8> {
     let mut out = Vec::new();
     materialize(session, &View::replay(session), &mut out).unwrap();
     out

@@ -124,7 +124,7 @@ impl Slimmer for CodexSlimmer {
         }
     }
 
-    fn settle(&mut self) {
+    fn end_of_scan(&mut self) {
         self.counts.extend(self.last.map(|(number, _)| number));
         self.counts.extend(self.bare);
     }

@@ -133,7 +133,7 @@ impl VoteCount {
 
     /// Assigns unspecific lines to the format of the specific ones: messages among native events, lines of PicoClaw
     /// without a time, and plain messages in another format's log.
-    fn settle(&mut self) {
+    fn assign_unspecific(&mut self) {
         let plain = self.messages + self.bare;
         if self.native > 0 {
             self.native += plain + self.picoclaw;
@@ -165,7 +165,7 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
         }
         count.add(vote);
     }
-    count.settle();
+    count.assign_unspecific();
     // The first of equal counts wins: formats are listed by precedence.
     let own = [
         (Format::Native, count.native),

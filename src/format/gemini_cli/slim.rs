@@ -85,7 +85,7 @@ impl Slimmer for GeminiSlimmer {
         }
     }
 
-    fn settle(&mut self) {
+    fn end_of_scan(&mut self) {
         if self.is_older {
             return;
         }

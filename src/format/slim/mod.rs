@@ -132,7 +132,7 @@ impl Slim {
         while let Some((full, place)) = lines.next_line().map_err(failed)? {
             slimmer.inspect(place.line, body_of(full, place));
         }
-        slimmer.settle();
+        slimmer.end_of_scan();
         Ok(Slim {
             parts: slims.parts,
             slimmer,

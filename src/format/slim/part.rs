@@ -124,7 +124,7 @@ pub trait Slimmer {
     fn inspect(&mut self, number: u64, line: &[u8]);
 
     /// Called after the last line of the first pass.
-    fn settle(&mut self) {}
+    fn end_of_scan(&mut self) {}
 
     /// The line without its removed parts, in the second pass.
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l>;

@@ -63,7 +63,7 @@ pub trait SessionFile {
     fn session(&mut self, append_only: bool, report: &mut Report) -> Result<Session>;
 
     /// Syncs the files when no change is needed, because a killed process may have written them without syncing.
-    fn settle(&mut self) -> Result<()>;
+    fn sync(&mut self) -> Result<()>;
 
     /// Applies a change planned with this session: durably, or not at all.
     fn change(

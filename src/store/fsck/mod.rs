@@ -298,7 +298,7 @@ impl Store {
         let shown = sessions.shown(&name);
         // A reader does not wait for a writer.
         let opened = match repair {
-            true => atomic::open_settled(sessions, &name, self.lock_timeout),
+            true => atomic::open_unlocked(sessions, &name, self.lock_timeout),
             false => atomic::open_complete(sessions, &name),
         };
         let read = opened.and_then(|opened| {

@@ -9,7 +9,7 @@ fn cache(env: &Env) -> PathBuf {
 }
 
 /// Two sessions, `trip` and `trap`, with logs of equal size that are old enough to be cached.
-fn settled() -> Env {
+fn after_coarse_time() -> Env {
     let env = Env::with_chat();
     env.write(
         "trap.jsonl",
@@ -48,7 +48,7 @@ fn titles(env: &Env) -> String {
 
 #[test]
 fn a_session_is_reread_after_a_change_of_its_log() {
-    let env = settled();
+    let env = after_coarse_time();
     assert_eq!(titles(&env), "Trap Trip");
     // Cached data is shown without reading unchanged logs.
     let good = std::fs::read(cache(&env)).unwrap();
@@ -71,7 +71,7 @@ fn a_session_is_reread_after_a_change_of_its_log() {
 
 #[test]
 fn a_bad_cache_is_ignored_and_replaced() {
-    let env = settled();
+    let env = after_coarse_time();
     let good = std::fs::read(cache(&env)).unwrap();
     let mut future = good.clone();
     future[8] ^= 1; // the version
@@ -101,7 +101,7 @@ fn a_bad_cache_is_ignored_and_replaced() {
 
 #[test]
 fn several_lists_at_once_agree() {
-    let env = settled();
+    let env = after_coarse_time();
     std::fs::remove_file(cache(&env)).unwrap();
     let expected = "Trap Trip";
     std::thread::scope(|scope| {
@@ -118,7 +118,7 @@ fn several_lists_at_once_agree() {
 
 #[test]
 fn a_purged_session_is_removed_from_the_cache() {
-    let env = settled();
+    let env = after_coarse_time();
     env.run(&["remove", "-q", "--purge", "trip"]).fine();
     let left = std::fs::read(cache(&env)).unwrap_or_default();
     assert!(!left.windows(4).any(|bytes| bytes == b"Trip"));

@@ -43,7 +43,7 @@ fn titles(env: &Env, options: &[&str]) -> String {
 }
 
 /// Three sessions that are old and large enough to be cached.
-fn settled() -> Env {
+fn after_coarse_time() -> Env {
     let env = Env::new();
     std::fs::create_dir_all(transcript(&env, 0).parent().unwrap()).unwrap();
     let long = "word ".repeat(350_000);
@@ -71,7 +71,7 @@ fn change(env: &Env, from: &[u8], to: &[u8]) {
 
 #[test]
 fn a_changed_file_is_reread() {
-    let env = settled();
+    let env = after_coarse_time();
     change(&env, b"Trip", b"Trek");
     assert_eq!(titles(&env, &[]), "Trap -;Trek -;Trop -;");
     assert_eq!(titles(&env, &["--no-cache"]), "Trap -;Trip -;Trop -;");
@@ -93,7 +93,7 @@ fn a_changed_file_is_reread() {
 
 #[test]
 fn tokens_are_counted_once_and_redaction_clears_the_cache() {
-    let env = settled();
+    let env = after_coarse_time();
     let counted = titles(&env, &["--tokens"]);
     assert_eq!(counted, "Trap 350006;Trip 350006;Trop 350007;");
     // Cached from now on.
@@ -114,7 +114,7 @@ fn tokens_are_counted_once_and_redaction_clears_the_cache() {
 
 #[test]
 fn a_file_that_is_read_with_another_one_is_not_in_the_cache() {
-    let env = settled();
+    let env = after_coarse_time();
     let folder = env.root().join("home/.factory/sessions/-src-a");
     std::fs::create_dir_all(&folder).unwrap();
     let start = format!(

@@ -77,7 +77,7 @@ pub fn program_of(session: &Session, format: Format) -> String {
 
 impl SessionScope {
     /// Makes the project absolute if it is a path; a name without a slash is unchanged.
-    pub fn settle(&mut self) {
+    pub fn make_absolute(&mut self) {
         let Some(project) = &mut self.project else { return };
         if !project.contains('/') && !matches!(project.as_str(), "." | "..") {
             return;

@@ -50,7 +50,7 @@ impl Run for View {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
-        let writing = self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.resolve(&inputs, &self.reading)?;
         let budget = self.fitting.budget()?;
         if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
             let error = Error::usage("--window and --tokenizer require --budget");

@@ -69,7 +69,7 @@ impl Run for Continue {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
-        let writing = self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.resolve(&inputs, &self.reading)?;
         if self.window.is_none() && self.when.as_ref().is_some_and(TriggerExpression::needs_window) {
             let error = Error::usage("fraction in --when requires --window");
             return Err(error.hint("add --window gpt-4o or --window 128000").into());
@@ -208,7 +208,7 @@ impl Continue {
                     _ => export.write(&session, *written, out),
                 }
             });
-            sessions.settle(done)?;
+            sessions.accept_result(done)?;
         }
         Ok(())
     }

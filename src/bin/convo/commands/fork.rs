@@ -153,7 +153,7 @@ impl Fork {
 
     /// Prints the fork of a file or a stream.
     fn stream(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
-        let writing = self.writing.settle(std::slice::from_ref(input), &self.reading)?;
+        let writing = self.writing.resolve(std::slice::from_ref(input), &self.reading)?;
         writing.check()?;
         let opened = context.open(input, &self.reading)?;
         let label = opened.label.clone();
@@ -163,7 +163,7 @@ impl Fork {
             while let Some(session) = sessions.next()? {
                 let planned = self.plan(context, &label, &session);
                 let reported = planned.map(|fork| self.report_plan(context, &label, &fork));
-                sessions.settle(reported.map_err(|error| named(error, &label).into()))?;
+                sessions.accept_result(reported.map_err(|error| named(error, &label).into()))?;
             }
             return Ok(());
         }
@@ -181,7 +181,7 @@ impl Fork {
                     Ok(built) if export.to == Format::Native => write_records(&built, out),
                     Ok(built) => export.write(&built, nth, out),
                 };
-                sessions.settle(done)?;
+                sessions.accept_result(done)?;
             }
             Ok(())
         })

@@ -72,7 +72,7 @@ impl Run for Join {
             Some(_) => Vec::new(),
             None => operands::each_input(context, &self.inputs)?,
         };
-        let writing = self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.resolve(&inputs, &self.reading)?;
         let (sessions, mut order, is_stored) = self.read(context)?;
         // An empty pipe is neither a session nor an error.
         if sessions.is_empty() && !is_stored {

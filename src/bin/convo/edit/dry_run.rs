@@ -62,7 +62,7 @@ impl Destination for DryRun<'_> {
 
     fn accept(&mut self, _session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         let done = self.print(planned);
-        self.sessions.settle(done)
+        self.sessions.accept_result(done)
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

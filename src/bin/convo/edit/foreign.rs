@@ -99,7 +99,7 @@ impl Destination for ForeignFile<'_> {
         match planned.map_err(|error| named(error, &self.label))? {
             Plan::Lines(lines, what) => self.change(session, &lines, &what),
             Plan::Nothing(why) | Plan::Refused(why) => {
-                self.file.settle().map_err(|error| named(error, &self.label))?;
+                self.file.sync().map_err(|error| named(error, &self.label))?;
                 let what = format!("unchanged: {why}");
                 self.edit.describe(self.context, &self.label, &what);
                 Ok(())

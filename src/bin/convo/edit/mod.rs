@@ -94,7 +94,7 @@ fn run_planner(
     planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
     context.output.set_json_diagnostics(edit.args.json);
-    let mut edit = edit.settle(inputs, edit.reading.args)?;
+    let mut edit = edit.resolve(inputs, edit.reading.args)?;
     edit.check()?;
     edit.reading.returns = edit.in_place() || edit.to.is_some();
     let streams = inputs.iter().filter(|input| !edit.in_store(input)).count();

@@ -48,10 +48,10 @@ impl<'a> EditRequest<'a> {
     }
 
     /// Determines the output format, unless that is done. A complete log is always a record stream.
-    pub fn settle(mut self, inputs: &[Input], input_args: &InputArgs) -> Result<EditRequest<'a>> {
+    pub fn resolve(mut self, inputs: &[Input], input_args: &InputArgs) -> Result<EditRequest<'a>> {
         let is_log = self.full_log && !self.append_only && self.args.writing.to.is_none();
         if self.to.is_none() && !is_log {
-            self.to = self.args.writing.settle(inputs, input_args)?.to;
+            self.to = self.args.writing.resolve(inputs, input_args)?.to;
         }
         Ok(self)
     }

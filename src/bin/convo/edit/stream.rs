@@ -244,14 +244,14 @@ impl Destination for StreamDestination<'_> {
                 return Ok(Some(session));
             }
             let done = self.pass(session);
-            self.settle(done)?;
+            self.accept_result(done)?;
         }
         Ok(None)
     }
 
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         let done = self.write(session, planned);
-        self.settle(done)
+        self.accept_result(done)
     }
 
     /// Sessions of a stream, unless unselected ones are written between them, or a session is held back. A session that is
@@ -288,10 +288,10 @@ impl Destination for StreamDestination<'_> {
 
 impl StreamDestination<'_> {
     /// Replaces a file in place only if every session of it was written.
-    fn settle(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
+    fn accept_result(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
         match self.edit.in_place() {
             true => done,
-            false => self.sessions.settle(done),
+            false => self.sessions.accept_result(done),
         }
     }
 }

@@ -47,10 +47,10 @@ pub fn rows(file: &Transcript) -> Result<Vec<Row>> {
             return Ok(rows);
         }
     }
-    let is_settled = log(file).is_none_or(|log| Identity::settled(&log, started).is_some());
+    let is_stable = log(file).is_none_or(|log| Identity::stable(&log, started).is_some());
     let rows = database::rows(&file.path)?;
-    let identity = facts.and_then(|facts| Identity::settled(&facts, started));
-    if let (Some(place), Some(identity), true) = (place, identity, is_settled) {
+    let identity = facts.and_then(|facts| Identity::stable(&facts, started));
+    if let (Some(place), Some(identity), true) = (place, identity, is_stable) {
         let own = file.path.as_os_str().as_bytes();
         let mut writer = CacheWriter::new(VERSION, kept.len());
         for (name, entry) in entries.all() {
@@ -163,9 +163,9 @@ pub fn sessions<'c>(
     let (sessions, is_alone): (Vec<FileSession>, bool) = match file.kind {
         FileKind::Database => {
             let rows = read::rows(&file.path, reader)?.into_iter();
-            let log_is_settled = log(file).is_none_or(|log| Identity::settled(&log, now).is_some());
+            let log_is_stable = log(file).is_none_or(|log| Identity::stable(&log, now).is_some());
             let rows = rows.map(|(row, overview)| (Some(row), overview));
-            (rows.collect(), log_is_settled)
+            (rows.collect(), log_is_stable)
         }
         _ => {
             let format = program.format_of(&file.path);
@@ -180,7 +180,7 @@ pub fn sessions<'c>(
     };
     let identity = facts
         .filter(|_| is_alone)
-        .and_then(|facts| Identity::settled(&facts, now));
+        .and_then(|facts| Identity::stable(&facts, now));
     let state = match identity {
         Some(identity) => CacheState::Fresh(identity, encode(&sessions)),
         None => CacheState::Unsettled,

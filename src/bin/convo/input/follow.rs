@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a log must be unchanged before an answer written in several lines counts as complete.
-const SETTLED: Duration = Duration::from_millis(1500);
+const QUIET: Duration = Duration::from_millis(1500);
 
 /// How long a file may be missing while it is replaced in two steps.
 const MISSING: Duration = Duration::from_millis(1000);
@@ -70,13 +70,13 @@ pub fn follow(
         if news == PollResult::Some || is_first {
             changed = Instant::now();
         }
-        let settled = news == PollResult::End || changed.elapsed() >= SETTLED;
-        if news != PollResult::None || (settled && printed.waits) {
+        let quiet = news == PollResult::End || changed.elapsed() >= QUIET;
+        if news != PollResult::None || (quiet && printed.waits) {
             let start = Instant::now();
             // Report findings only once.
             context.output.set_muted(!is_first);
             let bytes = source.bytes(input, news == PollResult::End)?;
-            let done = printed.update(context, input, reading, bytes, settled, print);
+            let done = printed.update(context, input, reading, bytes, quiet, print);
             context.output.set_muted(false);
             done?;
             // Limits the CPU time for a large document that changes often.
@@ -288,7 +288,7 @@ impl Printed {
         input: &Input,
         reading: InputSettings<'_>,
         bytes: Option<Vec<u8>>,
-        settled: bool,
+        quiet: bool,
         print: Print<'_>,
     ) -> anyhow::Result<()> {
         let label = input.label();
@@ -298,7 +298,7 @@ impl Printed {
             (None, _) => return Ok(()),
         };
         // These formats write every message as one record.
-        let is_whole = settled || matches!(opened.format, Format::Native | Format::Jsonl);
+        let is_whole = quiet || matches!(opened.format, Format::Native | Format::Jsonl);
         self.waits = false;
         let mut nth = 0;
         let mut sessions = InputSessions::selected(context, opened, reading);
@@ -330,7 +330,7 @@ impl Printed {
                     context.output.set_muted(true);
                 }
                 *before = prints;
-                sessions.settle(print(nth, &session, common..end))?;
+                sessions.accept_result(print(nth, &session, common..end))?;
             }
             nth += 1;
         }

@@ -42,7 +42,7 @@ pub fn each_session_and_format<'a>(
             let format = opened.format;
             let mut sessions = InputSessions::selected(context, opened, reading);
             while let Some(session) = sessions.next()? {
-                sessions.settle(each(&label, format, session))?;
+                sessions.accept_result(each(&label, format, session))?;
             }
             Ok(())
         };
@@ -241,7 +241,7 @@ impl<'a> InputSessions<'a> {
 
     /// Receives the result of using the last session. An error about that session only is reported if another session
     /// follows.
-    pub fn settle(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
+    pub fn accept_result(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
         let Err(error) = done else { return Ok(()) };
         let is_of_one = |error: &Error| {
             matches!(

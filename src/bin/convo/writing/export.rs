@@ -49,7 +49,7 @@ impl<'c> Export<'c> {
     }
 
     /// Prints the report, and refuses the losses that are errors.
-    fn settle(&self, mut report: Report) -> convo::Result<()> {
+    fn finish(&self, mut report: Report) -> convo::Result<()> {
         let (lost, missing) = (!report.losses.is_empty(), report.missing > 0);
         self.context.output.report(self.label, &mut report);
         if self.appends && missing {
@@ -82,11 +82,11 @@ impl Export<'_> {
         }
         if !self.strict {
             self.write_view(session, &view, out, &mut report)?;
-            return Ok(self.settle(report)?);
+            return Ok(self.finish(report)?);
         }
         let mut whole = Vec::new();
         self.write_view(session, &view, &mut whole, &mut report)?;
-        self.settle(report)?;
+        self.finish(report)?;
         Ok(out
             .write_all(&whole)
             .map_err(|error| Error::io("cannot write", error))?)
@@ -261,9 +261,9 @@ impl<'e> SessionGroups<'e> {
             true => format::write_back(self.export.to, &returned, &mut whole, &mut report),
             false => format::write_back(self.export.to, &returned, out, &mut report),
         };
-        let settled = self.export.settle(report);
+        let finished = self.export.finish(report);
         done.map_err(|error| named(error, self.export.label))?;
-        settled?;
+        finished?;
         Ok(out
             .write_all(&whole)
             .map_err(|error| Error::io("cannot write", error))?)

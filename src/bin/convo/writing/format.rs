@@ -38,7 +38,7 @@ pub struct OutputFormat<'a> {
 
 impl OutputArgs {
     /// Determines the format of the output: that of --to, else that of the extension of the output file.
-    pub fn settle(&self, inputs: &[Input], reading: &InputArgs) -> Result<OutputFormat<'_>> {
+    pub fn resolve(&self, inputs: &[Input], reading: &InputArgs) -> Result<OutputFormat<'_>> {
         let to = match (self.to, &self.output) {
             (Some(TargetFormat::Format(format)), _) => Some(format),
             (Some(TargetFormat::Same), _) => Some(same(inputs, reading)?),

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use crate::filter::join::join;
-use crate::filter::tests::histories::{history, reread, sent, settled, step};
+use crate::filter::tests::histories::{history, materialized, reread, sent, step};
 use crate::model::chain::{self, ChainLinks};
 use crate::model::exchange::Cuts;
 use crate::model::json;
@@ -143,7 +143,7 @@ proptest! {
             prop_assert!(nth > 0 || copies == 0);
             prop_assert!(own.items[copies..].iter().all(|item| !matches!(item, Item::Line(_)) || !is_copy(item.body(piece))));
             // The same holds as a stream.
-            prop_assert_eq!(sent(&reread(&settled(piece))), sent(piece));
+            prop_assert_eq!(sent(&reread(&materialized(piece))), sent(piece));
             prop_assert_eq!(split.build_part(nth).unwrap().session.text(), piece.text());
         }
     }

@@ -8,7 +8,7 @@ use crate::filter::compact::tests::sessions::Plot;
 use crate::filter::compact::tests::validity::broken;
 use crate::filter::compact::{self, Steps};
 use crate::filter::summarize_range::{CompactionDraft, DraftResult, draft, finish};
-use crate::filter::tests::histories::{reread, sent, settled};
+use crate::filter::tests::histories::{materialized, reread, sent};
 use crate::filter::{Plan, restore, truncate};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
@@ -159,7 +159,7 @@ fn hold(plot: &Plot, generated: &GeneratedOptions) -> Result<&'static str, TestC
     if let Some(broken) = broken((&grown, &View::replay(&grown)), (&after, &view), true) {
         return Err(TestCaseError::fail(broken));
     }
-    prop_assert_eq!(sent(&reread(&settled(&after))), sent(&after));
+    prop_assert_eq!(sent(&reread(&materialized(&after))), sent(&after));
     let undo = restore::plan(&after, restore::UndoTarget::Change, stamped(&after)).unwrap();
     prop_assert_eq!(sent(&with(&after, &undo)), sent(&grown));
     // The compacted messages are no longer in view.

@@ -9,7 +9,7 @@ use crate::filter::Plan;
 use crate::filter::compact::tests::sessions::Plot;
 use crate::filter::compact::tests::validity::broken;
 use crate::filter::restore;
-use crate::filter::tests::histories::{reread, sent, settled};
+use crate::filter::tests::histories::{materialized, reread, sent};
 use crate::model::exchange::Cuts;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -161,8 +161,8 @@ fn hold(plot: &Plot, generated: &GeneratedOptions) -> Result<&'static str, TestC
     if let Some(broken) = broken((&grown, &View::replay(&grown)), (&after, &view), true) {
         return Err(TestCaseError::fail(broken));
     }
-    // A settled stream has the same view; undo restores the old view.
-    prop_assert_eq!(sent(&reread(&settled(&after))), sent(&after));
+    // A materialized stream has the same view; undo restores the old view.
+    prop_assert_eq!(sent(&reread(&materialized(&after))), sent(&after));
     let undo = restore::plan(&after, restore::UndoTarget::Change, stamped(&after)).unwrap();
     prop_assert_eq!(sent(&with(&after, &undo)), sent(&grown));
     Ok("covered")

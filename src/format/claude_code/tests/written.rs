@@ -123,7 +123,7 @@ fn a_view_with_a_summary_becomes_a_summary_line() {
 #[test]
 fn a_log_truncated_as_a_stream_is_relinked() {
     let (sessions, _) = read(&everything(), false);
-    let mut settled = Session::default();
+    let mut materialized = Session::default();
     // As `truncate` prints it: the remaining lines.
     for index in 0..sessions[0].len() {
         let body = sessions[0].record(index).body;
@@ -132,13 +132,13 @@ fn a_log_truncated_as_a_stream_is_relinked() {
             .iter()
             .any(|removed| text.contains(removed))
         {
-            settled.push_new(body);
+            materialized.push_new(body);
         }
     }
-    let (out, _) = written(&settled, Purpose::Export);
+    let (out, _) = written(&materialized, Purpose::Export);
     let (again, _) = read(&out, false);
     assert_eq!(again.len(), 1, "{}", String::from_utf8_lossy(&out));
-    assert_eq!(shown(&again[0]), shown(&settled));
+    assert_eq!(shown(&again[0]), shown(&materialized));
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl SessionFile for Document<'_> {
         Ok(sessions?.into_iter().next().unwrap_or_default())
     }
 
-    fn settle(&mut self) -> Result<()> {
+    fn sync(&mut self) -> Result<()> {
         let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         sync_directory_names(directory.unwrap_or(Path::new(".")))
     }

@@ -78,8 +78,8 @@ impl SessionFile for Pair {
         Ok(Session::default())
     }
 
-    fn settle(&mut self) -> Result<()> {
-        Pair::settle(self)
+    fn sync(&mut self) -> Result<()> {
+        Pair::sync(self)
     }
 
     fn change(

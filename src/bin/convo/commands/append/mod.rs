@@ -198,7 +198,7 @@ impl Run for Append {
             Input::Stdin => self.reading.clone(),
             _ => InputArgs::default(),
         };
-        let edit = edit.settle(std::slice::from_ref(&input), &reading)?;
+        let edit = edit.resolve(std::slice::from_ref(&input), &reading)?;
         let stored = edit.in_store(&input)
             && !self.processed
             && !self.changing.dry_run

@@ -90,7 +90,7 @@ pub struct Archive {
 impl Run for Archive {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        self.scope.settle();
+        self.scope.make_absolute();
         let place = match &self.to {
             Some(place) => place.clone(),
             None => homes::archive_directory()?,

@@ -155,7 +155,7 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
         while let Some(session) = sessions.next()? {
             let event_ids = EventIds::new(context, &session, LineDestination::Stream);
             let answered = asking.ask(&session, &event_ids, &label);
-            sessions.settle(answered.map(|answered| waiting.push_back(answered)))?;
+            sessions.accept_result(answered.map(|answered| waiting.push_back(answered)))?;
         }
     }
     let mut done: Vec<(Vec<Vec<u8>>, PromptReply)> = Vec::new();

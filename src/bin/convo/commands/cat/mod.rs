@@ -99,7 +99,7 @@ impl Run for Cat {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
-        let mut writing = self.writing.settle(&inputs, &self.reading)?;
+        let mut writing = self.writing.resolve(&inputs, &self.reading)?;
         let to = writing.format();
         let (thinking, page) = match to.is_training() {
             true => self.page.clone().take_training()?,
@@ -253,7 +253,7 @@ impl Cat {
             while let Some(mut session) = sessions.next()? {
                 let narrowed = self.select_part(&label, &mut session);
                 let write = |_| self.print_selection(&session, out);
-                sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
+                sessions.accept_result(narrowed.map_err(Into::into).and_then(write))?;
             }
             return Ok(());
         }
@@ -269,7 +269,7 @@ impl Cat {
                 };
                 let mut sessions = InputSessions::selected(context, opened, reading);
                 while let Some(session) = sessions.next()? {
-                    sessions.settle(write_records(&session, out))?;
+                    sessions.accept_result(write_records(&session, out))?;
                 }
                 return Ok(());
             }
@@ -305,7 +305,7 @@ impl Cat {
             while let Some(mut session) = sessions.next()? {
                 let narrowed = self.select_part(&label, &mut session);
                 let write = |narrowed| returning.write(session, narrowed, out);
-                sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
+                sessions.accept_result(narrowed.map_err(Into::into).and_then(write))?;
             }
             return returning.finish(sessions.tail(), written, out);
         }
@@ -328,7 +328,7 @@ impl Cat {
                 self.modeled(session, to)
             });
             let write = |session| exported.write(session, &export, written, out);
-            sessions.settle(modeled.map_err(Into::into).and_then(write))?;
+            sessions.accept_result(modeled.map_err(Into::into).and_then(write))?;
         }
         exported.finish(&export, written, out)
     }

@@ -105,7 +105,7 @@ impl Run for Compact {
             reports: true,
             ..EditRequest::new(&self.reading, &self.changing)
         };
-        let edit = edit.settle(&inputs, &self.reading)?;
+        let edit = edit.resolve(&inputs, &self.reading)?;
         let mut writer = match CompactionWriter::new(context, &self.strategy, self.changing.dry_run) {
             Ok(writer) => writer,
             Err(error) => return summarizer_process::missing(context, &inputs, edit, error),

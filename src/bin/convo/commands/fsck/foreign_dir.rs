@@ -57,7 +57,7 @@ impl DirectoryCheck<'_> {
             }
         });
         // Also syncs the repairs of a run that died before its sync.
-        let settled = if self.repair {
+        let synced = if self.repair {
             sync_directory_names(path)
         } else {
             Ok(())
@@ -66,7 +66,7 @@ impl DirectoryCheck<'_> {
             failed = failed.take().or(self.print(label, finding).err());
         }
         let checked = checked?;
-        settled.map_err(|error| error.kind(ErrorKind::Unsure))?;
+        synced.map_err(|error| error.kind(ErrorKind::Unsure))?;
         if let Some(error) = failed {
             return match self.repair {
                 true => context.output.done(Err(error)),

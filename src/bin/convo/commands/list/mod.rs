@@ -155,7 +155,7 @@ pub struct List {
 impl Run for List {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        self.scope.settle();
+        self.scope.make_absolute();
         let counts = self.tokens || self.counting.tokenizer.is_some();
         let reader = OverviewReader::new(context, &self.counting, counts);
         let mut rows = match self.agents {

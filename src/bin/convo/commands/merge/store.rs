@@ -94,8 +94,8 @@ impl Merge {
                 let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 if borrowed.is_empty() {
                     // An earlier run may have stored the branches already.
-                    let settled = store.sync_lines(&id);
-                    settled.map_err(|error| error.kind(ErrorKind::Unsure))?;
+                    let synced = store.sync_lines(&id);
+                    synced.map_err(|error| error.kind(ErrorKind::Unsure))?;
                 } else if !store.append_to(&id, &borrowed, length)? {
                     continue;
                 }
@@ -142,8 +142,8 @@ fn keep_branch(store: &Store, branch: &[MergedLine<'_>], dry_run: bool) -> Resul
     if !is_there {
         return Ok(0);
     }
-    let settled = store.sync_names().and_then(|()| store.sync_lines(&id));
-    settled.map_err(|error| error.kind(ErrorKind::Unsure))?;
+    let synced = store.sync_names().and_then(|()| store.sync_lines(&id));
+    synced.map_err(|error| error.kind(ErrorKind::Unsure))?;
     let (own, length) = store.load_with_length(&id, &mut Report::default())?;
     let (own, other) = ([own], [session.clone()]);
     let options = MergeOptions {

@@ -355,7 +355,7 @@ impl Migrate {
             .collect();
         // Sessions reported as present must be durable, whichever program wrote them.
         if steps.iter().any(|step| step.outcome == MigrationOutcome::Skipped) {
-            target.settle()?;
+            target.sync()?;
         }
         let mut written = 0;
         for group in new.chunks(GROUP) {

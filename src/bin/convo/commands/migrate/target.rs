@@ -47,7 +47,7 @@ impl Target<'_> {
     }
 
     /// Makes existing sessions durable.
-    pub fn settle(&self) -> Result<()> {
+    pub fn sync(&self) -> Result<()> {
         match self {
             Target::Store(store) => store.sync_names(),
             Target::Folder { path, .. } => store::sync_directory_names(path),

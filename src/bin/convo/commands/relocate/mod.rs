@@ -128,7 +128,7 @@ impl Run for Relocate {
                 for database in &databases {
                     match self.dry_run {
                         true => self.report_if_dry(context, database.refuse_open())?,
-                        false => database.settle(context)?,
+                        false => database.sync(context)?,
                     }
                 }
                 plans.push(Planned {

@@ -158,7 +158,7 @@ fn part(name: &str) -> Result<TextKind, String> {
 impl Run for Search {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
-        self.scope.settle();
+        self.scope.make_absolute();
         let query = self.query()?;
         let sources = sources::of(context, &self.inputs, &self.scope)?;
         let store = context.store().ok();

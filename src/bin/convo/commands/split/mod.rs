@@ -151,7 +151,7 @@ impl Run for Split {
             return Err(error.hint(hint).into());
         }
         let inputs = operands::inputs(context, &self.inputs)?;
-        let writing = self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.resolve(&inputs, &self.reading)?;
         if self.dry_run {
             return each_session(context, &inputs, &self.reading, |label, session| {
                 let split = self.plan(context, label, &session)?;
@@ -275,7 +275,7 @@ impl Split {
         let export = Export::new(context, &label, writing, self.reading.strict);
         let mut sessions = InputSessions::selected(context, opened, (&self.reading).into());
         while let Some(session) = sessions.next()? {
-            sessions.settle(self.stream_one(&export, &session, nth, out))?;
+            sessions.accept_result(self.stream_one(&export, &session, nth, out))?;
         }
         Ok(())
     }

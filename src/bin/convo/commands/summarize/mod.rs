@@ -94,7 +94,7 @@ impl Run for Summarize {
         };
         self.asking.counting.report_estimate(context)?;
         let inputs = operands::inputs(context, &self.inputs)?;
-        let edit = edit.settle(&inputs, &self.reading)?;
+        let edit = edit.resolve(&inputs, &self.reading)?;
         if self.request {
             return self.print_requests(context, &inputs, &options);
         }

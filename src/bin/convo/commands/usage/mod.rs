@@ -160,7 +160,7 @@ impl Grouping {
 impl Run for Usage {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json || self.flat);
-        self.scope.settle();
+        self.scope.make_absolute();
         let prices = self.prices.read(context)?;
         let inputs = self.inputs(context)?;
         let mut ledger = Ledger::default();

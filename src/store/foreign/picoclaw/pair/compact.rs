@@ -69,7 +69,7 @@ impl Pair {
                 self.sidecar.set_count(before.1); // the last step of an interrupted compaction
                 self.write_sidecar(now)?;
             }
-            self.settle()?;
+            self.sync()?;
             return Ok(receipt);
         }
         self.refuse_shared()?;

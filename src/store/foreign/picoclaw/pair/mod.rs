@@ -160,7 +160,7 @@ impl Pair {
     }
 
     /// Syncs the files when no change is needed, because a process may have died before it synced its change.
-    pub fn settle(&self) -> Result<()> {
+    pub fn sync(&self) -> Result<()> {
         atomic::sync_directory(&self.directory)
     }
 

@@ -35,7 +35,7 @@ impl Pair {
         let before = aliases.clone();
         change(&mut aliases);
         if aliases == before {
-            return self.settle();
+            return self.sync();
         }
         self.sidecar.set_aliases(&aliases);
         self.sidecar.set_count(self.raw_lines());
