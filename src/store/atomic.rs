@@ -152,9 +152,11 @@ pub fn cut(file: &File, shown: &str, length: u64) -> Result<()> {
 /// Rolls back a failed append; the error states whether that succeeded. A failed sync is not repeated: only the
 /// truncated file is synced.
 fn roll_back(file: &File, shown: &str, length: u64, written: usize, error: io::Error) -> Error {
-    let ours = length..=length + written as u64; // anything beyond was written by another program
-    let is_ours = file.metadata().is_ok_and(|data| ours.contains(&data.len()));
-    if is_ours && file.set_len(length).is_ok() && file.sync_data().is_ok() {
+    let written_here = length..=length + written as u64; // anything beyond was written by another program
+    let is_written_here = file
+        .metadata()
+        .is_ok_and(|data| written_here.contains(&data.len()));
+    if is_written_here && file.set_len(length).is_ok() && file.sync_data().is_ok() {
         Error::io(format!("{shown}: cannot write; nothing was changed"), error).kind(ErrorKind::InputOutput)
     } else {
         Error::io(format!("{shown}: cannot write, and cannot undo the write"), error)

@@ -287,14 +287,14 @@ fn is_backed_up(directory: &Directory, name: &OsStr, facts: &FileStat, options: 
         backup.push(suffix);
         others.push(backup);
     }
-    let mut ours = 1;
+    let mut known_links = 1;
     for other in others {
         let same = directory
             .facts(other)?
             .is_some_and(|other| other.is_same_file(facts));
-        ours += u64::from(same);
+        known_links += u64::from(same);
     }
-    Ok(facts.links == ours)
+    Ok(facts.links == known_links)
 }
 
 /// The temporary name of a file: always the same, so that the next writer finds the file of a dead one.

@@ -160,8 +160,9 @@ impl DirectoryScan<'_> {
 
     /// Handles a temporary file: a leftover, unless its lock is held.
     fn temporary(&mut self, folder: &Directory, name: &str) -> Result<()> {
-        let ours = name.starts_with(batch::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
-        if !ours {
+        let is_temporary =
+            name.starts_with(batch::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
+        if !is_temporary {
             self.report_unexpected(folder, name, "unexpected hidden file");
             return Ok(());
         }

@@ -47,14 +47,14 @@ pub(super) fn check(
             } else if let Some(other) = links.get(parent)
                 && !continued.contains(parent.as_str())
             {
-                let is_ours = marks.was_created_for(parent, id);
+                let was_created = marks.was_created_for(parent, id);
                 let is_asked = check.link.contains(id);
                 // A link that was undone is not missing.
-                if !is_ours && !is_asked && other.unlinked.contains(id) {
+                if !was_created && !is_asked && other.unlinked.contains(id) {
                     continue;
                 }
-                let is_free = is_ours || !aliased.contains(parent);
-                let (problem, mut what) = match is_ours {
+                let is_free = was_created || !aliased.contains(parent);
+                let (problem, mut what) = match was_created {
                     true => (
                         Problem::MissingLink,
                         format!("continued by {id}, which is not recorded"),
@@ -64,7 +64,7 @@ pub(super) fn check(
                 if is_asked && !is_free {
                     what.push_str("; not linked, since an alias has the name of the continued session");
                 }
-                let remedy = (is_ours || is_asked && is_free).then_some("link event added");
+                let remedy = (was_created || is_asked && is_free).then_some("link event added");
                 if let (Some(stamp), true) = (check.repair, remedy.is_some()) {
                     let stamp = stamp(&format!("link {parent} {id}"))?;
                     store.add_link(parent, id, &stamp)?;

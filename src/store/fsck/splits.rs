@@ -24,9 +24,9 @@ pub(super) fn check(
     let removed = removed(store)?;
     for (parent, pieces) in unconfirmed_splits(links) {
         let id = format!("{parent} {}", pieces.ids.join(" "));
-        let is_ours = pieces.ids.iter().all(|id| marks.was_created_for(parent, id));
+        let was_created = pieces.ids.iter().all(|id| marks.was_created_for(parent, id));
         let is_asked = pieces.ids.iter().any(|id| check.link.contains(id));
-        if !is_ours && !is_asked {
+        if !was_created && !is_asked {
             let what = format!("{} claims to be a part of this session", pieces.ids.join(", "));
             report(found(parent, Problem::Claim, what, None));
             continue;
