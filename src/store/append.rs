@@ -125,9 +125,10 @@ impl<'s> Appender<'s> {
             drop(mark);
         }
         let tail = match before {
-            Some((same, length, chain)) if same.is_same_file(&facts) && length == facts.size => {
-                Tail { chain, torn: false }
-            }
+            Some((same, length, chain)) if same.is_same_file(&facts) && length == facts.size => Tail {
+                chain,
+                truncated: false,
+            },
             _ => Tail::read(&file, facts.size)
                 .map_err(|error| Error::io(&shown, error).kind(ErrorKind::InputOutput))?,
         };
@@ -151,12 +152,12 @@ impl<'s> Appender<'s> {
         let mut chain = tail.chain;
         self.pending.close(&mut chain);
         let mark = RangeMark::set(&file, facts.size);
-        let bytes = self.pending.bytes(tail.torn);
+        let bytes = self.pending.bytes(tail.truncated);
         let at = atomic::write_end(&file, &shown, facts.size, bytes)?;
         if at != facts.size {
-            chain = self.reseal(sessions, &file, at, tail.torn)?;
+            chain = self.reseal(sessions, &file, at, tail.truncated)?;
         }
-        let bytes = self.pending.bytes(tail.torn).len();
+        let bytes = self.pending.bytes(tail.truncated).len();
         atomic::sync_end(&file, &shown, facts.size, bytes)?;
         drop(mark);
         self.acknowledged += self.pending.len() as u64;
@@ -175,7 +176,7 @@ impl<'s> Appender<'s> {
 
     /// Releases a locked log without writing.
     pub(super) fn release(&mut self, locked: LockedEnd) {
-        if !locked.tail.torn && locked.file.unlock().is_ok() {
+        if !locked.tail.truncated && locked.file.unlock().is_ok() {
             self.known = Some(FlushedLog {
                 file: locked.file,
                 facts: locked.facts,
@@ -206,7 +207,7 @@ impl<'s> Appender<'s> {
         };
         let tail = Tail::read(file, at).map_err(failed)?;
         let mut chain = tail.chain;
-        match (tail.torn, behind_newline) {
+        match (tail.truncated, behind_newline) {
             (true, false) => {
                 return Err(failed(std::io::Error::other(
                     "the last line is truncated; the new line follows on a line of its own",

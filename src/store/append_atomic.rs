@@ -61,6 +61,6 @@ fn with(locked: &LockedLog<'_>, lines: &[Vec<u8>]) -> Result<impl FnMut(&mut dyn
     Ok(move |out: &mut dyn Write| {
         let mut reader = locked.reader().map_err(|error| Error::io(&shown, error))?;
         io::copy(&mut reader, out).map_err(|error| Error::io(&shown, error).kind(ErrorKind::InputOutput))?;
-        atomic::put_bytes(out, &shown, pending.bytes(tail.torn))
+        atomic::put_bytes(out, &shown, pending.bytes(tail.truncated))
     })
 }

@@ -326,8 +326,8 @@ impl Pending {
     }
 
     /// Returns the bytes to write, after a newline if the log's last line is torn.
-    pub fn bytes(&self, torn: bool) -> &[u8] {
-        if torn { &self.bytes } else { &self.bytes[1..] }
+    pub fn bytes(&self, truncated: bool) -> &[u8] {
+        if truncated { &self.bytes } else { &self.bytes[1..] }
     }
 
     /// Returns the number of lines.

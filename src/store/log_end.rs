@@ -20,7 +20,7 @@ pub struct Tail {
     /// The state after the last byte, including the newline that a partial line still gets.
     pub chain: LogChain,
     /// Whether the newline is missing.
-    pub torn: bool,
+    pub truncated: bool,
 }
 
 impl Tail {
@@ -29,13 +29,13 @@ impl Tail {
         if length == 0 {
             return Ok(Tail {
                 chain: LogChain::default(),
-                torn: false,
+                truncated: false,
             });
         }
         let mut start = length.saturating_sub(TAIL);
         let mut last = read(file, start, length)?;
-        let torn = last.last() != Some(&b'\n');
-        if torn {
+        let truncated = last.last() != Some(&b'\n');
+        if truncated {
             last.push(b'\n');
         }
         let mut found = last_checked(&last, start);
@@ -53,7 +53,7 @@ impl Tail {
             from = end;
         }
         chain.pass(&last[usize::try_from(from - whole).map_err(io::Error::other)?..]);
-        Ok(Tail { chain, torn })
+        Ok(Tail { chain, truncated })
     }
 }
 
@@ -87,8 +87,8 @@ pub fn torn_line(file: &File) -> io::Result<Option<u64>> {
     let length = file.metadata()?.len();
     let (start, last) = unfinished(file, length)?;
     let line = last.trim_ascii();
-    let is_torn = !line.is_empty() && json::value_end(line, 0, Dialect::Python).is_err();
-    Ok(is_torn.then_some(start))
+    let is_truncated = !line.is_empty() && json::value_end(line, 0, Dialect::Python).is_err();
+    Ok(is_truncated.then_some(start))
 }
 
 /// The start and the bytes of the last line if it has no newline; otherwise the length, and no bytes.
@@ -157,8 +157,8 @@ mod tests {
                     let mut file = tempfile::tempfile().unwrap();
                     file.write_all(&log).unwrap();
                     let mut tail = Tail::read(&file, log.len() as u64).unwrap();
-                    assert_eq!(tail.torn, log.last().is_some_and(|last| *last != b'\n'));
-                    if tail.torn {
+                    assert_eq!(tail.truncated, log.last().is_some_and(|last| *last != b'\n'));
+                    if tail.truncated {
                         log.push(b'\n');
                     }
                     let mut chain = LogChain::default();
@@ -191,7 +191,7 @@ mod tests {
             let mut pending = Pending::default();
             pending.push(b"{\"role\":\"tool\"}").unwrap();
             pending.close(&mut tail.chain.clone());
-            damaged.extend_from_slice(pending.bytes(tail.torn));
+            damaged.extend_from_slice(pending.bytes(tail.truncated));
             assert_eq!(broken(&damaged), before, "bit {bit}");
         }
     }

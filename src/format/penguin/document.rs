@@ -43,7 +43,7 @@ struct ByteRanges {
     /// Offsets of incomplete elements.
     cut: Vec<usize>,
     /// The first fault that could not be corrected.
-    torn: Option<JsonError>,
+    truncated: Option<JsonError>,
     /// Omitted ranges of the messages.
     gaps: Vec<Range<usize>>,
     /// Offset of bytes after the end.
@@ -72,13 +72,13 @@ impl<'a> Document<'a> {
             damage: Vec::new(),
         };
         let mut mended_at = None;
-        if let Some(fault) = document.parts.torn
+        if let Some(fault) = document.parts.truncated
             && let Some((repaired, escaped)) = fix_syntax(text)
         {
             // After a missing quote, strings and syntax are confused, and corrections would do harm.
             let parts = split_document(&repaired);
             let (mended_has, has) = (parts.elements.len(), document.parts.elements.len());
-            if mended_has > has || (mended_has == has && parts.torn.is_none()) {
+            if mended_has > has || (mended_has == has && parts.truncated.is_none()) {
                 document.parts = parts;
                 document.bytes = Cow::Owned(repaired);
                 document.escaped = escaped;
@@ -92,7 +92,7 @@ impl<'a> Document<'a> {
 
     fn verdict(&self, list_allowed: bool) -> Result<(), &'static str> {
         let parts = &self.parts;
-        match (&parts.torn, &parts.form) {
+        match (&parts.truncated, &parts.form) {
             _ if json::skip_space(&self.bytes, 0) == self.bytes.len() => Err("empty"),
             (Some(_), DocumentForm::List) if !list_allowed => Err("a list of values"),
             (Some(_), _) if self.messages() == 0 && !parts.says_more => Err("no complete message"),
@@ -137,7 +137,7 @@ impl<'a> Document<'a> {
 
     /// Whether the file could be read to its end.
     pub fn is_complete(&self) -> bool {
-        self.parts.torn.is_none()
+        self.parts.truncated.is_none()
     }
 
     /// Whether this is a bare list.
@@ -147,7 +147,7 @@ impl<'a> Document<'a> {
 
     /// The first fault that could not be corrected, and its position.
     pub fn first_fault(&self) -> Option<(Position, &'static str)> {
-        let fault = self.parts.torn?;
+        let fault = self.parts.truncated?;
         Some((self.lines().place(fault.offset), fault.what))
     }
 
@@ -248,7 +248,7 @@ fn split_document(bytes: &[u8]) -> ByteRanges {
             let mut parts = ByteRanges::default();
             match json::value_end(bytes, start, Dialect::Python) {
                 Ok(end) if json::skip_space(bytes, end) == bytes.len() => {}
-                Ok(end) => torn(
+                Ok(end) => truncated(
                     bytes,
                     0,
                     JsonError {
@@ -257,7 +257,7 @@ fn split_document(bytes: &[u8]) -> ByteRanges {
                     },
                     &mut parts,
                 ),
-                Err(fault) => torn(bytes, 0, fault, &mut parts),
+                Err(fault) => truncated(bytes, 0, fault, &mut parts),
             }
             parts
         }
@@ -318,7 +318,7 @@ fn object(bytes: &[u8]) -> ByteRanges {
         parts.elements = salvage::elements(bytes, range.start, range.end).0;
     }
     if let Some(fault) = fault {
-        torn(bytes, end, fault, &mut parts);
+        truncated(bytes, end, fault, &mut parts);
     }
     parts
 }
@@ -329,7 +329,7 @@ impl ByteRanges {
         self.elements = found.elements;
         self.cut = found.cut;
         self.gaps = found.gaps;
-        self.torn = Some(found.fault.unwrap_or(fault));
+        self.truncated = Some(found.fault.unwrap_or(fault));
     }
 }
 
@@ -346,7 +346,7 @@ fn list(bytes: &[u8]) -> ByteRanges {
     if salvage::begins_member(bytes, json::skip_space(bytes, start + 1)) {
         // The opening bracket is damaged.
         parts = ByteRanges::default();
-        torn(bytes, 0, fault, &mut parts);
+        truncated(bytes, 0, fault, &mut parts);
         return parts;
     }
     let found = salvage::list(bytes, start, true);
@@ -360,7 +360,7 @@ fn list(bytes: &[u8]) -> ByteRanges {
 }
 
 /// Salvages messages after the last valid member, which ended at `end`.
-fn torn(bytes: &[u8], end: usize, fault: JsonError, parts: &mut ByteRanges) {
+fn truncated(bytes: &[u8], end: usize, fault: JsonError, parts: &mut ByteRanges) {
     let value = parts.messages.clone();
     let bare = parts.form == DocumentForm::List;
     if let Some(range) = value.clone().filter(|range| bytes[range.start] == b'[') {
@@ -389,7 +389,7 @@ fn torn(bytes: &[u8], end: usize, fault: JsonError, parts: &mut ByteRanges) {
         parts.trailing = Some(json::skip_space(bytes, next + 1));
         return;
     }
-    parts.torn = Some(fault);
+    parts.truncated = Some(fault);
     if let Some(found) = found {
         if let Some(range) = parts.messages.take() {
             // The value was not that of the member, but the first message.

@@ -9,7 +9,7 @@ named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum DirectoryProblemKind {
         /// The last line has no newline.
-        TornTail = "torn-tail",
+        TruncatedTail = "torn-tail",
         /// A line or document that its system cannot read.
         Unreadable = "unreadable",
         /// A line with a complete record after other bytes.

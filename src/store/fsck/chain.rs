@@ -244,9 +244,9 @@ impl Damage {
             self.repairs
                 .insert(last.start, LineRepair::Quarantined("a fragment at the end"));
             let what = format!("{what}; not a record");
-            (place, Problem::TornTail, what, "quarantined")
+            (place, Problem::TruncatedTail, what, "quarantined")
         } else {
-            (place, Problem::TornTail, what.to_string(), "newline added")
+            (place, Problem::TruncatedTail, what.to_string(), "newline added")
         };
         self.found.push(log.found(place, problem, what, Some(remedy)));
         Ok(())

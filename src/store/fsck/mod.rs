@@ -28,7 +28,7 @@ named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Problem {
         /// The last line has no newline.
-        TornTail = "torn-tail",
+        TruncatedTail = "torn-tail",
         /// A line that is not a record.
         Unreadable = "unreadable",
         /// A line that was modified or moved.
@@ -62,7 +62,7 @@ impl Problem {
     /// Its meaning, as in the manual.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Problem::TornTail => "last line is truncated",
+            Problem::TruncatedTail => "last line is truncated",
             Problem::Unreadable => "line is not a record",
             Problem::Checksum => "line modified or misplaced",
             Problem::DuplicateId => "id used twice",
@@ -84,7 +84,7 @@ impl Problem {
     /// The repair by `--repair`; none if it is only reported.
     pub const fn remedy(self) -> Option<&'static str> {
         match self {
-            Problem::TornTail => Some("newline added, or fragment quarantined"),
+            Problem::TruncatedTail => Some("newline added, or fragment quarantined"),
             Problem::Unreadable => Some("quarantined"),
             Problem::Checksum => Some(
                 "single-bit errors, duplicates and swaps corrected, other lines covered by a repair event",

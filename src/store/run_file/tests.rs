@@ -19,12 +19,12 @@ fn within(file: &[u8], range: Range<u64>) -> &[u8] {
 
 #[test]
 fn runs_are_found_between_arbitrary_data() {
-    let torn = of("torn", b"never finished\n");
+    let truncated = of("torn", b"never finished\n");
     let pieces = [&b""[..], b"x\n", b"no newline", b"\xff\0\n\n", b"{\"bytes\":5}\n"];
     let mut file = Vec::new();
     for piece in pieces {
         file.extend(of("archive", piece));
-        file.extend_from_slice(&torn[..torn.len() / 3]);
+        file.extend_from_slice(&truncated[..truncated.len() / 3]);
         file.push(b'\n');
     }
     let found = found(&file);

@@ -122,7 +122,11 @@ fn a_truncated_line_of_any_length_is_quarantined() {
     for end in start + 1..good.len() {
         let _ = fs::remove_dir_all(store.path().join("quarantine"));
         damage(&store, &good[..end]);
-        assert_eq!(problems(&look(&store, false)), [(Problem::TornTail, 3)], "{end}");
+        assert_eq!(
+            problems(&look(&store, false)),
+            [(Problem::TruncatedTail, 3)],
+            "{end}"
+        );
         look(&store, true);
         let kept = fs::read(store.path().join("quarantine/one.jsonl")).unwrap_or_default();
         if end == good.len() - 1 {

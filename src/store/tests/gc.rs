@@ -344,8 +344,8 @@ fn a_gc_refuses_a_damaged_log() {
     let good = fs::read(log_path(&store, "one")).unwrap();
     let mut flipped = good.clone();
     flipped[60] ^= 1;
-    let torn = [&good[..], b"{\"role\":"].concat();
-    for bad in [flipped, torn] {
+    let truncated = [&good[..], b"{\"role\":"].concat();
+    for bad in [flipped, truncated] {
         fs::write(log_path(&store, "one"), &bad).unwrap();
         assert_eq!(kind(store.gc("one", &thin("g1"), without(&[1]))), ErrorKind::Data);
         assert_eq!(fs::read(log_path(&store, "one")).unwrap(), bad);

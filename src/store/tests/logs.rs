@@ -122,10 +122,10 @@ fn a_truncated_line_hides_no_later_line() {
                 .concat()
         );
         // Only the fragment is reported, and only if it is not a complete line.
-        let torn = length > 0 && good[length - 1] != b'\n' && good[length] != b'\n';
+        let truncated = length > 0 && good[length - 1] != b'\n' && good[length] != b'\n';
         assert_eq!(
             report.findings.len(),
-            usize::from(torn),
+            usize::from(truncated),
             "{length}: {:?}",
             report.findings
         );

@@ -94,22 +94,28 @@ fn a_truncated_file_yields_its_complete_messages() {
 fn the_best_copy_is_read_and_the_others_fill_it_up() {
     let all = [message("a", "a"), message("b", "b"), message("c", "c")];
     let whole = |count: usize| document("s", &all[..count]);
-    let torn = |count: usize| whole(count).replace("], \"tool", "");
+    let truncated = |count: usize| whole(count).replace("], \"tool", "");
     let other = document("s", &[message("z", "z")]);
     // primary, temp, bak -> source, number of messages
     let cases = [
-        (torn(2), None, Some(whole(2)), "2 messages from s.json.bak", 2),
-        (torn(2), None, Some(whole(1)), "2 messages from it", 2),
         (
-            torn(2),
+            truncated(2),
+            None,
+            Some(whole(2)),
+            "2 messages from s.json.bak",
+            2,
+        ),
+        (truncated(2), None, Some(whole(1)), "2 messages from it", 2),
+        (
+            truncated(2),
             Some(whole(2)),
             Some(whole(2)),
             "2 messages from s.json.temp",
             2,
         ),
         (
-            torn(1),
-            Some(torn(3)),
+            truncated(1),
+            Some(truncated(3)),
             Some(whole(2)),
             "3 messages from s.json.temp",
             3,
@@ -123,14 +129,14 @@ fn the_best_copy_is_read_and_the_others_fill_it_up() {
         ),
         (
             "\0\0\0\0".into(),
-            Some(torn(2)),
+            Some(truncated(2)),
             Some(other.clone()),
             "2 messages from s.json.temp, 1 from s.json.bak (z)",
             3,
         ),
         ("[]".into(), None, Some(whole(1)), "1 message from s.json.bak", 1),
         (
-            torn(2),
+            truncated(2),
             None,
             Some(other.clone()),
             "2 messages from it, 1 from s.json.bak (z)",

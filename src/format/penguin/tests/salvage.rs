@@ -213,11 +213,11 @@ fn duplicate_ids_are_distinguished_by_content() {
         let messages: Vec<String> = texts.iter().map(|text| message("m", text)).collect();
         document("s", &messages)
     };
-    let torn = of(&["one", "three"]).replace("], \"tool", "");
+    let truncated = of(&["one", "three"]).replace("], \"tool", "");
     let files = of(&["one", "two", "three"]);
     let (session, report) = read_files(
         "s.json",
-        &[("s.json", torn.as_bytes()), ("s.json.bak", files.as_bytes())],
+        &[("s.json", truncated.as_bytes()), ("s.json.bak", files.as_bytes())],
     );
     assert_eq!(session.unwrap().messages().count(), 3);
     let bak = of(&["two", "two"]);
@@ -228,7 +228,7 @@ fn duplicate_ids_are_distinguished_by_content() {
     );
     let (session, _) = read_files(
         "s.json",
-        &[("s.json", torn.as_bytes()), ("s.json.bak", bak.as_bytes())],
+        &[("s.json", truncated.as_bytes()), ("s.json.bak", bak.as_bytes())],
     );
     assert_eq!(session.unwrap().messages().count(), 4);
 }
@@ -236,10 +236,10 @@ fn duplicate_ids_are_distinguished_by_content() {
 #[test]
 fn cached_counts_do_not_make_content_different() {
     let messages = [message("a", "a"), message("b", "b")];
-    let torn = document("s", &messages).replace("], \"tool", "");
+    let truncated = document("s", &messages).replace("], \"tool", "");
     let bak = document("s", &messages[..1]).replace("\"tokens\": 0", "\"tokens\": 7");
     let read = |bak: &str| {
-        let files = [("s.json", torn.as_bytes()), ("s.json.bak", bak.as_bytes())];
+        let files = [("s.json", truncated.as_bytes()), ("s.json.bak", bak.as_bytes())];
         let (_, report) = read_files("s.json", &files);
         report
             .findings

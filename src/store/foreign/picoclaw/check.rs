@@ -187,7 +187,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         out.report(
             &name,
             at,
-            DirectoryProblemKind::TornTail,
+            DirectoryProblemKind::TruncatedTail,
             what,
             Some("newline added"),
         );

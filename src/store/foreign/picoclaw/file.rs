@@ -72,7 +72,7 @@ impl SessionFile for Pair {
             );
             report.damage(whole, what);
         }
-        if self.is_torn() {
+        if self.is_truncated() {
             report.note(whole, "the last line is truncated; kept as a separate line");
         }
         Ok(Session::default())

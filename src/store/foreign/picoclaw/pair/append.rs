@@ -41,7 +41,7 @@ impl Pair {
         }
         let length = self.bytes.len() as u64;
         let mut bytes = Vec::new();
-        if self.is_torn() {
+        if self.is_truncated() {
             bytes.push(b'\n'); // completes the partial line, which was already counted
         }
         for line in lines {

@@ -155,7 +155,7 @@ impl Pair {
     }
 
     /// Whether the last line has no newline.
-    pub fn is_torn(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.bytes.last().is_some_and(|last| *last != b'\n')
     }
 
