@@ -26,18 +26,18 @@ pub(super) fn check(
     };
     let back = |_: &str, own: &SessionLinks| own.continued_from.clone();
     let mut reported: BTreeSet<BTreeSet<String>> = BTreeSet::new();
-    for circle in circles(links, &forward).into_iter().chain(circles(links, &back)) {
-        if !reported.insert(circle.iter().cloned().collect()) {
+    for cycle in cycles(links, &forward).into_iter().chain(cycles(links, &back)) {
+        if !reported.insert(cycle.iter().cloned().collect()) {
             continue;
         }
-        let mut named: Vec<&str> = circle.iter().take(NAMED).map(String::as_str).collect();
-        if circle.len() > NAMED {
+        let mut named: Vec<&str> = cycle.iter().take(NAMED).map(String::as_str).collect();
+        if cycle.len() > NAMED {
             named.push("…");
         }
         let what = format!("link cycle: {}", named.join(", "));
         report(FoundProblem::of(
             store,
-            &circle[0],
+            &cycle[0],
             Problem::BrokenLink,
             what,
             None,
@@ -47,22 +47,22 @@ pub(super) fn check(
 }
 
 /// The cycles of these links, each beginning with its first session by name. Visits every session once.
-fn circles(
+fn cycles(
     links: &BTreeMap<String, SessionLinks>,
     next: &dyn Fn(&str, &SessionLinks) -> Option<String>,
 ) -> Vec<Vec<String>> {
     let mut passed: HashMap<&str, usize> = HashMap::new();
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     for (walk, start) in links.keys().enumerate() {
         let (mut path, mut at): (Vec<&str>, Option<&str>) = (Vec::new(), Some(start));
         while let Some(id) = at {
             match passed.get(id) {
                 Some(by) if *by == walk => {
                     let from = path.iter().position(|known| *known == id).unwrap_or(0);
-                    let mut circle: Vec<String> = path[from..].iter().map(|id| id.to_string()).collect();
-                    let first = (0..circle.len()).min_by_key(|nth| &circle[*nth]).unwrap_or(0);
-                    circle.rotate_left(first);
-                    circles.push(circle);
+                    let mut cycle: Vec<String> = path[from..].iter().map(|id| id.to_string()).collect();
+                    let first = (0..cycle.len()).min_by_key(|nth| &cycle[*nth]).unwrap_or(0);
+                    cycle.rotate_left(first);
+                    cycles.push(cycle);
                     break;
                 }
                 Some(_) => break,
@@ -76,7 +76,7 @@ fn circles(
                 .map(|(id, _)| id.as_str());
         }
     }
-    circles
+    cycles
 }
 
 #[cfg(test)]
@@ -95,6 +95,6 @@ mod tests {
             links.insert(id.to_string(), own);
         }
         let next = |_: &str, own: &SessionLinks| own.continued_to.first().map(|(child, _)| child.clone());
-        assert_eq!(circles(&links, &next), [vec!["b", "d", "c"], vec!["e"]]);
+        assert_eq!(cycles(&links, &next), [vec!["b", "d", "c"], vec!["e"]]);
     }
 }
