@@ -160,8 +160,8 @@ mod tests {
     use super::super::read_window::BLOCK;
     use super::*;
 
-    struct Dribble<'a>(&'a [u8], usize);
-    impl Read for Dribble<'_> {
+    struct SlowReader<'a>(&'a [u8], usize);
+    impl Read for SlowReader<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let take = self.1.min(self.0.len()).min(buffer.len());
             buffer[..take].copy_from_slice(&self.0[..take]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn collect(bytes: &[u8], step: usize) -> Vec<String> {
-        let mut lines = ByteLines::new(Vec::new(), Dribble(bytes, step));
+        let mut lines = ByteLines::new(Vec::new(), SlowReader(bytes, step));
         let (mut all, mut offset) = (Vec::new(), 0);
         while let Some((line, place)) = lines.next_line().unwrap() {
             assert_eq!((place.line, place.offset), (all.len() as u64 + 1, offset));
@@ -204,7 +204,7 @@ mod tests {
         let lines = "a line of some length\n".repeat(BLOCK_SIZE / 8);
         let text = format!("a\n\n{long}\n{long}{long}\n{lines}last");
         for step in [7777, BLOCK_SIZE - 1, BLOCK_SIZE, 10 * BLOCK_SIZE] {
-            let mut input = ByteLines::new(b"head\n".to_vec(), Dribble(text.as_bytes(), step));
+            let mut input = ByteLines::new(b"head\n".to_vec(), SlowReader(text.as_bytes(), step));
             let mut all = Vec::new();
             loop {
                 // New ones, as when the earlier ones are still being checked.

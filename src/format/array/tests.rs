@@ -5,9 +5,9 @@ use crate::model::json::{Dialect, value_end};
 use proptest::prelude::*;
 
 /// A reader that returns a limited number of bytes per call.
-struct Dribble<'a>(&'a [u8], usize);
+struct SlowReader<'a>(&'a [u8], usize);
 
-impl Read for Dribble<'_> {
+impl Read for SlowReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let take = self.1.min(self.0.len()).min(buffer.len());
         buffer[..take].copy_from_slice(&self.0[..take]);
@@ -19,7 +19,7 @@ impl Read for Dribble<'_> {
 /// The elements, the error after them, and whether all bytes were returned in order.
 fn read(text: &[u8], step: usize) -> (Vec<String>, Option<String>, bool) {
     let head = step.min(3).min(text.len());
-    let mut reader = ElementReader::new(text[..head].to_vec(), Dribble(&text[head..], step));
+    let mut reader = ElementReader::new(text[..head].to_vec(), SlowReader(&text[head..], step));
     let (mut found, mut all) = (Vec::new(), Vec::new());
     let fault = loop {
         match reader.next_element() {
@@ -120,7 +120,7 @@ fn depth_and_length_are_unlimited() {
 #[test]
 fn the_remaining_input_is_returned_after_one_element() {
     let text = b"  [ {\"a\":1}, {\"b\":2}]";
-    let mut reader = ElementReader::new(Vec::new(), Dribble(text, 4));
+    let mut reader = ElementReader::new(Vec::new(), SlowReader(text, 4));
     assert_eq!(reader.next_element().unwrap().unwrap().bytes, b"{\"a\":1}");
     let (mut head, mut rest) = reader.into_parts();
     rest.read_to_end(&mut head).unwrap();
