@@ -98,7 +98,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 }
 
 /// The nonblank lines without line endings and byte order mark.
-fn carried(bytes: &[u8]) -> Vec<&[u8]> {
+fn copied(bytes: &[u8]) -> Vec<&[u8]> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     text.split(|byte| *byte == b'\n')
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
@@ -210,7 +210,7 @@ proptest! {
         // A cut must keep damaged lines. A byte order mark moved to the front would be interpreted as one.
         prop_assume!(!lines(&bytes).iter().skip(1).any(|line| line.starts_with(b"\xef\xbb\xbf")));
         let unreadable = |bytes: &[u8]| {
-            carried(bytes).iter().filter(|line| !line.starts_with(b"{\"") && !line.starts_with(b"{\t")).count()
+            copied(bytes).iter().filter(|line| !line.starts_with(b"{\"") && !line.starts_with(b"{\t")).count()
         };
         prop_assert_eq!(unreadable(&run.stdout), unreadable(&bytes));
     }
@@ -227,7 +227,7 @@ proptest! {
         }
         let back = env.run(&["cat", "-q", "x"]);
         prop_assert_eq!(back.status, run.status);
-        let (before, mut after) = (carried(&bytes), carried(&back.stdout));
+        let (before, mut after) = (copied(&bytes), copied(&back.stdout));
         if after.len() == before.len() + 1 {
             let header = after.remove(0);
             let built = header.starts_with(b"{\"type\":\"session\"");

@@ -25,7 +25,7 @@ pub(super) fn decide(
     session: &Session,
     view: &View,
     ways: &SplitConditions,
-    carried: &[CopiedMessage],
+    copied: &[CopiedMessage],
     counter: Option<Counter>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<PlannedPart>> {
@@ -38,7 +38,7 @@ pub(super) fn decide(
     let requested = requested_cuts(session, view, &bounds, &ways.at, notes)?;
     let mut parts = PlannedParts {
         ways,
-        carried,
+        copied,
         done: Vec::new(),
         open: None,
         last: None,
@@ -140,7 +140,7 @@ fn requested_cuts(
 /// The parts planned so far.
 struct PlannedParts<'p> {
     ways: &'p SplitConditions,
-    carried: &'p [CopiedMessage],
+    copied: &'p [CopiedMessage],
     done: Vec<PlannedPart>,
     open: Option<PlannedPart>,
     /// The newest time so far.
@@ -201,9 +201,9 @@ impl PlannedParts<'_> {
 
     /// Begins a part with this item; fails if the copied messages leave no room.
     fn begin(&self, item: usize, reason: Reason) -> Result<PlannedPart> {
-        let carried = self.carried.partition_point(|carried| carried.item < item);
-        let messages = carried as u64;
-        let tokens = carried.checked_sub(1).map_or(0, |last| self.carried[last].tokens);
+        let copied = self.copied.partition_point(|copied| copied.item < item);
+        let messages = copied as u64;
+        let tokens = copied.checked_sub(1).map_or(0, |last| self.copied[last].tokens);
         let full = |limit: Option<u64>, size: u64| limit.filter(|limit| size >= *limit && size > 0);
         let full = match (
             full(self.ways.max_messages, messages),
@@ -213,8 +213,8 @@ impl PlannedParts<'_> {
             (None, Some(limit)) => Some((limit, "tokens", tokens)),
             (None, None) => None,
         };
-        if let Some((limit, unit, carried)) = full {
-            let what = format!("a part of {limit} {unit} is too small: {carried} are copied into each part");
+        if let Some((limit, unit, copied)) = full {
+            let what = format!("a part of {limit} {unit} is too small: {copied} are copied into each part");
             return Err(Error::usage(what).hint("raise the limit, or use --carry none"));
         }
         Ok(PlannedPart {
@@ -225,7 +225,7 @@ impl PlannedParts<'_> {
             messages,
             tokens,
             is_too_large: false,
-            carried,
+            copied,
         })
     }
 

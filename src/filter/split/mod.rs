@@ -90,7 +90,7 @@ pub struct PlannedPart {
     /// Whether it is a single exchange larger than the limit.
     pub is_too_large: bool,
     /// Number of copyable messages of the session before this part.
-    carried: usize,
+    copied: usize,
 }
 
 /// A planned split.
@@ -98,7 +98,7 @@ pub struct PlannedPart {
 pub struct Split<'s> {
     session: &'s Session,
     view: View,
-    carried: Vec<CopiedMessage>,
+    copied: Vec<CopiedMessage>,
     /// The header members after later changes, and the tokenizer named in the header line.
     header: &'s [(String, Vec<u8>)],
     tokenizer: Option<String>,
@@ -121,13 +121,13 @@ impl<'s> Split<'s> {
         counter: Option<Counter>,
     ) -> Result<Split<'s>> {
         let view = View::replay(session);
-        let carried = copies::collect(session, &view, carry, counter);
+        let copied = copies::collect(session, &view, carry, counter);
         let mut notes = Vec::new();
-        let parts = cut_points::decide(session, &view, ways, &carried, counter, &mut notes)?;
+        let parts = cut_points::decide(session, &view, ways, &copied, counter, &mut notes)?;
         Ok(Split {
             session,
             view,
-            carried,
+            copied,
             header: session.header(),
             tokenizer: counter::named_by(session),
             stem: stem(session),
@@ -197,12 +197,12 @@ pub(super) fn beginning(
         messages: 0,
         tokens: 0,
         is_too_large: false,
-        carried: 0,
+        copied: 0,
     };
     let split = Split {
         session,
         view,
-        carried: Vec::new(),
+        copied: Vec::new(),
         header: session.header(),
         tokenizer: counter::named_by(session),
         stem: id.to_string(),

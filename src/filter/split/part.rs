@@ -40,7 +40,7 @@ pub(super) fn lines(split: &Split<'_>, part: &PlannedPart, id: &str, header: &[u
     let mut session = Session::default();
     session.push_new(header);
     let mut reshaping = ViewEdit::default();
-    for (place, preserved) in split.carried[..part.carried].iter().enumerate() {
+    for (place, preserved) in split.copied[..part.copied].iter().enumerate() {
         let item = &split.view.items[preserved.item];
         let copy = copies::copy(item.body(source), &split.name_of(item), id, place);
         session.push_new(&copy);

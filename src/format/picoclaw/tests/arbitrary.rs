@@ -36,7 +36,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Number of PicoClaw's raw lines that are neither empty nor only a byte order mark.
-fn carried(bytes: &[u8]) -> usize {
+fn copied(bytes: &[u8]) -> usize {
     lines(bytes).filter(|raw| !raw.text.is_empty()).count()
 }
 
@@ -58,7 +58,7 @@ proptest! {
                 let record = read.session.record(*index);
                 record.event().is_some_and(|event| event.is_header() || events.contains(&event.name().as_ref()))
             });
-            prop_assert_eq!(read.session.len() - built.count(), carried(&bytes));
+            prop_assert_eq!(read.session.len() - built.count(), copied(&bytes));
         }
     }
 
