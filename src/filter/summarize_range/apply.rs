@@ -70,18 +70,18 @@ pub fn apply(
     // The request can be based on either view; the fingerprint shows which one.
     let mut found = None;
     for rolling in [true, false] {
-        let ground = BaseView::of(session, rolling);
-        let work = ground.work(session, counter);
-        let items = located(session, &ground, &work, answer);
+        let base_view = BaseView::of(session, rolling);
+        let work = base_view.work(session, counter);
+        let items = located(session, &base_view, &work, answer);
         if let Some(items) = items {
-            found = Some((ground, items));
+            found = Some((base_view, items));
             break;
         }
     }
-    let Some((ground, mut items)) = found else {
+    let Some((base_view, mut items)) = found else {
         return Err(changed("the summarized messages have changed"));
     };
-    let work = ground.work(session, counter);
+    let work = base_view.work(session, counter);
     let pins = match &answer.pins {
         Some(pins) => pins.clone(),
         None => {
@@ -112,7 +112,7 @@ pub fn apply(
         by: &answer.by,
         sha256: answer.sha256.clone(),
     };
-    plan(session, &ground, &work, &written, options, stamp)
+    plan(session, &base_view, &work, &written, options, stamp)
 }
 
 /// Refuses a text that is blank or too long.
@@ -162,11 +162,11 @@ fn applied(session: &Session, sha256: &str) -> Option<String> {
 /// that can be summarized.
 fn located(
     session: &Session,
-    ground: &BaseView,
+    base_view: &BaseView,
     work: &CompactionState<'_>,
     answer: &SummaryAnswer,
 ) -> Option<Vec<usize>> {
-    let mut sha = ground.begin(session);
+    let mut sha = base_view.begin(session);
     let movable = (0..work.items.len()).filter(|at| work.items[*at].atom().is_some());
     let mut items: Vec<usize> = Vec::new();
     for at in movable {
@@ -176,7 +176,7 @@ fn located(
         {
             continue;
         }
-        ground.take(&mut sha, session, at);
+        base_view.take(&mut sha, session, at);
         items.push(at);
         let ends = match &answer.covers {
             Some([_, last]) => work.id(at) == *last,

@@ -30,7 +30,7 @@ pub(super) struct RangeSummary<'w> {
 /// [`ErrorKind::Unavailable`] if the view does not become smaller; [`ErrorKind::No`] if no range of ids covers exactly the items.
 pub(super) fn plan(
     session: &Session,
-    ground: &BaseView,
+    base_view: &BaseView,
     work: &CompactionState<'_>,
     written: &RangeSummary<'_>,
     options: &SummaryOptions,
@@ -42,7 +42,7 @@ pub(super) fn plan(
             + 1,
         tokens: range::kept_tokens(work, written.items) + tokens,
     };
-    let was = ground.size(session, work);
+    let was = base_view.size(session, work);
     if now.tokens >= was.tokens && !options.whatever_gain {
         let covered = was.tokens.saturating_sub(now.tokens - tokens);
         let what = format!("the summary has {tokens} tokens, the summarized messages {covered}");
@@ -65,12 +65,12 @@ pub(super) fn plan(
         write_sizes(&mut event, work.counter.tokenizer().name(), &was, &now);
         event.finish()
     };
-    for ends in ranges(session, ground, written.items) {
+    for ends in ranges(session, base_view, written.items) {
         let line = line(ends);
-        if covers(session, ground, written.items, &line) {
+        if covers(session, base_view, written.items, &line) {
             let covered = match written.items.len() as u64 {
                 // The number includes messages that the previous summary had hidden.
-                covered if ground.is_other() => covered.to_string(),
+                covered if base_view.is_other() => covered.to_string(),
                 covered => format!("{covered} of {}", was.messages),
             };
             let reported = format!(
@@ -86,8 +86,8 @@ pub(super) fn plan(
 
 /// Candidates for the covered range of lines: from the start of the previous summary's range; from the first item; and
 /// up to the nearest kept messages on both sides, which includes messages inserted in place of dropped ones.
-fn ranges(session: &Session, ground: &BaseView, items: &[usize]) -> Vec<[usize; 2]> {
-    let view = &ground.view.items;
+fn ranges(session: &Session, base_view: &BaseView, items: &[usize]) -> Vec<[usize; 2]> {
+    let view = &base_view.view.items;
     let lines = || items.iter().filter_map(|at| view[*at].line());
     let (Some(first), Some(last)) = (lines().next(), lines().next_back()) else {
         return Vec::new();
@@ -108,7 +108,7 @@ fn ranges(session: &Session, ground: &BaseView, items: &[usize]) -> Vec<[usize; 
         .rev()
         .find(is_dialog)
         .unwrap_or(last);
-    let earlier = ground.replaced.and_then(|line| first_covered(session, line));
+    let earlier = base_view.replaced.and_then(|line| first_covered(session, line));
     let mut ranges = Vec::new();
     if let Some(earlier) = earlier.filter(|earlier| *earlier < first) {
         ranges.push([earlier, last]);
@@ -152,12 +152,12 @@ fn write_covered_ids(session: &Session, ends: [usize; 2], event: &mut ObjectBuil
 }
 
 /// Whether the event hides exactly these items and leaves a single summary.
-fn covers(session: &Session, ground: &BaseView, items: &[usize], line: &[u8]) -> bool {
+fn covers(session: &Session, base_view: &BaseView, items: &[usize], line: &[u8]) -> bool {
     let mut after = session.clone();
     after.push_new(line);
     let view = View::replay(&after);
     let mut leaving = items.iter().peekable();
-    let expected = ground.view.items.iter().enumerate().filter(|(at, item)| {
+    let expected = base_view.view.items.iter().enumerate().filter(|(at, item)| {
         leaving.next_if(|leaving| *leaving == at).is_none() && !matches!(item, Item::Summary(_))
     });
     let shown = view.items.iter().filter(|item| !matches!(item, Item::Summary(_)));

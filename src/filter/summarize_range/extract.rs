@@ -25,9 +25,9 @@ pub fn extract(
     options: &SummaryOptions,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Plan> {
-    let ground = BaseView::of(session, options.rolling);
-    let work = ground.work(session, counter);
-    let chosen = match range::choose(session, &ground, &work, options)? {
+    let base_view = BaseView::of(session, options.rolling);
+    let work = base_view.work(session, counter);
+    let chosen = match range::choose(session, &base_view, &work, options)? {
         Ok(chosen) => chosen,
         Err(why) => return Ok(Plan::Nothing(why)),
     };
@@ -73,9 +73,9 @@ pub fn extract(
         items: &chosen.items,
         content: &content,
         by: BY,
-        sha256: ground.fingerprint(session, &chosen.items),
+        sha256: base_view.fingerprint(session, &chosen.items),
     };
-    match plan(session, &ground, &work, &written, options, stamp) {
+    match plan(session, &base_view, &work, &written, options, stamp) {
         Err(error) if error.kind == ErrorKind::Unavailable => no_shorter_text(options, budget),
         planned => planned,
     }

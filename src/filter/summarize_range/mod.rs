@@ -148,14 +148,14 @@ pub fn build_request(
     counter: Counter,
     options: &SummaryOptions,
 ) -> Result<SummaryRequest> {
-    let ground = BaseView::of(session, options.rolling);
-    let work = ground.work(session, counter);
-    Ok(match range::choose(session, &ground, &work, options)? {
+    let base_view = BaseView::of(session, options.rolling);
+    let work = base_view.work(session, counter);
+    Ok(match range::choose(session, &base_view, &work, options)? {
         Ok(span) => {
             let wanted = MessagesToSummarize {
                 items: &span.items,
                 stays: &span.is_never_dropped(),
-                sha256: ground.fingerprint(session, &span.items),
+                sha256: base_view.fingerprint(session, &span.items),
                 budget: span.budget,
                 whole: options.budget,
                 style: &options.style,

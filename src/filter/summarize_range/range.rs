@@ -30,14 +30,14 @@ impl CoveredRange {
 /// Selects the messages, or returns the reason why there are none.
 pub(super) fn choose(
     session: &Session,
-    ground: &BaseView,
+    base_view: &BaseView,
     work: &CompactionState<'_>,
     options: &SummaryOptions,
 ) -> Result<std::result::Result<CoveredRange, String>> {
     // Triggers apply to the current view.
-    let shown = ground
+    let shown = base_view
         .is_other()
-        .then(|| ground.view_state(session, work.counter));
+        .then(|| base_view.view_state(session, work.counter));
     let today = shown.as_ref().unwrap_or(work);
     if let Some(when) = &options.when {
         let mut measures = today.measures(options.window);
@@ -60,7 +60,7 @@ pub(super) fn choose(
             let kept = kept_tokens(work, &items);
             (items, maximum_summary(kept, options.budget, wanted))
         }
-        None => match oldest(work, ground, options, wanted) {
+        None => match oldest(work, base_view, options, wanted) {
             Ok(found) => found,
             Err(why) => return Ok(Err(why)),
         },
@@ -137,12 +137,12 @@ fn coverable(work: &CompactionState<'_>, options: &SummaryOptions) -> usize {
 /// summary.
 fn oldest(
     work: &CompactionState<'_>,
-    ground: &BaseView,
+    base_view: &BaseView,
     options: &SummaryOptions,
     wanted: u64,
 ) -> std::result::Result<(Vec<usize>, u64), String> {
     let most = coverable(work, options);
-    let floor = floor(work, ground);
+    let floor = floor(work, base_view);
     if floor > most {
         return Err("the newest exchanges that can be summarized already are".to_string());
     }
@@ -190,8 +190,8 @@ fn within(work: &CompactionState<'_>, share: Option<u64>) -> usize {
 }
 
 /// Number of exchanges that a new summary must cover: those before the current summary, or those that it covers.
-fn floor(work: &CompactionState<'_>, ground: &BaseView) -> usize {
-    let returned = ground.returned();
+fn floor(work: &CompactionState<'_>, base_view: &BaseView) -> usize {
+    let returned = base_view.returned();
     let must = |exchange: &Exchange| {
         let mut items = work.atoms[exchange.atoms.clone()]
             .iter()
