@@ -5,7 +5,7 @@ use crate::filter::gc;
 use crate::model::session::DerivedLine;
 use crate::model::view::View;
 
-fn thin<'a>(event: &'a str) -> GcOptions<'a> {
+fn gc_options<'a>(event: &'a str) -> GcOptions<'a> {
     GcOptions {
         event,
         at: NOW,
@@ -56,7 +56,7 @@ fn removed_lines_are_restored_in_place() {
     begin_notes(&store, "one", &["a", "b", "c", "d", "e"]);
     store.append("one", &[b"by hand"]).unwrap();
     let before = read(&store, "one").0;
-    let receipt = store.gc("one", &thin("g1"), without(&[1, 2, 4])).unwrap();
+    let receipt = store.gc("one", &gc_options("g1"), without(&[1, 2, 4])).unwrap();
     assert_eq!((receipt.lines, receipt.taken), ((7, 6), 3));
     assert_eq!(receipt.bytes.1, store.size("one").unwrap());
     assert_eq!(receipt.archive, (0, archive(&store, "one").len() as u64));
@@ -73,7 +73,7 @@ fn removed_lines_are_restored_in_place() {
     );
     store.append("one", &[&message("f")]).unwrap();
     // Another gc, which must be undone first.
-    store.gc("one", &thin("g2"), without(&[1, 3])).unwrap();
+    store.gc("one", &gc_options("g2"), without(&[1, 3])).unwrap();
     assert_eq!(
         kind(store.ungc("one", "g1", &restore("g1"), false)),
         ErrorKind::No
@@ -107,18 +107,18 @@ fn an_interrupted_gc_duplicates_and_loses_nothing() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     let before = fs::read(log_path(&store, "one")).unwrap();
-    store.gc("one", &thin("g1"), without(&[1])).unwrap();
+    store.gc("one", &gc_options("g1"), without(&[1])).unwrap();
     let once = archive(&store, "one").len();
     // The archive and the log both have the lines, as if the gc had died in between.
     fs::write(log_path(&store, "one"), &before).unwrap();
-    store.gc("one", &thin("g2"), without(&[1])).unwrap();
+    store.gc("one", &gc_options("g2"), without(&[1])).unwrap();
     assert_eq!(archive(&store, "one").len(), once);
     assert_eq!(store.archived("one").unwrap()[0].event, "g2");
     // The log does not know the gc but lacks the lines, so they are kept.
     let log = String::from_utf8(fs::read(log_path(&store, "one")).unwrap()).unwrap();
     let lines: Vec<&str> = log.lines().filter(|line| !line.contains("\"gc\"")).collect();
     fs::write(log_path(&store, "one"), lines.join("\n") + "\n").unwrap();
-    store.gc("one", &thin("g3"), without(&[2])).unwrap();
+    store.gc("one", &gc_options("g3"), without(&[2])).unwrap();
     assert_eq!(store.archived("one").unwrap().len(), 2);
 }
 
@@ -126,15 +126,15 @@ fn an_interrupted_gc_duplicates_and_loses_nothing() {
 fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
-    store.gc("one", &thin("g1"), without(&[1])).unwrap();
+    store.gc("one", &gc_options("g1"), without(&[1])).unwrap();
     let first = archive(&store, "one");
     let before = fs::read(log_path(&store, "one")).unwrap();
     let lines = read(&store, "one").0;
-    store.gc("one", &thin("g2"), without(&[1, 3])).unwrap();
+    store.gc("one", &gc_options("g2"), without(&[1, 3])).unwrap();
     let second = archive(&store, "one");
     fs::write(log_path(&store, "one"), &before).unwrap();
     fs::write(archive_path(&store), &first).unwrap();
-    store.gc("one", &thin("g3"), without(&[1, 3])).unwrap();
+    store.gc("one", &gc_options("g3"), without(&[1, 3])).unwrap();
     let after = fs::read(log_path(&store, "one")).unwrap();
     let third = archive(&store, "one")[first.len()..].to_vec();
     let problems = |repair: bool| {
@@ -157,7 +157,7 @@ fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
         // The state after a kill.
         fs::write(log_path(&store, "one"), &before).unwrap();
         fs::write(archive_path(&store), &second[..length]).unwrap();
-        store.gc("one", &thin("g3"), without(&[1, 3])).unwrap();
+        store.gc("one", &gc_options("g3"), without(&[1, 3])).unwrap();
         assert_eq!(archive(&store, "one"), [&first[..], &third].concat(), "{length}");
         assert_eq!(problems(false), [], "{length}");
         comes_back(&format!("cut at {length}"));
@@ -189,12 +189,12 @@ fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
 fn archived_lines_survive_a_truncated_archive() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
-    store.gc("one", &thin("g1"), without(&[1, 3])).unwrap();
+    store.gc("one", &gc_options("g1"), without(&[1, 3])).unwrap();
     let whole = archive(&store, "one");
     for length in [whole.len() - 30, whole.len() - 90] {
         fs::write(archive_path(&store), &whole[..length]).unwrap();
         store
-            .gc("one", &thin(&format!("g{length}")), without(&[1]))
+            .gc("one", &gc_options(&format!("g{length}")), without(&[1]))
             .unwrap();
         assert!(archive(&store, "one").starts_with(&whole[..length]));
         fs::write(archive_path(&store), &whole).unwrap();
@@ -205,7 +205,7 @@ fn archived_lines_survive_a_truncated_archive() {
 fn temporary_files_of_ended_runs_are_removed_by_a_change() {
     let (_folder, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
-    store.gc("one", &thin("g1"), without(&[1])).unwrap();
+    store.gc("one", &gc_options("g1"), without(&[1])).unwrap();
     let left = ["sessions", "archive"].map(|folder| store.path().join(folder).join(".one.jsonl.new"));
     let leave = || left.iter().for_each(|path| fs::write(path, "half").unwrap());
     let there = || [left[0].exists(), left[1].exists()];
@@ -215,12 +215,12 @@ fn temporary_files_of_ended_runs_are_removed_by_a_change() {
     let nothing = |_: &Session| Ok(None);
     let dry = GcOptions {
         dry_run: true,
-        ..thin("g2")
+        ..gc_options("g2")
     };
     leave();
     store.gc("one", &dry, nothing).unwrap();
     assert_eq!(there(), [true, true]);
-    store.gc("one", &thin("g2"), nothing).unwrap();
+    store.gc("one", &gc_options("g2"), nothing).unwrap();
     assert_eq!(there(), [false, false]);
     leave();
     store.ungc("one", "g1", &restore("g1"), false).unwrap();
@@ -243,14 +243,14 @@ fn discard_deletes_lines_that_are_old_enough() {
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
     let old = GcOptions {
         at: "2026-01-01T00:00:00Z",
-        ..thin("g1")
+        ..gc_options("g1")
     };
     store.gc("one", &old, without(&[1])).unwrap();
-    store.gc("one", &thin("g2"), without(&[1])).unwrap();
+    store.gc("one", &gc_options("g2"), without(&[1])).unwrap();
     let discard = GcOptions {
         discard: true,
         until: crate::model::time::seconds("2026-06-01T00:00:00Z"),
-        ..thin("g3")
+        ..gc_options("g3")
     };
     let none = |_: &Session| Ok(None);
     let dry = store
@@ -318,7 +318,7 @@ fn long_values_that_are_not_in_memory_are_in_the_new_log() {
     assert_eq!(super::fsck::look(&store, false), []);
     assert!(view.len() == 3 && view[1].len() > 500 && view[2].len() > 800);
     let receipt = store
-        .gc("one", &thin("g1"), |session| gc::plan(session, None))
+        .gc("one", &gc_options("g1"), |session| gc::plan(session, None))
         .unwrap();
     assert_eq!((receipt.lines, receipt.taken), ((6, 5), 4));
     assert_eq!(receipt.archive.1, archive(&store, "one").len() as u64);
@@ -328,7 +328,7 @@ fn long_values_that_are_not_in_memory_are_in_the_new_log() {
     let (after, run) = (fs::read(log_path(&store, "one")).unwrap(), archive(&store, "one"));
     fs::write(log_path(&store, "one"), &before).unwrap();
     store
-        .gc("one", &thin("g1"), |session| gc::plan(session, None))
+        .gc("one", &gc_options("g1"), |session| gc::plan(session, None))
         .unwrap();
     assert_eq!(fs::read(log_path(&store, "one")).unwrap(), after);
     assert_eq!(archive(&store, "one"), run);
@@ -347,7 +347,10 @@ fn a_gc_refuses_a_damaged_log() {
     let truncated = [&good[..], b"{\"role\":"].concat();
     for bad in [flipped, truncated] {
         fs::write(log_path(&store, "one"), &bad).unwrap();
-        assert_eq!(kind(store.gc("one", &thin("g1"), without(&[1]))), ErrorKind::Data);
+        assert_eq!(
+            kind(store.gc("one", &gc_options("g1"), without(&[1]))),
+            ErrorKind::Data
+        );
         assert_eq!(fs::read(log_path(&store, "one")).unwrap(), bad);
     }
     assert!(!store.path().join("archive").exists());
@@ -367,7 +370,7 @@ fn a_log_open_in_another_program_is_not_rewritten() {
         .unwrap();
     let mut reported = [0; 5];
     std::io::Read::read_exact(foreign.stdout.as_mut().unwrap(), &mut reported).unwrap();
-    let error = store.gc("one", &thin("g1"), without(&[1])).unwrap_err();
+    let error = store.gc("one", &gc_options("g1"), without(&[1])).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Locked);
     assert!(
         error.message.contains(&format!("process {}", foreign.id())),
@@ -375,7 +378,7 @@ fn a_log_open_in_another_program_is_not_rewritten() {
     );
     let options = GcOptions {
         force: true,
-        ..thin("g1")
+        ..gc_options("g1")
     };
     store.gc("one", &options, without(&[1])).unwrap();
     drop(foreign.stdin.take());
@@ -384,7 +387,7 @@ fn a_log_open_in_another_program_is_not_rewritten() {
     let mut appender = store.appender("one").unwrap();
     appender.push(&message("d")).unwrap();
     appender.flush().unwrap();
-    store.gc("one", &thin("g2"), without(&[1])).unwrap();
+    store.gc("one", &gc_options("g2"), without(&[1])).unwrap();
     appender.push(&message("e")).unwrap();
     appender.flush().unwrap();
     assert!(read(&store, "one").0.last().unwrap().contains("\"e\""));

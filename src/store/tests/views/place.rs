@@ -285,7 +285,7 @@ impl Place {
             }
             Operation::Collect => {
                 let event = self.id("g");
-                let thin = GcOptions {
+                let gc_options = GcOptions {
                     event: &event,
                     at: AT,
                     discard: false,
@@ -293,7 +293,10 @@ impl Place {
                     force: false,
                     dry_run: false,
                 };
-                drop(self.store.gc("one", &thin, |session| gc::plan(session, None)));
+                drop(
+                    self.store
+                        .gc("one", &gc_options, |session| gc::plan(session, None)),
+                );
             }
             Operation::Repair => {
                 let built = Cell::new(0);
