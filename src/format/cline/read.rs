@@ -41,13 +41,13 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
 
 /// Returns an error if the model receives another file than the one to be changed.
 pub fn check(session: &Session, purpose: Purpose) -> Result<()> {
-    let is_beside = |index: usize| {
+    let is_extra = |index: usize| {
         let event = session.record(index);
         let event = event.event().filter(|event| event.name() == "summary");
         event
             .is_some_and(|event| note(event.raw, NAME).is_some_and(|note| json::member(note, "of").is_some()))
     };
-    if purpose != Purpose::Return || !(0..session.len()).any(is_beside) {
+    if purpose != Purpose::Return || !(0..session.len()).any(is_extra) {
         return Ok(());
     }
     let what = "the model receives the compaction file that the manifest names, which convo does not write";

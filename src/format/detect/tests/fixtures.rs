@@ -82,7 +82,7 @@ const NAMELESS: [&str; 3] = [
 ];
 
 /// Files next to sessions that are not sessions.
-const BESIDE: [&str; 7] = [
+const EXTRA_FILES: [&str; 7] = [
     "/state.json",
     "/summary.json",
     "_rruoq.json",
@@ -100,7 +100,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
     let read = path
         .strip_prefix("wild/")
         .and_then(|path| path.split_once('/'))
-        .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|extra| name.ends_with(extra)))
+        .filter(|(_, name)| !about.contains(name) && !EXTRA_FILES.iter().any(|extra| name.ends_with(extra)))
         .filter(|_| path != SIMILAR)
         // Directories of records, and databases, are not read directly.
         .filter(|(_, name)| {
