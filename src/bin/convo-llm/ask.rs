@@ -72,13 +72,13 @@ impl<'a> ModelClient<'a> {
         offers: &[ToolOffer],
         shown: &Cell<bool>,
     ) -> std::result::Result<ModelReply, RequestFailure> {
-        let asking = RequestInput {
+        let request = RequestInput {
             settings: self.settings,
             offers,
             stream: self.stream,
             encrypted: self.encrypted.get(),
         };
-        let body = asking.body(session)?;
+        let body = request.body(session)?;
         let show = |text: &str| -> std::result::Result<(), RequestFailure> {
             if self.shows && !text.is_empty() {
                 shown.set(true);

@@ -48,9 +48,9 @@ pub(super) fn check(
                 && !continued.contains(parent.as_str())
             {
                 let was_created = marks.was_created_for(parent, id);
-                let is_asked = check.link.contains(id);
+                let is_wanted = check.link.contains(id);
                 // A link that was undone is not missing.
-                if !was_created && !is_asked && other.unlinked.contains(id) {
+                if !was_created && !is_wanted && other.unlinked.contains(id) {
                     continue;
                 }
                 let is_free = was_created || !aliased.contains(parent);
@@ -61,10 +61,10 @@ pub(super) fn check(
                     ),
                     false => (Problem::Claim, format!("{id} claims to continue this session")),
                 };
-                if is_asked && !is_free {
+                if is_wanted && !is_free {
                     what.push_str("; not linked, since an alias has the name of the continued session");
                 }
-                let remedy = (was_created || is_asked && is_free).then_some("link event added");
+                let remedy = (was_created || is_wanted && is_free).then_some("link event added");
                 if let (Some(stamp), true) = (check.repair, remedy.is_some()) {
                     let stamp = stamp(&format!("link {parent} {id}"))?;
                     store.add_link(parent, id, &stamp)?;

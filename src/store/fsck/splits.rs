@@ -25,8 +25,8 @@ pub(super) fn check(
     for (parent, pieces) in unconfirmed_splits(links) {
         let id = format!("{parent} {}", pieces.ids.join(" "));
         let was_created = pieces.ids.iter().all(|id| marks.was_created_for(parent, id));
-        let is_asked = pieces.ids.iter().any(|id| check.link.contains(id));
-        if !was_created && !is_asked {
+        let is_wanted = pieces.ids.iter().any(|id| check.link.contains(id));
+        if !was_created && !is_wanted {
             let what = format!("{} claims to be a part of this session", pieces.ids.join(", "));
             report(found(parent, Problem::Claim, what, None));
             continue;

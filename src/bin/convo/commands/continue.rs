@@ -118,7 +118,7 @@ impl Continue {
                 return self.report_unchanged(context, &id);
             }
         }
-        let requested = self.counting.asked(context)?;
+        let requested = self.counting.requested(context)?;
         let (done, taken) = continue_session(context, &id, requested, None, &mut report)
             .map_err(|error| named(error, name))?;
         context.output.report(name, &mut report);

@@ -64,10 +64,10 @@ impl Run for Note {
             };
         }
         context.output.set_json_diagnostics(self.changing.json);
-        let is_asked = |note: &Found| of.is_none() || note.of.as_deref() == of;
+        let is_wanted = |note: &Found| of.is_none() || note.of.as_deref() == of;
         let mut rows = Vec::new();
         each_session(context, &inputs, &self.reading, |label, session| {
-            let found: Vec<Found> = notes(&session).into_iter().filter(is_asked).collect();
+            let found: Vec<Found> = notes(&session).into_iter().filter(is_wanted).collect();
             if found.is_empty() {
                 context.output.notice(label, "no notes");
             }

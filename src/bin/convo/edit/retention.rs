@@ -13,7 +13,7 @@ use convo::model::view::View;
 use convo::tokens::Counter;
 
 /// Whether a header has a retention policy, so that the whole session must be read before an append.
-pub fn is_asked_for(first_line: &[u8]) -> bool {
+pub fn is_requested(first_line: &[u8]) -> bool {
     json::member(first_line, "memory").is_some()
 }
 

@@ -10,7 +10,7 @@ use convo::tokens::{Counter, Tokenizer, counter};
 
 impl TokenizerArgs {
     /// The tokenizer that the option, environment or config file requests.
-    pub fn asked(&self, context: &Context) -> Result<Option<Tokenizer>> {
+    pub fn requested(&self, context: &Context) -> Result<Option<Tokenizer>> {
         match (self.tokenizer, context.tokenizer()) {
             (Some(tokenizer), _) => Ok(Some(tokenizer)),
             (None, Some(name)) => counter_program::tokenizer(name)
@@ -22,7 +22,7 @@ impl TokenizerArgs {
 
     /// Reports if the requested tokenizer is an estimate because the original is not public.
     pub fn report_estimate(&self, context: &Context) -> Result<()> {
-        if let Some(note) = self.asked(context)?.and_then(Tokenizer::note) {
+        if let Some(note) = self.requested(context)?.and_then(Tokenizer::note) {
             context.output.notice("", note);
         }
         Ok(())
@@ -42,7 +42,7 @@ impl TokenizerArgs {
     pub fn chosen(&self, context: &Context, session: &Session) -> Result<(Counter, Option<String>)> {
         let own = counter::named_by(session);
         let named = |name: &str| Tokenizer::named(name).ok();
-        let tokenizer = match (self.asked(context)?, own.as_deref()) {
+        let tokenizer = match (self.requested(context)?, own.as_deref()) {
             (Some(requested), _) => Some(requested),
             (None, Some(name)) => named(name),
             (None, None) => Some(Tokenizer::DEFAULT),

@@ -239,7 +239,7 @@ impl Append {
         let store = context.store()?;
         let id = store.resolve(name)?;
         let first = store.first_line(&id)?;
-        let remembers = retention::is_asked_for(&first);
+        let remembers = retention::is_requested(&first);
         if self.retention.is_some() && !remembers {
             let error = Error::usage("--retention requires a session with a retention policy");
             return Err(named(error, name)

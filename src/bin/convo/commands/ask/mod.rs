@@ -125,7 +125,7 @@ impl Run for Ask {
                 .hint("give a prompt, or use --reply to answer the last message")
                 .into());
         }
-        let mut asking = PromptRequest {
+        let mut request = PromptRequest {
             context,
             text,
             plain: self.plain,
@@ -143,7 +143,7 @@ impl Run for Ask {
         };
         if self.changing.dry_run {
             return each_session(context, &[input], &self.reading, |label, session| {
-                let sent = asking.sent(&session, label)?;
+                let sent = request.sent(&session, label)?;
                 context
                     .output
                     .print(String::from_utf8_lossy(&sent).trim_end_matches('\n'))
@@ -153,10 +153,10 @@ impl Run for Ask {
             Some(named) => named,
             None => default(context)?,
         };
-        asking.program = Some(named.program(context.store_path().ok(), "plugin", &self.arguments)?);
+        request.program = Some(named.program(context.store_path().ok(), "plugin", &self.arguments)?);
         let count = match &input {
-            Input::Name(name) if stored => store_reply::in_store(asking, name, self.max_messages)?,
-            _ => store_reply::elsewhere(asking, &input, edit)?,
+            Input::Name(name) if stored => store_reply::in_store(request, name, self.max_messages)?,
+            _ => store_reply::elsewhere(request, &input, edit)?,
         };
         context.output.detail(
             &input.label(),

@@ -22,11 +22,11 @@ const TRIES: u32 = 50;
 
 /// Asks in a stored session, or with a boundary in the last session of its chain. Returns the number of appended
 /// messages.
-pub fn in_store(mut asking: PromptRequest<'_>, name: &str, limit: Option<u64>) -> anyhow::Result<u64> {
-    let context = asking.context;
+pub fn in_store(mut request: PromptRequest<'_>, name: &str, limit: Option<u64>) -> anyhow::Result<u64> {
+    let context = request.context;
     let store = context.store()?;
     let first = store.first_line(&store.resolve(name)?)?;
-    let boundary = match retention::is_asked_for(&first) {
+    let boundary = match retention::is_requested(&first) {
         true if limit.is_some_and(|limit| limit > 0) => {
             return Err(continuation::limit_conflicts_with_retention(name).into());
         }
@@ -38,12 +38,12 @@ pub fn in_store(mut asking: PromptRequest<'_>, name: &str, limit: Option<u64>) -
     let session = store.load(&target.id, &mut report)?;
     let damaged = report.is_damaged();
     context.output.report(name, &mut report);
-    if asking.strict && damaged {
+    if request.strict && damaged {
         return Err(named(stopped(), name).into());
     }
     let requested = target.id.clone();
     let event_ids = EventIds::new(context, &session, LineDestination::Store);
-    let answered = asking.ask(&session, &event_ids, name)?;
+    let answered = request.ask(&session, &event_ids, name)?;
     for _ in 0..TRIES {
         target.move_to_end_of_chain()?;
         let (session, length) = store.load_with_length(&target.id, &mut Report::default())?;
@@ -52,12 +52,12 @@ pub fn in_store(mut asking: PromptRequest<'_>, name: &str, limit: Option<u64>) -
             true => session.len().saturating_sub(answered.lines),
             false => 0,
         };
-        let lines = asking.added(&session, &event_ids, &answered, more);
+        let lines = request.added(&session, &event_ids, &answered, more);
         let lines = lines.map_err(|error| named(error, name))?;
         if target.continue_in_new(session.messages().count(), lines.len())? {
             continue;
         }
-        let planned = asking.plan(&session, &event_ids, &answered, lines.clone());
+        let planned = request.plan(&session, &event_ids, &answered, lines.clone());
         let Plan::Lines(planned, reported) = planned.map_err(|error| named(error, name))? else {
             return Err(named(Error::new(ErrorKind::Locked, "no message to append"), name).into());
         };
@@ -71,8 +71,8 @@ pub fn in_store(mut asking: PromptRequest<'_>, name: &str, limit: Option<u64>) -
             {
                 context.output.notice(name, reported);
             }
-            report_appended(&asking, name, more);
-            print(&asking, name, &lines, &answered)?;
+            report_appended(&request, name, more);
+            print(&request, name, &lines, &answered)?;
             change_hooks::after(context, name, &target.id, planned.iter().map(Vec::as_slice));
             return Ok(lines.len() as u64);
         }
@@ -144,8 +144,12 @@ impl<'c> ReplyTarget<'c> {
 }
 
 /// Asks in a file or a stream. Returns the number of appended messages.
-pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest<'_>) -> anyhow::Result<u64> {
-    let context = asking.context;
+pub fn elsewhere(
+    mut request: PromptRequest<'_>,
+    input: &Input,
+    edit: EditRequest<'_>,
+) -> anyhow::Result<u64> {
+    let context = request.context;
     let label = input.label();
     // A file is locked while it is replaced, so run the program before.
     let mut waiting = VecDeque::new();
@@ -154,7 +158,7 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
         let mut sessions = InputSessions::selected(context, opened, edit.reading);
         while let Some(session) = sessions.next()? {
             let event_ids = EventIds::new(context, &session, LineDestination::Stream);
-            let answered = asking.ask(&session, &event_ids, &label);
+            let answered = request.ask(&session, &event_ids, &label);
             sessions.accept_result(answered.map(|answered| waiting.push_back(answered)))?;
         }
     }
@@ -168,7 +172,7 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
             Some(mut answered) => {
                 // Ids differ in files of other systems, or are absent.
                 if event_ids.place() != LineDestination::Stream {
-                    answered.question = asking.question(session, event_ids)?;
+                    answered.question = request.question(session, event_ids)?;
                 }
                 answered
             }
@@ -176,7 +180,7 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
                 let error = Error::new(ErrorKind::Locked, "replaced by another program");
                 return Err(error.hint("nothing was stored; run the command again"));
             }
-            None => asking.ask(session, event_ids, &label).map_err(|error| {
+            None => request.ask(session, event_ids, &label).map_err(|error| {
                 error.downcast::<Error>().unwrap_or_else(|error| {
                     let stand_in = Error::new(ErrorKind::InputOutput, error.to_string());
                     failed = Some(error);
@@ -186,8 +190,8 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
         };
         let more = session.len().saturating_sub(answered.lines);
         meanwhile += more;
-        let lines = asking.added(session, event_ids, &answered, more)?;
-        let planned = asking.plan(session, event_ids, &answered, lines.clone())?;
+        let lines = request.added(session, event_ids, &answered, more)?;
+        let planned = request.plan(session, event_ids, &answered, lines.clone())?;
         done.push((lines, answered));
         Ok(planned)
     });
@@ -195,45 +199,45 @@ pub fn elsewhere(mut asking: PromptRequest<'_>, input: &Input, edit: EditRequest
         return Err(error);
     }
     ran?;
-    report_appended(&asking, &label, meanwhile);
+    report_appended(&request, &label, meanwhile);
     let mut count = 0;
     for (lines, answered) in &done {
         count += lines.len() as u64;
-        if asking.shows {
-            print(&asking, &label, lines, answered)?;
+        if request.shows {
+            print(&request, &label, lines, answered)?;
         } else {
-            report_open_calls(&asking, &label, answered);
+            report_open_calls(&request, &label, answered);
         }
     }
     Ok(count)
 }
 
 /// Reports lines that were appended while the program was running, and now precede the prompt.
-fn report_appended(asking: &PromptRequest<'_>, label: &str, lines: usize) {
+fn report_appended(request: &PromptRequest<'_>, label: &str, lines: usize) {
     if lines > 0 {
         let were = if lines == 1 { "was" } else { "were" };
         let lines = count_of(lines as u64, "line");
         let what = format!("{lines} {were} appended while the program was running; prompt and reply follow");
-        asking.context.output.notice(label, &what);
+        request.context.output.notice(label, &what);
     }
 }
 
-fn report_open_calls(asking: &PromptRequest<'_>, label: &str, answered: &PromptReply) {
+fn report_open_calls(request: &PromptRequest<'_>, label: &str, answered: &PromptReply) {
     for open in &answered.reply.open {
         let what = format!("calls {}; awaiting the result of call '{}'", open.name, open.id);
-        asking.context.output.notice(label, &what);
+        request.context.output.notice(label, &what);
     }
 }
 
 /// Prints the stored lines, or the reply if it was not shown yet.
 fn print(
-    asking: &PromptRequest<'_>,
+    request: &PromptRequest<'_>,
     label: &str,
     lines: &[Vec<u8>],
     answered: &PromptReply,
 ) -> anyhow::Result<()> {
-    let output = &asking.context.output;
-    if asking.json {
+    let output = &request.context.output;
+    if request.json {
         let lines: Vec<_> = lines.iter().map(|line| String::from_utf8_lossy(line)).collect();
         output.print_done(&lines.join("\n"))?;
     } else if !answered.shown && !answered.reply.text.is_empty() {
@@ -243,6 +247,6 @@ fn print(
             false => output.print_done(text)?,
         }
     }
-    report_open_calls(asking, label, answered);
+    report_open_calls(request, label, answered);
     Ok(())
 }

@@ -96,7 +96,7 @@ impl Run for Compact {
 
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
-        let (options, way) = self.asked(context)?;
+        let (options, way) = self.requested(context)?;
         self.strategy.counting.report_estimate(context)?;
         let inputs = operands::inputs(context, &self.inputs)?;
         let edit = EditRequest {
@@ -142,7 +142,7 @@ impl Run for Compact {
             failure.spare(session, event_ids, planned)
         };
         // A counter program counts one text after another.
-        let is_external = counting.asked(context)?.is_some_and(Tokenizer::is_external);
+        let is_external = counting.requested(context)?.is_some_and(Tokenizer::is_external);
         let done = if writer.is_none() && !options.explains && !is_external {
             let plan = |session: &Session, event_ids: &EventIds<'_>| {
                 let (counter, _) = counting.chosen(context, session)?;
@@ -196,7 +196,7 @@ impl Run for Compact {
 
 impl Compact {
     /// Returns the options, and the function of another system if one is selected.
-    fn asked(
+    fn requested(
         &mut self,
         context: &Context,
     ) -> anyhow::Result<(CompactOptions, Option<(CompatStrategy, Precedence)>)> {
@@ -217,7 +217,7 @@ impl Compact {
         if let Some((way, rules)) = &way {
             options.steps.summary = self.strategy.summarizes_dropped();
             let own = way.system().tokenizer();
-            if let (Some(own), None) = (own, self.strategy.counting.asked(context)?) {
+            if let (Some(own), None) = (own, self.strategy.counting.requested(context)?) {
                 self.strategy.counting.tokenizer = Some(own);
             }
             if *rules == Precedence::Theirs {

@@ -59,8 +59,8 @@ impl StrategyArgs {
     }
 
     /// Returns the request options of the program.
-    pub fn asked(&self) -> convo::Result<summarize_range::SummaryRequestOptions> {
-        self.summarizer.asked(self.fitting.window())
+    pub fn requested(&self) -> convo::Result<summarize_range::SummaryRequestOptions> {
+        self.summarizer.requested(self.fitting.window())
     }
 
     /// Whether dropped messages are summarized by default.

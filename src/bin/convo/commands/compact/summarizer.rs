@@ -16,7 +16,7 @@ use std::cell::RefCell;
 pub struct CompactionWriter<'r> {
     context: &'r Context,
     strategy: &'r StrategyArgs,
-    asking: summarize_range::SummaryRequestOptions,
+    request_options: summarize_range::SummaryRequestOptions,
     thinker: Summarizer<'r>,
     /// Whether to skip the program because nothing will be changed.
     dry_run: bool,
@@ -39,7 +39,7 @@ impl<'r> CompactionWriter<'r> {
         Ok(Some(CompactionWriter {
             context,
             strategy,
-            asking: strategy.asked()?,
+            request_options: strategy.requested()?,
             thinker: Summarizer::new(
                 context,
                 program,
@@ -64,7 +64,7 @@ impl<'r> CompactionWriter<'r> {
         let tell = |outcome: &CompactionOutcome| (*reported.borrow_mut())(outcome);
         let done = |outcome: CompactionOutcome| tell(&outcome).map(|()| outcome.plan);
         let (context, strategy, dry_run) = (self.context, self.strategy, self.dry_run);
-        let (drafted, asking) = (&self.draft, &self.asking);
+        let (drafted, request_options) = (&self.draft, &self.request_options);
         let ask = || {
             if let Some(why) = strategy
                 .trying
@@ -73,7 +73,7 @@ impl<'r> CompactionWriter<'r> {
                 return Ok(NextStep::Done(Plan::Nothing(why)));
             }
             let stamp = |content: &str| event_ids.event(content);
-            match summarize_range::draft(session, counter, options, asking, stamp)? {
+            match summarize_range::draft(session, counter, options, request_options, stamp)? {
                 DraftResult::Done(outcome) => done(outcome).map(NextStep::Done),
                 DraftResult::Asks(draft) if dry_run => done(draft.largest_result()).map(NextStep::Done),
                 DraftResult::Asks(draft) => {

@@ -108,7 +108,7 @@ impl Run for Key {
                 Error::usage("options of a conversation conflict with --tenant, --user and --session");
             return Err(error.hint("identify the session by one of the two").into());
         }
-        let mut asking = KeyRequests {
+        let mut requests = KeyRequests {
             key: &self,
             context,
             form,
@@ -121,18 +121,18 @@ impl Run for Key {
                 return Err(Error::usage("--tool-context conflicts with FILE").into());
             }
             let paths = self.whose.paths();
-            return asking.each(path, |object| tool_context(object, &paths));
+            return requests.each(path, |object| tool_context(object, &paths));
         }
         if let Some(path) = &self.file {
-            return asking.each(path, |object| KeyRequest::read(object));
+            return requests.each(path, |object| KeyRequest::read(object));
         }
         if self.whence.is_given() {
-            return asking.one(&KeyRequest::Inbound(Box::<InboundMessage<'_>>::default()));
+            return requests.one(&KeyRequest::Inbound(Box::<InboundMessage<'_>>::default()));
         }
         if self.whose.is_given() {
-            return asking.one(&KeyRequest::Owner(OwnerParts::default()));
+            return requests.one(&KeyRequest::Owner(OwnerParts::default()));
         }
-        asking.each(&PathBuf::from("-"), |object| KeyRequest::read(object))
+        requests.each(&PathBuf::from("-"), |object| KeyRequest::read(object))
     }
 }
 

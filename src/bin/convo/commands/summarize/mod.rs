@@ -49,7 +49,7 @@ pub struct Summarize {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    asking: SummaryTask,
+    task: SummaryTask,
     #[command(flatten)]
     trying: RetryArgs,
     /// Print the request to the summarizer; change nothing
@@ -78,13 +78,13 @@ impl Run for Summarize {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
         let two_steps = self.request || self.apply.is_some();
-        let asks = !two_steps && self.asking.with != SummarizerSpec::Extract;
-        self.asking.check(two_steps)?;
+        let asks = !two_steps && self.task.with != SummarizerSpec::Extract;
+        self.task.check(two_steps)?;
         self.trying.check(asks, asks || self.apply.is_some())?;
-        if self.asking.trigger.ignore_backoff && !asks {
+        if self.task.trigger.ignore_backoff && !asks {
             return Err(for_programs("--ignore-backoff").into());
         }
-        let options = self.asking.options()?;
+        let options = self.task.options()?;
         // The whole log is needed to locate the messages of a reply, and those that an earlier summary replaced.
         let edit = EditRequest {
             full_log: self.log,
@@ -92,7 +92,7 @@ impl Run for Summarize {
             view_only: self.apply.is_none() && options.covers_view(),
             ..EditRequest::new(&self.reading, &self.changing)
         };
-        self.asking.counting.report_estimate(context)?;
+        self.task.counting.report_estimate(context)?;
         let inputs = operands::inputs(context, &self.inputs)?;
         let edit = edit.resolve(&inputs, &self.reading)?;
         if self.request {
@@ -101,7 +101,7 @@ impl Run for Summarize {
         if let Some(file) = &self.apply {
             let answer = answer(file, &inputs)?;
             return self.change(context, &inputs, edit, |session, event_ids, failure| {
-                let counter = self.asking.counting.counter(context, &id(session), session)?;
+                let counter = self.task.counting.counter(context, &id(session), session)?;
                 let stamp = |content: &str| event_ids.event(content);
                 let options = retention::answered(session, &options)?;
                 let planned = summarize_range::apply(session, counter, &options, &answer, stamp);
@@ -113,7 +113,7 @@ impl Run for Summarize {
                 }
             });
         }
-        let program = match self.asking.with.program(context) {
+        let program = match self.task.with.program(context) {
             Ok(program) => program,
             Err(error) => return summarizer_process::missing(context, &inputs, edit, error),
         };
@@ -126,23 +126,19 @@ impl Run for Summarize {
                     Ok(options) => options,
                     Err(why) => return Ok(Plan::Nothing(why)),
                 };
-                let counter = self.asking.counting.counter(context, &id(session), session)?;
+                let counter = self.task.counting.counter(context, &id(session), session)?;
                 let planned =
                     summarize_range::extract(session, counter, &options, |content| event_ids.event(content));
                 retention::summarized(context, session, planned, event_ids)
             });
         };
-        let mut thinker = Summarizer::new(
-            context,
-            program,
-            (&self.trying, self.asking.trigger.ignore_backoff),
-        );
+        let mut thinker = Summarizer::new(context, program, (&self.trying, self.task.trigger.ignore_backoff));
         self.change(context, &inputs, edit, |session, event_ids, failure| {
             let options = match retention::due(session, &options)? {
                 Ok(options) => options,
                 Err(why) => return Ok(Plan::Nothing(why)),
             };
-            let counter = self.asking.counting.counter(context, &id(session), session)?;
+            let counter = self.task.counting.counter(context, &id(session), session)?;
             let ask = || {
                 Ok(
                     match summarize_range::build_request(session, counter, &options)? {
@@ -186,7 +182,7 @@ impl Summarize {
         options: &SummaryOptions,
     ) -> anyhow::Result<()> {
         each_session(context, inputs, &self.reading, |label, session| {
-            let counter = self.asking.counting.counter(context, label, &session)?;
+            let counter = self.task.counting.counter(context, label, &session)?;
             let not_due = self.trying.not_due(&Health::of(&session), &context.clock.now());
             let requested = match (not_due, retention::due(&session, options)?) {
                 (Some(why), _) | (None, Err(why)) => SummaryRequest::Nothing(why),

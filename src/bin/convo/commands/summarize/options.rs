@@ -68,7 +68,7 @@ impl SummaryTask {
         self.trigger.check(window)?;
         let request = self
             .summarizer
-            .asked(window.filter(|_| self.with != SummarizerSpec::Extract))?;
+            .requested(window.filter(|_| self.with != SummarizerSpec::Extract))?;
         Ok(SummaryOptions {
             budget: self.fitting.budget()?,
             window,

@@ -43,7 +43,7 @@ impl SummarizerArgs {
     }
 
     /// The request options, for a program with this window.
-    pub fn asked(&self, window: Option<u64>) -> convo::Result<SummaryRequestOptions> {
+    pub fn requested(&self, window: Option<u64>) -> convo::Result<SummaryRequestOptions> {
         let fitting = window.map(|window| window / 10 * 8);
         Ok(SummaryRequestOptions {
             chunk: self.chunk.map(|Window(tokens)| tokens).or(fitting),
