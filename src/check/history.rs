@@ -121,7 +121,7 @@ pub(super) struct History<'a, 'o, P: Provider> {
     pub(super) ids: IdGenerator,
     /// Instructions that were moved out of the history.
     pub(super) system: Vec<Vec<u8>>,
-    gone: Vec<bool>,
+    removed: Vec<bool>,
     inserted: Vec<(usize, HistoryElement<'a, P::Facts>)>,
     changes: Vec<RepairChange>,
 }
@@ -163,7 +163,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
 
     /// Removes an element.
     pub(super) fn remove(&mut self, index: usize) {
-        self.gone[index] = true;
+        self.removed[index] = true;
     }
 
     /// Inserts an element before another; the number of elements is the end.
@@ -265,7 +265,11 @@ impl<'a, P: Provider> History<'a, '_, P> {
         let pieces = std::mem::take(&mut self.pieces);
         self.inserted.sort_by_key(|(before, _)| *before);
         let mut inserted = std::mem::take(&mut self.inserted).into_iter().peekable();
-        for (index, (piece, removed)) in pieces.into_iter().zip(std::mem::take(&mut self.gone)).enumerate() {
+        for (index, (piece, removed)) in pieces
+            .into_iter()
+            .zip(std::mem::take(&mut self.removed))
+            .enumerate()
+        {
             while let Some((_, piece)) = inserted.next_if(|(before, _)| *before <= index) {
                 self.pieces.push(piece);
             }
@@ -274,7 +278,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
             }
         }
         self.pieces.extend(inserted.map(|(_, piece)| piece));
-        self.gone = vec![false; self.pieces.len()];
+        self.removed = vec![false; self.pieces.len()];
     }
 }
 
@@ -287,7 +291,7 @@ fn raws_in(range: &std::ops::Range<usize>) -> String {
 pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &CheckOptions, how: &Repair<'_>) -> Fixed {
     let pieces = history_elements::<P>(elements);
     let mut history: History<'_, '_, P> = History {
-        gone: vec![false; pieces.len()],
+        removed: vec![false; pieces.len()],
         pieces,
         how,
         ids: IdGenerator::new(how.session),

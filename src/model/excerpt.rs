@@ -10,7 +10,7 @@ pub struct Excerpt {
     /// Number of log bytes that the excerpt represents.
     pub length: u64,
     /// For each loaded line: whether it is hidden from the view.
-    pub gone: Vec<bool>,
+    pub removed: Vec<bool>,
     /// The event of the active summary and its position, as indexes of loaded lines.
     pub standing: Option<(usize, SummaryPosition)>,
     /// Hashes of all ids in the log, sorted.
@@ -20,7 +20,7 @@ pub struct Excerpt {
 impl Excerpt {
     /// Number of loaded lines that belong to the excerpt; later lines were read from the log itself.
     pub fn kept(&self) -> usize {
-        self.gone.len()
+        self.removed.len()
     }
 
     /// Whether a line that the excerpt represents has this id.

@@ -48,7 +48,7 @@ impl Outline {
         let ids = ids(session)?;
         let state = View::state(session)?;
         let live = session.live_events();
-        let mut keeps: Vec<bool> = (0..session.len()).map(|index| !state.gone[index]).collect();
+        let mut keeps: Vec<bool> = (0..session.len()).map(|index| !state.removed[index]).collect();
         keeps[0] = true;
         keeps[last] = true;
         for index in &live {
@@ -84,11 +84,11 @@ impl Outline {
             }
             keeps[newest] = true;
         }
-        keep_rules(session, &state.gone, rules, &mut keeps);
+        keep_rules(session, &state.removed, rules, &mut keeps);
         Some(Outline {
             kept: (0..session.len())
                 .filter(|index| keeps[*index])
-                .map(|index| (index, state.gone[index]))
+                .map(|index| (index, state.removed[index]))
                 .collect(),
             standing: state.standing,
             ids,
@@ -102,10 +102,10 @@ pub fn hidden_bytes(session: &Session) -> u64 {
     let Some(state) = View::state(session) else {
         return 0;
     };
-    let kept = session.excerpt().map_or(&[][..], |excerpt| &excerpt.gone);
+    let kept = session.excerpt().map_or(&[][..], |excerpt| &excerpt.removed);
     let left = session
         .messages()
-        .filter(|(index, _)| state.gone[*index] && kept.get(*index) != Some(&true));
+        .filter(|(index, _)| state.removed[*index] && kept.get(*index) != Some(&true));
     left.map(|(index, _)| session.full(index).len() as u64).sum()
 }
 

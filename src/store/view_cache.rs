@@ -44,7 +44,7 @@ struct ViewRun {
     /// Number of the first line, from 1.
     line: u64,
     checksum: u64,
-    gone: bool,
+    removed: bool,
 }
 
 /// The content of a checkpoint file.
@@ -88,10 +88,15 @@ impl Checkpoint {
             self.runs.len() as u64,
             self.ids.len() as u64,
         ];
-        let runs = self
-            .runs
-            .iter()
-            .flat_map(|run| [run.start, run.length, run.line, run.checksum, u64::from(run.gone)]);
+        let runs = self.runs.iter().flat_map(|run| {
+            [
+                run.start,
+                run.length,
+                run.line,
+                run.checksum,
+                u64::from(run.removed),
+            ]
+        });
         let words = head.into_iter().chain(runs).chain(self.ids.iter().copied());
         let mut bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         let sum = u64::from(crc32c::crc32c(&bytes));
@@ -133,7 +138,7 @@ impl Checkpoint {
                 length: next()?,
                 line: next()?,
                 checksum: next()?,
-                gone: next()? != 0,
+                removed: next()? != 0,
             });
         }
         checkpoint.ids = words.collect();
@@ -165,7 +170,7 @@ impl Checkpoint {
                 return None;
             }
             match runs.last_mut() {
-                Some(run) if run.start + run.length == place.offset && run.gone == *removed => {
+                Some(run) if run.start + run.length == place.offset && run.removed == *removed => {
                     run.length += bytes.len() as u64;
                     run.checksum = append(run.checksum, &bytes);
                 }
@@ -174,7 +179,7 @@ impl Checkpoint {
                     length: bytes.len() as u64,
                     line: place.line,
                     checksum: append(0, &bytes),
-                    gone: *removed,
+                    removed: *removed,
                 }),
             }
         }
@@ -204,7 +209,7 @@ impl Checkpoint {
     /// Reads the listed lines from the log, and the chain state after them; none if they have changed.
     fn lines(self, file: &File) -> Option<(Session, LogChain)> {
         let mut session = Session::default();
-        let (mut gone, mut bytes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut removed, mut bytes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
         let mut place = Position { line: 1, offset: 0 };
         for run in &self.runs {
             if run.start.checked_add(run.length)? > self.length
@@ -215,7 +220,7 @@ impl Checkpoint {
             }
             if run.start > place.offset {
                 session.push_gap(place);
-                gone.push(true);
+                removed.push(true);
             }
             place = Position {
                 line: run.line,
@@ -229,7 +234,7 @@ impl Checkpoint {
             for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                 let stripped = log::strip_into(line, &mut bare);
                 session.push(&Record::parse(if stripped { &bare } else { line }, place));
-                gone.push(run.gone);
+                removed.push(run.removed);
                 place.line += 1;
                 place.offset += line.len() as u64;
             }
@@ -257,7 +262,7 @@ impl Checkpoint {
         session.set_excerpt(Excerpt {
             lines: usize::try_from(self.lines).ok()?,
             length: self.length,
-            gone,
+            removed,
             standing,
             ids: self.ids,
         });

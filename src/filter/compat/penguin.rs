@@ -225,7 +225,7 @@ fn messages_to_drop(
     used: [u64; 7],
     total: u64,
 ) -> Vec<bool> {
-    let mut gone = vec![false; counts.len()];
+    let mut dropped = vec![false; counts.len()];
     let mut need = total.saturating_sub(shares.window);
     for (shelf, _) in PenguinCategory::ALL.into_iter().skip(1).rev() {
         let (used, most) = (used[shelf as usize], shares.most[shelf as usize]);
@@ -238,12 +238,12 @@ fn messages_to_drop(
             if removed >= excess {
                 break;
             }
-            gone[at] = true;
+            dropped[at] = true;
             removed += counts[at];
             need = need.saturating_sub(counts[at]);
         }
     }
-    gone
+    dropped
 }
 
 /// Keeps messages that share an id with a kept message.

@@ -199,7 +199,7 @@ impl JoinState {
             };
             if let Some(original) = original {
                 self.joined.left_out += 1;
-                changes.insert(index, original.map_or(JoinChange::Gone, JoinChange::Copy));
+                changes.insert(index, original.map_or(JoinChange::Removed, JoinChange::Copy));
                 continue;
             }
             let content = own.as_ref().map(|_| message_hash(&record));

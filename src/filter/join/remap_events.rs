@@ -15,7 +15,7 @@ pub(super) enum JoinChange {
     /// Left out as a copy of the message with this id.
     Copy(String),
     /// Left out without a replacement.
-    Gone,
+    Removed,
 }
 
 /// The change of each message of a session, by line.
@@ -88,7 +88,7 @@ impl<'s> MessageIds<'s> {
             }
         }
         for index in 0..session.len() {
-            let left_out = matches!(fates.get(index), Some(JoinChange::Copy(_) | JoinChange::Gone));
+            let left_out = matches!(fates.get(index), Some(JoinChange::Copy(_) | JoinChange::Removed));
             names.left_out.push(names.left_out[index] + usize::from(left_out));
             let kept = matches!(fates.get(index), Some(JoinChange::Kept(_))).then_some(index);
             let before = names.kept_until.last().copied().flatten();
@@ -123,7 +123,7 @@ impl<'s> MessageIds<'s> {
             JoinChange::Kept(None) => Some((id.to_string(), nth)),
             JoinChange::Kept(Some(other)) => Some((other.clone(), nth)),
             JoinChange::Copy(original) => Some((original.clone(), None)),
-            JoinChange::Gone => None,
+            JoinChange::Removed => None,
         }
     }
 

@@ -11,13 +11,13 @@ pub enum LineContent {
     /// Replaced by this content.
     Now(Vec<u8>),
     /// Removed.
-    Gone,
+    Removed,
 }
 
 /// Distributes the content of a message over its lines, whose previous contents are given.
 pub fn distribute_content(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<LineContent> {
     let Some(now) = now else {
-        return lines.iter().map(|_| LineContent::Gone).collect();
+        return lines.iter().map(|_| LineContent::Removed).collect();
     };
     if let [Some(old)] = lines
         && (old.starts_with(b"\"") || now.starts_with(b"\""))
@@ -54,7 +54,7 @@ pub fn distribute_content(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<Li
                 own.len() == dealt.len() && own.iter().zip(dealt).all(|(one, other)| json::same(one, other));
             match (same, dealt.is_empty()) {
                 (true, _) => LineContent::Same,
-                (false, true) => LineContent::Gone,
+                (false, true) => LineContent::Removed,
                 (false, false) => LineContent::Now(array(dealt)),
             }
         })
@@ -143,17 +143,17 @@ mod tests {
         let now = list(&[text("a"), call("2", "{}")]);
         assert_eq!(
             dealt(&lines, Some(&now)),
-            [LineContent::Same, LineContent::Gone, LineContent::Same]
+            [LineContent::Same, LineContent::Removed, LineContent::Same]
         );
         let now = list(&[text("b")]);
         let changed = LineContent::Now(now.clone().into_bytes());
         assert_eq!(
             dealt(&lines, Some(&now)),
-            [changed, LineContent::Gone, LineContent::Gone]
+            [changed, LineContent::Removed, LineContent::Removed]
         );
         assert_eq!(
             dealt(&lines, None),
-            [LineContent::Gone, LineContent::Gone, LineContent::Gone]
+            [LineContent::Removed, LineContent::Removed, LineContent::Removed]
         );
     }
 

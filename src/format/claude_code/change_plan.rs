@@ -125,7 +125,7 @@ fn part(
     for (line, content) in unit.iter().zip(dealt) {
         changes.lines[*line] = match content {
             LineContent::Same => LineChange::Stays,
-            LineContent::Gone => LineChange::Removed,
+            LineContent::Removed => LineChange::Removed,
             LineContent::Now(content) => match envelope::with_content(parsed.log.body(*line), &content) {
                 Some(body) => LineChange::Becomes(body),
                 None => LineChange::Stays,
@@ -166,7 +166,7 @@ fn several(
         }
     }
     match kept.is_empty() {
-        true => LineContent::Gone,
+        true => LineContent::Removed,
         false => LineContent::Now(array(&kept)),
     }
 }

@@ -9,18 +9,18 @@ pub struct TurnLines {
     /// The turn of each line.
     turns: Vec<usize>,
     /// For each turn, whether all its messages are removed.
-    gone: Vec<bool>,
+    removed: Vec<bool>,
     /// Ids of removed calls, and texts of removed messages by turn.
     calls: HashSet<String>,
     texts: HashSet<(usize, String)>,
 }
 
 impl TurnLines {
-    /// Examines the turns of a log; `gone` returns whether the message at a line of the session is removed.
+    /// Examines the turns of a log; `removed` returns whether the message at a line of the session is removed.
     pub fn of(session: &Session, slots: &[LogSlot], removed: impl Fn(usize) -> bool) -> TurnLines {
         let mut turns = TurnLines {
             turns: Vec::with_capacity(slots.len()),
-            gone: Vec::new(),
+            removed: Vec::new(),
             calls: HashSet::new(),
             texts: HashSet::new(),
         };
@@ -47,7 +47,7 @@ impl TurnLines {
                 turns.forget(session, line, turn);
             }
         }
-        turns.gone = counts
+        turns.removed = counts
             .iter()
             .map(|[all, removed]| *all > 0 && all == removed)
             .collect();
@@ -68,7 +68,7 @@ impl TurnLines {
     /// Whether to keep a line that is not a message.
     pub fn keep(&self, at: usize, what: &LineRelation) -> bool {
         let turn = self.turns[at];
-        if self.gone[turn] {
+        if self.removed[turn] {
             return false;
         }
         match what {

@@ -44,7 +44,7 @@ struct GeminiSlimmer {
     set: HashMap<String, u64>,
     /// Whether a description contains messages, as in older recordings.
     is_older: bool,
-    gone: HashMap<u64, &'static str>,
+    removed: HashMap<u64, &'static str>,
 }
 
 /// A remaining message: the lines of its versions, of which the first determines its position.
@@ -93,8 +93,8 @@ impl Slimmer for GeminiSlimmer {
         let from = self.operations.iter().rposition(is_checkpoint).unwrap_or(0);
         for (number, operation) in &self.operations[..from] {
             match operation {
-                Operation::Message(_) => self.gone.insert(*number, REPLACED),
-                Operation::Rewind(_) => self.gone.insert(*number, REWOUND),
+                Operation::Message(_) => self.removed.insert(*number, REPLACED),
+                Operation::Rewind(_) => self.removed.insert(*number, REWOUND),
                 Operation::Checkpoint(_) => None,
             };
         }
@@ -149,11 +149,11 @@ impl Slimmer for GeminiSlimmer {
             removed.extend((0..lines.len()).filter(is_gone).map(|at| (lines[at], REPLACED)));
             next = lines[place];
         }
-        self.gone.extend(removed);
+        self.removed.extend(removed);
     }
 
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
-        let removed = self.gone.get(&number).and_then(|part| self.chosen.part(part));
+        let removed = self.removed.get(&number).and_then(|part| self.chosen.part(part));
         match LogOperation::of(line) {
             LogOperation::Message(_) => {
                 let kind = json::member_text(line, "type").map_or("message".to_string(), Cow::into_owned);

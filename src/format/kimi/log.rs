@@ -159,11 +159,12 @@ pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<u
         (Some(count), _) => ("keptUserMessageCount", (count, count.min(left))),
         (None, Some(count)) => {
             let before = outline.kept.keys().filter(|other| **other < nth).max();
-            let gone = removed
+            let removed = removed
                 .iter()
-                .filter(|gone| **gone < nth && before.is_none_or(|before| **gone > *before));
-            let gone = gone.filter(|gone| !kept.contains(gone) && outline.prompt != Some(**gone));
-            ("compactedCount", (count, count.saturating_sub(gone.count())))
+                .filter(|removed| **removed < nth && before.is_none_or(|before| **removed > *before));
+            let removed =
+                removed.filter(|removed| !kept.contains(removed) && outline.prompt != Some(**removed));
+            ("compactedCount", (count, count.saturating_sub(removed.count())))
         }
         (None, None) => return None,
     };

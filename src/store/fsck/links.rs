@@ -188,18 +188,18 @@ impl Store {
                 }
                 Err(error) => return Err(error),
             };
-            let mut gone = Vec::new();
+            let mut missing = Vec::new();
             for id in &ids {
                 if !session_exists(self, id, &removed)? {
-                    gone.push(id.clone());
+                    missing.push(id.clone());
                 }
             }
-            if gone.len() == ids.len() {
+            if missing.len() == ids.len() {
                 if let Some(stamp) = repair {
                     self.quarantine_alias(&name, &ids, stamp)?;
                 }
                 report(found(
-                    format!("alias {name} of missing session {}", gone.join(", ")),
+                    format!("alias {name} of missing session {}", missing.join(", ")),
                     Some("quarantined".to_string()),
                 ));
             }

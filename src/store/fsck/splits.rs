@@ -52,12 +52,12 @@ pub(super) fn check(
     }
     for (id, own) in links {
         for (event, pieces) in &own.split_into {
-            let (mut there, mut gone) = (Vec::new(), Vec::new());
+            let (mut there, mut missing) = (Vec::new(), Vec::new());
             for piece in pieces {
                 let found = key::is_id(piece) && session_exists(store, piece, &removed)?;
-                if found { &mut there } else { &mut gone }.push(piece.clone());
+                if found { &mut there } else { &mut missing }.push(piece.clone());
             }
-            if gone.is_empty() {
+            if missing.is_empty() {
                 continue;
             }
             if let Some(stamp) = check.repair {
@@ -68,7 +68,7 @@ pub(super) fn check(
                 let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 store.append(id, &lines)?;
             }
-            let what = format!("split into {}, which is missing", gone.join(", "));
+            let what = format!("split into {}, which is missing", missing.join(", "));
             report(found(
                 id,
                 Problem::BrokenLink,

@@ -99,7 +99,7 @@ struct PenguiflowMemory {
     summary: String,
     pending: Zone,
     recent: Zone,
-    gone: Vec<MemoryTurn>,
+    dropped: Vec<MemoryTurn>,
 }
 
 /// Turns and their total size.
@@ -160,7 +160,7 @@ pub fn trim(
             break;
         };
         match options.strategy {
-            PenguiflowStrategy::Truncation => memory.gone.push(oldest),
+            PenguiflowStrategy::Truncation => memory.dropped.push(oldest),
             PenguiflowStrategy::RollingSummary if !options.degraded => memory.pending.push(oldest),
             PenguiflowStrategy::RollingSummary => {} // kept in the backlog
         }
@@ -175,7 +175,7 @@ pub fn trim(
             .map(|at| history.item(*at))
             .collect::<Vec<_>>()
     };
-    for item in memory.gone.iter().flat_map(items) {
+    for item in memory.dropped.iter().flat_map(items) {
         choice.reshaping.fates[item] = ItemChange::Goes;
     }
     if shown {
@@ -285,11 +285,11 @@ impl PenguiflowMemory {
                 }
                 may_shorten = false;
             } else if shown && let Some(oldest) = self.pending.pop() {
-                self.gone.push(oldest);
+                self.dropped.push(oldest);
             } else if self.recent.turns.len() > floor
                 && let Some(oldest) = self.recent.pop()
             {
-                self.gone.push(oldest);
+                self.dropped.push(oldest);
             } else {
                 let without = self.estimate(shown, 0);
                 // Clear the summary only if that helps.

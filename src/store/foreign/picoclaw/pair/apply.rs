@@ -152,16 +152,16 @@ impl Pair {
             push_line(&mut bytes, full(other));
         }
         let mut removed = Vec::new();
-        let gone: Vec<usize> = (0..pieces.len())
+        let missing: Vec<usize> = (0..pieces.len())
             .filter(|at| shown.contains(at) && !kept_lines.contains(at))
             .collect();
-        for at in &gone {
+        for at in &missing {
             push_line(&mut removed, full(*at));
         }
         Ok(Replacement {
             bytes,
             removed,
-            count: gone.len() as u64,
+            count: missing.len() as u64,
         })
     }
 

@@ -75,10 +75,10 @@ impl Pair {
         self.refuse_shared()?;
         if skip > 0 {
             let cut = usize::try_from(skip).unwrap_or(usize::MAX);
-            let gone: Vec<_> = picoclaw::raw_lines(&self.bytes).take(cut).collect();
-            let end = gone.last().map_or(0, |last| last.end);
+            let missing: Vec<_> = picoclaw::raw_lines(&self.bytes).take(cut).collect();
+            let end = missing.last().map_or(0, |last| last.end);
             // Placeholders represent lines that an interrupted compaction archived.
-            let real: Vec<_> = gone.iter().filter(|raw| !raw.placeholder).collect();
+            let real: Vec<_> = missing.iter().filter(|raw| !raw.placeholder).collect();
             if !real.is_empty() {
                 let mut removed = Vec::new();
                 for raw in &real {
@@ -88,7 +88,7 @@ impl Pair {
                 receipt.archived = real.len() as u64;
                 done(CompactionStep::Archived)?;
                 let mut log: Vec<u8> = Vec::new();
-                for _ in &gone {
+                for _ in &missing {
                     push_line(&mut log, PLACEHOLDER);
                 }
                 log.extend_from_slice(&self.bytes[end..]);
