@@ -4,7 +4,7 @@ use super::super::event::Size;
 use super::super::{CompactOptions, CompactionOutcome, plan};
 use super::choices::Wish;
 use crate::error::{Error, ErrorKind, Result};
-use crate::filter::tests::histories::{reread, settled};
+use crate::filter::tests::histories::{materialized, reread};
 use crate::filter::{Plan, Stamp};
 use crate::model::json;
 use crate::model::session::Session;
@@ -132,7 +132,7 @@ impl Case {
 impl Done {
     /// The session as a stream encodes it.
     pub fn stream(&self) -> (Vec<u8>, Session) {
-        let bytes = settled(&self.after);
+        let bytes = materialized(&self.after);
         let session = reread(&bytes);
         (bytes, session)
     }

@@ -2,7 +2,7 @@
 
 use super::super::CompactOptions;
 use super::case::{Case, Done, EVENT};
-use crate::filter::tests::histories::{sent, settled};
+use crate::filter::tests::histories::{materialized, sent};
 use crate::filter::{Plan, gc};
 use crate::model::session::{DerivedLine, Session};
 use crate::model::view::View;
@@ -15,7 +15,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     let (bytes, stream) = done.stream();
     prop_assert_eq!(sent(&stream), sent(&done.after));
     again(case, &stream, "I4 in a stream")?;
-    prop_assert_eq!(settled(&stream), bytes);
+    prop_assert_eq!(materialized(&stream), bytes);
     // Messages appended since are kept, and everything else is restored.
     let mut restored = done.after.clone();
     restored.push_new(br#"{"role":"user","content":"since then"}"#);
@@ -53,7 +53,7 @@ fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseErro
         &options
     };
     let second = case.plan(session, options);
-    let settled = match &second {
+    let materialized = match &second {
         Ok(outcome) => matches!(outcome.plan, Plan::Nothing(_)),
         Err(_) => false,
     };
@@ -63,7 +63,7 @@ fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseErro
         Plan::Nothing(why) | Plan::Refused(why) => why,
     });
     prop_assert!(
-        settled || other_group,
+        materialized || other_group,
         "{}: {:?}\n{}",
         place,
         shown,

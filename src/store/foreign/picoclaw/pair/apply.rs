@@ -152,16 +152,16 @@ impl Pair {
             push_line(&mut bytes, full(other));
         }
         let mut removed = Vec::new();
-        let missing: Vec<usize> = (0..pieces.len())
+        let cut_lines: Vec<usize> = (0..pieces.len())
             .filter(|at| shown.contains(at) && !kept_lines.contains(at))
             .collect();
-        for at in &missing {
+        for at in &cut_lines {
             push_line(&mut removed, full(*at));
         }
         Ok(Replacement {
             bytes,
             removed,
-            count: missing.len() as u64,
+            count: cut_lines.len() as u64,
         })
     }
 

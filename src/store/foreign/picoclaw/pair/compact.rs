@@ -75,10 +75,10 @@ impl Pair {
         self.refuse_shared()?;
         if skip > 0 {
             let cut = usize::try_from(skip).unwrap_or(usize::MAX);
-            let missing: Vec<_> = picoclaw::raw_lines(&self.bytes).take(cut).collect();
-            let end = missing.last().map_or(0, |last| last.end);
+            let cut_lines: Vec<_> = picoclaw::raw_lines(&self.bytes).take(cut).collect();
+            let end = cut_lines.last().map_or(0, |last| last.end);
             // Placeholders represent lines that an interrupted compaction archived.
-            let real: Vec<_> = missing.iter().filter(|raw| !raw.placeholder).collect();
+            let real: Vec<_> = cut_lines.iter().filter(|raw| !raw.placeholder).collect();
             if !real.is_empty() {
                 let mut removed = Vec::new();
                 for raw in &real {
@@ -88,7 +88,7 @@ impl Pair {
                 receipt.archived = real.len() as u64;
                 done(CompactionStep::Archived)?;
                 let mut log: Vec<u8> = Vec::new();
-                for _ in &missing {
+                for _ in &cut_lines {
                     push_line(&mut log, PLACEHOLDER);
                 }
                 log.extend_from_slice(&self.bytes[end..]);
