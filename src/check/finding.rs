@@ -39,7 +39,7 @@ impl ApiViolation {
 named_enum! {
     /// The method of repair, where there are several.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Mode {
+    pub enum RepairMode {
         /// Drop the smallest unit that violates the rule.
         Drop = "drop",
         /// Insert the missing parts.
@@ -53,7 +53,7 @@ named_enum! {
 #[derive(Clone, Copy, Debug)]
 pub struct Repair<'a> {
     /// The mode; `None`: the first one that the table lists for each rule.
-    pub mode: Option<Mode>,
+    pub mode: Option<RepairMode>,
     /// Whether warnings are repaired, too.
     pub warnings: bool,
     /// The session's id, from which new ids are derived.

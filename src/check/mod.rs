@@ -26,7 +26,7 @@ mod structure;
 pub(crate) mod tests;
 
 pub use crate::format::request::Api;
-pub use finding::{ApiViolation, Mode, Repair};
+pub use finding::{ApiViolation, Repair, RepairMode};
 pub use history::{Fixed, RepairChange, RepairedElement};
 pub use options::CheckOptions;
 pub use rules::{ALTERNATE, HistoryRule, RULES, STRUCTURE, Severity, TableRule};

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The end of a fork.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum End {
+pub enum ForkEnd {
     /// The end of the session.
     #[default]
     Whole,
@@ -45,7 +45,7 @@ impl<'s> Fork<'s> {
     ///
     /// # Errors
     /// [`ErrorKind::No`] if the view has no such message or exchange.
-    pub fn plan(session: &'s Session, end: &End) -> Result<Fork<'s>> {
+    pub fn plan(session: &'s Session, end: &ForkEnd) -> Result<Fork<'s>> {
         let view = View::replay(session);
         let cuts = Cuts::of(session, &view);
         let place = |id: &str| {
@@ -57,18 +57,18 @@ impl<'s> Fork<'s> {
             })
         };
         let (requested, mut end) = match end {
-            End::Whole => (view.items.len(), view.items.len()),
-            End::At(id) => {
+            ForkEnd::Whole => (view.items.len(), view.items.len()),
+            ForkEnd::At(id) => {
                 let requested = place(id)? + 1;
                 let whole = (requested..).find(|cut| cuts.is_whole(*cut));
                 (requested, whole.unwrap_or(requested))
             }
-            End::Before(id) => {
+            ForkEnd::Before(id) => {
                 let requested = place(id)?;
                 let whole = (0..=requested).rev().find(|cut| cuts.is_whole(*cut));
                 (requested, whole.unwrap_or(requested))
             }
-            End::Exchange(number) => {
+            ForkEnd::Exchange(number) => {
                 let starts = cuts.exchange_starts();
                 if *number == 0 || *number > starts.len() {
                     let error = Error::new(ErrorKind::No, format!("no exchange {number} in the view"));
@@ -209,7 +209,7 @@ mod tests {
         r#"{"type":"compact","id":"e2","at":"2026-01-01T00:00:01Z","edit":[{"id":"a1","content":"b"}]}"#,
     ];
 
-    fn fork(end: End) -> Result<(String, Option<String>)> {
+    fn fork(end: ForkEnd) -> Result<(String, Option<String>)> {
         let mut session = Session::default();
         LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
         let fork = Fork::plan(&session, &end)?;
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn a_fork_ends_where_no_call_loses_its_result() {
-        let at = |id: &str| fork(End::At(id.to_string())).unwrap();
-        let before = |id: &str| fork(End::Before(id.to_string())).unwrap();
+        let at = |id: &str| fork(ForkEnd::At(id.to_string())).unwrap();
+        let before = |id: &str| fork(ForkEnd::Before(id.to_string())).unwrap();
         // The log of the fork includes the hidden messages.
         assert_eq!(at("a1"), ("u1 c1 t1 a1".to_string(), None));
         let (ids, note) = at("c1");
@@ -236,9 +236,13 @@ mod tests {
         assert_eq!(ids, "u1");
         assert!(note.is_some());
         assert_eq!(before("u2").0, "u1 c1 t1 a1");
-        assert_eq!(fork(End::Whole).unwrap().0, "u1 c1 t1 a1 u2");
-        assert_eq!(fork(End::Exchange(1)).unwrap().0, "u1 c1 t1 a1");
-        for missing in [End::At("u1".into()), End::Exchange(3), End::Exchange(0)] {
+        assert_eq!(fork(ForkEnd::Whole).unwrap().0, "u1 c1 t1 a1 u2");
+        assert_eq!(fork(ForkEnd::Exchange(1)).unwrap().0, "u1 c1 t1 a1");
+        for missing in [
+            ForkEnd::At("u1".into()),
+            ForkEnd::Exchange(3),
+            ForkEnd::Exchange(0),
+        ] {
             assert_eq!(fork(missing).unwrap_err().kind, ErrorKind::No);
         }
     }
@@ -247,7 +251,7 @@ mod tests {
     fn the_header_names_the_origin_and_no_linked_session() {
         let mut session = Session::default();
         LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
-        let fork = Fork::plan(&session, &End::At("a1".into())).unwrap();
+        let fork = Fork::plan(&session, &ForkEnd::At("a1".into())).unwrap();
         let built = fork.make("f", Some("2026-02-02T00:00:00Z")).unwrap();
         let header = String::from_utf8_lossy(built.record(0).body).into_owned();
         let expected = r#"{"type":"session","version":1,"id":"f","created_at":"2026-02-02T00:00:00Z","title":"T","metadata":{"cwd":"/w","lineage":{"kind":"fork","parent":"s","at":"a1"}}}"#;

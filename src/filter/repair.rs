@@ -10,7 +10,7 @@ mod tests;
 
 use super::compact::event::{CompactionInfo, ItemChange, ViewEdit};
 use super::{Plan, Stamp};
-use crate::check::{self, Api, CheckOptions, Fixed, Mode, Repair, message_id};
+use crate::check::{self, Api, CheckOptions, Fixed, Repair, RepairMode, message_id};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::report::Report;
 use crate::format::request::{self, ProviderRequest};
@@ -28,7 +28,7 @@ pub struct RepairOptions<'a> {
     /// Properties of the request.
     pub options: &'a CheckOptions,
     /// Repair mode; none selects the first that the rule table lists.
-    pub mode: Option<Mode>,
+    pub mode: Option<RepairMode>,
     /// Whether to repair warnings too.
     pub warnings: bool,
 }

@@ -9,45 +9,45 @@ use crate::model::json;
 #[derive(Clone, Debug)]
 pub struct Wrapped {
     style: Option<base64::Base64Style>,
-    packing: Option<Packing>,
+    packing: Option<Compression>,
     outer: Vec<u8>,
     inner: Vec<u8>,
 }
 
 /// The compression of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
+enum Compression {
     Gzip,
     Zstd,
 }
 
-impl Packing {
-    fn of(bytes: &[u8]) -> Option<Packing> {
+impl Compression {
+    fn of(bytes: &[u8]) -> Option<Compression> {
         match bytes {
-            _ if gzip::is_gzip(bytes) => Some(Packing::Gzip),
-            _ if zstd::is_zstd(bytes) => Some(Packing::Zstd),
+            _ if gzip::is_gzip(bytes) => Some(Compression::Gzip),
+            _ if zstd::is_zstd(bytes) => Some(Compression::Zstd),
             _ => None,
         }
     }
 
     fn unpack(self, bytes: &[u8]) -> Result<Vec<u8>> {
         match self {
-            Packing::Gzip => gzip::unpack(bytes),
-            Packing::Zstd => zstd::unpack(bytes),
+            Compression::Gzip => gzip::unpack(bytes),
+            Compression::Zstd => zstd::unpack(bytes),
         }
     }
 
     fn pack(self, bytes: &[u8]) -> Vec<u8> {
         match self {
-            Packing::Gzip => gzip::pack(bytes),
-            Packing::Zstd => zstd::pack(bytes),
+            Compression::Gzip => gzip::pack(bytes),
+            Compression::Zstd => zstd::pack(bytes),
         }
     }
 }
 
 /// Whether an input that starts with these bytes may be compressed or encoded, and is worth decoding.
 pub fn is_likely(head: &[u8]) -> bool {
-    Packing::of(head).is_some() || base64::is_likely(head)
+    Compression::of(head).is_some() || base64::is_likely(head)
 }
 
 impl Wrapped {
@@ -60,7 +60,7 @@ impl Wrapped {
             Some((style, decoded)) => (Some(style), Some(decoded)),
             None => (None, None),
         };
-        let packing = Packing::of(decoded.as_deref().unwrap_or(&outer));
+        let packing = Compression::of(decoded.as_deref().unwrap_or(&outer));
         let inner = match (decoded, packing) {
             (Some(decoded), Some(packing)) => packing.unpack(&decoded)?,
             // Plain text can look like Base64, so the decoded bytes must look like a document.

@@ -83,7 +83,7 @@ pub type ReadLog = fn(Option<&str>, &[u8], Position, &mut Report) -> Vec<Session
 
 /// Opens an input with one or more concatenated logs, whose sessions share the bytes of their log.
 pub fn open(input: Input, begins: fn() -> StartRule, read: ReadLog) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(LogReader {
+    Ok(Box::new(ConcatenatedReader {
         name: input.name.clone(),
         returns: input.returns,
         logs: LogSplitter::new(input),
@@ -93,7 +93,7 @@ pub fn open(input: Input, begins: fn() -> StartRule, read: ReadLog) -> Result<Bo
     }))
 }
 
-struct LogReader {
+struct ConcatenatedReader {
     logs: LogSplitter,
     name: Option<String>,
     returns: bool,
@@ -103,7 +103,7 @@ struct LogReader {
     sessions: std::vec::IntoIter<Session>,
 }
 
-impl SessionReader for LogReader {
+impl SessionReader for ConcatenatedReader {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         loop {
             if let Some(session) = Iterator::next(&mut self.sessions) {

@@ -3,7 +3,7 @@
 
 use super::array::ElementReader;
 use super::lines::ByteLines;
-use super::read_window::Window;
+use super::read_window::ReadWindow;
 use super::report::{Loss, Report};
 use crate::error::{Error, Position, Result};
 use crate::model::json::{self, Dialect};
@@ -49,7 +49,7 @@ impl Entries {
 
     /// Detects which of these an input is.
     pub fn open(head: Vec<u8>, rest: Rest) -> Result<Entries> {
-        let mut window = Window::new(head, rest);
+        let mut window = ReadWindow::new(head, rest);
         let broken = |error| Error::io("cannot read", error);
         let mut searched = 0;
         let first = loop {

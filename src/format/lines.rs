@@ -1,12 +1,12 @@
 //! Reads lines of any length without copying them.
 
-use super::read_window::Window;
+use super::read_window::ReadWindow;
 use crate::error::Position;
 use std::io::{self, Read};
 
 /// A reader of complete lines.
 pub struct ByteLines<R> {
-    window: Window<R>,
+    window: ReadWindow<R>,
     place: Position,
 }
 
@@ -14,7 +14,7 @@ impl<R: Read> ByteLines<R> {
     /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         ByteLines {
-            window: Window::new(head, input),
+            window: ReadWindow::new(head, input),
             place: Position { line: 0, offset: 0 },
         }
     }

@@ -46,7 +46,7 @@ pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
 }
 
 /// Whether unpacked lines are a session without a header. A single line that is not an object was packed to be one, see
-/// [`Objects`].
+/// [`PackedObjects`].
 pub fn is_headless(lines: &[u8]) -> bool {
     let first = each_line(lines).next().unwrap_or_default();
     let record = Record::parse(first, Position { line: 1, offset: 1 });
@@ -92,7 +92,7 @@ pub fn is_packed(line: &[u8]) -> bool {
     line.get(at) == Some(&b',')
 }
 
-/// Whether the first session of an input is packed. Damaged lines, also as [`Objects`] writes a single one, decide
+/// Whether the first session of an input is packed. Damaged lines, also as [`PackedObjects`] writes a single one, decide
 /// nothing.
 pub fn begins_packed(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -268,15 +268,15 @@ impl Write for Packer<'_> {
 
 /// A writer that takes a record stream and writes only JSON objects: any other line is packed, and is restored on
 /// reading; blank lines are dropped.
-pub struct Objects<'w> {
+pub struct PackedObjects<'w> {
     out: &'w mut dyn Write,
     lines: LineBuffer,
 }
 
-impl<'w> Objects<'w> {
+impl<'w> PackedObjects<'w> {
     /// Writes to an output.
     pub fn new(out: &'w mut dyn Write) -> Self {
-        Objects {
+        PackedObjects {
             out,
             lines: LineBuffer::default(),
         }
@@ -291,7 +291,7 @@ impl<'w> Objects<'w> {
     }
 }
 
-impl Write for Objects<'_> {
+impl Write for PackedObjects<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.lines.write(bytes, |line| write_object(line, self.out))?;
         Ok(bytes.len())

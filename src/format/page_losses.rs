@@ -3,7 +3,7 @@
 use super::Purpose;
 use super::kit::losses;
 use super::report::{Loss, LossSet, Report};
-use super::request::media::{Bytes, Media};
+use super::request::media::{Bytes, RequestMedia};
 use super::request::request_part::extra_members;
 use crate::model::display_role;
 use crate::model::json::{self};
@@ -34,8 +34,8 @@ pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
                 return false;
             };
             matches!(
-                Media::of(raw),
-                Some(Media {
+                RequestMedia::of(raw),
+                Some(RequestMedia {
                     bytes: Bytes::Kept(_),
                     ..
                 })

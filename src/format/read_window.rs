@@ -12,7 +12,7 @@ const STEP: usize = 4 << 20;
 const FIRST: usize = 16 * 1024;
 
 /// The bytes that were read and not yet consumed.
-pub(super) struct Window<R> {
+pub(super) struct ReadWindow<R> {
     input: R,
     buffer: Vec<u8>,
     start: usize,
@@ -20,11 +20,11 @@ pub(super) struct Window<R> {
     ended: bool,
 }
 
-impl<R: Read> Window<R> {
+impl<R: Read> ReadWindow<R> {
     /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         let end = head.len();
-        Window {
+        ReadWindow {
             input,
             buffer: head,
             start: 0,
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_very_long_line_takes_little_more_than_its_own_memory() {
         let input = [vec![b'x'; 20 << 20], b"\nnext\n".to_vec()].concat();
-        let mut window = Window::new(Vec::new(), &input[..]);
+        let mut window = ReadWindow::new(Vec::new(), &input[..]);
         while !window.bytes().ends_with(b"\n") {
             window.fill().unwrap();
             assert!(window.buffer.len() <= window.end + STEP);

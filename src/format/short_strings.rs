@@ -10,12 +10,12 @@ const LONGEST: usize = 1 << 20;
 #[derive(Debug)]
 pub struct ShortStrings<R> {
     input: R,
-    place: Place,
+    place: StringPlace,
 }
 
 /// The position in the JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum StringPlace {
     Outside,
     /// In a string of which this many bytes were read.
     Inside(usize),
@@ -32,7 +32,7 @@ impl<R: Read> ShortStrings<R> {
     pub fn new(input: R) -> ShortStrings<R> {
         ShortStrings {
             input,
-            place: Place::Outside,
+            place: StringPlace::Outside,
         }
     }
 
@@ -54,13 +54,13 @@ impl<R: Read> ShortStrings<R> {
 }
 
 /// Returns the number of the next bytes that belong together, the place after them, and whether they are kept.
-fn step(rest: &[u8], place: Place) -> (usize, Place, bool) {
+fn step(rest: &[u8], place: StringPlace) -> (usize, StringPlace, bool) {
     match place {
-        Place::Outside => match memchr::memchr(b'"', rest) {
-            Some(quote) => (quote + 1, Place::Inside(0), true),
+        StringPlace::Outside => match memchr::memchr(b'"', rest) {
+            Some(quote) => (quote + 1, StringPlace::Inside(0), true),
             None => (rest.len(), place, true),
         },
-        Place::Inside(length) => {
+        StringPlace::Inside(length) => {
             // A string ends with its line, even if the line is truncated.
             let end = memchr::memchr3(b'"', b'\\', b'\n', rest);
             let run = end.unwrap_or(rest.len());
@@ -69,29 +69,29 @@ fn step(rest: &[u8], place: Place) -> (usize, Place, bool) {
             let starts = |byte: &u8| byte & 0xc0 != 0x80;
             let cut = rest[..run].iter().skip(room).position(starts);
             match (cut, end.map(|end| rest[end])) {
-                (Some(cut), _) => (room + cut, Place::Skipped, true),
-                (None, None) => (run, Place::Inside(length + run), true),
-                (None, Some(b'\\')) => (run + 1, Place::Escape(length + run + 1, 1), true),
-                (None, Some(_)) => (run + 1, Place::Outside, true),
+                (Some(cut), _) => (room + cut, StringPlace::Skipped, true),
+                (None, None) => (run, StringPlace::Inside(length + run), true),
+                (None, Some(b'\\')) => (run + 1, StringPlace::Escape(length + run + 1, 1), true),
+                (None, Some(_)) => (run + 1, StringPlace::Outside, true),
             }
         }
-        Place::Escape(length, left) => match (rest[0], left) {
-            (b'\n', _) => (1, Place::Outside, true),
-            (b'u', 1) => (1, Place::Escape(length + 1, 5), true),
-            (_, 1) if length >= LONGEST => (1, Place::Skipped, true),
-            (_, 1) => (1, Place::Inside(length + 1), true),
+        StringPlace::Escape(length, left) => match (rest[0], left) {
+            (b'\n', _) => (1, StringPlace::Outside, true),
+            (b'u', 1) => (1, StringPlace::Escape(length + 1, 5), true),
+            (_, 1) if length >= LONGEST => (1, StringPlace::Skipped, true),
+            (_, 1) => (1, StringPlace::Inside(length + 1), true),
             // The digits after \u.
-            (_, 2) => (1, Place::Inside(length + 1), true),
-            _ => (1, Place::Escape(length + 1, left - 1), true),
+            (_, 2) => (1, StringPlace::Inside(length + 1), true),
+            _ => (1, StringPlace::Escape(length + 1, left - 1), true),
         },
-        Place::Skipped => match memchr::memchr3(b'"', b'\\', b'\n', rest) {
-            Some(0) if rest[0] == b'\\' => (1, Place::SkippedEscape, false),
-            Some(0) => (1, Place::Outside, true),
+        StringPlace::Skipped => match memchr::memchr3(b'"', b'\\', b'\n', rest) {
+            Some(0) if rest[0] == b'\\' => (1, StringPlace::SkippedEscape, false),
+            Some(0) => (1, StringPlace::Outside, true),
             Some(run) => (run, place, false),
             None => (rest.len(), place, false),
         },
-        Place::SkippedEscape if rest[0] == b'\n' => (1, Place::Outside, true),
-        Place::SkippedEscape => (1, Place::Skipped, false),
+        StringPlace::SkippedEscape if rest[0] == b'\n' => (1, StringPlace::Outside, true),
+        StringPlace::SkippedEscape => (1, StringPlace::Skipped, false),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finds the session files in a home.
 
-use super::home_program::{FileKind, HomeProgram, Id};
+use super::home_program::{FileKind, HomeProgram, ProgramId};
 use super::listing::{is_absent, is_match, matching};
 use super::places::Home;
 use crate::error::reason;
@@ -102,24 +102,24 @@ impl HomeProgram {
     fn id(&self, path: &Path, kind: FileKind) -> Option<String> {
         let stem = stem(path);
         match (self.id, kind) {
-            (_, FileKind::Database) | (Id::Time, _) => None,
-            (Id::Folder(nth), kind) => {
+            (_, FileKind::Database) | (ProgramId::Time, _) => None,
+            (ProgramId::Folder(nth), kind) => {
                 let nth = if kind == FileKind::Subagent { 1 } else { nth };
                 let folder = path.ancestors().nth(nth)?.file_name()?;
                 Some(folder.to_string_lossy().into_owned())
             }
-            (Id::Stem, _) | (_, FileKind::Subagent) => Some(stem),
-            (Id::AfterUnderscore, _) => Some(stem.rsplit('_').next().unwrap_or_default().to_string()),
-            (Id::Uuid, _) => Some(
+            (ProgramId::Stem, _) | (_, FileKind::Subagent) => Some(stem),
+            (ProgramId::AfterUnderscore, _) => Some(stem.rsplit('_').next().unwrap_or_default().to_string()),
+            (ProgramId::Uuid, _) => Some(
                 stem.get(stem.len().saturating_sub(36)..)
                     .unwrap_or(&stem)
                     .to_string(),
             ),
-            (Id::Directory, _) => {
+            (ProgramId::Directory, _) => {
                 let folder = path.parent()?.file_name()?;
                 Some(folder.to_string_lossy().into_owned())
             }
-            (Id::Record, _) => record_id(path),
+            (ProgramId::Record, _) => record_id(path),
         }
     }
 

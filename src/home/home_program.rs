@@ -24,7 +24,7 @@ pub struct HomeProgram {
     /// Patterns of session files, relative to the home.
     pub(super) layout: &'static [(FileKind, &'static str)],
     /// The source of a session's id.
-    pub(super) id: Id,
+    pub(super) id: ProgramId,
     /// The sidecars of a session.
     pub(super) sidecars: &'static [CompanionFiles],
     /// Whether some session files are next to the home.
@@ -73,7 +73,7 @@ pub enum FileKind {
 
 /// The source of a session's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Id {
+pub(super) enum ProgramId {
     /// The name of the file without its extension.
     Stem,
     /// The part of the stem after the last underscore.
@@ -114,7 +114,7 @@ pub(super) const BLANK: HomeProgram = HomeProgram {
     profiles: "",
     database: None,
     layout: &[],
-    id: Id::Stem,
+    id: ProgramId::Stem,
     sidecars: &[],
     is_wide: false,
     shared: &[],

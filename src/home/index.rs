@@ -10,15 +10,15 @@ use std::path::Path;
 
 /// Titles and projects by session.
 #[derive(Clone, Debug, Default)]
-pub struct Index {
+pub struct HomeIndex {
     titles: HashMap<String, String>,
     projects: HashMap<String, String>,
 }
 
-impl Index {
+impl HomeIndex {
     /// Reads the indexes of a home.
-    pub fn of(home: &Home) -> Index {
-        let mut index = Index::default();
+    pub fn of(home: &Home) -> HomeIndex {
+        let mut index = HomeIndex::default();
         match home.program.name {
             "codex" => {
                 let lines =

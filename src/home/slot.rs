@@ -26,12 +26,12 @@ pub struct SessionSlot {
     /// Files next to it that the program needs; written if they are missing.
     pub extra_files: Vec<(PathBuf, Vec<u8>)>,
     /// The change of the index that lists it.
-    pub index: Option<Index>,
+    pub index: Option<IndexChange>,
 }
 
 /// A change of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Index {
+pub struct IndexChange {
     /// The file.
     pub path: PathBuf,
     /// Current content; `None` if the file is missing.
@@ -220,7 +220,7 @@ fn gemini(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
         value["projects"][new.project] = Value::String(slug);
         let mut text = serde_json::to_vec_pretty(&value).unwrap_or_default();
         text.push(b'\n');
-        Index {
+        IndexChange {
             lock: Some(registry.with_extension("json.lock")),
             path: registry,
             old,
@@ -257,7 +257,7 @@ fn continue_ide(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
         let head = before[..before.len() - 1].trim_ascii_end();
         let comma = if list.is_empty() { "" } else { "," };
         let text = [head, format!("{comma}\n  {entry}\n]\n").as_bytes()].concat();
-        Index {
+        IndexChange {
             path,
             old: old.clone(),
             new: text,

@@ -1,6 +1,6 @@
 //! The table of programs: the locations and files of their sessions.
 
-use super::home_program::{BLANK, Base, CompanionFiles, FileKind, HomePath, HomeProgram, Id};
+use super::home_program::{BLANK, Base, CompanionFiles, FileKind, HomePath, HomeProgram, ProgramId};
 use crate::format::Format;
 use Base::{Config, Data, Editor, Editors, Here, Home, Variable};
 use FileKind::{Archived, Database, Session, Subagent};
@@ -52,7 +52,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             (Archived, "archived_sessions/rollout-*.jsonl"),
             (Archived, "archived_sessions/rollout-*.jsonl.zst"),
         ],
-        id: Id::Uuid,
+        id: ProgramId::Uuid,
         shared: &["session_index.jsonl", "history.jsonl", "config.toml"],
         resume: "codex resume {id}",
         ..BLANK
@@ -70,7 +70,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             (Session, "*/chats/session-*.json"),
             (Subagent, "*/chats/*/*.jsonl"),
         ],
-        id: Id::Record,
+        id: ProgramId::Record,
         sidecars: &[
             CompanionFiles::Session("{id}"),
             CompanionFiles::AboveSession("{id}"),
@@ -93,7 +93,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
         places: &[HomePath(Data, "opencode")],
         database: Some("OPENCODE_DB"),
         layout: &[(Database, "opencode*.db"), (Session, "storage/session/*/*.json")],
-        id: Id::Record,
+        id: ProgramId::Record,
         sidecars: &[CompanionFiles::Home("storage/session_diff/{id}.json")],
         shared: &["storage/project/*.json"],
         resume: "cd {dir} && opencode -s {id}",
@@ -119,7 +119,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             HomePath(Home, ".pi/agent/sessions"),
         ],
         layout: &[(Session, "*/*_*.jsonl"), (Session, "*_*.jsonl")],
-        id: Id::AfterUnderscore,
+        id: ProgramId::AfterUnderscore,
         resume: "cd {dir} && pi --session {id}",
         ..BLANK
     },
@@ -139,7 +139,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             (Subagent, "*/*__*.messages.json"),
             (Session, "*/*.messages.json"),
         ],
-        id: Id::Directory,
+        id: ProgramId::Directory,
         sidecars: &[CompanionFiles::Session("")],
         shared: &["state/taskHistory.json"],
         resume: "cline --id {id}",
@@ -151,7 +151,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
         format: Some(Format::ClineRoo),
         places: &[HomePath(Editors, "rooveterinaryinc.roo-cline")],
         layout: &[(Session, "tasks/*/api_conversation_history.json")],
-        id: Id::Directory,
+        id: ProgramId::Directory,
         sidecars: &[CompanionFiles::Session("")],
         ..BLANK
     },
@@ -176,7 +176,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             HomePath(Home, ".aider.chat.history.md"),
         ],
         layout: &[(Session, "")],
-        id: Id::Time,
+        id: ProgramId::Time,
         resume: "cd {dir} && aider --restore-chat-history",
         ..BLANK
     },
@@ -211,7 +211,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             HomePath(Home, ".copilot/session-state"),
         ],
         layout: &[(Session, "*/events.jsonl")],
-        id: Id::Directory,
+        id: ProgramId::Directory,
         sidecars: &[CompanionFiles::Session("")],
         resume: "copilot --resume={id}",
         ..BLANK
@@ -239,7 +239,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             HomePath(Home, ".cursor/chats"),
         ],
         layout: &[(Session, "*/*/store.db")],
-        id: Id::Directory,
+        id: ProgramId::Directory,
         sidecars: &[CompanionFiles::Session("store.db-wal")],
         resume: "cursor-agent --resume {id}",
         ..BLANK
@@ -274,7 +274,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             HomePath(Home, ".grok/sessions"),
         ],
         layout: &[(Session, "*/*/chat_history.jsonl")],
-        id: Id::Directory,
+        id: ProgramId::Directory,
         sidecars: &[CompanionFiles::Session("")],
         resume: "cd {dir} && grok --resume {id}",
         ..BLANK
@@ -287,7 +287,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             HomePath(Home, ".kimi/sessions"),
         ],
         layout: &[(Session, "*/*/context.jsonl")],
-        id: Id::Directory,
+        id: ProgramId::Directory,
         sidecars: &[CompanionFiles::Session("")],
         is_wide: true,
         shared: &["kimi.json"],
@@ -305,7 +305,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             (Session, "*/*/agents/main/wire.jsonl"),
             (Subagent, "*/*/agents/*/wire.jsonl"),
         ],
-        id: Id::Folder(3),
+        id: ProgramId::Folder(3),
         is_wide: true,
         shared: &["session_index.jsonl", "sessions/*/*/state.json"],
         resume: "cd {dir} && kimi --session {id}",

@@ -14,13 +14,13 @@ pub fn member<'h>(header: &'h [(String, Vec<u8>)], name: &str) -> Option<&'h [u8
 
 /// Members in order, with an index by name.
 #[derive(Default)]
-struct Members {
+struct HeaderMembers {
     /// `None` where a member was unset.
     all: Vec<Option<(String, Vec<u8>)>>,
     places: HashMap<String, usize>,
 }
 
-impl Members {
+impl HeaderMembers {
     fn set(&mut self, name: Cow<'_, str>, value: &[u8]) {
         let member = Some((name.to_string(), value.to_vec()));
         match self.places.get(name.as_ref()) {
@@ -41,7 +41,7 @@ impl Members {
 
 /// Name and raw value of each header member, in order, after these events.
 pub(super) fn of<'r>(line: &[u8], events: impl Iterator<Item = Record<'r>>) -> Vec<(String, Vec<u8>)> {
-    let mut header = Members::default();
+    let mut header = HeaderMembers::default();
     for (name, value) in json::members(line, Dialect::Strict).unwrap_or_default() {
         header.set(name, value);
     }

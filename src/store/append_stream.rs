@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 /// Appends content to a locked file of this length, durably. On an error the file is truncated to its old length.
 pub(super) fn append(file: &File, shown: &str, length: u64, content: WriteContent<'_>) -> Result<()> {
-    let end = End {
+    let end = StreamEnd {
         file,
         shown,
         at: length,
@@ -36,14 +36,14 @@ pub(super) fn append(file: &File, shown: &str, length: u64, content: WriteConten
 }
 
 /// The end of a locked file as a writer.
-struct End<'f> {
+struct StreamEnd<'f> {
     file: &'f File,
     shown: &'f str,
     at: u64,
     failed: Option<Error>,
 }
 
-impl Write for End<'_> {
+impl Write for StreamEnd<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = write_end(self.file, self.shown, self.at, bytes).and_then(|at| match at == self.at {
             true => Ok(()),

@@ -65,12 +65,12 @@ pub struct CacheEntry<'c> {
 
 /// The entries of a cache by file name.
 #[derive(Debug, Default)]
-pub struct Entries<'c>(HashMap<&'c [u8], CacheEntry<'c>>);
+pub struct CacheEntries<'c>(HashMap<&'c [u8], CacheEntry<'c>>);
 
-impl<'c> Entries<'c> {
+impl<'c> CacheEntries<'c> {
     /// Parses a cache; empty if it is damaged or has another version.
-    pub fn read(bytes: &'c [u8], version: &str) -> Entries<'c> {
-        Entries(entries(bytes, version).unwrap_or_default())
+    pub fn read(bytes: &'c [u8], version: &str) -> CacheEntries<'c> {
+        CacheEntries(entries(bytes, version).unwrap_or_default())
     }
 
     /// The entry of a file, if the file is unchanged.
@@ -252,7 +252,7 @@ mod tests {
         writer.push(b"/b", identity, b"");
         place.keep(writer);
         let bytes = place.read();
-        let entries = Entries::read(&bytes, "test 1");
+        let entries = CacheEntries::read(&bytes, "test 1");
         assert_eq!(entries.len(), 2);
         assert_eq!(entries.get(b"/a\xff", &facts).unwrap().payload, b"text");
         assert!(entries.get(b"/c", &facts).is_none());
@@ -271,12 +271,12 @@ mod tests {
             change(&mut other);
             assert!(entries.get(b"/b", &other).is_none());
         }
-        assert!(Entries::read(&bytes, "test 2").is_empty());
+        assert!(CacheEntries::read(&bytes, "test 2").is_empty());
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1;
-            assert!(Entries::read(&damaged, "test 1").is_empty(), "{at}");
-            assert!(Entries::read(&bytes[..at], "test 1").is_empty(), "{at}");
+            assert!(CacheEntries::read(&damaged, "test 1").is_empty(), "{at}");
+            assert!(CacheEntries::read(&bytes[..at], "test 1").is_empty(), "{at}");
         }
         place.forget().unwrap();
         assert_eq!(place.read(), b"");

@@ -1,6 +1,6 @@
 //! Caches the overviews of sessions for lists.
 
-use super::cache::{CacheEntry, CacheWriter, Entries, Identity, is_worthwhile, read};
+use super::cache::{CacheEntries, CacheEntry, CacheWriter, Identity, is_worthwhile, read};
 use super::directory::{Directory, FileStat};
 use super::network::CACHE;
 use super::{Store, atomic, log_name};
@@ -62,7 +62,7 @@ impl Store {
         let names = self.session_names()?;
         let cache = || read(&self.directory().inner(CACHE).ok()??, FILE);
         let bytes = cache().unwrap_or_default();
-        let cached = Entries::read(&bytes, VERSION);
+        let cached = CacheEntries::read(&bytes, VERSION);
         let one = |id: &String| self.overview(sessions, id, now, &cached, reading);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.min(1 + names.len() / SHARE);
@@ -92,7 +92,7 @@ impl Store {
         sessions: &Directory,
         id: &str,
         now: i64,
-        cached: &Entries<'c>,
+        cached: &CacheEntries<'c>,
         reading: &OverviewCallbacks<'_, T>,
     ) -> Option<OverviewResult<'c, T>> {
         let facts = match sessions.facts(log_name(id)) {

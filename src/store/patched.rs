@@ -13,18 +13,18 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Patched<'f> {
     file: Option<&'f File>,
-    parts: Vec<Part>,
+    parts: Vec<PatchedPart>,
 }
 
 /// Some of the bytes; they begin where the previous part ends.
 #[derive(Clone, Debug)]
-struct Part {
+struct PatchedPart {
     end: u64,
-    source: Source,
+    source: PatchSource,
 }
 
 #[derive(Clone, Debug)]
-enum Source {
+enum PatchSource {
     /// Bytes of the file from this offset on.
     File(u64),
     /// Some of these bytes, from this offset on.
@@ -58,7 +58,7 @@ impl<'f> Patched<'f> {
             file,
             parts: Vec::new(),
         };
-        patched.push(length, Source::File(0));
+        patched.push(length, PatchSource::File(0));
         patched
     }
 
@@ -67,10 +67,10 @@ impl<'f> Patched<'f> {
         self.parts.last().map_or(0, |part| part.end)
     }
 
-    fn push(&mut self, length: u64, source: Source) {
+    fn push(&mut self, length: u64, source: PatchSource) {
         if length > 0 {
             let end = self.len() + length;
-            self.parts.push(Part { end, source });
+            self.parts.push(PatchedPart { end, source });
         }
     }
 
@@ -89,9 +89,9 @@ impl<'f> Patched<'f> {
             let part = &other.parts[index];
             let (skipped, end) = (at - start, part.end.min(range.end));
             let source = match &part.source {
-                Source::File(from) => Source::File(from + skipped),
+                PatchSource::File(from) => PatchSource::File(from + skipped),
                 // An offset in memory.
-                Source::New(bytes, from) => Source::New(bytes.clone(), from + skipped as usize),
+                PatchSource::New(bytes, from) => PatchSource::New(bytes.clone(), from + skipped as usize),
             };
             self.push(end - at, source);
             at = end;
@@ -110,7 +110,7 @@ impl<'f> Patched<'f> {
         let (mut edited, mut from) = (Patched::new(self.file, 0), 0);
         for Edit { at, bytes } in edits {
             edited.push_slice(self, from..at.start);
-            edited.push(bytes.len() as u64, Source::New(bytes.as_slice().into(), 0));
+            edited.push(bytes.len() as u64, PatchSource::New(bytes.as_slice().into(), 0));
             from = at.end;
         }
         edited.push_slice(self, from..self.len());
@@ -118,12 +118,12 @@ impl<'f> Patched<'f> {
     }
 
     /// A reader from an offset on.
-    pub fn reader(&self, at: u64) -> Reader<'_> {
-        Reader { of: self, at }
+    pub fn reader(&self, at: u64) -> PatchedReader<'_> {
+        PatchedReader { of: self, at }
     }
 
     /// A reader of lines from the end of a line on, whose number and end offset are `place`.
-    pub fn lines(&self, place: Position) -> ByteLines<Reader<'_>> {
+    pub fn lines(&self, place: Position) -> ByteLines<PatchedReader<'_>> {
         ByteLines::behind(place, self.reader(place.offset))
     }
 
@@ -161,12 +161,12 @@ impl<'f> Patched<'f> {
 }
 
 /// Reads changed bytes.
-pub(super) struct Reader<'p> {
+pub(super) struct PatchedReader<'p> {
     of: &'p Patched<'p>,
     at: u64,
 }
 
-impl Read for Reader<'_> {
+impl Read for PatchedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some((index, start)) = self.of.part(self.at) else {
             return Ok(0);
@@ -176,9 +176,9 @@ impl Read for Reader<'_> {
         let (skipped, length) = (self.at - start, buffer.len().min(left));
         let buffer = &mut buffer[..length];
         let read = match (&part.source, self.of.file) {
-            (Source::File(from), Some(file)) => file.read_at(buffer, from + skipped)?,
-            (Source::File(_), None) => 0,
-            (Source::New(bytes, from), _) => {
+            (PatchSource::File(from), Some(file)) => file.read_at(buffer, from + skipped)?,
+            (PatchSource::File(_), None) => 0,
+            (PatchSource::New(bytes, from), _) => {
                 let from = from + skipped as usize;
                 buffer.copy_from_slice(&bytes[from..from + length]);
                 length

@@ -190,7 +190,7 @@ pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
 
 /// A file of runs.
 #[derive(Debug)]
-pub(super) struct Pieces<'d> {
+pub(super) struct RunPieces<'d> {
     folder: &'d Directory,
     name: &'d str,
     file: Option<File>,
@@ -198,9 +198,9 @@ pub(super) struct Pieces<'d> {
     pub runs: Vec<FileRun>,
 }
 
-impl<'d> Pieces<'d> {
+impl<'d> RunPieces<'d> {
     /// Reads the runs of a file; none if it is missing.
-    pub fn open(folder: &'d Directory, name: &'d str) -> Result<Pieces<'d>> {
+    pub fn open(folder: &'d Directory, name: &'d str) -> Result<RunPieces<'d>> {
         let failed = |error| Error::io(folder.shown(name), error);
         let file = folder.file(name, OFlags::RDONLY)?;
         let (length, runs) = match &file {
@@ -210,7 +210,7 @@ impl<'d> Pieces<'d> {
             ),
             None => (0, Vec::new()),
         };
-        Ok(Pieces {
+        Ok(RunPieces {
             folder,
             name,
             file,

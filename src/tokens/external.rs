@@ -14,7 +14,7 @@ use std::sync::{PoisonError, RwLock};
 pub type Ask = Box<dyn Fn(&[&str]) -> Result<Vec<u64>> + Send + Sync>;
 
 /// SHA-256 of a text, which identifies it without storing it.
-type Fingerprint = [u8; 32];
+type ProgramFingerprint = [u8; 32];
 
 /// Maximum bytes of texts per request.
 const BATCH: usize = 1 << 20;
@@ -26,7 +26,7 @@ const MAXIMUM: usize = 4096;
 pub(super) struct External {
     name: &'static str,
     ask: Ask,
-    known: RwLock<HashMap<Fingerprint, u64>>,
+    known: RwLock<HashMap<ProgramFingerprint, u64>>,
 }
 
 impl PartialEq for External {
@@ -84,9 +84,9 @@ impl External {
 
     /// Requests the unknown counts of these messages in few batches.
     pub fn prepare<'m>(&self, messages: impl Iterator<Item = Message<'m>>) {
-        let mut seen: HashSet<Fingerprint> = HashSet::new();
+        let mut seen: HashSet<ProgramFingerprint> = HashSet::new();
         let (mut texts, mut fingerprints, mut bytes) = (Vec::new(), Vec::new(), 0);
-        let ask = |texts: &mut Vec<String>, fingerprints: &mut Vec<Fingerprint>| {
+        let ask = |texts: &mut Vec<String>, fingerprints: &mut Vec<ProgramFingerprint>| {
             let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
             self.count_texts(&borrowed, fingerprints);
             texts.clear();
@@ -116,7 +116,7 @@ impl External {
         }
     }
 
-    fn count_texts(&self, texts: &[&str], fingerprints: &[Fingerprint]) {
+    fn count_texts(&self, texts: &[&str], fingerprints: &[ProgramFingerprint]) {
         match (self.ask)(texts) {
             Ok(counts) => {
                 let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -126,13 +126,13 @@ impl External {
         }
     }
 
-    fn known(&self, fingerprint: &Fingerprint) -> Option<u64> {
+    fn known(&self, fingerprint: &ProgramFingerprint) -> Option<u64> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(fingerprint).copied()
     }
 }
 
-fn fingerprint(text: &str) -> Fingerprint {
+fn fingerprint(text: &str) -> ProgramFingerprint {
     Sha256::digest(text.as_bytes()).into()
 }
 

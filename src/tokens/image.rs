@@ -14,10 +14,10 @@ pub enum ImageRule {
 }
 
 /// Width and height, in pixels.
-type Size = (u32, u32);
+type ImageSize = (u32, u32);
 
 /// The assumed size of an image whose data is not available, such as one behind a URL.
-const UNKNOWN: Size = (1024, 1024);
+const UNKNOWN: ImageSize = (1024, 1024);
 
 /// Maximum bytes to decode in search of the size; this covers the metadata that cameras and editors write before it.
 const HEAD: usize = 512 * 1024;
@@ -75,7 +75,7 @@ fn gemini(width: u64, height: u64) -> u64 {
 }
 
 /// The size in the head of an image: PNG, GIF, WebP or JPEG.
-fn size(head: &[u8]) -> Option<Size> {
+fn size(head: &[u8]) -> Option<ImageSize> {
     match head {
         [0x89, b'P', b'N', b'G', ..] => Some((big(head, 16, 4)?, big(head, 20, 4)?)),
         [b'G', b'I', b'F', b'8', ..] => Some((little(head, 6, 2)?, little(head, 8, 2)?)),
@@ -105,7 +105,7 @@ fn little(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
 }
 
 /// Source: RFC 9649, sections 2.5 to 2.7.
-fn webp(head: &[u8]) -> Option<Size> {
+fn webp(head: &[u8]) -> Option<ImageSize> {
     match head.get(12..16)? {
         b"VP8 " => Some((little(head, 26, 2)? & 0x3fff, little(head, 28, 2)? & 0x3fff)),
         b"VP8L" => {
@@ -118,7 +118,7 @@ fn webp(head: &[u8]) -> Option<Size> {
 }
 
 /// Skips segments up to a frame header. Source: ITU T.81, annex B.
-fn jpeg(head: &[u8]) -> Option<Size> {
+fn jpeg(head: &[u8]) -> Option<ImageSize> {
     let mut at = 2;
     loop {
         let [0xff, kind] = *head.get(at..at + 2)? else {

@@ -146,7 +146,7 @@ impl TokenUsage<'_> {
     fn tools(&self) -> Vec<UsageGroup> {
         let mut groups = BTreeMap::new();
         for (view, figure) in [
-            (&View::whole(self.session), TokenFigure::in_log as Place),
+            (&View::whole(self.session), TokenFigure::in_log as UsagePlace),
             (&self.view, TokenFigure::in_view),
         ] {
             // The tool of each call so far; a repeated id refers to the later call.
@@ -226,7 +226,7 @@ impl TokenUsage<'_> {
     }
 }
 
-type Place = fn(&mut UsageGroup) -> &mut TokenFigure;
+type UsagePlace = fn(&mut UsageGroup) -> &mut TokenFigure;
 
 impl TokenFigure {
     fn add(&mut self, messages: u64, tokens: u64) {

@@ -36,7 +36,7 @@ pub struct LlmArguments {
     #[command(flatten)]
     pub tools: ToolArgs,
     #[command(flatten)]
-    pub waiting: Waiting,
+    pub waiting: RequestRetries,
     #[command(flatten)]
     pub showing: ReplyOutputArgs,
     /// Input format [default: detected]
@@ -46,7 +46,7 @@ pub struct LlmArguments {
 
 /// The API of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Interface {
+pub enum InterfaceArg {
     /// POST /v1/chat/completions: OpenAI, Ollama, vLLM, llama.cpp and most others
     OpenaiChat,
     /// POST /v1/responses
@@ -71,7 +71,7 @@ pub struct ModelArgs {
     ///
     /// Default: from the URL, then from the model name, then openai-chat.
     #[arg(short, long, value_name = "API", value_enum, hide_possible_values = true)]
-    pub api: Option<Interface>,
+    pub api: Option<InterfaceArg>,
     /// Allow a key over plain HTTP to another machine
     ///
     /// Otherwise the run is refused with status 77. Also CONVO_LLM_INSECURE_HTTP=1.
@@ -150,7 +150,7 @@ pub struct ToolArgs {
 /// Time limits and retries.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Timeouts and retries")]
-pub struct Waiting {
+pub struct RequestRetries {
     /// Time limit of a reply [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,

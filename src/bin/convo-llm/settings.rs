@@ -1,6 +1,6 @@
 //! Service, model and limits: options, then the environment, then the table `[llm]` of the configuration file.
 
-use crate::arguments::{self, Interface, LlmArguments};
+use crate::arguments::{self, InterfaceArg, LlmArguments};
 use crate::environment::variable;
 use crate::key::{self, ApiKey};
 use convo::error::{Error, ErrorKind, Result};
@@ -37,7 +37,7 @@ pub struct LlmSettings {
 /// The table `[llm]`; each key is also an option.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Table {
+struct SettingsTable {
     api: Option<String>,
     base_url: Option<String>,
     model: Option<String>,
@@ -56,9 +56,9 @@ struct Table {
 
 /// The config file; convo parses its other tables.
 #[derive(Debug, Default, Deserialize)]
-struct File {
+struct SettingsFile {
     #[serde(default)]
-    llm: Table,
+    llm: SettingsTable,
 }
 
 /// Default base URLs.
@@ -162,11 +162,11 @@ struct RequestTarget {
 
 impl RequestTarget {
     /// Determines the API: as given, else from the URL, else from the model name.
-    fn find(named: Option<Interface>, base: Option<String>, model: &str) -> Result<RequestTarget> {
+    fn find(named: Option<InterfaceArg>, base: Option<String>, model: &str) -> Result<RequestTarget> {
         let named = named.map(|interface| match interface {
-            Interface::OpenaiChat => Api::OpenaiChat,
-            Interface::OpenaiResponses => Api::OpenaiResponses,
-            Interface::Anthropic => Api::Anthropic,
+            InterfaceArg::OpenaiChat => Api::OpenaiChat,
+            InterfaceArg::OpenaiResponses => Api::OpenaiResponses,
+            InterfaceArg::Anthropic => Api::Anthropic,
         });
         if let Some(base) = base {
             let base = address(&base)?;
@@ -280,8 +280,8 @@ fn text(given: &Option<String>, name: &str, known: Option<String>) -> Option<Str
     given.or_else(|| variable(&format!("CONVO_LLM_{name}"))).or(known)
 }
 
-fn interface(name: String) -> Result<Interface> {
-    <Interface as clap::ValueEnum>::from_str(&name, false)
+fn interface(name: String) -> Result<InterfaceArg> {
+    <InterfaceArg as clap::ValueEnum>::from_str(&name, false)
         .map_err(|_| wrong("api", "expected openai-chat, openai-responses or anthropic"))
 }
 
@@ -319,7 +319,7 @@ fn wrong(name: &str, why: &str) -> Error {
 }
 
 /// Reads the table from the given config file, or from the default one if it exists.
-fn table() -> Result<Table> {
+fn table() -> Result<SettingsTable> {
     let named = variable("CONVO_CONFIG").map(PathBuf::from);
     let usual = || {
         let folder = variable("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
@@ -328,7 +328,7 @@ fn table() -> Result<Table> {
         folder.map(|folder| folder.join("convo/config.toml"))
     };
     let Some(path) = named.clone().or_else(usual) else {
-        return Ok(Table::default());
+        return Ok(SettingsTable::default());
     };
     let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Position::default());
     // Opening a FIFO would block, and a device may be endless. /dev/null is an empty file.
@@ -337,8 +337,12 @@ fn table() -> Result<Table> {
         return Err(at(Error::new(ErrorKind::Config, "not a regular file")));
     }
     match std::fs::read_to_string(&path) {
-        Ok(text) => toml_error::read::<File>(&text).map(|file| file.llm).map_err(at),
-        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(Table::default()),
+        Ok(text) => toml_error::read::<SettingsFile>(&text)
+            .map(|file| file.llm)
+            .map_err(at),
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(SettingsTable::default())
+        }
         Err(error) => Err(at(Error::io("cannot read", error).kind(ErrorKind::Config))),
     }
 }

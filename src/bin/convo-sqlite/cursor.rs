@@ -220,7 +220,7 @@ impl Bubble<'_> {
         let reasoning = self.member("thinking").and_then(reasoning_part);
         let tool = self
             .member("toolFormerData")
-            .and_then(|raw| Tool::of(raw, self.id));
+            .and_then(|raw| CursorTool::of(raw, self.id));
         if text.is_none() && reasoning.is_none() && tool.is_none() {
             return vec![session_lines::passthrough(NAME, self.raw)];
         }
@@ -288,7 +288,7 @@ fn usage(raw: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A tool call.
-struct Tool<'b> {
+struct CursorTool<'b> {
     raw: &'b [u8],
     id: String,
     call: Vec<u8>,
@@ -296,8 +296,8 @@ struct Tool<'b> {
     about: Vec<u8>,
 }
 
-impl Tool<'_> {
-    fn of<'b>(raw: &'b [u8], bubble: &str) -> Option<Tool<'b>> {
+impl CursorTool<'_> {
+    fn of<'b>(raw: &'b [u8], bubble: &str) -> Option<CursorTool<'b>> {
         let text = |name| json::member(raw, name).and_then(filled);
         let name = text("name")?;
         let id = text("toolCallId").unwrap_or_else(|| format!("call_{bubble}"));
@@ -318,7 +318,7 @@ impl Tool<'_> {
                 about.raw(name, value);
             }
         }
-        Some(Tool {
+        Some(CursorTool {
             raw,
             id,
             call: call.finish(),

@@ -8,7 +8,7 @@ use crate::errors::named;
 use crate::output::{Color, Output, path_name};
 use crate::owner::refuse_other_owner;
 use crate::programs::counter_program;
-use crate::programs::database::Scratch;
+use crate::programs::database::ScratchDirectory;
 use crate::programs::hooks::{self, Hooks};
 use crate::terminal::palette::Palette;
 use convo::error::{Error, ErrorKind, Result};
@@ -39,7 +39,7 @@ pub struct Context {
     /// Configured number of messages after which a session is continued; 0: no limit.
     pub max_messages: Option<u64>,
     /// The configuration of `convo key`.
-    pub key: config::Key,
+    pub key: config::SettingKey,
     hooks: Option<Box<Hooks>>,
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
@@ -50,7 +50,7 @@ pub struct Context {
     /// Files in homes that operands named.
     in_homes: RwLock<Vec<PathBuf>>,
     /// Temporary files with the records of databases, for commands that read files.
-    pub scratch: Scratch,
+    pub scratch: ScratchDirectory,
 }
 
 impl Context {
@@ -111,7 +111,7 @@ impl Context {
             packed: OnceLock::new(),
             running: RwLock::default(),
             in_homes: RwLock::default(),
-            scratch: Scratch::default(),
+            scratch: ScratchDirectory::default(),
         })
     }
 

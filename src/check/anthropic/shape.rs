@@ -3,7 +3,7 @@
 use super::blocks::AnthropicHistory;
 use super::facts::{AnthropicRole, CheckedBlock};
 use super::loop_start;
-use crate::check::finding::{ApiViolation, Mode};
+use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::raw::set;
 use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
@@ -106,7 +106,7 @@ pub(super) fn beginning(rule: TableRule, history: &mut AnthropicHistory<'_, '_>)
         .pieces
         .iter()
         .position(|piece| own(piece.facts.role, &piece.facts.blocks));
-    match first.filter(|_| history.how.mode != Some(Mode::Stub)) {
+    match first.filter(|_| history.how.mode != Some(RepairMode::Stub)) {
         Some(first) => {
             for index in (0..first)
                 .filter(|index| history.pieces[*index].facts.role != AnthropicRole::System)

@@ -3,7 +3,7 @@
 use super::facts::{GeminiPart, GeminiRole};
 use super::parts::{TurnHistory, parts, with_parts};
 use super::responses;
-use crate::check::finding::{ApiViolation, Mode};
+use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::raw::set;
 use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
@@ -102,7 +102,7 @@ fn beginning(rule: TableRule, history: &mut TurnHistory<'_, '_>) {
         piece.facts.role == GeminiRole::User
             && (piece.facts.parts.is_empty() || piece.facts.parts.iter().any(own))
     });
-    match first.filter(|_| history.how.mode != Some(Mode::Stub)) {
+    match first.filter(|_| history.how.mode != Some(RepairMode::Stub)) {
         Some(first) => {
             for index in 0..first {
                 history.remove(index);

@@ -1,7 +1,7 @@
 //! Repairs for OpenAI Chat.
 
 use super::{Chat, ChatContent, ChatRole, LONGEST, is_text_part, run_end};
-use crate::check::finding::{ApiViolation, Mode};
+use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::history::History;
 use crate::check::raw::{elements, mark, result_text, set, short_id, string, text_member, text_part};
 use crate::check::rules::TableRule;
@@ -45,7 +45,7 @@ fn orphans(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiV
             finding.index,
             short_id(&history.pieces[finding.index].facts.answers),
         );
-        if history.how.mode != Some(Mode::Text) {
+        if history.how.mode != Some(RepairMode::Text) {
             history.remove(index);
             history.record_change(rule, index, format!("dropped the result for the call {id}"));
             continue;
@@ -89,7 +89,7 @@ fn open(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViol
             *count += 1;
         }
         let Some(parts) = parts.get(&index) else { continue };
-        if history.how.mode == Some(Mode::Drop) {
+        if history.how.mode == Some(RepairMode::Drop) {
             without(rule, history, index, parts, &ids);
             continue;
         }

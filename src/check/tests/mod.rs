@@ -17,7 +17,7 @@ fn elements(array: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn repair(mode: Option<Mode>) -> Repair<'static> {
+fn repair(mode: Option<RepairMode>) -> Repair<'static> {
     Repair {
         mode,
         warnings: true,
@@ -39,4 +39,9 @@ fn rules(findings: &[ApiViolation]) -> Vec<&'static str> {
 }
 
 /// All repair modes, and the default.
-const MODES: [Option<Mode>; 4] = [None, Some(Mode::Drop), Some(Mode::Stub), Some(Mode::Text)];
+const MODES: [Option<RepairMode>; 4] = [
+    None,
+    Some(RepairMode::Drop),
+    Some(RepairMode::Stub),
+    Some(RepairMode::Text),
+];

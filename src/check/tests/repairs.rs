@@ -7,7 +7,7 @@ fn repaired(
     api: Api,
     history: &str,
     options: &CheckOptions,
-    mode: Option<Mode>,
+    mode: Option<RepairMode>,
 ) -> (String, Vec<&'static str>) {
     let fixed = fix(api, &elements(history), options, &repair(mode));
     (Value::from(values(&fixed)).to_string(), rules(&fixed.left))
@@ -18,7 +18,7 @@ fn plain(history: &str) -> String {
     serde_json::from_str::<Value>(history).unwrap().to_string()
 }
 
-fn chat(history: &str, mode: Mode) -> String {
+fn chat(history: &str, mode: RepairMode) -> String {
     repaired(Api::OpenaiChat, history, &CheckOptions::default(), Some(mode)).0
 }
 
@@ -29,25 +29,25 @@ const CALL: &str =
 fn an_open_call_is_dropped_or_gets_a_result() {
     let history = format!(r#"[{{"role":"user","content":"u"}},{CALL},{{"role":"user","content":"v"}}]"#);
     let without = plain(r#"[{"role":"user","content":"u"},{"role":"user","content":"v"}]"#);
-    assert_eq!(chat(&history, Mode::Drop), without);
-    for mode in [Mode::Stub, Mode::Text] {
+    assert_eq!(chat(&history, RepairMode::Drop), without);
+    for mode in [RepairMode::Stub, RepairMode::Text] {
         assert!(chat(&history, mode).contains(r#""content":"aborted""#));
     }
     let options = CheckOptions::default();
     let anthropic = r#"[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"thinking","thinking":"t"},{"type":"tool_use","id":"a"}]},{"role":"user","content":"v"}]"#;
     assert_eq!(
-        repaired(Api::Anthropic, anthropic, &options, Some(Mode::Drop)).0,
+        repaired(Api::Anthropic, anthropic, &options, Some(RepairMode::Drop)).0,
         without
     );
     let responses = r#"[{"role":"user","content":"u"},{"type":"reasoning","id":"rs"},{"type":"function_call","call_id":"a"},{"role":"user","content":"v"}]"#;
     assert_eq!(
-        repaired(Api::OpenaiResponses, responses, &options, Some(Mode::Drop)).0,
+        repaired(Api::OpenaiResponses, responses, &options, Some(RepairMode::Drop)).0,
         without
     );
     // Reasoning that belongs to another item is kept.
     let two = r#"[{"type":"reasoning","id":"rs"},{"type":"function_call","call_id":"a"},{"type":"function_call","call_id":"b"},{"type":"function_call_output","call_id":"b","output":""}]"#;
     assert!(
-        repaired(Api::OpenaiResponses, two, &options, Some(Mode::Drop))
+        repaired(Api::OpenaiResponses, two, &options, Some(RepairMode::Drop))
             .0
             .contains("reasoning")
     );
@@ -58,24 +58,27 @@ fn an_orphaned_result_is_dropped_or_becomes_text() {
     let lost = r#"{"role":"tool","tool_call_id":"x","content":"r"}"#;
     let result = r#"{"role":"tool","tool_call_id":"a","content":"s"}"#;
     let history = format!("[{CALL},{lost},{result}]");
-    assert_eq!(chat(&history, Mode::Drop), plain(&format!("[{CALL},{result}]")));
+    assert_eq!(
+        chat(&history, RepairMode::Drop),
+        plain(&format!("[{CALL},{result}]"))
+    );
     // After the run, because it would separate a call from its result.
     let text = r#"{"role":"user","content":"[tool result] r"}"#;
     assert_eq!(
-        chat(&history, Mode::Text),
+        chat(&history, RepairMode::Text),
         plain(&format!("[{CALL},{result},{text}]"))
     );
     let options = CheckOptions::default();
     let anthropic = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"r"}]}]"#;
     let text = r#"[{"role":"user","content":[{"type":"text","text":"[tool result] r"}]}]"#;
     assert_eq!(
-        repaired(Api::Anthropic, anthropic, &options, Some(Mode::Text)).0,
+        repaired(Api::Anthropic, anthropic, &options, Some(RepairMode::Text)).0,
         plain(text)
     );
     let gemini = r#"[{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"}}}]}]"#;
     let text = r#"[{"role":"user","parts":[{"text":"[tool result] r"}]}]"#;
     assert_eq!(
-        repaired(Api::Gemini, gemini, &options, Some(Mode::Text)).0,
+        repaired(Api::Gemini, gemini, &options, Some(RepairMode::Text)).0,
         plain(text)
     );
 }

@@ -1,7 +1,7 @@
 //! The result of another system's trimming: which items of a view to keep, drop or rewrite.
 
 use super::super::compact::event::{ItemChange, ViewEdit};
-use super::history::History;
+use super::history::CompatHistory;
 use std::collections::BTreeMap;
 
 /// Which rules apply where convo and the imitated system differ.
@@ -26,7 +26,7 @@ pub struct ViewChanges {
 
 impl ViewChanges {
     /// Keeps every item.
-    pub fn unchanged(history: &History<'_>) -> ViewChanges {
+    pub fn unchanged(history: &CompatHistory<'_>) -> ViewChanges {
         ViewChanges {
             reshaping: ViewEdit::of(history.view()),
             summarised: Vec::new(),
@@ -35,7 +35,7 @@ impl ViewChanges {
     }
 
     /// Keeps only the selected messages, and all summaries.
-    pub fn keeping(history: &History<'_>, keeps: impl Fn(usize) -> bool) -> ViewChanges {
+    pub fn keeping(history: &CompatHistory<'_>, keeps: impl Fn(usize) -> bool) -> ViewChanges {
         let mut choice = ViewChanges::unchanged(history);
         for message in (0..history.len()).filter(|message| !keeps(*message)) {
             choice.reshaping.fates[history.item(message)] = ItemChange::Goes;
@@ -44,7 +44,7 @@ impl ViewChanges {
     }
 
     /// Replaces some messages with new lines and keeps all others. Identical lines count as unchanged.
-    pub fn rewriting(history: &History<'_>, lines: BTreeMap<usize, Vec<u8>>) -> ViewChanges {
+    pub fn rewriting(history: &CompatHistory<'_>, lines: BTreeMap<usize, Vec<u8>>) -> ViewChanges {
         let mut choice = ViewChanges::unchanged(history);
         for (message, line) in lines {
             choice.rewrite(history, message, line);
@@ -53,7 +53,7 @@ impl ViewChanges {
     }
 
     /// Replaces a message with another line.
-    pub fn rewrite(&mut self, history: &History<'_>, message: usize, line: Vec<u8>) {
+    pub fn rewrite(&mut self, history: &CompatHistory<'_>, message: usize, line: Vec<u8>) {
         if line != history.body(message) {
             self.reshaping.fates[history.item(message)] = ItemChange::Becomes(line);
         }
@@ -85,7 +85,7 @@ impl ViewChanges {
 
     /// Counts drops that convo's own compaction would refuse: instructions and the newest user message. Not an error,
     /// because some systems drop them when asked.
-    pub fn losses(&self, history: &History<'_>) -> Losses {
+    pub fn losses(&self, history: &CompatHistory<'_>) -> Losses {
         let goes = |message: &usize| self.is_dropped(history.item(*message));
         Losses {
             rules: (0..history.len())

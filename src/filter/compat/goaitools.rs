@@ -16,7 +16,7 @@
 use super::super::compact::digest;
 use super::super::compact::event::ItemChange;
 use super::choice::{Precedence, ViewChanges};
-use super::history::{History, MeasureFn, count, encode_message};
+use super::history::{CompatHistory, MeasureFn, count, encode_message};
 use crate::model::message::Role;
 
 /// An existing compactor.
@@ -39,7 +39,7 @@ pub enum CompactorLimit {
 /// Applies compactors in turn; the first that drops anything decides. The model has seen the first `processed`
 /// messages. `forced` means that an external trigger fired.
 pub fn limit(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     limits: &[CompactorLimit],
     processed: usize,
     forced: bool,
@@ -140,7 +140,7 @@ fn cut(length: usize, limit: CompactorLimit, forced: bool) -> Option<LimitCut> {
 }
 
 /// The start of the exchange that contains the first message the model has not seen; the end when it has seen all.
-fn seen_before(history: &History<'_>, processed: usize) -> usize {
+fn seen_before(history: &CompatHistory<'_>, processed: usize) -> usize {
     if processed >= history.len() {
         return history.len();
     }
@@ -165,7 +165,7 @@ pub enum Design {
 /// Applies a designed strategy. System messages and the newest exchange are kept in place. `digests` inserts at the
 /// front one line for each dropped exchange with tool calls.
 pub fn design(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     design: Design,
     digests: bool,
     processed: usize,
@@ -226,7 +226,7 @@ pub fn design(
 
 /// `processed_length` afterwards: kept messages that the model has seen, plus inserted ones, including a summary that
 /// is still to be written.
-pub fn processed_after(history: &History<'_>, choice: &ViewChanges, processed: usize) -> usize {
+pub fn processed_after(history: &CompatHistory<'_>, choice: &ViewChanges, processed: usize) -> usize {
     let seen = (0..processed.min(history.len())).filter(|message| !choice.is_dropped(history.item(*message)));
     seen.count() + choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty())
 }

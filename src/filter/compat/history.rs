@@ -16,7 +16,7 @@ pub type MeasureFn<'c> = &'c dyn Fn(&Message<'_>) -> u64;
 
 /// The messages of a view and the places where they can be cut.
 #[derive(Debug)]
-pub struct History<'v> {
+pub struct CompatHistory<'v> {
     session: &'v Session,
     view: &'v View,
     /// For each message: its item in the view.
@@ -27,7 +27,7 @@ pub struct History<'v> {
     unseen: Option<usize>,
 }
 
-impl<'v> History<'v> {
+impl<'v> CompatHistory<'v> {
     /// Lists the messages of a view.
     pub fn of(session: &'v Session, view: &'v View) -> Self {
         let (items, traits) = view
@@ -36,7 +36,7 @@ impl<'v> History<'v> {
             .enumerate()
             .filter_map(|(index, item)| item.traits(session).map(|traits| (index, traits)))
             .unzip();
-        History {
+        CompatHistory {
             session,
             view,
             items,
@@ -46,9 +46,9 @@ impl<'v> History<'v> {
         }
     }
 
-    /// Sets the line of the first message that the model has not seen; with none, [`History::seen`] estimates it.
+    /// Sets the line of the first message that the model has not seen; with none, [`CompatHistory::seen`] estimates it.
     pub fn unseen_from(self, unseen: Option<usize>) -> Self {
-        History { unseen, ..self }
+        CompatHistory { unseen, ..self }
     }
 
     /// Number of messages.

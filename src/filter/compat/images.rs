@@ -1,7 +1,7 @@
 //! Imitates Penguin's image limit: replaces all images of a message, oldest message first, until few enough are left.
 
 use super::choice::Precedence;
-use super::history::History;
+use super::history::CompatHistory;
 use crate::model::json::{self, ObjectBuilder, wrapped};
 use crate::model::key;
 use sha2::{Digest, Sha256};
@@ -12,7 +12,7 @@ const PLACEHOLDER: &str = "[Image removed to save tokens]";
 
 /// The messages whose images are replaced, with their new lines.
 pub(super) fn replaced(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     oldest: &[usize],
     most: usize,
     rules: Precedence,
@@ -35,7 +35,7 @@ pub(super) fn replaced(
     lines
 }
 
-fn parts<'h>(history: &'h History<'_>, at: usize) -> Vec<&'h [u8]> {
+fn parts<'h>(history: &'h CompatHistory<'_>, at: usize) -> Vec<&'h [u8]> {
     json::items(history.message(at).and_then(|message| message.content))
 }
 
@@ -44,7 +44,7 @@ fn is_image(part: &[u8]) -> bool {
     matches!(kind.as_deref(), Some("image" | "image_url")) || json::member(part, "image_path").is_some()
 }
 
-fn without_images(history: &History<'_>, at: usize, rules: Precedence) -> Option<Vec<u8>> {
+fn without_images(history: &CompatHistory<'_>, at: usize, rules: Precedence) -> Option<Vec<u8>> {
     let part = |raw: &&[u8]| {
         if is_image(raw) {
             placeholder(raw, rules)

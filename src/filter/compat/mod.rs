@@ -1,6 +1,6 @@
 //! Imitates the trimming of other systems: computes their cut and applies convo's rules where they conflict.
 //!
-//! Each system is a module of pure functions over a [`History`]; its header lists the deliberate differences. The
+//! Each system is a module of pure functions over a [`CompatHistory`]; its header lists the deliberate differences. The
 //! result is a [`ViewChanges`]: a reshaping of the view, the items to summarize, and whether the system's limit is met.
 //! [`CompatStrategy`] lists all strategies, here with the options of `convo compact` that each accepts in addition to
 //! `--compat SYSTEM`:
@@ -38,6 +38,6 @@ mod strategy;
 mod tests;
 
 pub use choice::{Losses, Precedence, ViewChanges};
-pub use history::{History, MeasureFn};
+pub use history::{CompatHistory, MeasureFn};
 pub use plan::plan;
 pub use strategy::{CompatStrategy, CompatSystem};

@@ -11,7 +11,7 @@
 
 use super::super::compact::placeholders;
 use super::choice::{Precedence, ViewChanges};
-use super::history::History;
+use super::history::CompatHistory;
 use crate::error::{Error, Result};
 use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::{Message, Role};
@@ -45,7 +45,7 @@ impl<'m> MessageItems<'m> {
     }
 }
 
-fn items(history: &History<'_>, message: usize) -> usize {
+fn items(history: &CompatHistory<'_>, message: usize) -> usize {
     let items = history
         .message(message)
         .map(|message| MessageItems::of(&message).count());
@@ -57,7 +57,7 @@ fn items(history: &History<'_>, message: usize) -> usize {
 /// # Errors
 ///
 /// A negative limit is wrong usage.
-pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Precedence) -> Result<ViewChanges> {
+pub fn last_items(history: &CompatHistory<'_>, limit: Option<i64>, rules: Precedence) -> Result<ViewChanges> {
     let Some(limit) = limit else {
         return Ok(ViewChanges::unchanged(history));
     };
@@ -90,7 +90,7 @@ pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Precedence) 
 }
 
 /// Returns the message with only its last `kept` items; none if that drops more than reasoning with `only_reasoning`.
-fn end_of(history: &History<'_>, message: usize, kept: usize, only_reasoning: bool) -> Option<Vec<u8>> {
+fn end_of(history: &CompatHistory<'_>, message: usize, kept: usize, only_reasoning: bool) -> Option<Vec<u8>> {
     let read = history.message(message)?;
     let items = MessageItems::of(&read);
     let rest = items.text + items.calls.len();
@@ -119,7 +119,7 @@ fn end_of(history: &History<'_>, message: usize, kept: usize, only_reasoning: bo
 
 /// Selects the messages to compact: all except user messages, instructions and summaries. Returns a choice that
 /// replaces them with a summary, and the number of items; a compaction is due from [`DUE`] items.
-pub fn candidates(history: &History<'_>, rules: Precedence) -> (ViewChanges, usize) {
+pub fn candidates(history: &CompatHistory<'_>, rules: Precedence) -> (ViewChanges, usize) {
     let pending = history.pending();
     let stays = |message: usize| {
         history.role(message) == Role::User
@@ -162,7 +162,7 @@ impl Default for TrimOutputs {
 /// # Errors
 ///
 /// Zero recent turns or a zero length is wrong usage.
-pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<ViewChanges> {
+pub fn trim_outputs(history: &CompatHistory<'_>, options: &TrimOutputs) -> Result<ViewChanges> {
     if options.recent_turns == 0 || options.most == 0 {
         let what = "expected at least one recent exchange and outputs of at least one character";
         return Err(Error::usage(what));

@@ -10,7 +10,7 @@
 
 use super::super::compact::event::ItemChange;
 use super::choice::{Precedence, ViewChanges};
-use super::history::{History, MeasureFn, count};
+use super::history::{CompatHistory, MeasureFn, count};
 use super::images;
 use crate::format::penguin::time_text;
 use crate::model::json;
@@ -48,7 +48,7 @@ impl PenguinCategory {
         (PenguinCategory::Unknown, 0.05),
     ];
 
-    fn of(history: &History<'_>, message: usize) -> PenguinCategory {
+    fn of(history: &CompatHistory<'_>, message: usize) -> PenguinCategory {
         let Some(read) = history.message(message) else {
             return PenguinCategory::Unknown;
         };
@@ -121,7 +121,7 @@ impl CategoryLimits {
 
 /// The options of Penguin's trimming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trim {
+pub struct PenguinTrim {
     /// The shares.
     pub shares: CategoryLimits,
     /// Maximum number of images.
@@ -130,10 +130,10 @@ pub struct Trim {
     pub always: bool,
 }
 
-impl Trim {
+impl PenguinTrim {
     /// Penguin's defaults for a window.
-    pub fn of(window: u64) -> Trim {
-        Trim {
+    pub fn of(window: u64) -> PenguinTrim {
+        PenguinTrim {
             shares: CategoryLimits::of(window),
             images: 5,
             always: false,
@@ -143,8 +143,8 @@ impl Trim {
 
 /// Trims a history as Penguin does. Returns the choice and the shares after lending.
 pub fn trim(
-    history: &History<'_>,
-    options: &Trim,
+    history: &CompatHistory<'_>,
+    options: &PenguinTrim,
     rules: Precedence,
     measure: MeasureFn<'_>,
 ) -> (ViewChanges, CategoryLimits) {
@@ -198,7 +198,7 @@ fn token_sums(shelves: &[PenguinCategory], counts: &[u64], fixed: u64) -> ([u64;
 
 /// Sorts messages by timestamp text; under Penguin's own rules, the text in its document. A message without a
 /// timestamp uses that of the message before it.
-fn by_time(history: &History<'_>, rules: Precedence) -> Vec<usize> {
+fn by_time(history: &CompatHistory<'_>, rules: Precedence) -> Vec<usize> {
     let text = |message: &Message<'_>| match rules {
         Precedence::Theirs => time_text(message),
         Precedence::Convo => message.timestamp().map(Into::into),
@@ -247,7 +247,7 @@ fn messages_to_drop(
 }
 
 /// Keeps messages that share an id with a kept message.
-fn keep_shared_ids(history: &History<'_>, removed: &mut [bool]) {
+fn keep_shared_ids(history: &CompatHistory<'_>, removed: &mut [bool]) {
     let id = |at: usize| -> Option<String> {
         let message = history.message(at)?;
         // The reader replaced duplicate ids and preserved the original ones.
@@ -271,7 +271,7 @@ fn keep_shared_ids(history: &History<'_>, removed: &mut [bool]) {
 }
 
 /// Drops message groups whole, except messages that convo's rules keep.
-fn drop_whole_groups(history: &History<'_>, shelves: &[PenguinCategory], removed: &mut [bool]) {
+fn drop_whole_groups(history: &CompatHistory<'_>, shelves: &[PenguinCategory], removed: &mut [bool]) {
     let pending = history.pending();
     let newest = history.newest_user();
     let parted: HashSet<usize> = (0..removed.len())

@@ -9,7 +9,7 @@
 //! - a cut between a call and its result moves: outward without a limit, else inward.
 
 use super::choice::{Precedence, ViewChanges};
-use super::history::{History, MeasureFn};
+use super::history::{CompatHistory, MeasureFn};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
@@ -25,14 +25,14 @@ pub enum PicoclawCut {
 }
 
 /// The indexes of the user messages.
-fn turn_starts(history: &History<'_>) -> Vec<usize> {
+fn turn_starts(history: &CompatHistory<'_>) -> Vec<usize> {
     (0..history.len())
         .filter(|at| history.role(*at) == Role::User)
         .collect()
 }
 
 /// The safe boundary nearest to a target: the last turn start at or before the target, else the first after it.
-pub fn safe_boundary(history: &History<'_>, target: usize) -> usize {
+pub fn safe_boundary(history: &CompatHistory<'_>, target: usize) -> usize {
     boundary(&turn_starts(history), history.len(), target)
 }
 
@@ -47,7 +47,7 @@ fn boundary(starts: &[usize], length: usize, target: usize) -> usize {
 
 /// Cuts a history as PicoClaw does. `measure` should be its own estimate, the tokenizer `picoclaw`.
 pub fn cut(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     cut: PicoclawCut,
     rules: Precedence,
     measure: MeasureFn<'_>,
@@ -122,7 +122,7 @@ fn fit(counts: &[u64], starts: &[usize], window: u64) -> usize {
 }
 
 /// Moves PicoClaw's cut to a valid one that keeps the newest exchange.
-fn valid_cut(history: &History<'_>, starts: &[usize], start: usize, cut: PicoclawCut) -> usize {
+fn valid_cut(history: &CompatHistory<'_>, starts: &[usize], start: usize, cut: PicoclawCut) -> usize {
     let newest = history.exchanges().last().copied().unwrap_or(0);
     let last = starts.last().copied().unwrap_or(newest);
     let start = match cut {
@@ -142,7 +142,7 @@ fn valid_cut(history: &History<'_>, starts: &[usize], start: usize, cut: Picocla
 /// results without an open call, and calls that follow neither a user message nor a result. The second keeps the
 /// first result of each call and drops callers with an unanswered call or a call without id, with their results.
 /// System messages are kept under [`Precedence::Convo`].
-pub fn sanitise(history: &History<'_>, rules: Precedence) -> ViewChanges {
+pub fn sanitise(history: &CompatHistory<'_>, rules: Precedence) -> ViewChanges {
     let mut sound: Vec<usize> = Vec::new();
     let mut caller_open = false;
     for at in 0..history.len() {

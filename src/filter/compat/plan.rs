@@ -8,7 +8,7 @@ use super::super::compact::{self, CompactOptions, CompactionOutcome, NO_GAIN};
 use super::super::summarize;
 use super::super::{Plan, Stamp};
 use super::choice::{Precedence, ViewChanges};
-use super::history::History;
+use super::history::CompatHistory;
 use super::report;
 use super::strategy::{CompatStrategy, CompatSystem};
 use super::{openai_agents, penguiflow};
@@ -47,7 +47,7 @@ pub fn plan(
         let why = format!("no new messages since the last compaction by {}", system.name());
         return Ok(compact::unchanged_outcome(&work, options, why));
     }
-    let history = History::of(session, &view).unseen_from((options.unseen)(session));
+    let history = CompatHistory::of(session, &view).unseen_from((options.unseen)(session));
     if let (CompatStrategy::Candidates, None) = (way, &options.when) {
         let items = openai_agents::candidates(&history, rules).1;
         if items < openai_agents::DUE {
@@ -171,7 +171,7 @@ fn size(work: &CompactionState<'_>, reshaping: &ViewEdit) -> Size {
 }
 
 /// Describes the change, including drops that convo itself would never make.
-fn describe_change(was: Size, now: Size, choice: &ViewChanges, history: &History<'_>) -> String {
+fn describe_change(was: Size, now: Size, choice: &ViewChanges, history: &CompatHistory<'_>) -> String {
     let mut reported = compact::describe_change(&was, &now);
     let losses = choice.losses(history);
     if losses.rules > 0 {

@@ -6,7 +6,7 @@ use super::super::compact::state::AtomLevel;
 use super::super::compact::state::CompactionState;
 use super::super::compact::{AtomReport, CompactionReport, Prefix};
 use super::choice::ViewChanges;
-use super::history::History;
+use super::history::CompatHistory;
 use super::strategy::CompatStrategy;
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(super) fn after(work: &CompactionState<'_>, reshaping: &ViewEdit, at: usize)
 /// Adds a record for each message group, two if only a part of it is dropped, and one for dropped instructions.
 pub(super) fn of(
     work: &CompactionState<'_>,
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     way: &CompatStrategy,
     choice: &ViewChanges,
     now: Size,
@@ -91,7 +91,7 @@ pub(super) fn of(
 }
 
 /// The items of exchanges that a digest line replaces: those with calls, if digests are inserted.
-fn digested(history: &History<'_>, choice: &ViewChanges) -> HashSet<usize> {
+fn digested(history: &CompatHistory<'_>, choice: &ViewChanges) -> HashSet<usize> {
     if choice.reshaping.inserts.is_empty() {
         return HashSet::new();
     }

@@ -1,7 +1,7 @@
 //! The table of systems and their strategies for shortening a history.
 
 use super::choice::{Precedence, ViewChanges};
-use super::history::{History, MeasureFn};
+use super::history::{CompatHistory, MeasureFn};
 use super::{goaitools, langchain, openai_agents, penguiflow, penguin, picoclaw};
 use crate::error::Result;
 use crate::model::named_enum::named_enum;
@@ -38,7 +38,7 @@ impl CompatSystem {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompatStrategy {
     /// langchain's `trim_messages`.
-    Trim(langchain::Trim),
+    Trim(langchain::LangchainTrim),
     /// langchain's `ClearToolUsesEdit`.
     ClearToolUses(langchain::ClearToolUses),
     /// langchain's `SummarizationMiddleware`.
@@ -54,7 +54,7 @@ pub enum CompatStrategy {
     /// PicoClaw's history sanitizer.
     Sanitise,
     /// Penguin's trimming by category.
-    Penguin(penguin::Trim),
+    Penguin(penguin::PenguinTrim),
     /// PenguiFlow's zone and total.
     Penguiflow(penguiflow::PenguiflowOptions),
     /// goaitools' compactors, applied in turn.
@@ -118,7 +118,7 @@ impl CompatStrategy {
     /// Options that the system rejects.
     pub fn choose(
         &self,
-        history: &History<'_>,
+        history: &CompatHistory<'_>,
         rules: Precedence,
         measure: MeasureFn<'_>,
         shorten: &dyn Fn(&str, u64) -> String,

@@ -44,7 +44,7 @@ pub struct SessionDiff<'v> {
 
 /// Counts per kind of difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct DiffTotals {
     /// Equal messages.
     pub equal: u64,
     /// Messages changed in place.
@@ -68,8 +68,8 @@ impl<'v> SessionDiff<'v> {
     }
 
     /// Counts the differences by kind.
-    pub fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
+    pub fn totals(&self) -> DiffTotals {
+        let mut totals = DiffTotals::default();
         for step in &self.steps {
             match step {
                 DiffStep::Equal(..) => totals.equal += 1,

@@ -6,7 +6,7 @@ fn session(log: &str) -> Session {
     session
 }
 
-fn diff(a: &str, b: &str) -> (Vec<DiffStep>, Totals) {
+fn diff(a: &str, b: &str) -> (Vec<DiffStep>, DiffTotals) {
     let (a, b) = (session(a), session(b));
     let views = [View::replay(&a), View::replay(&b)];
     let diff = SessionDiff::of((&a, &views[0]), (&b, &views[1]));

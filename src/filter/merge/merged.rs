@@ -55,7 +55,7 @@ pub struct Conflict {
 
 /// Counts of records and of decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct MergeTotals {
     /// Records only on the first side.
     pub from_a: u64,
     /// Records only on the second side.
@@ -82,7 +82,7 @@ pub struct Merged<'s> {
     /// Records that both sides changed.
     pub conflicts: Vec<Conflict>,
     /// The counts.
-    pub totals: Totals,
+    pub totals: MergeTotals,
 }
 
 impl Merged<'_> {

@@ -14,7 +14,7 @@ mod side;
 mod tests;
 mod work;
 
-pub use merged::{Conflict, LineSource, MergeOptions, Merged, MergedLine, Totals};
+pub use merged::{Conflict, LineSource, MergeOptions, MergeTotals, Merged, MergedLine};
 pub use record::Prefer;
 pub use resolve::{Version, resolve};
 

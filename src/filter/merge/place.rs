@@ -4,7 +4,7 @@ use super::hidden;
 use super::merged::MergedLine;
 use super::record::restore;
 use super::side::{MergeSide, SearchScope};
-use super::work::{Incoming, Merging, branch_id, event_id, generated_line};
+use super::work::{IncomingRecord, Merging, branch_id, event_id, generated_line};
 use crate::error::{Error, Result};
 use crate::model::event;
 use crate::model::json::{self, ObjectBuilder};
@@ -23,7 +23,12 @@ struct Gap {
 
 impl<'s> Merging<'s, '_> {
     /// Inserts consecutive records before the line `start` of the session `home`.
-    pub fn place(&mut self, from: usize, (home, start): (usize, usize), lines: &[Incoming]) -> Result<()> {
+    pub fn place(
+        &mut self,
+        from: usize,
+        (home, start): (usize, usize),
+        lines: &[IncomingRecord],
+    ) -> Result<()> {
         let (a, b) = (&self.sides.a.parts[home], &self.sides.b);
         let length = a.keys.len();
         let is_common = |line: &usize| b.has(SearchScope::Session(from), &a.keys[*line]);
@@ -41,7 +46,8 @@ impl<'s> Merging<'s, '_> {
             end,
         };
         let has_own = own.any(|line| self.is_message(&self.sides.a, home, line));
-        let is_new_message = |incoming: &Incoming| incoming.is_new && self.is_message(b, from, incoming.line);
+        let is_new_message =
+            |incoming: &IncomingRecord| incoming.is_new && self.is_message(b, from, incoming.line);
         let first = lines.iter().position(is_new_message);
         if self.options.keyed.is_some() {
             return self.keyed(gap, lines, has_own && first.is_some());
@@ -66,7 +72,7 @@ impl<'s> Merging<'s, '_> {
 
     /// Inserts lines that refer to the line before them: those of the second side first, so that the last line, where
     /// the program continues, belongs to the first side.
-    fn keyed(&mut self, gap: Gap, lines: &[Incoming], both: bool) -> Result<()> {
+    fn keyed(&mut self, gap: Gap, lines: &[IncomingRecord], both: bool) -> Result<()> {
         let Some(keyed) = self.options.keyed else {
             return Ok(());
         };
@@ -98,7 +104,7 @@ impl<'s> Merging<'s, '_> {
         Ok(())
     }
 
-    fn put_all(&mut self, gap: Gap, at: usize, lines: &[Incoming]) {
+    fn put_all(&mut self, gap: Gap, at: usize, lines: &[IncomingRecord]) {
         lines.iter().for_each(|incoming| self.put(gap, at, incoming.line));
     }
 
@@ -174,7 +180,7 @@ impl<'s> Merging<'s, '_> {
     }
 
     /// Orders whole exchanges by time.
-    fn interleave(&mut self, gap: Gap, lines: &[Incoming]) {
+    fn interleave(&mut self, gap: Gap, lines: &[IncomingRecord]) {
         let starts = |side: &MergeSide<'_>, nth: usize, line: usize| {
             let class = side.parts[nth].session.class(line);
             matches!(class, Class::Message(traits) if traits.role == Role::User)
@@ -193,7 +199,7 @@ impl<'s> Merging<'s, '_> {
             }
         }
         let mut next = 0;
-        let is_start = |incoming: &Incoming| starts(&self.sides.b, gap.from, incoming.line);
+        let is_start = |incoming: &IncomingRecord| starts(&self.sides.b, gap.from, incoming.line);
         let mut places = Vec::new();
         for exchange in lines.chunk_by(|_, later| !is_start(later)) {
             let mut times = exchange
@@ -212,7 +218,7 @@ impl<'s> Merging<'s, '_> {
     }
 
     /// Turns the lines of the second side from `first` on into a branch.
-    fn branch(&mut self, gap: Gap, lines: &[Incoming], first: usize) {
+    fn branch(&mut self, gap: Gap, lines: &[IncomingRecord], first: usize) {
         let before = if self.options.appends { gap.end } else { gap.start };
         let (ahead, course) = lines.split_at(first);
         self.put_all(gap, before, ahead);

@@ -90,13 +90,13 @@ fn is_within_string(text: &[u8]) -> bool {
     })
 }
 
-type Values<'r> = Vec<(Cow<'r, str>, &'r [u8])>;
+type MemberValues<'r> = Vec<(Cow<'r, str>, &'r [u8])>;
 
-fn values(object: &[u8]) -> Values<'_> {
+fn values(object: &[u8]) -> MemberValues<'_> {
     json::members(object, Dialect::Python).unwrap_or_default()
 }
 
-fn value<'r>(values: &Values<'r>, name: &str) -> Option<&'r [u8]> {
+fn value<'r>(values: &MemberValues<'r>, name: &str) -> Option<&'r [u8]> {
     values
         .iter()
         .find(|(known, _)| known == name)

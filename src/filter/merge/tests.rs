@@ -26,7 +26,7 @@ fn text(merged: &Merged<'_>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn merged(base: &str, a: &str, b: &str, options: &MergeOptions<'_>) -> (String, Totals, Vec<Conflict>) {
+fn merged(base: &str, a: &str, b: &str, options: &MergeOptions<'_>) -> (String, MergeTotals, Vec<Conflict>) {
     let [base, a, b] = [base, a, b].map(sessions);
     let merged = merge(&base, &a, &b, options).unwrap();
     (text(&merged), merged.totals, merged.conflicts.clone())

@@ -24,7 +24,7 @@ pub(super) fn branch_id(parent: Option<&str>, at: Option<&str>, first: &[u8]) ->
 }
 
 /// A record of the second side that the first one lacks.
-pub(super) struct Incoming {
+pub(super) struct IncomingRecord {
     pub line: usize,
     /// Whether the record was added after the sides diverged.
     pub is_new: bool,
@@ -147,7 +147,7 @@ impl<'s, 'o> Merging<'s, 'o> {
     fn unite(&mut self, nth: usize, home: Option<usize>) -> Result<()> {
         let family = SearchScope::Family(self.sides.b.parts[nth].family);
         let mut at = home.map(|home| (home, self.sides.a.parts[home].start()));
-        let mut groups: Vec<((usize, usize), Vec<Incoming>)> = Vec::new();
+        let mut groups: Vec<((usize, usize), Vec<IncomingRecord>)> = Vec::new();
         for line in 0..self.sides.b.parts[nth].keys.len() {
             let key = self.sides.b.key((nth, line));
             let is_header = self.sides.b.parts[nth].session.class(line) == Class::Header;
@@ -183,7 +183,7 @@ impl<'s, 'o> Merging<'s, 'o> {
                 true => (at.unwrap_or_default().0, 0),
                 false => at.unwrap_or_else(root),
             };
-            let incoming = Incoming {
+            let incoming = IncomingRecord {
                 line,
                 is_new: was.is_none(),
             };

@@ -3,7 +3,7 @@
 
 use crate::check::{Api, Fixed};
 use crate::error::Position;
-use crate::format::request::{ProviderRequest, Unit};
+use crate::format::request::{ProviderRequest, RequestUnit};
 use crate::model::json::{self, quoted};
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -42,7 +42,7 @@ fn calls<'b>(bodies: impl IntoIterator<Item = &'b [u8]>) -> Vec<CallKey> {
     found
 }
 
-fn of_unit(unit: &Unit) -> Vec<CallKey> {
+fn of_unit(unit: &RequestUnit) -> Vec<CallKey> {
     calls(unit.records.iter().map(Vec::as_slice))
 }
 
@@ -53,7 +53,7 @@ impl CallIdMap {
         (session, view): (&Session, &View),
         request: &ProviderRequest,
         fixed: &Fixed,
-        (before, after): (&[Unit], &[Unit]),
+        (before, after): (&[RequestUnit], &[RequestUnit]),
     ) -> CallIdMap {
         let mut names = CallIdMap::default();
         let mut own: Vec<Vec<CallKey>> = Vec::with_capacity(before.len());
@@ -98,8 +98,8 @@ impl CallIdMap {
         &mut self,
         request: &ProviderRequest,
         fixed: &Fixed,
-        (before, own): (&[Unit], &[Vec<CallKey>]),
-        after: &[Unit],
+        (before, own): (&[RequestUnit], &[Vec<CallKey>]),
+        after: &[RequestUnit],
     ) {
         let mut units = vec![0; request.elements.len()];
         for (at, unit) in before.iter().enumerate() {

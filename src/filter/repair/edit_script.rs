@@ -7,21 +7,21 @@ use std::collections::HashMap;
 
 /// Identifies an item in two views.
 #[derive(PartialEq, Eq, Hash)]
-enum Name {
+enum EditName {
     Line(usize),
     Summary(usize),
     /// An inserted message, by id.
     Inserted(String),
 }
 
-fn name(item: &Item, session: &Session) -> Name {
+fn name(item: &Item, session: &Session) -> EditName {
     match item {
-        Item::Line(index) | Item::Edited(index, _) => Name::Line(*index),
-        Item::Summary(index) => Name::Summary(*index),
+        Item::Line(index) | Item::Edited(index, _) => EditName::Line(*index),
+        Item::Summary(index) => EditName::Summary(*index),
         Item::Inserted(_) => {
             let message = item.message(session);
             let id = message.and_then(|message| Some(message.id()?.into_owned()));
-            Name::Inserted(id.unwrap_or_default())
+            EditName::Inserted(id.unwrap_or_default())
         }
     }
 }
@@ -29,7 +29,7 @@ fn name(item: &Item, session: &Session) -> Name {
 /// The change of the first view. Both have the same order, because no event reorders messages.
 pub(super) fn reshaping((session, view): (&Session, &View), (after, shown): (&Session, &View)) -> ViewEdit {
     let mut reshaping = ViewEdit::of(view);
-    let places: HashMap<Name, usize> = (0..view.items.len())
+    let places: HashMap<EditName, usize> = (0..view.items.len())
         .map(|at| (name(&view.items[at], session), at))
         .collect();
     let mut stays = vec![false; view.items.len()];

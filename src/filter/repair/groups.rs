@@ -57,14 +57,14 @@ pub(super) fn of(
         .collect();
     let after = request::read(api, &raws);
     let names = CallIdMap::of(api, (session, view), request, fixed, (&before, &after));
-    let items_before = |unit: &request::Unit| -> Vec<usize> {
+    let items_before = |unit: &request::RequestUnit| -> Vec<usize> {
         let elements = &request.elements[unit.elements.clone()];
         elements
             .iter()
             .flat_map(|element| element.items.iter().copied())
             .collect()
     };
-    let items_after = |unit: &request::Unit| -> Vec<usize> {
+    let items_after = |unit: &request::RequestUnit| -> Vec<usize> {
         let elements = fixed.elements[unit.elements.clone()].iter();
         let from = elements.flat_map(|element| element.from.iter());
         from.flat_map(|from| request.elements[*from].items.iter().copied())

@@ -6,7 +6,12 @@ use crate::check::tests::properties::palette;
 use crate::format::{self, DocumentSource, Format};
 use proptest::prelude::*;
 
-const MODES: [Option<Mode>; 4] = [None, Some(Mode::Drop), Some(Mode::Stub), Some(Mode::Text)];
+const MODES: [Option<RepairMode>; 4] = [
+    None,
+    Some(RepairMode::Drop),
+    Some(RepairMode::Stub),
+    Some(RepairMode::Text),
+];
 
 /// Messages for random native sessions; `#` is replaced with a number.
 const MESSAGES: [&str; 16] = [
@@ -75,7 +80,7 @@ fn findings(api: Api, session: &Session, options: &CheckOptions) -> Vec<check::A
 }
 
 /// Repairs a session, repairs it again and undoes the repair.
-fn round(session: &Session, api: Api, mode: Option<Mode>, options: &CheckOptions) {
+fn round(session: &Session, api: Api, mode: Option<RepairMode>, options: &CheckOptions) {
     let how = RepairOptions {
         api,
         options,
@@ -125,7 +130,12 @@ fn round(session: &Session, api: Api, mode: Option<Mode>, options: &CheckOptions
 #[test]
 fn a_message_without_content_between_merged_results_is_dropped() {
     let session = native([9, 8, 10, 5, 10, 12].map(|nth| MESSAGES[nth]));
-    round(&session, Api::Gemini, Some(Mode::Text), &CheckOptions::default());
+    round(
+        &session,
+        Api::Gemini,
+        Some(RepairMode::Text),
+        &CheckOptions::default(),
+    );
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use crate::model::json::quoted;
 
 /// PenguiFlow's estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Estimate {
+pub struct TurnEstimate {
     /// Whether the context never includes turns, as with the strategy `none`.
     pub shows_nothing: bool,
 }
@@ -24,7 +24,7 @@ pub fn turn_size(sorted: &[u8]) -> u64 {
     length(&String::from_utf8_lossy(sorted))
 }
 
-impl Cost for Estimate {
+impl Cost for TurnEstimate {
     fn context(&self, shown: &ShownMemory) -> u64 {
         if self.shows_nothing {
             return 1;

@@ -12,8 +12,8 @@ mod set_policy;
 #[cfg(test)]
 mod tests;
 
-pub use estimate::{Estimate, shorten, turn_size};
+pub use estimate::{TurnEstimate, shorten, turn_size};
 pub use policy::{Cost, Enforced, Part, Request, RetentionState, ShownMemory};
-pub use queue::List;
+pub use queue::LinkedTurns;
 pub use session::{MemoryState, RetainedLines, TurnItems, due, memory_of, memory_state, plan, waiting_turns};
 pub use set_policy::configure;

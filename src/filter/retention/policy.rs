@@ -1,7 +1,7 @@
 //! The retention policy of a session as a state machine: adds turns, requests and applies summaries, handles failures
 //! and enforces the total. Reads no clock; every operation terminates because each repeated step reduces the size.
 
-use super::queue::{List, Queue, QueuedTurn};
+use super::queue::{LinkedTurns, Queue, QueuedTurn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::health::{Health, State};
 use crate::model::retention::{Memory, Overflow, Strategy};
@@ -11,11 +11,11 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShownMemory {
     /// Turns kept in full.
-    pub recent: List,
+    pub recent: LinkedTurns,
     /// Turns that wait for a summary, if shown.
-    pub pending: List,
+    pub pending: LinkedTurns,
     /// Turns that wait for a recovery, if shown.
-    pub backlog: List,
+    pub backlog: LinkedTurns,
     /// Size of the summary, see [`Cost::summary_size`]; 0 when there is none or it is not shown.
     pub summary: u64,
 }
@@ -193,7 +193,7 @@ impl<T: Clone> RetentionState<T> {
 
     fn tokens_with(&self, summary: u64, cost: &impl Cost) -> u64 {
         let shows = self.shows_summary();
-        let listed = |is: bool, queue: &Queue<T>| if is { queue.list() } else { List::default() };
+        let listed = |is: bool, queue: &Queue<T>| if is { queue.list() } else { LinkedTurns::default() };
         cost.context(&ShownMemory {
             recent: self.recent.list(),
             pending: listed(shows, &self.pending),

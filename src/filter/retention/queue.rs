@@ -12,7 +12,7 @@ pub(super) struct QueuedTurn<T> {
 
 /// The number and size of the turns of a shown part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct List {
+pub struct LinkedTurns {
     /// Number of turns.
     pub turns: u64,
     /// Sum of their sizes.
@@ -52,8 +52,8 @@ impl<T> Queue<T> {
         self.entries.into_iter().map(|entry| entry.turn)
     }
 
-    pub fn list(&self) -> List {
-        List {
+    pub fn list(&self) -> LinkedTurns {
+        LinkedTurns {
             turns: self.entries.len() as u64,
             size: self.size,
         }

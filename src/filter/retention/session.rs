@@ -4,10 +4,10 @@
 use super::super::compact::event::{CompactionInfo, InsertedSummary, ItemChange, ViewEdit};
 use super::super::compact::state::summary_cost;
 use super::super::{Plan, Stamp};
-use super::estimate::{Estimate, shorten, turn_size};
+use super::estimate::{TurnEstimate, shorten, turn_size};
 use super::policy::{Cost, Part, RetentionState, ShownMemory};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::penguiflow::{PenguiflowState, PlacedTurn, Zone};
+use crate::format::penguiflow::{PenguiflowState, PlacedTurn, TurnZone};
 use crate::model::health::{self, Health};
 use crate::model::json;
 use crate::model::retention::{Memory, Strategy};
@@ -22,7 +22,7 @@ pub type TurnItems = Vec<usize>;
 /// How the size of the context is measured.
 enum ContextMeasure {
     /// PenguiFlow's estimate.
-    Estimate(Estimate),
+    Estimate(TurnEstimate),
     /// Message tokens; `other` counts messages outside turns, which are always sent, as are waiting turns.
     Tokens { counter: Counter, other: u64 },
 }
@@ -87,7 +87,7 @@ impl<'s> MemorySession<'s> {
 
     fn measure(&self, counter: Counter) -> ContextMeasure {
         if self.state.is_own() {
-            return ContextMeasure::Estimate(Estimate {
+            return ContextMeasure::Estimate(TurnEstimate {
                 shows_nothing: self.state.memory.strategy == Strategy::None,
             });
         }
@@ -145,9 +145,9 @@ impl<'s> MemorySession<'s> {
         }
         for placed in self.turns().filter(|placed| is_in(placed)) {
             let part = match placed.zone {
-                Zone::Backlog => Part::Backlog,
-                Zone::Pending => Part::Pending,
-                Zone::Turns => Part::Recent,
+                TurnZone::Backlog => Part::Backlog,
+                TurnZone::Pending => Part::Pending,
+                TurnZone::Turns => Part::Recent,
             };
             machine.load(part, placed.items.clone(), self.size(placed, measure));
         }
@@ -203,8 +203,8 @@ pub fn waiting_turns(session: &Session) -> Result<Option<(usize, usize)>> {
     }
     let state = MemorySession::of(session)?.state;
     Ok(Some((
-        state.of_zone(Zone::Pending).count(),
-        state.of_zone(Zone::Backlog).count(),
+        state.of_zone(TurnZone::Pending).count(),
+        state.of_zone(TurnZone::Backlog).count(),
     )))
 }
 
@@ -219,7 +219,7 @@ pub fn due(session: &Session) -> Result<Option<TurnItems>> {
         return Ok(None);
     };
     let parsed = MemorySession::of(session)?;
-    let of = |zone: Zone| {
+    let of = |zone: TurnZone| {
         parsed
             .state
             .turns
@@ -227,12 +227,12 @@ pub fn due(session: &Session) -> Result<Option<TurnItems>> {
             .filter(move |placed| placed.zone == zone)
     };
     let most = usize::try_from(memory.backlog).ok().filter(|most| *most > 0);
-    let backlog: TurnItems = of(Zone::Backlog)
+    let backlog: TurnItems = of(TurnZone::Backlog)
         .take(most.unwrap_or(usize::MAX))
         .flat_map(|placed| placed.items.clone())
         .collect();
     let items = match backlog.is_empty() {
-        true => of(Zone::Pending)
+        true => of(TurnZone::Pending)
             .flat_map(|placed| placed.items.clone())
             .collect(),
         false => backlog,

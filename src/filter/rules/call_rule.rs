@@ -2,7 +2,7 @@
 
 use super::amount::Amount;
 use super::subject::{Subject, SubjectCall};
-use super::text::{ExpectedValue, Text};
+use super::text::{ExpectedValue, RuleText};
 use super::violation::Violation;
 use crate::model::json::{self, Dialect, quoted, wrapped};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    tool: Option<Text>,
+    tool: Option<RuleText>,
     args: Option<ExpectedValue>,
     failed: Option<bool>,
 }
@@ -58,7 +58,7 @@ impl fmt::Display for Call {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Called {
-    tool: Option<Text>,
+    tool: Option<RuleText>,
     args: Option<ExpectedValue>,
     failed: Option<bool>,
     min: Option<usize>,
@@ -93,7 +93,7 @@ impl Called {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    tool: Option<Text>,
+    tool: Option<RuleText>,
     args: Option<ExpectedValue>,
     failed: Option<bool>,
     then: Call,

@@ -28,9 +28,9 @@ struct Bounds {
 }
 
 /// A total, or the reason why there is none.
-type Total = Result<f64, String>;
+type LimitTotal = Result<f64, String>;
 
-type LimitMeasure = fn(&Subject<'_>, &Prices) -> Total;
+type LimitMeasure = fn(&Subject<'_>, &Prices) -> LimitTotal;
 
 impl Limit {
     pub fn fault(&self) -> Option<String> {
@@ -109,12 +109,12 @@ fn usage(subject: &Subject<'_>, prices: &Prices) -> Result<(UsageRow, Vec<String
     }
 }
 
-fn tokens(subject: &Subject<'_>, prices: &Prices) -> Total {
+fn tokens(subject: &Subject<'_>, prices: &Prices) -> LimitTotal {
     let (total, _) = usage(subject, prices)?;
     Ok(total.figures.sent().saturating_add(total.figures.output) as f64)
 }
 
-fn cost(subject: &Subject<'_>, prices: &Prices) -> Total {
+fn cost(subject: &Subject<'_>, prices: &Prices) -> LimitTotal {
     let (total, unpriced) = usage(subject, prices)?;
     match unpriced.iter().find(|model| !model.is_empty()) {
         Some(model) => Err(format!("no price for {model}")),
@@ -124,7 +124,7 @@ fn cost(subject: &Subject<'_>, prices: &Prices) -> Total {
 }
 
 /// From the first to the last message.
-fn seconds(subject: &Subject<'_>, _: &Prices) -> Total {
+fn seconds(subject: &Subject<'_>, _: &Prices) -> LimitTotal {
     let times = || subject.messages.iter().filter_map(|message| message.time);
     let (first, last) = times().min().zip(times().max()).ok_or("no times recorded")?;
     Ok((last - first) as f64 / 1000.0)

@@ -27,7 +27,7 @@ use toml::Spanned;
 /// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RulesFile {
     rule: Vec<Spanned<Assertions>>,
 }
 
@@ -60,7 +60,7 @@ impl SessionRule {
     /// # Errors
     /// [`Config`](crate::error::ErrorKind::Config) with line and column.
     pub fn read(text: &str) -> Result<Vec<SessionRule>> {
-        let file: File = toml_error::read(text)?;
+        let file: RulesFile = toml_error::read(text)?;
         if file.rule.is_empty() {
             return Err(toml_error::at(text, 0, "no rules"));
         }

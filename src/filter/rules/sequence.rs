@@ -2,7 +2,7 @@
 
 use super::amount::count_of;
 use super::subject::Subject;
-use super::text::Text;
+use super::text::RuleText;
 use super::violation::Violation;
 use serde::Deserialize;
 
@@ -10,14 +10,14 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
-    tools: Vec<Text>,
+    tools: Vec<RuleText>,
     #[serde(default)]
-    mode: Mode,
+    mode: SequenceMode,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+enum SequenceMode {
     /// Other calls may come between.
     #[default]
     InOrder,
@@ -30,9 +30,9 @@ enum Mode {
 impl Sequence {
     pub fn check(&self, subject: &Subject<'_>) -> Option<Violation> {
         match self.mode {
-            Mode::InOrder => self.in_order(subject),
-            Mode::Exact => self.exact(subject),
-            Mode::AnyOrder => self.any_order(subject),
+            SequenceMode::InOrder => self.in_order(subject),
+            SequenceMode::Exact => self.exact(subject),
+            SequenceMode::AnyOrder => self.any_order(subject),
         }
     }
 
@@ -62,7 +62,7 @@ impl Sequence {
             (call, tool) => Some((nth, call, tool)),
         });
         let (nth, call, tool) = found?;
-        let expected = tool.map_or("no further call".to_string(), Text::to_string);
+        let expected = tool.map_or("no further call".to_string(), RuleText::to_string);
         let own = call.map_or("missing", |call| &call.tool);
         let message = format!("call {} is {own}; expected {expected}", nth + 1);
         Some(Violation::new(call.map(|call| call.item), message))

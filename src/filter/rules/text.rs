@@ -12,24 +12,24 @@ const PATTERN: &str = "re:";
 
 /// A text, or a regular expression that matches somewhere.
 #[derive(Clone, Debug)]
-pub enum Text {
+pub enum RuleText {
     Exact(String),
     Pattern(Regex),
 }
 
-impl Text {
-    fn of(text: &str) -> Result<Text, String> {
+impl RuleText {
+    fn of(text: &str) -> Result<RuleText, String> {
         match text.strip_prefix(PATTERN) {
-            Some(pattern) => self::pattern(pattern).map(Text::Pattern),
-            None => Ok(Text::Exact(text.to_string())),
+            Some(pattern) => self::pattern(pattern).map(RuleText::Pattern),
+            None => Ok(RuleText::Exact(text.to_string())),
         }
     }
 
     /// Whether the whole text is the expected one, or the expression matches.
     pub fn matches(&self, text: &str) -> bool {
         match self {
-            Text::Exact(own) => own == text,
-            Text::Pattern(pattern) => pattern.is_match(text),
+            RuleText::Exact(own) => own == text,
+            RuleText::Pattern(pattern) => pattern.is_match(text),
         }
     }
 }
@@ -46,37 +46,37 @@ fn pattern(text: &str) -> Result<Regex, String> {
     })
 }
 
-impl fmt::Display for Text {
+impl fmt::Display for RuleText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Text::Exact(text) => f.write_str(text),
-            Text::Pattern(pattern) => write!(f, "{PATTERN}{pattern}"),
+            RuleText::Exact(text) => f.write_str(text),
+            RuleText::Pattern(pattern) => write!(f, "{PATTERN}{pattern}"),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+impl<'de> Deserialize<'de> for RuleText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RuleText, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Text::of(&text).map_err(D::Error::custom)
+        RuleText::of(&text).map_err(D::Error::custom)
     }
 }
 
 /// A regular expression without a prefix.
 #[derive(Clone, Debug)]
-pub struct Pattern(pub Regex);
+pub struct TextPattern(pub Regex);
 
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pattern, D::Error> {
+impl<'de> Deserialize<'de> for TextPattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TextPattern, D::Error> {
         let text = String::deserialize(deserializer)?;
-        pattern(&text).map(Pattern).map_err(D::Error::custom)
+        pattern(&text).map(TextPattern).map_err(D::Error::custom)
     }
 }
 
 /// An expected value: of tables the listed members, of arrays the listed elements.
 #[derive(Clone, Debug)]
 pub enum ExpectedValue {
-    Text(Text),
+    Text(RuleText),
     Number(f64),
     Bool(bool),
     List(Vec<ExpectedValue>),
@@ -87,7 +87,7 @@ impl ExpectedValue {
     /// Whether a value of JSON is the expected one.
     pub fn matches(&self, raw: &[u8]) -> bool {
         match self {
-            ExpectedValue::Text(Text::Exact(text)) => calls::words(raw).is_some_and(|own| own == *text),
+            ExpectedValue::Text(RuleText::Exact(text)) => calls::words(raw).is_some_and(|own| own == *text),
             ExpectedValue::Text(pattern) => match calls::words(raw) {
                 Some(own) => pattern.matches(&own),
                 None => pattern.matches(&String::from_utf8_lossy(&json::compact(raw).0)),
@@ -143,7 +143,7 @@ impl<'de> Visitor<'de> for ValueReader {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<ExpectedValue, E> {
-        Text::of(text).map(ExpectedValue::Text).map_err(E::custom)
+        RuleText::of(text).map(ExpectedValue::Text).map_err(E::custom)
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<ExpectedValue, E> {

@@ -2,7 +2,7 @@
 
 use super::amount::Amount;
 use super::subject::{Subject, SubjectMessage};
-use super::text::Pattern;
+use super::text::TextPattern;
 use super::violation::Violation;
 use serde::Deserialize;
 
@@ -12,16 +12,16 @@ use serde::Deserialize;
 pub struct Says {
     role: Option<String>,
     text: Option<String>,
-    re: Option<Pattern>,
+    re: Option<TextPattern>,
     min: Option<usize>,
     max: Option<usize>,
     #[serde(default, rename = "where")]
-    place: Place,
+    place: TextPlace,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Place {
+enum TextPlace {
     #[default]
     Any,
     First,
@@ -49,13 +49,13 @@ impl Says {
         };
         let mut candidates = subject.messages.iter().filter(is_candidate);
         let candidates: Vec<_> = match self.place {
-            Place::Any => candidates.collect(),
-            Place::First => candidates.next().into_iter().collect(),
-            Place::Last => candidates.next_back().into_iter().collect(),
+            TextPlace::Any => candidates.collect(),
+            TextPlace::First => candidates.next().into_iter().collect(),
+            TextPlace::Last => candidates.next_back().into_iter().collect(),
         };
         let contains = |message: &&&SubjectMessage<'_>| match (&self.text, &self.re) {
             (Some(text), _) => message.text.contains(text.as_str()),
-            (None, Some(Pattern(pattern))) => pattern.is_match(&message.text),
+            (None, Some(TextPattern(pattern))) => pattern.is_match(&message.text),
             (None, None) => false,
         };
         let found = candidates.iter().filter(contains);
@@ -65,15 +65,15 @@ impl Says {
             (Some(text), _) => format!("'{text}'"),
             (None, pattern) => pattern
                 .as_ref()
-                .map_or(String::new(), |Pattern(re)| format!("re:{re}")),
+                .map_or(String::new(), |TextPattern(re)| format!("re:{re}")),
         };
         let place = match self.place {
-            Place::Any => {
+            TextPlace::Any => {
                 let of = format!("of {role} with {text}");
                 return self.amount().violation(&items, "message", &of);
             }
-            Place::First => "first",
-            Place::Last => "last",
+            TextPlace::First => "first",
+            TextPlace::Last => "last",
         };
         let mut violation = self.amount().violation(&items, "match", "")?;
         violation.item = candidates.first().map(|message| message.item);

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 /// An exchange; the first includes the messages before it.
-struct Exchange {
+struct SplitExchange {
     items: Range<usize>,
     tokens: u64,
     /// First and last time, in milliseconds since 1970.
@@ -63,8 +63,8 @@ fn measure_exchange(
     items: Range<usize>,
     ways: &SplitConditions,
     counter: Option<Counter>,
-) -> Exchange {
-    let mut exchange = Exchange {
+) -> SplitExchange {
+    let mut exchange = SplitExchange {
         items: items.clone(),
         tokens: 0,
         times: None,
@@ -151,7 +151,7 @@ struct PlannedParts<'p> {
 
 impl PlannedParts<'_> {
     /// Adds the exchange to the current part, or begins another.
-    fn take(&mut self, exchange: Exchange, requested: bool) -> Result<()> {
+    fn take(&mut self, exchange: SplitExchange, requested: bool) -> Result<()> {
         let messages = exchange.items.len() as u64;
         let reason = match &self.open {
             None => Some(Reason::First),
@@ -174,7 +174,7 @@ impl PlannedParts<'_> {
     }
 
     /// Why the current part ends before this exchange, if it does.
-    fn ends(&self, open: &PlannedPart, exchange: &Exchange, requested: bool) -> Option<Reason> {
+    fn ends(&self, open: &PlannedPart, exchange: &SplitExchange, requested: bool) -> Option<Reason> {
         let ways = self.ways;
         let is_over = |limit: Option<u64>, size: u64| limit.is_some_and(|limit| size > limit);
         let pause = || {

@@ -22,7 +22,7 @@ pub(in crate::filter) fn chunks(
     most: Option<u64>,
     tool_max: Option<usize>,
 ) -> Vec<Vec<Vec<u8>>> {
-    let mut packing = Packing {
+    let mut packing = ChunkPacking {
         work,
         most: most.unwrap_or(u64::MAX),
         tool_max,
@@ -46,7 +46,7 @@ enum ChunkBoundary {
     Sentences,
 }
 
-struct Packing<'w> {
+struct ChunkPacking<'w> {
     work: &'w CompactionState<'w>,
     most: u64,
     tool_max: Option<usize>,
@@ -55,7 +55,7 @@ struct Packing<'w> {
     filled: u64,
 }
 
-impl Packing<'_> {
+impl ChunkPacking<'_> {
     /// Adds messages to the current chunk, or starts a new one; messages that exceed a chunk are divided.
     fn put(&mut self, items: &[usize], cut: ChunkBoundary) {
         let tokens = items

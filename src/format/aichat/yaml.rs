@@ -22,7 +22,7 @@ struct YamlLine<'a> {
     text: &'a str,
 }
 
-struct Block<'a> {
+struct YamlBlock<'a> {
     /// All lines without endings.
     raw: Vec<&'a str>,
     /// Lines with content. Text after a dash is treated as a line in its own column.
@@ -44,7 +44,7 @@ pub fn value(text: &str) -> Result<Vec<u8>, YamlError> {
             text: text.trim_end(),
         })
     });
-    let mut block = Block {
+    let mut block = YamlBlock {
         lines: lines.collect(),
         raw,
     };
@@ -72,7 +72,7 @@ impl YamlLine<'_> {
     }
 }
 
-impl<'a> Block<'a> {
+impl<'a> YamlBlock<'a> {
     /// The value that starts at a line with this indentation.
     fn node(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
         let line = &self.lines[*at];

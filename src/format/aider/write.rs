@@ -28,7 +28,7 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let mut history = History::default();
+    let mut history = AiderHistory::default();
     if !has_no_start_line(session) {
         let begun = session
             .header_text("created_at")
@@ -96,12 +96,12 @@ enum LastKind {
 
 /// A history under construction.
 #[derive(Default)]
-struct History {
+struct AiderHistory {
     text: String,
     last: LastKind,
 }
 
-impl History {
+impl AiderHistory {
     /// Appends original console output.
     fn raw(&mut self, lines: &str) {
         if self.last != LastKind::Console {

@@ -1,7 +1,7 @@
 //! Converts between content blocks and native parts.
 
 use crate::format::report::Loss;
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::request_part::{WriteSettings, extra_members};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ fn kind(block: &[u8]) -> Cow<'_, str> {
 
 /// Converts a block to a part: media become native if the conversion is lossless, anything else is unchanged.
 pub fn read(block: &[u8]) -> Cow<'_, [u8]> {
-    let Some(mut part) = Media::of(block).and_then(|media| media.chat()) else {
+    let Some(mut part) = RequestMedia::of(block).and_then(|media| media.chat()) else {
         return Cow::Borrowed(block);
     };
     for (name, value) in extra_members(block, &["type", "source", "title"]) {
@@ -57,7 +57,7 @@ pub fn read_content(content: &[u8]) -> Vec<u8> {
 
 /// Converts a media part to a block.
 fn media(part: &[u8]) -> Option<Vec<u8>> {
-    let mut block = Media::of(part)?.anthropic()?;
+    let mut block = RequestMedia::of(part)?.anthropic()?;
     for (name, value) in extra_members(part, &["type"]) {
         if EXTRA_MEMBERS.contains(&name.as_ref()) {
             block.pop();
@@ -102,7 +102,7 @@ pub fn write(part: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
         "refusal" => json::member(part, "refusal").and_then(text),
         own if NATIVE_BLOCKS.contains(&own) || own.ends_with("_tool_result") => Some(part.to_vec()),
         _ => {
-            let is_media = Media::of(part).is_some();
+            let is_media = RequestMedia::of(part).is_some();
             writing.converted(part, is_media, media(part))
         }
     }

@@ -4,7 +4,7 @@
 //! The reader only scans brackets and strings: an element that is not valid JSON inside is returned unchanged, and
 //! nesting depth is unlimited.
 
-use super::read_window::Window;
+use super::read_window::ReadWindow;
 use crate::error::{Error, Position, Result};
 use crate::model::json;
 use std::io::Read;
@@ -22,7 +22,7 @@ pub struct JsonElement<'a> {
 
 /// Reads the elements of one or more concatenated arrays.
 pub struct ElementReader<R> {
-    window: Window<R>,
+    window: ReadWindow<R>,
     /// Position of the window: its line, counted from 0, and its offset.
     at: Position,
     state: ScanState,
@@ -46,7 +46,7 @@ impl<R: Read> ElementReader<R> {
     /// Reads an input whose first bytes, `head`, were already read.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         ElementReader {
-            window: Window::new(head, input),
+            window: ReadWindow::new(head, input),
             at: Position::default(),
             state: ScanState::Outside,
             given: 0,

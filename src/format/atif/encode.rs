@@ -4,7 +4,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
 use crate::format::request::draft;
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
@@ -155,11 +155,14 @@ fn content(annotated: &AnnotatedMessage<'_>, is_new: bool, report: &mut Report) 
             }
             RequestContent::Other(part) => match image(part).filter(|_| !is_new) {
                 Some(image) => parts.push(image),
-                None if !is_new && json::member(part, "type").is_some() && Media::of(part).is_none() => {
+                None if !is_new
+                    && json::member(part, "type").is_some()
+                    && RequestMedia::of(part).is_none() =>
+                {
                     parts.push(part.to_vec());
                 }
                 None => {
-                    let is_media = Media::of(part).is_some() || image(part).is_some();
+                    let is_media = RequestMedia::of(part).is_some() || image(part).is_some();
                     report.count_loss(if is_media { Loss::Attachment } else { Loss::Part }, 1);
                 }
             },

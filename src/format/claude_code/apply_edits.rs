@@ -1,6 +1,6 @@
 //! Applies changes to a log: kept lines keep their bytes, except that a removed parent is replaced.
 
-use super::line::{ClaudeLineKind, Id};
+use super::line::{ClaudeLineKind, LineId};
 use super::line_changes::{LineChange, LineChanges};
 use super::log::ClaudeLog;
 use crate::error::Result;
@@ -92,7 +92,7 @@ fn with_new_parent(
         }
         _ if line.kind == ClaudeLineKind::Other => {
             // A title refers to the latest line of its conversation, without which it is not found.
-            let leaf = json::member(body, "leafUuid").and_then(Id::of)?;
+            let leaf = json::member(body, "leafUuid").and_then(LineId::of)?;
             let leaf = log.find(leaf).filter(|leaf| staying[*leaf] != Some(*leaf))?;
             let newest = || {
                 (0..log.lines.len())

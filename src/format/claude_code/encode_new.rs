@@ -1,6 +1,6 @@
 //! Creates new lines in the form that Claude Code writes.
 
-use super::line::{Id, is_uuid};
+use super::line::{LineId, is_uuid};
 use super::log::ClaudeLog;
 use super::{NAME, record};
 use crate::error::Position;
@@ -49,10 +49,10 @@ pub struct Envelope {
 
 /// The ids of new lines.
 #[derive(Debug, Default)]
-pub struct NewIds {
-    taken: HashSet<Id>,
+pub struct ClaudeIds {
+    taken: HashSet<LineId>,
     /// The next attempt by first attempt, so that equal lines do not repeat attempts.
-    next: HashMap<Id, u64>,
+    next: HashMap<LineId, u64>,
 }
 
 /// Creates lines.
@@ -62,7 +62,7 @@ pub struct LineFactory<'r> {
     /// The log, whose ids must not be reused.
     pub log: &'r ClaudeLog,
     /// The ids of new lines.
-    pub ids: NewIds,
+    pub ids: ClaudeIds,
     /// The purpose of writing.
     pub purpose: Purpose,
     /// Losses.
@@ -84,7 +84,7 @@ impl LineFactory<'_> {
         if self.take(&first) {
             return first;
         }
-        let first = Id::of(&first);
+        let first = LineId::of(&first);
         let known = first.and_then(|id| self.ids.next.get(&id));
         let mut nth = known.copied().unwrap_or(1);
         loop {
@@ -99,7 +99,7 @@ impl LineFactory<'_> {
 
     /// Reserves an id; `false` if it is already in use.
     fn take(&mut self, uuid: &[u8]) -> bool {
-        Id::of(uuid).is_some_and(|id| !self.log.has(id) && self.ids.taken.insert(id))
+        LineId::of(uuid).is_some_and(|id| !self.log.has(id) && self.ids.taken.insert(id))
     }
 
     fn line(

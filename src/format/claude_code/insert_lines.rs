@@ -43,7 +43,7 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
     let linked = parsed.log.linked || parsed.log.lines.iter().filter(|line| line.is_message()).count() < 2;
     let places = insertion_lines(parsed);
     let mut calls = CallLines::of(parsed);
-    let mut times = Times::new(parsed);
+    let mut times = InsertTimes::new(parsed);
     // The latest new line, the parent of the next one, and its position.
     let mut chain: Option<(usize, Vec<u8>)> = None;
     let mut before: Option<Traits> = None;
@@ -196,15 +196,15 @@ impl CallLines {
 }
 
 /// The times of lines, in order.
-struct Times<'s> {
+struct InsertTimes<'s> {
     parsed: &'s ParsedSource<'s>,
     next: usize,
     time: Option<Vec<u8>>,
 }
 
-impl<'s> Times<'s> {
+impl<'s> InsertTimes<'s> {
     fn new(parsed: &'s ParsedSource<'s>) -> Self {
-        Times {
+        InsertTimes {
             parsed,
             next: 0,
             time: None,

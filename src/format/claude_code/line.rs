@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 /// A compact id of a line, message, call or agent: the bits of a UUID, or the digest of any other string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Id(u128);
+pub struct LineId(u128);
 
-impl Id {
+impl LineId {
     /// From a raw JSON string; `None` for an empty string and any other value.
-    pub fn of(raw: &[u8]) -> Option<Id> {
+    pub fn of(raw: &[u8]) -> Option<LineId> {
         let text = json::text(raw).filter(|text| !text.is_empty())?;
-        Some(Id(uuid(&text).unwrap_or_else(|| {
+        Some(LineId(uuid(&text).unwrap_or_else(|| {
             let digest = Sha256::digest(text.as_bytes());
             u128::from_be_bytes(std::array::from_fn(|at| digest[at]))
         })))

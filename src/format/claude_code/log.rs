@@ -1,6 +1,6 @@
 //! A log in memory: its lines with their references, and the bytes that are needed.
 
-use super::line::{ClaudeLineKind, Id, LineMembers, block_type};
+use super::line::{ClaudeLineKind, LineId, LineMembers, block_type};
 use crate::error::{Error, Position, Result};
 use crate::format::content;
 use crate::format::lines::{ByteLines, placed_lines};
@@ -26,15 +26,15 @@ pub struct LogLine {
     /// Its kind.
     pub kind: ClaudeLineKind,
     /// Its own id.
-    pub uuid: Option<Id>,
+    pub uuid: Option<LineId>,
     /// The id of its parent line.
-    pub parent: Option<Id>,
+    pub parent: Option<LineId>,
     /// The index of its parent, if that is in the log.
     pub above: Option<usize>,
     /// For a line of a sidechain: the agent, if known.
-    pub sidechain: Option<Option<Id>>,
+    pub sidechain: Option<Option<LineId>>,
     /// The session that it names.
-    pub session: Option<Id>,
+    pub session: Option<LineId>,
     /// References of a message.
     pub references: Option<Box<MessageReferences>>,
 }
@@ -43,11 +43,11 @@ pub struct LogLine {
 #[derive(Debug, Default)]
 pub struct MessageReferences {
     /// The message of the model that it is part of.
-    pub message: Option<Id>,
+    pub message: Option<LineId>,
     /// Ids of its calls.
-    pub calls: Vec<Id>,
+    pub calls: Vec<LineId>,
     /// Ids of the calls that it answers.
-    pub results: Vec<Id>,
+    pub results: Vec<LineId>,
 }
 
 impl LogLine {
@@ -71,7 +71,7 @@ pub struct ClaudeLog {
     pub sha256: Option<String>,
     /// Whether any line has a parent in the log.
     pub linked: bool,
-    ids: HashMap<Id, usize>,
+    ids: HashMap<LineId, usize>,
     /// Number and bytes of progress lines that were not kept.
     pub left_out: (u64, u64),
 }
@@ -79,13 +79,13 @@ pub struct ClaudeLog {
 /// The line of each id so far; for a line that was not kept, its parent.
 #[derive(Default)]
 struct KnownLines {
-    lines: HashMap<Id, usize>,
-    skipped: HashMap<Id, Option<Id>>,
+    lines: HashMap<LineId, usize>,
+    skipped: HashMap<LineId, Option<LineId>>,
 }
 
 impl KnownLines {
     /// The line with this id, or its nearest ancestor that was kept.
-    fn find(&self, id: Id) -> Option<usize> {
+    fn find(&self, id: LineId) -> Option<usize> {
         let mut at = id;
         // Omitted lines may form a cycle.
         for _ in 0..=self.skipped.len() {
@@ -158,12 +158,12 @@ impl ClaudeLog {
     }
 
     /// The line with this id; the last one if repeated.
-    pub fn find(&self, id: Id) -> Option<usize> {
+    pub fn find(&self, id: LineId) -> Option<usize> {
         self.ids.get(&id).copied()
     }
 
     /// Whether there is a line with this id.
-    pub fn has(&self, id: Id) -> bool {
+    pub fn has(&self, id: LineId) -> bool {
         self.ids.contains_key(&id)
     }
 
@@ -242,10 +242,10 @@ impl LogReading {
                     report.damage(place, fault);
                 }
                 line.kind = facts.kind;
-                line.uuid = facts.uuid.and_then(Id::of);
-                line.parent = facts.parent.and_then(Id::of);
-                line.sidechain = facts.sidechain.then(|| facts.agent.and_then(Id::of));
-                line.session = facts.other("sessionId").and_then(Id::of);
+                line.uuid = facts.uuid.and_then(LineId::of);
+                line.parent = facts.parent.and_then(LineId::of);
+                line.sidechain = facts.sidechain.then(|| facts.agent.and_then(LineId::of));
+                line.session = facts.other("sessionId").and_then(LineId::of);
                 line.references = facts
                     .message
                     .as_ref()
@@ -305,10 +305,10 @@ fn message_references(facts: &LineMembers<'_>) -> MessageReferences {
         return references;
     };
     if facts.kind == ClaudeLineKind::Assistant {
-        references.message = message.id.and_then(Id::of);
+        references.message = message.id.and_then(LineId::of);
     }
     for block in message.blocks().unwrap_or_default() {
-        let id = |name| json::member(block, name).and_then(Id::of);
+        let id = |name| json::member(block, name).and_then(LineId::of);
         match block_type(block).as_ref() {
             "tool_use" => references.calls.extend(id("id")),
             "tool_result" => references.results.extend(id("tool_use_id")),

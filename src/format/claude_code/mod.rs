@@ -125,18 +125,18 @@ enum ReadPurpose {
 
 /// Opens a log, which is read when its first session is requested.
 fn open(input: Input, purpose: ReadPurpose) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(LogReader::Waiting(Some(input), purpose)))
+    Ok(Box::new(ClaudeLogReader::Waiting(Some(input), purpose)))
 }
 
 /// Reads the sessions of concatenated logs.
-enum LogReader {
+enum ClaudeLogReader {
     Waiting(Option<Input>, ReadPurpose),
     Open(VecDeque<LogConversion>),
 }
 
-impl SessionReader for LogReader {
+impl SessionReader for ClaudeLogReader {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        if let LogReader::Waiting(input, purpose) = self
+        if let ClaudeLogReader::Waiting(input, purpose) = self
             && let Some(mut input) = input.take()
         {
             let name = input.name.take();
@@ -145,9 +145,9 @@ impl SessionReader for LogReader {
             let hashes = purpose == ReadPurpose::Write || name.is_none();
             let parts = parts(ClaudeLog::read(input, hashes, report)?);
             let making = |part| LogConversion::new(part, name.clone(), returns, purpose);
-            *self = LogReader::Open(parts.into_iter().map(making).collect());
+            *self = ClaudeLogReader::Open(parts.into_iter().map(making).collect());
         }
-        let LogReader::Open(logs) = self else {
+        let ClaudeLogReader::Open(logs) = self else {
             return Ok(None);
         };
         while let Some(making) = logs.front_mut() {

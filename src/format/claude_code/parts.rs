@@ -1,6 +1,6 @@
 //! Splits the input into separate logs, as concatenated by `cat`.
 
-use super::line::Id;
+use super::line::LineId;
 use super::log::{ClaudeLog, LogLine};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn part_ends(log: &ClaudeLog) -> Vec<usize> {
     let count = log.lines.len();
     // For each line, the last line that must be in the same part.
     let mut reach: Vec<usize> = (0..count).collect();
-    let mut first: HashMap<Id, usize> = HashMap::new();
+    let mut first: HashMap<LineId, usize> = HashMap::new();
     for (index, line) in log.lines.iter().enumerate() {
         if let Some(session) = line.session {
             let first = *first.entry(session).or_insert(index);

@@ -1,7 +1,7 @@
 //! Converts lines to records: joins the lines of one message, and splits off tool results as messages.
 
 use super::attachment::Attachment;
-use super::line::{ClaudeLineKind, Id, LineMembers, LineMessage};
+use super::line::{ClaudeLineKind, LineId, LineMembers, LineMessage};
 use super::log::ClaudeLog;
 use super::{NAME, ReadPurpose, envelope};
 use crate::format::Purpose;
@@ -322,7 +322,7 @@ pub fn hidden_event(built: &ConvertedMessage, timestamp: Option<&[u8]>) -> Vec<u
 
 /// The lines of each model message: all of them for its first line, none for the others.
 pub fn message_lines(log: &ClaudeLog, lines: &[usize]) -> HashMap<usize, Vec<usize>> {
-    let mut first: HashMap<Id, usize> = HashMap::new();
+    let mut first: HashMap<LineId, usize> = HashMap::new();
     let mut pieces: HashMap<usize, Vec<usize>> = HashMap::new();
     for &line in lines {
         let Some(references) = &log.lines[line].references else {

@@ -82,7 +82,7 @@ impl LogConversion {
         let nth = self.next;
         let group = self.groups.get(nth)?;
         self.next += 1;
-        let mut records = Records::new(&self.log, group, self.purpose);
+        let mut records = SessionRecords::new(&self.log, group, self.purpose);
         let key = self.key(group);
         let mut id = key::id_for_key(&key);
         while !self.ids.insert(id.clone()) {
@@ -201,7 +201,7 @@ impl LogConversion {
 }
 
 /// Builds the records of a session.
-struct Records<'l> {
+struct SessionRecords<'l> {
     log: &'l ClaudeLog,
     lines: &'l [usize],
     session: Session,
@@ -216,9 +216,9 @@ struct Records<'l> {
     boundary: Option<usize>,
 }
 
-impl<'l> Records<'l> {
+impl<'l> SessionRecords<'l> {
     fn new(log: &'l ClaudeLog, group: &'l LineSet, purpose: ReadPurpose) -> Self {
-        Records {
+        SessionRecords {
             log,
             lines: &group.lines,
             session: Session::default(),

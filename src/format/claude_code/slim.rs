@@ -1,6 +1,6 @@
 //! Removes lines that Claude Code does not need to resume a session.
 
-use super::line::{Id, LineMembers, is_uuid};
+use super::line::{LineId, LineMembers, is_uuid};
 use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming, digest};
 use crate::model::json;
 use std::collections::{HashMap, HashSet};
@@ -30,17 +30,17 @@ pub const SLIMMING: Slimming = Slimming {
 struct ClaudeSlimmer {
     chosen: PartNames,
     /// Digest of the first line with each id.
-    lines: HashMap<Id, [u8; 32]>,
+    lines: HashMap<LineId, [u8; 32]>,
     /// Line numbers of copies.
     copies: HashSet<u64>,
     /// The parents of lines whose kind is to be removed.
-    above: HashMap<Id, Option<Box<[u8]>>>,
+    above: HashMap<LineId, Option<Box<[u8]>>>,
     /// Ids that are parents of other lines.
-    hung: HashSet<Id>,
+    hung: HashSet<LineId>,
     /// Ids that lines refer to in other ways.
-    named: HashSet<Id>,
+    named: HashSet<LineId>,
     /// The nearest kept ancestor of each line that may be removed.
-    found: HashMap<Id, Option<Box<[u8]>>>,
+    found: HashMap<LineId, Option<Box<[u8]>>>,
 }
 
 impl ClaudeSlimmer {
@@ -50,7 +50,7 @@ impl ClaudeSlimmer {
     }
 
     /// The new parent of a removed line's children; `None` if the line must be kept.
-    fn above(&mut self, id: Id) -> Option<Box<[u8]>> {
+    fn above(&mut self, id: LineId) -> Option<Box<[u8]>> {
         let mut way = Vec::new();
         let mut at = id;
         let found = loop {
@@ -63,7 +63,7 @@ impl ClaudeSlimmer {
             // Ends the search in a cycle.
             self.found.insert(at, None);
             way.push(at);
-            match Id::of(above) {
+            match LineId::of(above) {
                 Some(above) if self.above.contains_key(&above) && !self.named.contains(&above) => at = above,
                 Some(id) if self.lines.contains_key(&id) => break Some(above.clone()),
                 _ => break None,
@@ -76,7 +76,7 @@ impl ClaudeSlimmer {
     }
 
     /// Whether a line of a kind to be removed can be removed, because its children can get another parent.
-    fn is_removed(&mut self, id: Id) -> bool {
+    fn is_removed(&mut self, id: LineId) -> bool {
         !self.named.contains(&id) && (!self.hung.contains(&id) || self.above(id).is_some())
     }
 }
@@ -85,9 +85,9 @@ impl Slimmer for ClaudeSlimmer {
     fn inspect(&mut self, number: u64, line: &[u8]) {
         let Ok(facts) = LineMembers::of(line) else { return };
         for name in ["parentUuid", "logicalParentUuid"] {
-            self.hung.extend(json::member(line, name).and_then(Id::of));
+            self.hung.extend(json::member(line, name).and_then(LineId::of));
         }
-        self.named.extend(facts.other("leafUuid").and_then(Id::of));
+        self.named.extend(facts.other("leafUuid").and_then(LineId::of));
         if let Some(about) = facts.other("compactMetadata") {
             let texts = about
                 .split_inclusive(|byte| *byte == b'"')
@@ -95,10 +95,10 @@ impl Slimmer for ClaudeSlimmer {
             self.named.extend(
                 texts
                     .filter(|text| is_uuid(text))
-                    .filter_map(|text| Id::of(&text)),
+                    .filter_map(|text| LineId::of(&text)),
             );
         }
-        let Some(id) = facts.uuid.and_then(Id::of) else {
+        let Some(id) = facts.uuid.and_then(LineId::of) else {
             return;
         };
         if self.chosen.has(COPY) {
@@ -127,7 +127,10 @@ impl Slimmer for ClaudeSlimmer {
         };
         let part = self.part(&facts);
         if let Some(part) = part
-            && facts.uuid.and_then(Id::of).is_none_or(|id| self.is_removed(id))
+            && facts
+                .uuid
+                .and_then(LineId::of)
+                .is_none_or(|id| self.is_removed(id))
         {
             return Slimmed::without(facts.name, part);
         }
@@ -136,7 +139,7 @@ impl Slimmer for ClaudeSlimmer {
         }
         let mut changes: Vec<(&str, Option<Box<[u8]>>)> = Vec::new();
         for name in ["parentUuid", "logicalParentUuid"] {
-            let above = json::member(line, name).and_then(Id::of);
+            let above = json::member(line, name).and_then(LineId::of);
             let above = above.filter(|id| self.above.contains_key(id) && !self.named.contains(id));
             changes.extend(
                 above

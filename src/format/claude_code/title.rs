@@ -24,7 +24,7 @@ pub fn of(log: &ClaudeLog) -> Option<String> {
             "agent-name" => (1, "agentName"),
             "ai-title" => (2, "aiTitle"),
             "summary" => {
-                let leaf = facts.other("leafUuid").and_then(super::line::Id::of);
+                let leaf = facts.other("leafUuid").and_then(super::line::LineId::of);
                 let own = leaf.is_some_and(|leaf| log.has(leaf));
                 summaries.extend(text("summary").map(|text| (own, text)));
                 continue;

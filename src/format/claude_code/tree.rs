@@ -1,7 +1,7 @@
 //! Assigns lines to sessions: the main session, which is the latest message with its ancestors, and its branches and
 //! sidechains.
 
-use super::line::Id;
+use super::line::LineId;
 use super::log::{ClaudeLog, LogLine};
 use std::collections::HashMap;
 
@@ -178,8 +178,8 @@ fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
             None => None,
         });
     }
-    let mut pieces: HashMap<Id, Vec<usize>> = HashMap::new();
-    let mut results: HashMap<Id, Vec<usize>> = HashMap::new();
+    let mut pieces: HashMap<LineId, Vec<usize>> = HashMap::new();
+    let mut results: HashMap<LineId, Vec<usize>> = HashMap::new();
     for (index, references) in all_references(log).filter(|(index, _)| is_message(*index)) {
         if let Some(message) = references.message {
             pieces.entry(message).or_default().push(index);
@@ -225,7 +225,7 @@ fn join_abandoned(
     live: &[bool],
     components: &mut Components,
 ) {
-    let mut first: HashMap<(bool, Id), usize> = HashMap::new();
+    let mut first: HashMap<(bool, LineId), usize> = HashMap::new();
     for (index, references) in all_references(log) {
         if live[index] || !is_main(&log.lines[index]) {
             continue;
@@ -248,7 +248,7 @@ fn join_abandoned(
 
 /// Joins the lines of each agent; without an agent id, connected lines.
 fn join_agents(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool, components: &mut Components) {
-    let mut first: HashMap<Id, usize> = HashMap::new();
+    let mut first: HashMap<LineId, usize> = HashMap::new();
     for (index, line) in log.lines.iter().enumerate().filter(|(_, line)| !is_main(line)) {
         match (line.sidechain.flatten(), line.above) {
             (Some(agent), _) => {

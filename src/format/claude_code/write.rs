@@ -3,8 +3,8 @@
 
 use super::apply_edits::write_log;
 use super::change_plan::decide;
-use super::encode_new::{Envelope, LineFactory, NewIds, session_id};
-use super::line::{Id, LineMembers};
+use super::encode_new::{ClaudeIds, Envelope, LineFactory, session_id};
+use super::line::{LineId, LineMembers};
 use super::line_changes::{LineChanges, ParsedSource};
 use super::log::ClaudeLog;
 use super::tree::{ClaudeSideSession, LineSet, groups};
@@ -59,7 +59,7 @@ pub fn write(
     let mut maker = LineFactory {
         envelope: envelope(session, &log),
         log: &log,
-        ids: NewIds::default(),
+        ids: ClaudeIds::default(),
         purpose,
         report,
     };
@@ -194,14 +194,14 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
 /// several are roots, the line order defines the session; then no parents are set, because one line with a parent would
 /// separate the others.
 fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
-    let id = |raw: Option<&[u8]>| raw.and_then(Id::of);
-    let ids: Vec<(Option<Id>, Option<Id>)> = lines
+    let id = |raw: Option<&[u8]>| raw.and_then(LineId::of);
+    let ids: Vec<(Option<LineId>, Option<LineId>)> = lines
         .iter()
         .filter_map(|line| LineMembers::of(line).ok())
         .map(|facts| (id(facts.uuid), id(facts.parent)))
         .collect();
-    let all: HashSet<Id> = ids.iter().filter_map(|(own, _)| *own).collect();
-    let has_parent = |parent: &Option<Id>| parent.is_some_and(|parent| all.contains(&parent));
+    let all: HashSet<LineId> = ids.iter().filter_map(|(own, _)| *own).collect();
+    let has_parent = |parent: &Option<LineId>| parent.is_some_and(|parent| all.contains(&parent));
     let roots = ids
         .iter()
         .filter(|(own, parent)| own.is_some() && parent.is_none());

@@ -2,7 +2,7 @@
 
 use super::apply_edits::write_log;
 use super::change_plan::decide;
-use super::encode_new::{Envelope, LineFactory, NewIds, NewLine, session_id};
+use super::encode_new::{ClaudeIds, Envelope, LineFactory, NewLine, session_id};
 use super::line_changes::{LineChange, LineChanges, ParsedSource};
 use super::log::ClaudeLog;
 use super::parts::parts;
@@ -61,7 +61,7 @@ fn change(
     report: &mut Report,
 ) -> Result<()> {
     let mut changes = LineChanges::new(log.lines.len());
-    let mut ids = NewIds::default();
+    let mut ids = ClaudeIds::default();
     let mut main = None;
     for (returned, built) in changed {
         let before = View::replay(&built.session);

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::format::Purpose;
 use crate::format::content;
 use crate::format::kit::{
-    Codec, Decoded, Draft, Editor, Lineage, SessionInfo, SummaryDraft, Visible, losses,
+    Codec, Decoded, Draft, Editor, LineageInfo, SessionInfo, SummaryDraft, Visible, losses,
 };
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
@@ -80,7 +80,7 @@ impl Codec for Cline {
             title,
             created: text(manifest, "started_at"),
             workspace: Workspace::new(member("cwd"), None, member("model")),
-            lineage: lineage.map(|(kind, parent)| Lineage {
+            lineage: lineage.map(|(kind, parent)| LineageInfo {
                 kind,
                 parent,
                 at: None,

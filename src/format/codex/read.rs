@@ -3,7 +3,7 @@
 use super::compaction::{self, Before};
 use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::steps::RecordSource;
-use super::usage::Figures;
+use super::usage::CodexFigures;
 use super::{NAME, header, line, message, object, steps};
 use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{self, StartRule};
@@ -146,7 +146,7 @@ fn finished(draft: &mut AnnotatedDraft, lines: &[CodexLine<'_>], at: &[usize], i
 #[derive(Default)]
 struct MessageInfo<'a> {
     /// Usage by step.
-    usage: HashMap<usize, Figures>,
+    usage: HashMap<usize, CodexFigures>,
     /// The model of the turn by step.
     models: HashMap<usize, &'a [u8]>,
     /// The end events of commands by call id.
@@ -165,7 +165,7 @@ impl<'a> MessageInfo<'a> {
             }
         }
         let (mut last, mut model) = (None, None);
-        let (mut total, mut waiting) = (Figures::default(), Figures::default());
+        let (mut total, mut waiting) = (CodexFigures::default(), CodexFigures::default());
         for (nth, line) in lines.iter().enumerate() {
             match &line.kind {
                 CodexLineKind::Turn(payload) => {
@@ -174,7 +174,7 @@ impl<'a> MessageInfo<'a> {
                         .or(model);
                 }
                 CodexLineKind::Event(name, payload) if name == "token_count" => {
-                    let Some(reported) = Figures::total_of_event(payload) else {
+                    let Some(reported) = CodexFigures::total_of_event(payload) else {
                         continue;
                     };
                     let used = reported.since(total);
@@ -205,7 +205,7 @@ impl<'a> MessageInfo<'a> {
         about
     }
 
-    fn use_at(&mut self, step: usize, used: Figures) {
+    fn use_at(&mut self, step: usize, used: CodexFigures) {
         if !used.is_zero() {
             let known = self.usage.entry(step).or_default();
             *known = known.plus(used);

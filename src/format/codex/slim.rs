@@ -1,7 +1,7 @@
 //! Removes lines that Codex does not need to resume a session.
 
 use super::line::{CodexLine, CodexLineKind, ItemRole};
-use super::usage::Figures;
+use super::usage::CodexFigures;
 use crate::error::Position;
 use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming, digest};
 use crate::model::json::{self, Dialect};
@@ -44,7 +44,7 @@ struct CodexSlimmer {
     kept: HashSet<u64>,
     /// Token counts to keep: the last one, and the last ones before the total restarts.
     counts: HashSet<u64>,
-    last: Option<(u64, Figures)>,
+    last: Option<(u64, CodexFigures)>,
     /// The last token count without figures.
     bare: Option<u64>,
     /// Whether it starts with the lines of another session, whose total is included.
@@ -97,7 +97,7 @@ impl Slimmer for CodexSlimmer {
                 self.compacted = Some(number);
             }
             CodexLineKind::Event(name, payload) if name == COUNT => {
-                match (Figures::total_of_event(payload), self.last) {
+                match (CodexFigures::total_of_event(payload), self.last) {
                     (None, _) => self.bare = Some(number),
                     (Some(now), Some((before, then))) => {
                         // The total has restarted, so it is not an increase.

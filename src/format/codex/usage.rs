@@ -15,31 +15,31 @@ const NAMES: [&str; 6] = [
 
 /// The figures of one reply, or of all replies so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures([u64; NAMES.len()]);
+pub struct CodexFigures([u64; NAMES.len()]);
 
-impl Figures {
+impl CodexFigures {
     /// The total in a `token_count` event, if any.
-    pub fn total_of_event(event: &[u8]) -> Option<Figures> {
+    pub fn total_of_event(event: &[u8]) -> Option<CodexFigures> {
         let total = json::member(json::member(event, "info")?, "total_token_usage")?;
         let number = |name: &str| {
             let raw = json::member(total, name)?;
             json::number(raw)
         };
         number(NAMES[0])?;
-        Some(Figures(NAMES.map(|name| number(name).unwrap_or(0))))
+        Some(CodexFigures(NAMES.map(|name| number(name).unwrap_or(0))))
     }
 
     /// The increase since an earlier total. A total that fell has restarted.
-    pub fn since(self, before: Figures) -> Figures {
+    pub fn since(self, before: CodexFigures) -> CodexFigures {
         if self.0.iter().zip(&before.0).any(|(now, then)| now < then) {
             return self;
         }
-        Figures(std::array::from_fn(|at| self.0[at] - before.0[at]))
+        CodexFigures(std::array::from_fn(|at| self.0[at] - before.0[at]))
     }
 
     /// The sum.
-    pub fn plus(self, other: Figures) -> Figures {
-        Figures(std::array::from_fn(|at| self.0[at].saturating_add(other.0[at])))
+    pub fn plus(self, other: CodexFigures) -> CodexFigures {
+        CodexFigures(std::array::from_fn(|at| self.0[at].saturating_add(other.0[at])))
     }
 
     /// Whether all figures are zero.
@@ -61,11 +61,11 @@ impl Figures {
 }
 
 /// A request: its time, its model, and its usage as in a message.
-pub type Total = (Option<String>, String, Vec<u8>);
+pub type UsageTotal = (Option<String>, String, Vec<u8>);
 
 /// The requests of a session that has totals but no messages that they belong to.
-pub fn totals(session: &Session) -> Vec<Total> {
-    let (mut found, mut before, mut model) = (Vec::new(), Figures::default(), String::new());
+pub fn totals(session: &Session) -> Vec<UsageTotal> {
+    let (mut found, mut before, mut model) = (Vec::new(), CodexFigures::default(), String::new());
     for index in 0..session.len() {
         let Some(raw) = json::member(session.record(index).body, "raw") else {
             continue;
@@ -74,7 +74,7 @@ pub fn totals(session: &Session) -> Vec<Total> {
         if let Some(named) = json::member_text(payload, "model") {
             model = named.into_owned();
         }
-        if let Some(total) = Figures::total_of_event(payload) {
+        if let Some(total) = CodexFigures::total_of_event(payload) {
             let used = total.since(before);
             before = total;
             // A repeated total.

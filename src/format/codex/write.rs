@@ -66,7 +66,7 @@ struct CodexLogWriter<'s> {
 }
 
 /// Items to insert, by the line of the session that they precede; `usize::MAX` is the end.
-type Inserts = HashMap<usize, Vec<usize>>;
+type CodexInserts = HashMap<usize, Vec<usize>>;
 
 impl<'s> CodexLogWriter<'s> {
     fn new(session: &'s Session, view: &'s View, items: Vec<Vec<Vec<u8>>>, slots: Vec<LogSlot>) -> Self {
@@ -224,9 +224,9 @@ impl<'s> CodexLogWriter<'s> {
     }
 
     /// The positions of items without a line in the log, and the new history of the compaction.
-    fn inserted_items(&self, has_line: &HashSet<usize>) -> (Inserts, Vec<usize>) {
+    fn inserted_items(&self, has_line: &HashSet<usize>) -> (CodexInserts, Vec<usize>) {
         let own: HashSet<String> = self.compaction_inserts().into_iter().map(|(id, _)| id).collect();
-        let mut inserts = Inserts::new();
+        let mut inserts = CodexInserts::new();
         let (mut history, mut waiting) = (Vec::new(), Vec::new());
         for (nth, item) in self.view.items.iter().enumerate() {
             match item {

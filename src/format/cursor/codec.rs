@@ -1,7 +1,7 @@
 //! Implements the kit's codec for transcripts; each message is an element.
 
 use super::NAME;
-use super::pairs::{self, Given, message};
+use super::pairs::{self, CallPairs, message};
 use crate::format::Format;
 use crate::format::blocks;
 use crate::format::content;
@@ -13,22 +13,22 @@ use crate::model::json::{self, ObjectBuilder};
 use std::collections::HashMap;
 
 /// The codec.
-pub struct Transcript;
+pub struct CursorTranscript;
 
-impl Codec for Transcript {
+impl Codec for CursorTranscript {
     const FORMAT: Format = Format::Cursor;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Cursor transcript";
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
-    type Outline = HashMap<usize, Given>;
+    type Outline = HashMap<usize, CallPairs>;
 
-    fn outline(&self, lines: &[Vec<u8>]) -> HashMap<usize, Given> {
+    fn outline(&self, lines: &[Vec<u8>]) -> HashMap<usize, CallPairs> {
         pairs::pairs(lines)
     }
 
-    fn decode(&self, pairs: &HashMap<usize, Given>, nth: usize, raw: &[u8]) -> Decoded {
+    fn decode(&self, pairs: &HashMap<usize, CallPairs>, nth: usize, raw: &[u8]) -> Decoded {
         let is_message = json::member(raw, "role").is_some() || json::member(raw, "message").is_some();
         match message(raw, pairs.get(&nth)) {
             Some(message) => Decoded::Messages(drafts(&message)),
@@ -46,7 +46,7 @@ impl Codec for Transcript {
     }
 }
 
-impl Editor for Transcript {
+impl Editor for CursorTranscript {
     type Context = ();
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 

@@ -12,7 +12,7 @@ use super::FormatSpec;
 use super::detect::{Signature, has_content};
 use super::kit;
 use super::report::{Loss, LossSet};
-use codec::Transcript;
+use codec::CursorTranscript;
 
 /// These transcripts, as a format.
 pub const FORM: FormatSpec = FormatSpec {
@@ -23,7 +23,7 @@ pub const FORM: FormatSpec = FormatSpec {
     loses: LossSet::USUAL.with(&[Loss::Model, Loss::Summary, Loss::Message]),
     omits_results: true,
     note: "Most transcripts contain no results of calls. Only in-place changes are written: Cursor does not resume from transcripts. Read the database of the editor with `convo sqlite`.",
-    ..kit::form!(&Transcript)
+    ..kit::form!(&CursorTranscript)
 };
 
 /// The name of the format's annotations.

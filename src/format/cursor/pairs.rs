@@ -8,15 +8,15 @@ const CALLS: [&[u8]; 2] = [b"\"tool_use\"", b"\"tool_call\""];
 const RESULTS: [&[u8]; 2] = [b"\"tool_result\"", b"\"tool-result\""];
 
 /// Generated ids for the calls and results of a line, in order; `None` for one with its own id.
-pub type Given = Vec<Option<String>>;
+pub type CallPairs = Vec<Option<String>>;
 
 /// Generates ids for all calls without one, and for their results, by line.
-pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, Given> {
+pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, CallPairs> {
     let mut pairs = HashMap::new();
     let mut named: HashSet<String> = HashSet::new();
     let mut open: VecDeque<String> = VecDeque::new();
     for (nth, line) in lines.iter().enumerate() {
-        let mut given = Given::new();
+        let mut given = CallPairs::new();
         for block in blocks(line) {
             let id = |name| json::member_text(block, name);
             match (json::member(block, "type"), id("id"), id("tool_use_id")) {
@@ -46,7 +46,7 @@ pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, Given> {
 }
 
 /// The message of a line with these ids, in Anthropic form.
-pub fn message(line: &[u8], given: Option<&Given>) -> Option<Vec<u8>> {
+pub fn message(line: &[u8], given: Option<&CallPairs>) -> Option<Vec<u8>> {
     let role = json::member(line, "role").filter(|raw| raw.starts_with(b"\""))?;
     let content = json::member(json::member(line, "message")?, "content")?;
     let mut given = given.into_iter().flatten();

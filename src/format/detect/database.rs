@@ -10,7 +10,7 @@ const TRANSCRIPTS: &str =
 
 /// Detects the format of a database.
 pub(super) fn verdict(head: &[u8]) -> Detection {
-    let tables = Tables::of(head);
+    let tables = DatabaseTables::of(head);
     if let Some((name, whose)) = tables.read() {
         let what = format!("SQLite database of {whose}");
         return Detection {
@@ -26,17 +26,17 @@ pub(super) fn verdict(head: &[u8]) -> Detection {
 /// The result for a database with these tables that belongs to a known program but is not supported.
 pub fn unread_database(tables: &[String]) -> Option<Detection> {
     let names = tables.iter().map(String::as_bytes).collect();
-    Tables { head: b"", names }.unread()
+    DatabaseTables { head: b"", names }.unread()
 }
 
 /// The table names in the head of a database.
-struct Tables<'a> {
+struct DatabaseTables<'a> {
     head: &'a [u8],
     names: Vec<&'a [u8]>,
 }
 
-impl<'a> Tables<'a> {
-    fn of(head: &'a [u8]) -> Tables<'a> {
+impl<'a> DatabaseTables<'a> {
+    fn of(head: &'a [u8]) -> DatabaseTables<'a> {
         let mark = b"CREATE TABLE ";
         let names = memchr::memmem::find_iter(head, mark)
             .map(|at| {
@@ -52,7 +52,7 @@ impl<'a> Tables<'a> {
                 &name[..end.unwrap_or(name.len())]
             })
             .collect();
-        Tables { head, names }
+        DatabaseTables { head, names }
     }
 
     fn all(&self, names: &[&str]) -> bool {

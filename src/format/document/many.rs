@@ -4,7 +4,7 @@ use super::{DocumentReader, body};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::array::ElementReader;
 use crate::format::json_entries::{Entries, JsonEntry};
-use crate::format::read_window::Window;
+use crate::format::read_window::ReadWindow;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::sessions::{Input, SessionReader};
@@ -81,7 +81,7 @@ pub fn open_sections(
             (is.then_some(true), elements.into_parts())
         }
         Some(b'{') => {
-            let mut window = Window::new(head, rest);
+            let mut window = ReadWindow::new(head, rest);
             let is = begins_lines(&cut, &mut window)?;
             (is.then_some(false), window.into_parts())
         }
@@ -121,7 +121,7 @@ fn is_piece(cut: &SectionRule, value: &[u8]) -> bool {
 }
 
 /// Whether the first line is a body and more lines follow.
-fn begins_lines(cut: &SectionRule, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
+fn begins_lines(cut: &SectionRule, window: &mut ReadWindow<Box<dyn Read>>) -> Result<bool> {
     let mut first = None;
     let mut searched = 0;
     loop {

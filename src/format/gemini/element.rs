@@ -2,7 +2,7 @@
 
 use crate::format::content::{missing, unknown_parts};
 use crate::format::request::draft::{self, AnnotatedDraft, MemberSlot};
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::request_part::{extra_members, extra_object};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::key;
@@ -139,11 +139,11 @@ fn part(raw: &[u8]) -> Vec<u8> {
         });
         return built.finish();
     }
-    let media = Media::of(raw);
-    let back = media.as_ref().and_then(Media::chat);
+    let media = RequestMedia::of(raw);
+    let back = media.as_ref().and_then(RequestMedia::chat);
     match back {
         Some(part)
-            if Media::of(&part)
+            if RequestMedia::of(&part)
                 .and_then(|m| m.gemini())
                 .is_some_and(|same| json::same(&same, raw)) =>
         {

@@ -3,7 +3,7 @@
 
 use crate::format::report::Loss;
 use crate::format::request::call::CallMembers;
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::{
     AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
@@ -189,8 +189,8 @@ fn part(raw: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
         Some("refusal") => json::member(raw, "refusal").map(|text| wrapped("text", text)),
         None if NATIVE_PARTS.iter().any(|name| json::member(raw, name).is_some()) => Some(raw.to_vec()),
         _ => {
-            let media = Media::of(raw);
-            let made = media.as_ref().and_then(Media::gemini);
+            let media = RequestMedia::of(raw);
+            let made = media.as_ref().and_then(RequestMedia::gemini);
             writing.converted(raw, media.is_some(), made)
         }
     }

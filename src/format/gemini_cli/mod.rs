@@ -80,9 +80,9 @@ pub(super) const SIGNATURE: Signature = Signature {
 const NAME: &str = "gemini-cli";
 
 /// How the kit opens an input.
-type OpenFn = fn(&'static GeminiCli, Input) -> Result<Box<dyn SessionReader>>;
+type OpenLogFn = fn(&'static GeminiCli, Input) -> Result<Box<dyn SessionReader>>;
 
-fn open(mut input: Input, open: OpenFn) -> Result<Box<dyn SessionReader>> {
+fn open(mut input: Input, open: OpenLogFn) -> Result<Box<dyn SessionReader>> {
     let begun = input.rest.by_ref().take(64).read_to_end(&mut input.head);
     begun.map_err(|error| Error::io("cannot read", error))?;
     let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);

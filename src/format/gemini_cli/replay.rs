@@ -25,7 +25,7 @@ struct OtherLine {
 
 /// The state of a replay.
 #[derive(Default)]
-struct Replay<'a> {
+struct LogReplay<'a> {
     live: Vec<Live<'a>>,
     by_id: HashMap<Cow<'a, str>, usize>,
     /// The description of the session, by name.
@@ -35,7 +35,7 @@ struct Replay<'a> {
 
 /// The result of a log's lines, starting at `start`.
 pub fn replay(bytes: &[u8], start: Position) -> Parsed {
-    let mut replay = Replay::default();
+    let mut replay = LogReplay::default();
     for (full, place) in placed_lines(bytes, start) {
         replay.line(full, place);
     }
@@ -82,7 +82,7 @@ fn part(raw: Vec<u8>, place: Position, state: ElementState) -> ElementPart {
     }
 }
 
-impl<'a> Replay<'a> {
+impl<'a> LogReplay<'a> {
     fn line(&mut self, full: &'a [u8], place: Position) {
         let body = record::body_of(full, place);
         match LogOperation::of(body) {

@@ -48,7 +48,7 @@ struct GeminiSlimmer {
 }
 
 /// A remaining message: the lines of its versions, of which the first determines its position.
-struct Live {
+struct LiveLines {
     id: Option<String>,
     lines: Vec<u64>,
     /// Whether a checkpoint added it.
@@ -98,18 +98,18 @@ impl Slimmer for GeminiSlimmer {
                 Operation::Checkpoint(_) => None,
             };
         }
-        let mut live: Vec<Live> = Vec::new();
+        let mut live: Vec<LiveLines> = Vec::new();
         let mut removed = Vec::new();
         for (number, operation) in &self.operations[from..] {
             match operation {
-                Operation::Checkpoint(ids) => live.extend(ids.iter().map(|id| Live {
+                Operation::Checkpoint(ids) => live.extend(ids.iter().map(|id| LiveLines {
                     id: id.clone(),
                     lines: vec![*number],
                     is_set: true,
                 })),
                 Operation::Message(id) => match live.iter_mut().find(|known| known.id.as_ref() == Some(id)) {
                     Some(known) => known.lines.push(*number),
-                    None => live.push(Live {
+                    None => live.push(LiveLines {
                         id: Some(id.clone()),
                         lines: vec![*number],
                         is_set: false,
@@ -139,7 +139,7 @@ impl Slimmer for GeminiSlimmer {
         // For each message, keep the last version, and of the others the one that determines its position before the
         // next message.
         let mut next = u64::MAX;
-        for Live { lines, is_set, .. } in live.iter().rev() {
+        for LiveLines { lines, is_set, .. } in live.iter().rev() {
             let last = lines.len() - 1;
             let place = match is_set {
                 true => 0,

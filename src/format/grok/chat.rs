@@ -6,7 +6,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
 use crate::format::request::draft;
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
@@ -177,7 +177,7 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
 
 /// Encodes an image; other parts are lost.
 fn image(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
-    let media = Media::of(part);
+    let media = RequestMedia::of(part);
     let url = json::member(part, "image_url").and_then(|image| json::member(image, "url"));
     let url = url
         .map(<[u8]>::to_vec)

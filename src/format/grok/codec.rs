@@ -36,7 +36,7 @@ impl Codec for Grok {
     }
 
     fn has_variant(&self, element: &[u8]) -> bool {
-        updates::Update::of(lines_of(element)[0]).is_some() == self.is_stream
+        updates::GrokUpdate::of(lines_of(element)[0]).is_some() == self.is_stream
     }
 
     fn is_line(&self, line: &[u8]) -> bool {
@@ -46,7 +46,7 @@ impl Codec for Grok {
     }
 
     fn assemble(&self, lines: &[&[u8]]) -> Option<Assembly> {
-        if lines.iter().any(|line| updates::Update::of(line).is_some()) {
+        if lines.iter().any(|line| updates::GrokUpdate::of(line).is_some()) {
             return Some(updates::assemble(lines));
         }
         Some(Assembly {

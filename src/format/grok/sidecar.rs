@@ -1,7 +1,7 @@
 //! Reads the files next to a history: the session summary, and times in the display stream.
 
-use super::updates::{Update, time_of};
-use crate::format::kit::{Lineage, SessionInfo, Sidecar};
+use super::updates::{GrokUpdate, time_of};
+use crate::format::kit::{LineageInfo, SessionInfo, Sidecar};
 use crate::format::workspace::Workspace;
 use crate::model::json;
 use crate::model::time;
@@ -42,7 +42,7 @@ fn info(summary: &[u8]) -> SessionInfo {
             json::member(summary, "head_branch"),
             json::member(summary, "current_model_id"),
         ),
-        lineage: text("parent_session_id").map(|parent| Lineage {
+        lineage: text("parent_session_id").map(|parent| LineageInfo {
             kind,
             parent,
             at: None,
@@ -62,7 +62,7 @@ pub fn call(id: &str, is_result: bool) -> String {
 
 /// Adds the time of a line. Only the first time of a prompt or call is used.
 fn add(line: &[u8], sidecar: &mut Sidecar) {
-    let Some((update, time)) = Update::of(line).zip(time_of(line)) else {
+    let Some((update, time)) = GrokUpdate::of(line).zip(time_of(line)) else {
         return;
     };
     let id = || update.text("toolCallId");

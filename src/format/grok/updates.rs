@@ -15,19 +15,19 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// The update in a line.
-pub struct Update<'l> {
+pub struct GrokUpdate<'l> {
     line: &'l [u8],
     raw: &'l [u8],
     /// Its type.
     pub kind: Cow<'l, str>,
 }
 
-impl<'l> Update<'l> {
+impl<'l> GrokUpdate<'l> {
     /// From a line of a stream.
-    pub fn of(line: &'l [u8]) -> Option<Update<'l>> {
+    pub fn of(line: &'l [u8]) -> Option<GrokUpdate<'l>> {
         let raw = json::member(json::member(line, "params")?, "update")?;
         let kind = json::member_text(raw, "sessionUpdate")?;
-        Some(Update { line, raw, kind })
+        Some(GrokUpdate { line, raw, kind })
     }
 
     fn get(&self, name: &str) -> Option<&'l [u8]> {
@@ -84,7 +84,9 @@ pub fn assemble(lines: &[&[u8]]) -> Assembly {
     // The messages of calls and of their results.
     let mut known: HashMap<(String, bool), usize> = HashMap::new();
     for (nth, line) in lines.iter().enumerate() {
-        let Some(update) = Update::of(line) else { continue };
+        let Some(update) = GrokUpdate::of(line) else {
+            continue;
+        };
         let is_call = update.kind == "tool_call" || update.is_result();
         let call = update.text("toolCallId").filter(|_| is_call);
         let call = call.map(|call| (call, update.is_result()));
@@ -115,7 +117,7 @@ fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut 
     };
     let main: Vec<usize> = (0..marker).filter(|nth| assembly.session[*nth] == 0).collect();
     let is_removed = |nth: &&usize| {
-        let update = Update::of(lines[**nth]);
+        let update = GrokUpdate::of(lines[**nth]);
         let index = update.and_then(|update| update.prompt_index().and_then(json::number::<u64>));
         index.is_some_and(|index| index >= target)
     };
@@ -123,7 +125,7 @@ fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut 
         return;
     };
     let is_message = |nth: &&usize| {
-        Update::of(lines[**nth]).is_some_and(|update| update.message().is_some() || update.is_result())
+        GrokUpdate::of(lines[**nth]).is_some_and(|update| update.message().is_some() || update.is_result())
     };
     let before = main.iter().rev().filter(|nth| **nth < from).find(is_message);
     assembly.others.push(SideSession {
@@ -138,7 +140,7 @@ fn rewind(lines: &[&[u8]], marker: usize, target: Option<&[u8]>, assembly: &mut 
 
 /// Decodes the lines of a message.
 pub fn decode(lines: &[&[u8]]) -> Decoded {
-    let updates: Option<Vec<Update<'_>>> = lines.iter().map(|line| Update::of(line)).collect();
+    let updates: Option<Vec<GrokUpdate<'_>>> = lines.iter().map(|line| GrokUpdate::of(line)).collect();
     let Some(updates) = updates else {
         let is_named = json::member(lines[0], "method").is_some();
         return if is_named {
@@ -161,7 +163,7 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
 }
 
 /// The parts of chunks of a kind; adjacent texts are joined. `None` if a chunk has no content.
-fn parts(updates: &[Update<'_>], kind: &str) -> Option<Vec<Vec<u8>>> {
+fn parts(updates: &[GrokUpdate<'_>], kind: &str) -> Option<Vec<Vec<u8>>> {
     let (mut parts, mut text) = (Vec::new(), String::new());
     let mut is_open = false;
     let close = |text: &mut String, is_open: &mut bool, parts: &mut Vec<Vec<u8>>| {
@@ -204,7 +206,7 @@ fn image(content: &[u8]) -> Option<Vec<u8>> {
     Some(image.finish())
 }
 
-fn assistant(updates: &[Update<'_>]) -> Option<draft::AnnotatedDraft> {
+fn assistant(updates: &[GrokUpdate<'_>]) -> Option<draft::AnnotatedDraft> {
     let reasoning_parts = parts(updates, "agent_thought_chunk")?;
     let annotated = parts(updates, "agent_message_chunk")?;
     let mut known = HashSet::new();
@@ -227,7 +229,7 @@ fn assistant(updates: &[Update<'_>]) -> Option<draft::AnnotatedDraft> {
     Some(draft)
 }
 
-fn call(update: &Update<'_>) -> Option<Vec<u8>> {
+fn call(update: &GrokUpdate<'_>) -> Option<Vec<u8>> {
     let id = update.get("toolCallId").filter(|raw| raw.starts_with(b"\""))?;
     let input = update.get("rawInput").filter(|raw| *raw != b"null");
     let input = String::from_utf8_lossy(input.unwrap_or(b"{}"));
@@ -238,7 +240,7 @@ fn call(update: &Update<'_>) -> Option<Vec<u8>> {
     ))
 }
 
-fn result(update: &Update<'_>) -> Option<draft::AnnotatedDraft> {
+fn result(update: &GrokUpdate<'_>) -> Option<draft::AnnotatedDraft> {
     let id = update.get("toolCallId").filter(|raw| raw.starts_with(b"\""))?;
     let parts = json::items(update.get("content")).into_iter().map(|element| {
         let inner = json::member(element, "content").filter(|raw| raw.starts_with(b"{"));
@@ -318,7 +320,7 @@ fn contents(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8
     let parts = pieces.filter_map(|piece| match piece {
         RequestContent::Text(text) => Some(draft::text_part(text)),
         RequestContent::Other(part) => {
-            let built = media::Media::of(part).and_then(|media| match (media.kind, media.bytes) {
+            let built = media::RequestMedia::of(part).and_then(|media| match (media.kind, media.bytes) {
                 (media::MediaKind::Image, media::Bytes::Here(mime, data)) => {
                     let mut image = ObjectBuilder::default();
                     image

@@ -3,7 +3,7 @@
 use super::escape::escaped;
 use super::{prose, verbatim};
 use crate::format::base64;
-use crate::format::request::media::{Bytes, Media, MediaKind};
+use crate::format::request::media::{Bytes, MediaKind, RequestMedia};
 use crate::model::key;
 use crate::model::visible::thousands;
 
@@ -35,7 +35,7 @@ const SIGNATURES: [(&[u8], &str); 4] = [
 
 /// Writes a part that is not text.
 pub fn push(out: &mut String, kind: &str, raw: &[u8], images: &mut PageImages) {
-    let Some(media) = Media::of(raw) else {
+    let Some(media) = RequestMedia::of(raw) else {
         out.push_str(&format!("<details><summary>part {}</summary>\n", escaped(kind)));
         verbatim::push(out, "call", &String::from_utf8_lossy(raw), verbatim::LINES);
         return out.push_str("</details>\n");

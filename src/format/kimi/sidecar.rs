@@ -1,7 +1,7 @@
 //! Reads the files next to a session: its state, and times in the display stream.
 
 use super::stream;
-use crate::format::kit::{Lineage, SessionInfo, Sidecar};
+use crate::format::kit::{LineageInfo, SessionInfo, Sidecar};
 use crate::format::object::text;
 use crate::format::workspace::Workspace;
 use crate::model::json;
@@ -20,7 +20,7 @@ pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> S
             title: text(state, "title"),
             created: text(state, "createdAt").filter(|time| time::is_rfc3339(time)),
             workspace: Workspace::new(json::member(state, "workDir"), None, None),
-            lineage: text(state, "forkedFrom").map(|parent| Lineage {
+            lineage: text(state, "forkedFrom").map(|parent| LineageInfo {
                 kind: "fork",
                 parent,
                 at: None,

@@ -1,6 +1,6 @@
 //! The interface that a format on the kit implements.
 
-pub use super::info::{Lineage, SessionInfo};
+pub use super::info::{LineageInfo, SessionInfo};
 use super::losses;
 pub use super::part::Layout;
 use super::part::{Parsed, SideSession};

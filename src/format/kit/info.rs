@@ -14,12 +14,12 @@ pub struct SessionInfo {
     /// Its working directory, branch and model.
     pub workspace: Workspace,
     /// The session that it belongs to.
-    pub lineage: Option<Lineage>,
+    pub lineage: Option<LineageInfo>,
 }
 
 /// The relation of a session to its parent session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lineage {
+pub struct LineageInfo {
     /// A kind of the native format: `branch`, `sidechain`, `fork` or `child`.
     pub kind: &'static str,
     /// The id of the parent session.

@@ -39,7 +39,7 @@ mod write_back;
 
 pub use changes::{ElementChange, NextElement};
 pub use codec::{
-    Assembly, Codec, Decoded, Draft, Layout, Lineage, SessionInfo, SummaryDraft, Visible, lines_of,
+    Assembly, Codec, Decoded, Draft, Layout, LineageInfo, SessionInfo, SummaryDraft, Visible, lines_of,
 };
 pub use editor::{Editor, Edits, MemberChange};
 pub use frame::{ElementEdit, replaced};

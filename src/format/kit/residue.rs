@@ -23,17 +23,17 @@ const SHORT: usize = 24;
 /// The residue of `source` relative to `encoded`; `None` if they are equal, or not both objects or both arrays.
 pub fn residue(source: &[u8], encoded: &[u8]) -> Option<Vec<u8>> {
     match compare(source, encoded, 0) {
-        Difference::Inside(residue) => Some(residue),
-        Difference::None | Difference::Other => None,
+        ResidueDifference::Inside(residue) => Some(residue),
+        ResidueDifference::None | ResidueDifference::Other => None,
     }
 }
 
 /// The annotation from which an element is restored, given the encoding of its messages.
 pub fn note(raw: &[u8], encoded: Option<Vec<u8>>) -> (&'static str, Vec<u8>) {
     let note = encoded.and_then(|encoded| match compare(raw, &encoded, 0) {
-        Difference::None => Some(b"null".to_vec()),
-        Difference::Inside(found) => json::same(raw, &restore(&encoded, &found)).then_some(found),
-        Difference::Other => None,
+        ResidueDifference::None => Some(b"null".to_vec()),
+        ResidueDifference::Inside(found) => json::same(raw, &restore(&encoded, &found)).then_some(found),
+        ResidueDifference::Other => None,
     });
     match note {
         Some(residue) => ("residue", residue),
@@ -68,15 +68,15 @@ pub fn restore_changed(then: Option<&[u8]>, encoded: &[u8], residue: &[u8]) -> V
     restored.unwrap_or_else(|| encoded.to_vec())
 }
 
-enum Difference {
+enum ResidueDifference {
     None,
     Inside(Vec<u8>),
     Other,
 }
 
-fn compare(source: &[u8], encoded: &[u8], depth: usize) -> Difference {
+fn compare(source: &[u8], encoded: &[u8], depth: usize) -> ResidueDifference {
     if json::same(source, encoded) {
-        return Difference::None;
+        return ResidueDifference::None;
     }
     let inside = match (source.first(), encoded.first()) {
         _ if depth == DEEPEST => None,
@@ -84,7 +84,7 @@ fn compare(source: &[u8], encoded: &[u8], depth: usize) -> Difference {
         (Some(b'['), Some(b'[')) => compare_arrays(source, encoded, depth + 1),
         _ => None,
     };
-    inside.map_or(Difference::Other, Difference::Inside)
+    inside.map_or(ResidueDifference::Other, ResidueDifference::Inside)
 }
 
 fn members(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &[u8])>> {
@@ -114,9 +114,9 @@ fn compare_objects(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8
             continue;
         };
         match compare(value, other, depth) {
-            Difference::None => {}
-            Difference::Inside(residue) => drop(inside.raw(name, residue)),
-            Difference::Other => drop(replaced.raw(name, array([&check(other)[..], value]))),
+            ResidueDifference::None => {}
+            ResidueDifference::Inside(residue) => drop(inside.raw(name, residue)),
+            ResidueDifference::Other => drop(replaced.raw(name, array([&check(other)[..], value]))),
         }
     }
     for (name, value) in encoded.iter().filter(|(name, _)| left.contains_key(&**name)) {
@@ -226,9 +226,9 @@ fn compare_arrays(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8>
             continue;
         };
         entries.push(match compare(element, encoded[nth], depth) {
-            Difference::None => key,
-            Difference::Inside(residue) => array([key, residue]),
-            Difference::Other => wrapped("=", array([&key[..], &check(encoded[nth]), element])),
+            ResidueDifference::None => key,
+            ResidueDifference::Inside(residue) => array([key, residue]),
+            ResidueDifference::Other => wrapped("=", array([&key[..], &check(encoded[nth]), element])),
         });
     }
     let mut left: Vec<usize> = known.into_values().flatten().collect();

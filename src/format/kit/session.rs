@@ -1,6 +1,6 @@
 //! Converts elements to a session.
 
-use super::codec::{Codec, Decoded, Draft, Layout, Lineage, SummaryDraft, Visible, lines_of};
+use super::codec::{Codec, Decoded, Draft, Layout, LineageInfo, SummaryDraft, Visible, lines_of};
 use super::part::{ElementState, Parsed};
 use super::records::{self, Ids, annotated_messages};
 use super::residue;
@@ -188,7 +188,7 @@ fn header<C: Codec>(
         });
         id = Some(aside.id.clone().unwrap_or_else(|| format!("{parent}.{nth}")));
         info.created = None;
-        info.lineage = Some(Lineage {
+        info.lineage = Some(LineageInfo {
             kind: aside.kind,
             parent,
             at: aside.at.clone(),
@@ -200,7 +200,7 @@ fn header<C: Codec>(
         .as_deref()
         .filter(|_| C::REPRESENTED.contains(&Member::Tools));
     metadata.optional("tools", about.and_then(|about| json::member(about, "tools")));
-    if let Some(Lineage { kind, parent, at }) = info.lineage {
+    if let Some(LineageInfo { kind, parent, at }) = info.lineage {
         metadata.raw(
             "lineage",
             native::lineage(kind, &key::id_for_key(&parent), at.as_deref()),

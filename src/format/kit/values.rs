@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Position, Result};
 use crate::format::array::ArrayScan;
-use crate::format::read_window::Window;
+use crate::format::read_window::ReadWindow;
 use crate::format::sessions::Input;
 use crate::model::json;
 use std::io::Read;
@@ -22,7 +22,7 @@ pub struct SplitValue {
 
 /// Splits an input into values.
 pub struct Values {
-    window: Window<Box<dyn Read>>,
+    window: ReadWindow<Box<dyn Read>>,
     at: Position,
 }
 
@@ -30,7 +30,7 @@ impl Values {
     /// Reads an input.
     pub fn new(input: Input) -> Values {
         Values {
-            window: Window::new(input.head, input.rest),
+            window: ReadWindow::new(input.head, input.rest),
             at: Position::default(),
         }
     }

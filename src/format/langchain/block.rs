@@ -1,6 +1,6 @@
 //! Converts between content blocks and native parts.
 
-use crate::format::request::media::{Bytes, Media, MediaKind};
+use crate::format::request::media::{Bytes, MediaKind, RequestMedia};
 use crate::format::request::request_part::extra_members;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
@@ -32,7 +32,7 @@ pub fn read(raw: &[u8]) -> ConvertedBlock {
             ConvertedBlock::Call(kind.to_string())
         }
         _ => {
-            let media = Media::of(raw).or_else(|| standard(raw));
+            let media = RequestMedia::of(raw).or_else(|| standard(raw));
             let part = media.and_then(|media| media.chat());
             ConvertedBlock::Part(part.unwrap_or_else(|| raw.to_vec()))
         }
@@ -40,7 +40,7 @@ pub fn read(raw: &[u8]) -> ConvertedBlock {
 }
 
 /// An attachment in LangChain's own form.
-fn standard(raw: &[u8]) -> Option<Media<'_>> {
+fn standard(raw: &[u8]) -> Option<RequestMedia<'_>> {
     let text = |name: &str| json::member_text(raw, name);
     let kind = match kind(raw).as_ref() {
         "image" => MediaKind::Image,
@@ -53,7 +53,7 @@ fn standard(raw: &[u8]) -> Option<Media<'_>> {
         (None, mime) => Bytes::At(text("url")?, mime),
         _ => return None,
     };
-    Some(Media {
+    Some(RequestMedia {
         kind,
         bytes,
         name: text("filename"),

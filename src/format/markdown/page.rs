@@ -3,7 +3,7 @@
 use super::prose::{self, ImagePolicy};
 use super::{fence, target};
 use crate::format::report::Report;
-use crate::format::request::media::{Bytes, Media, MediaKind};
+use crate::format::request::media::{Bytes, MediaKind, RequestMedia};
 use crate::format::{Purpose, page_losses};
 use crate::model::display_role::{self, Tools};
 use crate::model::json;
@@ -144,7 +144,7 @@ fn result(text: &str) -> String {
 
 /// A part that is not text.
 fn other(kind: &str, raw: &[u8], images: ImagePolicy) -> String {
-    let Some(media) = Media::of(raw) else {
+    let Some(media) = RequestMedia::of(raw) else {
         let raw = String::from_utf8_lossy(raw);
         return format!("part {}\n\n{}", fence::span(kind), fence::data(&raw));
     };

@@ -3,7 +3,7 @@
 
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::{AMBIGUOUS_MEMBERS, extra_members, has_more_data};
 use crate::format::request::{self, Api, ProviderRequest, RequestElement};
@@ -120,8 +120,8 @@ fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Op
             parts.push(raw.to_vec());
             continue;
         }
-        let media = Media::of(raw);
-        match media.as_ref().and_then(Media::chat) {
+        let media = RequestMedia::of(raw);
+        match media.as_ref().and_then(RequestMedia::chat) {
             Some(part) => parts.push(part),
             None if media.is_some() => report.count_loss(Loss::Attachment, 1),
             None => {

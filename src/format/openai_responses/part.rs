@@ -1,7 +1,7 @@
 //! Converts between content parts and native parts.
 
 use crate::format::report::Loss;
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::request_part::{WriteSettings, extra_members};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 
@@ -23,10 +23,10 @@ fn read(part: &[u8]) -> Vec<u8> {
     {
         return text;
     }
-    let media = Media::of(part);
-    match media.as_ref().and_then(Media::chat) {
+    let media = RequestMedia::of(part);
+    match media.as_ref().and_then(RequestMedia::chat) {
         Some(chat)
-            if Media::of(&chat)
+            if RequestMedia::of(&chat)
                 .and_then(|m| m.responses())
                 .is_some_and(|back| json::same(&back, part)) =>
         {
@@ -65,9 +65,12 @@ pub fn write(raw: &[u8], model: bool, writing: &mut WriteSettings<'_>) -> Option
         Some("refusal") if model => Some(raw.to_vec()),
         Some("input_image" | "input_file" | "output_text" | "input_text") => Some(raw.to_vec()),
         _ => {
-            let media = Media::of(raw);
+            let media = RequestMedia::of(raw);
             // Model messages have no attachments.
-            let made = media.as_ref().filter(|_| !model).and_then(Media::responses);
+            let made = media
+                .as_ref()
+                .filter(|_| !model)
+                .and_then(RequestMedia::responses);
             writing.converted(raw, media.is_some(), made)
         }
     }

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Item types of calls, by view item and call.
-type Kinds<'a> = HashMap<(usize, usize), Cow<'a, str>>;
+type ItemKinds<'a> = HashMap<(usize, usize), Cow<'a, str>>;
 
 /// Encodes the pieces as elements of a request.
 pub fn write(pieces: &[RequestPart<'_>], writing: &mut WriteSettings<'_>) -> ProviderRequest {
@@ -87,7 +87,7 @@ fn is_instructions(annotated: &AnnotatedMessage<'_>) -> bool {
 }
 
 /// The item types of all calls.
-fn kinds<'a>(pieces: &[RequestPart<'a>]) -> Kinds<'a> {
+fn kinds<'a>(pieces: &[RequestPart<'a>]) -> ItemKinds<'a> {
     let mut kinds = HashMap::new();
     for piece in pieces {
         let Some(annotated) = piece.annotated(Api::OpenaiResponses) else {
@@ -208,7 +208,11 @@ fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
     item.finish()
 }
 
-fn output(annotated: &AnnotatedMessage<'_>, kinds: &Kinds<'_>, writing: &mut WriteSettings<'_>) -> Vec<u8> {
+fn output(
+    annotated: &AnnotatedMessage<'_>,
+    kinds: &ItemKinds<'_>,
+    writing: &mut WriteSettings<'_>,
+) -> Vec<u8> {
     let note = annotated.noted("item");
     let mut item = ObjectBuilder::default();
     if note.is_none_or(|note| json::member(note, "type").is_none()) {

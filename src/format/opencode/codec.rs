@@ -5,7 +5,7 @@ use super::element::{OpencodeMessage, rfc3339};
 use super::{NAME, decode, encode, new_messages};
 use crate::format::Format;
 use crate::format::content;
-use crate::format::kit::{Codec, Decoded, Lineage, SessionInfo, SummaryDraft};
+use crate::format::kit::{Codec, Decoded, LineageInfo, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
@@ -34,7 +34,7 @@ impl Codec for Opencode {
             title: text("title"),
             created: new_messages::created_at(info).and_then(rfc3339),
             workspace: Workspace::new(json::member(info, "directory"), None, None),
-            lineage: text("parentID").map(|parent| Lineage {
+            lineage: text("parentID").map(|parent| LineageInfo {
                 kind: "child",
                 parent,
                 at: None,

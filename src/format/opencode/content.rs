@@ -2,7 +2,7 @@
 
 use super::element::kind;
 use crate::format::request::draft;
-use crate::format::request::media::{Bytes, Media, MediaKind};
+use crate::format::request::media::{Bytes, MediaKind, RequestMedia};
 use crate::model::json;
 
 /// The native part; `None` if it is empty.
@@ -30,7 +30,7 @@ fn file(part: &[u8]) -> Vec<u8> {
             _ => return None,
         };
         let name = text("filename").filter(|_| kind == MediaKind::File);
-        let part = Media {
+        let part = RequestMedia {
             kind,
             bytes: Bytes::Here(mime.clone(), data.into()),
             name,
@@ -45,7 +45,7 @@ fn file(part: &[u8]) -> Vec<u8> {
 
 /// The URL and media type of a native part; `None` if either is unknown.
 pub fn address(part: &[u8]) -> Option<(String, String)> {
-    match Media::of(part)?.bytes {
+    match RequestMedia::of(part)?.bytes {
         Bytes::Here(mime, data) => Some((format!("data:{mime};base64,{data}"), mime.into_owned())),
         Bytes::At(url, mime) => Some((url.into_owned(), mime?.into_owned())),
         Bytes::Kept(_) => None,

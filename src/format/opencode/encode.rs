@@ -6,7 +6,7 @@ use super::new_messages;
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{self, RequestContent};
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, wrapped};
@@ -129,7 +129,7 @@ fn file(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     };
     let mut part = ObjectBuilder::default();
     part.text("type", "file");
-    if let Some(name) = Media::of(raw).and_then(|media| media.name) {
+    if let Some(name) = RequestMedia::of(raw).and_then(|media| media.name) {
         part.text("filename", &name);
     }
     part.text("mime", &mime).text("url", &url);

@@ -21,7 +21,7 @@ fn unpacked(lines: &[u8]) -> Vec<u8> {
 fn lines_that_are_not_objects_are_packed_and_unpacked() {
     let stream = b"\xef\xbb\xbf{\"role\":\"user\"}\r\n \n[1]\n{\"role\":7}\n\xff\n{\"a\":\n{\"type\":\"x\"}";
     let mut out = Vec::new();
-    let mut objects = Objects::new(&mut out);
+    let mut objects = PackedObjects::new(&mut out);
     stream
         .chunks(3)
         .for_each(|chunk| objects.write_all(chunk).unwrap());

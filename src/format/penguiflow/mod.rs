@@ -41,7 +41,7 @@ pub use digest::{Observation, answer_of, digest};
 pub use python::float_text;
 pub use read::read;
 pub use state::{PenguiflowState, PlacedTurn};
-pub use turn::{PenguiflowTurn, Zone, artifacts};
+pub use turn::{PenguiflowTurn, TurnZone, artifacts};
 pub use write::request;
 
 use super::report::{Loss, LossSet, Report};

@@ -4,7 +4,7 @@ use super::super::native::{self, HeaderBuilder};
 use super::super::{DocumentSource, Format};
 use super::EXTRA_MEMBER;
 use super::config;
-use super::turn::{self, Zone};
+use super::turn::{self, TurnZone};
 use crate::error::{Error, Position, Result};
 use crate::format::report::Report;
 use crate::model::event::{self};
@@ -25,7 +25,7 @@ pub(super) const BASE_ATTEMPT: &str = "evt_penguiflow";
 
 /// A member: its value and its offset in the document.
 #[derive(Clone, Copy)]
-struct MemberValue<'a> {
+struct StateMember<'a> {
     raw: &'a [u8],
     at: usize,
 }
@@ -94,7 +94,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     };
 
     let mut turns: Vec<Vec<u8>> = Vec::new();
-    for zone in Zone::ALL {
+    for zone in TurnZone::ALL {
         let Some(list) = member(zone.name()) else { continue };
         if list.raw == b"\"\"" {
             report.damage(place(list.at), format!("{} is a string; no turns", zone.name()));
@@ -166,7 +166,7 @@ fn empty_memory() -> Vec<u8> {
 }
 
 /// The members of a document by name.
-type DocumentMembers<'a> = Vec<(Cow<'a, str>, MemberValue<'a>)>;
+type DocumentMembers<'a> = Vec<(Cow<'a, str>, StateMember<'a>)>;
 
 /// The members of the document; for a repeated name, the last value at the position of the first.
 fn members(bytes: &[u8]) -> std::result::Result<DocumentMembers<'_>, JsonError> {
@@ -174,7 +174,7 @@ fn members(bytes: &[u8]) -> std::result::Result<DocumentMembers<'_>, JsonError> 
     let mut all = DocumentMembers::new();
     while let Some(member) = scan.next()? {
         let name = json::unescape(member.key);
-        let value = MemberValue {
+        let value = StateMember {
             raw: member.value,
             at: member.end - member.value.len(),
         };
@@ -257,8 +257,8 @@ fn header(
 /// The last failed attempt, as far as known: PenguiFlow stores neither the number of attempts nor their times.
 fn attempt(
     state: State,
-    own: Option<MemberValue<'_>>,
-    snapshot: Option<MemberValue<'_>>,
+    own: Option<StateMember<'_>>,
+    snapshot: Option<StateMember<'_>>,
     at: &str,
 ) -> Option<Vec<u8>> {
     if state == State::Healthy {
@@ -287,7 +287,7 @@ fn attempt(
 }
 
 /// The summary as an event; `None` if it is empty.
-fn summary(value: MemberValue<'_>, at: &str, place: Position, report: &mut Report) -> Option<Vec<u8>> {
+fn summary(value: StateMember<'_>, at: &str, place: Position, report: &mut Report) -> Option<Vec<u8>> {
     let content = match value.raw.first() {
         Some(b'"') if value.raw.len() > 2 => value.raw.to_vec(),
         Some(b'"') => return None,

@@ -3,7 +3,7 @@
 use super::config;
 use super::read::{BASE_ATTEMPT, BY};
 use super::reply;
-use super::turn::{self, PenguiflowTurn, Zone};
+use super::turn::{self, PenguiflowTurn, TurnZone};
 use crate::error::Result;
 use crate::model::exchange::Cuts;
 use crate::model::header;
@@ -18,7 +18,7 @@ use crate::model::view::{Item, View};
 #[derive(Clone, Debug)]
 pub struct PlacedTurn {
     /// The zone in the memory.
-    pub zone: Zone,
+    pub zone: TurnZone,
     /// The turn.
     pub turn: PenguiflowTurn,
     /// Indexes into the view's items.
@@ -120,7 +120,7 @@ impl PenguiflowState {
                 continue;
             }
             new += usize::from(turn.zone.is_none());
-            let zone = turn.zone.unwrap_or(Zone::Turns);
+            let zone = turn.zone.unwrap_or(TurnZone::Turns);
             self.turns.push(PlacedTurn { zone, turn, items });
         }
         let body = |item: &usize| json::compact(view.items[*item].body(session)).0;
@@ -167,7 +167,7 @@ impl PenguiflowState {
         let whole = self
             .turns
             .iter()
-            .filter(|placed| placed.zone == Zone::Turns)
+            .filter(|placed| placed.zone == TurnZone::Turns)
             .count() as u64;
         let mut beyond = match self.memory.strategy {
             Strategy::None => 0,
@@ -175,11 +175,11 @@ impl PenguiflowState {
         };
         let to = match (self.memory.strategy, self.health) {
             (Strategy::Truncation, _) => None,
-            (_, health::State::Degraded) => Some(Zone::Backlog),
-            _ => Some(Zone::Pending),
+            (_, health::State::Degraded) => Some(TurnZone::Backlog),
+            _ => Some(TurnZone::Pending),
         };
         for mut placed in std::mem::take(&mut self.turns) {
-            if placed.zone == Zone::Turns && beyond > 0 {
+            if placed.zone == TurnZone::Turns && beyond > 0 {
                 beyond -= 1;
                 match to {
                     Some(zone) => placed.zone = zone,
@@ -197,8 +197,8 @@ impl PenguiflowState {
     /// otherwise.
     fn move_with_health(&mut self) {
         let (from, to) = match self.health {
-            health::State::Degraded => (Zone::Pending, Zone::Backlog),
-            health::State::Healthy | health::State::Retry => (Zone::Backlog, Zone::Pending),
+            health::State::Degraded => (TurnZone::Pending, TurnZone::Backlog),
+            health::State::Healthy | health::State::Retry => (TurnZone::Backlog, TurnZone::Pending),
             health::State::Recovering => return,
         };
         for placed in self.turns.iter_mut().filter(|placed| placed.zone == from) {
@@ -207,7 +207,7 @@ impl PenguiflowState {
     }
 
     /// The turns of a zone.
-    pub fn of_zone(&self, zone: Zone) -> impl Iterator<Item = &PenguiflowTurn> {
+    pub fn of_zone(&self, zone: TurnZone) -> impl Iterator<Item = &PenguiflowTurn> {
         let turns = self.turns.iter().filter(move |placed| placed.zone == zone);
         turns.map(|placed| &placed.turn)
     }

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 named_enum! {
     /// Position of a turn in a memory, oldest first.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Zone {
+    pub enum TurnZone {
         /// Waits for a summary until the memory recovers.
         Backlog = "backlog",
         /// Waits for a summary.
@@ -44,7 +44,7 @@ pub struct PenguiflowTurn {
     /// The digest of tool calls, an object.
     pub digest: Option<Vec<u8>>,
     /// Its zone; `None` if it was not read from a memory.
-    pub zone: Option<Zone>,
+    pub zone: Option<TurnZone>,
     /// Whether it has an answer.
     pub is_answered: bool,
     /// The content of `metadata.penguiflow`.
@@ -77,8 +77,8 @@ pub fn artifacts(message: &Message<'_>) -> Vec<String> {
 }
 
 /// The zone in a message's metadata, which marks the end of a turn.
-pub(super) fn zone(message: &Message<'_>) -> Option<Zone> {
-    json::member_text(noted(message)?, "zone").and_then(|name| Zone::from_name(&name))
+pub(super) fn zone(message: &Message<'_>) -> Option<TurnZone> {
+    json::member_text(noted(message)?, "zone").and_then(|name| TurnZone::from_name(&name))
 }
 
 /// A message's text as a JSON string; unchanged if it is one.
@@ -259,7 +259,7 @@ fn seconds(raw: &[u8]) -> Option<(f64, bool)> {
 /// For turns that PenguiFlow would reject, with the path of the member.
 pub(super) fn lines(
     raw: &[u8],
-    zone: Zone,
+    zone: TurnZone,
     path: &str,
     place: Position,
     report: &mut Report,

@@ -2,7 +2,7 @@
 
 use super::python;
 use super::state::PenguiflowState;
-use super::turn::{PenguiflowTurn, Zone};
+use super::turn::{PenguiflowTurn, TurnZone};
 use super::{EXTRA_MEMBER, config};
 use crate::model::json::{self, Dialect, push_text};
 use crate::model::retention::Strategy;
@@ -15,7 +15,7 @@ impl PenguiflowState {
         out.extend_from_slice(b", \"summary\": ");
         python::push(&mut out, self.source_summary());
         // The order in a file is not chronological.
-        for zone in [Zone::Turns, Zone::Pending, Zone::Backlog] {
+        for zone in [TurnZone::Turns, TurnZone::Pending, TurnZone::Backlog] {
             out.extend_from_slice(b", ");
             push_text(&mut out, zone.name());
             out.extend_from_slice(b": ");
@@ -74,13 +74,13 @@ impl PenguiflowState {
         }
         let digests = self.memory.digests;
         let mut out = b"{\"conversation_memory\": {\"recent_turns\": ".to_vec();
-        list(&mut out, self.of_zone(Zone::Turns), |turn, out| {
+        list(&mut out, self.of_zone(TurnZone::Turns), |turn, out| {
             out.extend_from_slice(&turn.shown(digests));
         });
         if self.shows_summary() {
-            if self.of_zone(Zone::Pending).next().is_some() {
+            if self.of_zone(TurnZone::Pending).next().is_some() {
                 out.extend_from_slice(b", \"pending_turns\": ");
-                list(&mut out, self.of_zone(Zone::Pending), |turn, out| {
+                list(&mut out, self.of_zone(TurnZone::Pending), |turn, out| {
                     out.extend_from_slice(&turn.shown(digests));
                 });
             }

@@ -11,7 +11,7 @@ use std::ops::Range;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// A session file split into its parts.
-pub(super) struct Document<'a> {
+pub(super) struct PenguinDocument<'a> {
     /// The file.
     source: &'a [u8],
     /// Length of its byte order mark.
@@ -58,12 +58,12 @@ enum DocumentForm {
     Neither,
 }
 
-impl<'a> Document<'a> {
+impl<'a> PenguinDocument<'a> {
     /// Splits a file; a list is only valid in the older format. The error is the reason why the file is not a session
     /// and cannot be used.
-    pub fn read(source: &'a [u8], list_allowed: bool) -> Result<Document<'a>, &'static str> {
+    pub fn read(source: &'a [u8], list_allowed: bool) -> Result<PenguinDocument<'a>, &'static str> {
         let text = source.strip_prefix(BOM).unwrap_or(source);
-        let mut document = Document {
+        let mut document = PenguinDocument {
             source,
             mark: source.len() - text.len(),
             bytes: Cow::Borrowed(text),

@@ -3,7 +3,7 @@
 use super::super::native::{self, HeaderBuilder};
 use super::super::{DocumentSource, Format};
 use super::member::{is_words, non_null, values, without};
-use super::merge::Merge;
+use super::merge::DocumentMerge;
 use super::message::PenguinMessages;
 use super::native_metadata::{self, MEMBER, PreservedMembers};
 use super::totals::DocumentTotals;
@@ -65,7 +65,7 @@ pub(super) fn is_older(head: &[u8], is_list: bool, source: &DocumentSource<'_>) 
 
 /// The header line.
 pub(super) fn header(
-    merge: &Merge<'_>,
+    merge: &DocumentMerge<'_>,
     source: &DocumentSource<'_>,
     reader: &mut PenguinMessages<'_>,
 ) -> Vec<u8> {

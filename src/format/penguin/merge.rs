@@ -1,7 +1,7 @@
 //! Merges the messages of a damaged file and its backups into one session.
 
 use super::super::report::Report;
-use super::document::Document;
+use super::document::PenguinDocument;
 use super::member::without;
 use super::message::identity;
 use crate::error::Position;
@@ -16,7 +16,7 @@ const NAMED: usize = 10;
 pub(super) struct SourceFile<'a> {
     /// Its name in messages.
     pub name: &'a str,
-    pub document: Document<'a>,
+    pub document: PenguinDocument<'a>,
     /// The bytes of a backup; `None` for the file itself.
     pub spare: Option<&'a [u8]>,
 }
@@ -29,7 +29,7 @@ impl SourceFile<'_> {
 }
 
 /// The merged session.
-pub(super) struct Merge<'c> {
+pub(super) struct DocumentMerge<'c> {
     /// An object with all members except the messages.
     pub head: Vec<u8>,
     /// Its position.
@@ -58,7 +58,7 @@ struct MergeNode<'c> {
 
 /// The contribution of one file.
 #[derive(Default)]
-struct Share {
+struct SharedMessages {
     messages: usize,
     /// Ids of messages that the base does not have.
     added: Vec<String>,
@@ -66,10 +66,10 @@ struct Share {
     different: Vec<String>,
 }
 
-impl<'c> Merge<'c> {
+impl<'c> DocumentMerge<'c> {
     /// From one complete file.
-    pub fn alone(document: &'c Document<'_>) -> Merge<'c> {
-        Merge {
+    pub fn alone(document: &'c PenguinDocument<'_>) -> DocumentMerge<'c> {
+        DocumentMerge {
             head: object(&document.members().collect::<Vec<_>>()),
             start: document.start(),
             is_list: document.is_list(),
@@ -88,14 +88,14 @@ impl<'c> Merge<'c> {
         name: &str,
         (place, why): (Position, &str),
         report: &mut Report,
-    ) -> Merge<'c> {
+    ) -> DocumentMerge<'c> {
         let order: Vec<usize> = std::iter::once(base)
             .chain((0..candidates.len()).filter(|other| *other != base))
             .collect();
         let (elements, shares) = elements(candidates, &order);
-        let mut merge = Merge {
+        let mut merge = DocumentMerge {
             elements,
-            ..Merge::alone(&candidates[base].document)
+            ..DocumentMerge::alone(&candidates[base].document)
         };
         merge.start = candidates[base].position_in_file(merge.start);
         for (place, _) in &mut merge.damage {
@@ -187,12 +187,12 @@ impl<'c> Merge<'c> {
 fn elements<'c>(
     candidates: &'c [SourceFile<'_>],
     order: &[usize],
-) -> (Vec<(Position, &'c [u8])>, Vec<Share>) {
+) -> (Vec<(Position, &'c [u8])>, Vec<SharedMessages>) {
     let repeated = repeated(candidates);
     let mut nodes: Vec<MergeNode<'c>> = Vec::new();
     let mut first = None;
     let mut known: HashMap<String, usize> = HashMap::new();
-    let mut shares: Vec<Share> = candidates.iter().map(|_| Share::default()).collect();
+    let mut shares: Vec<SharedMessages> = candidates.iter().map(|_| SharedMessages::default()).collect();
     for &file in order {
         let base = file == order[0];
         let (mut derive, mut copies) = (Derive::default(), Derive::default());

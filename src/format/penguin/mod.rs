@@ -64,9 +64,9 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use checkpoint::Checkpoint;
 pub use checkpoint::is_checkpoint;
-use document::Document;
+use document::PenguinDocument;
 pub use index::{PenguinIndexRow, index};
-use merge::{Merge, SourceFile};
+use merge::{DocumentMerge, SourceFile};
 pub use message::NO_NUMBER;
 use message::PenguinMessages;
 pub use model_context::write_context;
@@ -139,15 +139,15 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
 
 fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<Session> {
     let list_allowed = header::has_older_name(source);
-    let primary = Document::read(source.bytes, list_allowed);
+    let primary = PenguinDocument::read(source.bytes, list_allowed);
     match primary {
         Ok(document) if document.is_complete() => {
             for (name, bytes) in backups(source, &BACKUP_SUFFIXES[..1], false, report) {
-                if let Ok(copy) = Document::read(&bytes, list_allowed) {
+                if let Ok(copy) = PenguinDocument::read(&bytes, list_allowed) {
                     report_newer_backup(&name, &copy, &document, report);
                 }
             }
-            Ok(convert(&Merge::alone(&document), source, report))
+            Ok(convert(&DocumentMerge::alone(&document), source, report))
         }
         primary => {
             report.mended = true;
@@ -165,7 +165,7 @@ fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<Session> 
                 });
             }
             for (name, bytes) in &spares {
-                if let Ok(document) = Document::read(bytes, list_allowed) {
+                if let Ok(document) = PenguinDocument::read(bytes, list_allowed) {
                     candidates.push(SourceFile {
                         name,
                         document,
@@ -175,7 +175,7 @@ fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<Session> 
             }
             let base = best(&candidates, source, why)?;
             let name = source.name.unwrap_or(PIPE);
-            let merge = Merge::of(&candidates, base, name, (place, why), report);
+            let merge = DocumentMerge::of(&candidates, base, name, (place, why), report);
             Ok(convert(&merge, source, report))
         }
     }
@@ -237,7 +237,12 @@ fn message_count(messages: usize) -> String {
 }
 
 /// Reports a complete backup with more messages than were read: a save that was not renamed into place.
-fn report_newer_backup(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mut Report) {
+fn report_newer_backup(
+    spare: &str,
+    copy: &PenguinDocument<'_>,
+    read: &PenguinDocument<'_>,
+    report: &mut Report,
+) {
     let more = copy.messages().saturating_sub(read.messages());
     if copy.is_complete() && more > 0 {
         let count = message_count(copy.messages());
@@ -256,7 +261,7 @@ fn is_summary(raw: &[u8]) -> bool {
             .is_some()
 }
 
-fn convert(merge: &Merge<'_>, source: &DocumentSource<'_>, report: &mut Report) -> Session {
+fn convert(merge: &DocumentMerge<'_>, source: &DocumentSource<'_>, report: &mut Report) -> Session {
     for (place, what) in &merge.damage {
         report.damage(*place, *what);
     }

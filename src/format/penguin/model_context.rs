@@ -16,13 +16,13 @@ const DEEPEST: usize = 64;
 
 /// Tool names and result status by call id, from the session's records.
 #[derive(Default)]
-struct Records {
+struct ContextRecords {
     names: HashMap<String, Vec<u8>>,
     status: HashMap<String, Vec<u8>>,
 }
 
-impl Records {
-    fn of(session: &Session) -> Records {
+impl ContextRecords {
+    fn of(session: &Session) -> ContextRecords {
         let own = session.metadata("penguin");
         let of = |list: &str, member: &str| {
             let records = own.as_deref().and_then(|own| json::member(own, list));
@@ -35,7 +35,7 @@ impl Records {
             // Later members of the same call take precedence.
             each.collect()
         };
-        Records {
+        ContextRecords {
             names: of("tool_call_records", "name"),
             status: of("tool_result_records", "status"),
         }
@@ -53,7 +53,7 @@ pub fn write_context(
     if purpose == Purpose::Export {
         report.count_line_losses(session);
     }
-    let records = Records::of(session);
+    let records = ContextRecords::of(session);
     let mut quiet = Report::default();
     let mut elements = Elements::new(None, None, &mut quiet);
     let (mut rules, mut context, mut rest) = (Vec::new(), Vec::new(), Vec::new());
@@ -91,7 +91,7 @@ pub fn write_context(
 }
 
 /// A message in the form that a model receives.
-fn message(element: &[u8], records: &Records) -> Vec<u8> {
+fn message(element: &[u8], records: &ContextRecords) -> Vec<u8> {
     let [role, content, category, metadata] = values(element, ["role", "content", "category", "metadata"]);
     let content = content.unwrap_or(b"null");
     let [calls, call_id, action, arguments, status, source] = values(
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn of(element: &str) -> String {
-        String::from_utf8(message(element.as_bytes(), &Records::default())).unwrap()
+        String::from_utf8(message(element.as_bytes(), &ContextRecords::default())).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reads a file as sessions.
 
 use super::entry::{self, EntryKind, PiEntry};
-use super::record::Problem;
+use super::record::RecordProblem;
 use super::tree::{EntryTree, first_by_id};
 use super::{NAME, message, record};
 use crate::error::{Position, Result};
@@ -43,16 +43,16 @@ pub fn read(
     };
     let entries = entry::entries(bytes, start);
     // A newer pi may write entries of further types; a file with only such entries is not supported.
-    let problems: Vec<Option<Problem>> = entries.iter().map(record::problem).collect();
+    let problems: Vec<Option<RecordProblem>> = entries.iter().map(record::problem).collect();
     let has_messages =
         { entries.iter().zip(&problems) }.any(|(entry, problem)| entry.is_received() && problem.is_none());
     let unrecognized = entries.iter().zip(&problems).filter(|(entry, problem)| {
-        let is_unsupported = matches!(problem, Some(Problem::Unsupported));
+        let is_unsupported = matches!(problem, Some(RecordProblem::Unsupported));
         entry.is_unrecognized() || is_unsupported || (!has_messages && entry.is_unknown())
     });
     report.report_unrecognized(unrecognized.map(|(entry, _)| entry.place), "a pi file");
     for (entry, problem) in entries.iter().zip(problems) {
-        if let Some(Problem::Fault(fault)) = problem {
+        if let Some(RecordProblem::Fault(fault)) = problem {
             report.damage(entry.place, fault);
         }
     }

@@ -14,7 +14,7 @@ use crate::model::json::quoted;
 const LINK: [&str; 3] = ["id", "parentId", "timestamp"];
 
 /// Why the message of an entry cannot be read completely.
-pub enum Problem {
+pub enum RecordProblem {
     /// Its role is unknown, or it lacks members that the role requires.
     Unsupported,
     /// A fault in its content.
@@ -22,13 +22,13 @@ pub enum Problem {
 }
 
 /// The problem of an entry's message, if any. This converts the message: call it once per entry.
-pub fn problem(entry: &PiEntry<'_>) -> Option<Problem> {
+pub fn problem(entry: &PiEntry<'_>) -> Option<RecordProblem> {
     let message = entry
         .get("message")
         .filter(|_| entry.kind == EntryKind::Message)?;
     match message::of_message(message) {
-        None => Some(Problem::Unsupported),
-        Some(_) => content::fault(message, &["command", "summary", "errorMessage"]).map(Problem::Fault),
+        None => Some(RecordProblem::Unsupported),
+        Some(_) => content::fault(message, &["command", "summary", "errorMessage"]).map(RecordProblem::Fault),
     }
 }
 

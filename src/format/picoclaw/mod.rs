@@ -35,7 +35,7 @@ pub use export::{write, write_document};
 pub use message_count::messages_among;
 pub use pair::{file_stem, grown_files, is_continued, pair, stem};
 pub use raw::{RawRange, first_time, is_document, is_log, raw_lines};
-pub use sidecar::Sidecar;
+pub use sidecar::PicoclawSidecar;
 pub use write::{LONGEST, log_line_of, log_lines};
 
 use super::kit::records;

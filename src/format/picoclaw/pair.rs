@@ -1,7 +1,7 @@
 //! Writes a session as PicoClaw's pair of files: a log and its sidecar.
 
 use super::layout::{LogLayout, SESSION, count_event_losses, is_own, layout};
-use super::sidecar::Sidecar;
+use super::sidecar::PicoclawSidecar;
 use super::write::LogEncoder;
 use super::{LOG, SIDECAR, aliases_among, go};
 use crate::error::{Error, ErrorKind, Result};
@@ -90,7 +90,7 @@ pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
     if file.name.ends_with(LOG) {
         return there.starts_with(&file.bytes);
     }
-    let key = |bytes: &[u8]| Sidecar::read(bytes).ok().map(|sidecar| sidecar.key());
+    let key = |bytes: &[u8]| PicoclawSidecar::read(bytes).ok().map(|sidecar| sidecar.key());
     key(there).is_some() && key(there) == key(&file.bytes)
 }
 
@@ -109,7 +109,7 @@ pub fn grown_files(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize
             }
             continue;
         }
-        let (Ok(old), Ok(new)) = (Sidecar::read(there), Sidecar::read(&file.bytes)) else {
+        let (Ok(old), Ok(new)) = (PicoclawSidecar::read(there), PicoclawSidecar::read(&file.bytes)) else {
             continue;
         };
         let is_older = old.count() < new.count() && old.skip() <= new.skip();
@@ -201,8 +201,8 @@ impl SidecarHeader {
         }
     }
 
-    fn sidecar(&self, session: &Session, laid: &LogLayout, count: usize) -> Sidecar {
-        let mut sidecar = Sidecar::new(&self.key);
+    fn sidecar(&self, session: &Session, laid: &LogLayout, count: usize) -> PicoclawSidecar {
+        let mut sidecar = PicoclawSidecar::new(&self.key);
         sidecar.set_summary(laid.summary.as_deref().unwrap_or_default());
         sidecar.set_skip(laid.head.len() as u64);
         sidecar.set_count(count as u64);

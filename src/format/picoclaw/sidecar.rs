@@ -32,29 +32,29 @@ const ALIASES: usize = 7;
 
 /// A sidecar with its raw values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sidecar {
+pub struct PicoclawSidecar {
     values: [Option<Vec<u8>>; NAMES.len()],
     /// Members unknown to PicoClaw, name and value.
     unknown: Vec<Vec<u8>>,
 }
 
-impl Sidecar {
+impl PicoclawSidecar {
     /// A new sidecar for a session with this key.
-    pub fn new(key: &str) -> Sidecar {
-        let mut sidecar = Sidecar::default();
+    pub fn new(key: &str) -> PicoclawSidecar {
+        let mut sidecar = PicoclawSidecar::default();
         sidecar.values[KEY] = Some(go_json::quoted(key));
         sidecar
     }
 
     /// Parses a sidecar by the rules of PicoClaw, which rejects a session for one wrong type; the error describes the
     /// problem.
-    pub fn read(bytes: &[u8]) -> Result<Sidecar, String> {
+    pub fn read(bytes: &[u8]) -> Result<PicoclawSidecar, String> {
         let object = without_bom(bytes).1;
         let facts = RawMembers::read(object, MemberNames::Sidecar).map_err(|fault| fault.what.to_string())?;
         if let Some((name, ..)) = facts.misfits.first() {
             return Err(format!("{name} has a wrong type"));
         }
-        let mut sidecar = Sidecar::default();
+        let mut sidecar = PicoclawSidecar::default();
         let read = go::fields(object, 0, |field| {
             match NAMES
                 .iter()
@@ -237,13 +237,13 @@ mod tests {
   "y":[1,  2]
 }"#;
 
-    fn text(sidecar: &Sidecar) -> String {
+    fn text(sidecar: &PicoclawSidecar) -> String {
         String::from_utf8(sidecar.bytes()).unwrap()
     }
 
     #[test]
     fn unchanged_members_keep_their_bytes() {
-        let mut sidecar = Sidecar::read(WHOLE.as_bytes()).unwrap();
+        let mut sidecar = PicoclawSidecar::read(WHOLE.as_bytes()).unwrap();
         assert_eq!(text(&sidecar), WHOLE);
         assert_eq!((sidecar.skip(), sidecar.has_no_time()), (3, false));
         sidecar.set_skip(4);
@@ -258,20 +258,21 @@ mod tests {
     #[test]
     fn a_new_sidecar_has_every_member_that_picoclaw_writes() {
         assert_eq!(
-            text(&Sidecar::new("a&b")),
+            text(&PicoclawSidecar::new("a&b")),
             concat!(
                 "{\n  \"key\": \"a\\u0026b\",\n  \"summary\": \"\",\n  \"skip\": 0,\n  \"count\": 0,\n",
                 "  \"created_at\": \"0001-01-01T00:00:00Z\",\n  \"updated_at\": \"0001-01-01T00:00:00Z\"\n}"
             )
         );
-        assert!(Sidecar::new("k").has_no_time());
+        assert!(PicoclawSidecar::new("k").has_no_time());
     }
 
     #[test]
     fn unusual_encodings_are_read_as_in_go() {
-        let sidecar =
-            Sidecar::read(b"\xef\xbb\xbf{\"SKIP\":1,\"skip\":2,\"skip\":null,\"aliases\":[],\"scope\":null}")
-                .unwrap();
+        let sidecar = PicoclawSidecar::read(
+            b"\xef\xbb\xbf{\"SKIP\":1,\"skip\":2,\"skip\":null,\"aliases\":[],\"scope\":null}",
+        )
+        .unwrap();
         assert_eq!(sidecar.skip(), 2);
         assert!(text(&sidecar).contains("\"skip\": 2,\n") && !text(&sidecar).contains("aliases"));
         for bad in [
@@ -283,8 +284,8 @@ mod tests {
             "{} {}",
             "null",
         ] {
-            assert!(Sidecar::read(bad.as_bytes()).is_err(), "{bad}");
+            assert!(PicoclawSidecar::read(bad.as_bytes()).is_err(), "{bad}");
         }
-        assert_eq!(Sidecar::read(b"{\"skip\":-3}").unwrap().skip(), 0);
+        assert_eq!(PicoclawSidecar::read(b"{\"skip\":-3}").unwrap().skip(), 0);
     }
 }

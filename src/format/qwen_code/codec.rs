@@ -5,7 +5,9 @@ use super::{NAME, compression, encode, tree};
 use crate::format::Format;
 use crate::format::content;
 use crate::format::gemini::GeminiCallIds;
-use crate::format::kit::{Assembly, Codec, Decoded, Draft, Layout, Lineage, SessionInfo, Visible, lines_of};
+use crate::format::kit::{
+    Assembly, Codec, Decoded, Draft, Layout, LineageInfo, SessionInfo, Visible, lines_of,
+};
 use crate::format::object::{text, timestamp};
 use crate::format::report::Report;
 use crate::format::request::draft;
@@ -59,7 +61,7 @@ impl Codec for QwenCode {
         info.title = outline.title.clone();
         info.created = outline.created.clone();
         info.workspace = outline.workspace.clone();
-        info.lineage = outline.lineage.clone().map(|(kind, parent)| Lineage {
+        info.lineage = outline.lineage.clone().map(|(kind, parent)| LineageInfo {
             kind,
             parent,
             at: None,

@@ -1,12 +1,12 @@
 //! Images in the encoding of the Model Context Protocol, `{"type":"image","data","mimeType"}`, which several programs
 //! use.
 
-use super::media::{Bytes, Media, MediaKind};
+use super::media::{Bytes, MediaKind, RequestMedia};
 use crate::model::json::{self, ObjectBuilder};
 
 /// Converts a native part to such an image; `None` for any other part.
 pub fn image(part: &[u8]) -> Option<Vec<u8>> {
-    let media = Media::of(part)?;
+    let media = RequestMedia::of(part)?;
     match (&media.kind, &media.bytes) {
         (MediaKind::Image, Bytes::Here(mime, data)) => {
             let mut block = ObjectBuilder::default();
@@ -29,7 +29,7 @@ pub fn part(raw: &[u8]) -> Vec<u8> {
     let (Some(data), Some(mime)) = (text("data"), text("mimeType")) else {
         return raw.to_vec();
     };
-    let media = Media {
+    let media = RequestMedia {
         kind: MediaKind::Image,
         bytes: Bytes::Here(mime, data),
         name: None,

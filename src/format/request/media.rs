@@ -28,7 +28,7 @@ pub enum Bytes<'a> {
 
 /// An attachment in a part of any API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Media<'a> {
+pub struct RequestMedia<'a> {
     /// The kind.
     pub kind: MediaKind,
     /// The data.
@@ -72,11 +72,11 @@ pub fn kind_of(mime: &str) -> MediaKind {
     }
 }
 
-impl<'a> Media<'a> {
+impl<'a> RequestMedia<'a> {
     /// Decodes a part; `None` if it is not an attachment, or its encoding is unknown.
-    pub fn of(part: &'a [u8]) -> Option<Media<'a>> {
+    pub fn of(part: &'a [u8]) -> Option<RequestMedia<'a>> {
         let inner = |name: &str| json::member(part, name);
-        let mut media = Media {
+        let mut media = RequestMedia {
             kind: MediaKind::File,
             bytes: Bytes::Kept(Cow::Borrowed("")),
             name: None,
@@ -295,8 +295,8 @@ pub fn attached(mime: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     media(kind_of(mime), Bytes::Here(mime.into(), data.into())).chat()
 }
 
-fn media(kind: MediaKind, bytes: Bytes<'_>) -> Media<'_> {
-    Media {
+fn media(kind: MediaKind, bytes: Bytes<'_>) -> RequestMedia<'_> {
+    RequestMedia {
         kind,
         bytes,
         name: None,

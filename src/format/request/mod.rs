@@ -203,7 +203,7 @@ fn functions<'m>(message: &Message<'m>) -> Vec<(Cow<'m, str>, Cow<'m, str>)> {
 
 /// Elements that are decoded together, and their native messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct RequestUnit {
     /// Range of the elements.
     pub elements: Range<usize>,
     /// The messages; empty if the elements are not messages of the API.
@@ -219,7 +219,7 @@ pub fn records(api: Api, element: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Decodes the elements of a history. Each is a JSON object on one line.
-pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
+pub fn read(api: Api, elements: &[&[u8]]) -> Vec<RequestUnit> {
     let mut units = Vec::new();
     let interface = api.interface();
     let mut decoder = interface.decoder();
@@ -232,7 +232,7 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
     while at < elements.len() {
         let length = interface.group(&elements[at..]);
         if let Some(records) = decoder.records(elements[at]) {
-            units.push(Unit {
+            units.push(RequestUnit {
                 elements: at..at + 1,
                 records,
             });
@@ -241,7 +241,7 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         }
         if interface.has_compactions() && opaque::is_compaction(elements[at]) {
             let covered = ids.first().zip(ids.last());
-            units.push(Unit {
+            units.push(RequestUnit {
                 elements: at..at + length,
                 records: vec![opaque::event(elements[at], covered)],
             });
@@ -264,7 +264,7 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         if interface.has_compactions() {
             ids.extend(records.iter().map(|record| derive.id(record)));
         }
-        units.push(Unit {
+        units.push(RequestUnit {
             elements: at..at + length,
             records,
         });

@@ -1,6 +1,6 @@
 //! Counts parts of messages that a format cannot represent.
 
-use super::media::Media;
+use super::media::RequestMedia;
 use crate::format::report::{Loss, Report};
 use crate::model::json;
 
@@ -19,6 +19,6 @@ pub fn signature(part: &[u8], report: &mut Report) {
 
 /// Counts a lost part of the content: an attachment, or another part.
 pub fn content(part: &[u8], report: &mut Report) {
-    let is_media = Media::of(part).is_some();
+    let is_media = RequestMedia::of(part).is_some();
     report.count_loss(if is_media { Loss::Attachment } else { Loss::Part }, 1);
 }

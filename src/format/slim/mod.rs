@@ -64,7 +64,7 @@ fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
 
 /// The size of a kind of record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct SlimShare {
     /// Number of lines with it.
     pub lines: u64,
     /// Their size in bytes.
@@ -77,12 +77,12 @@ pub struct Share {
 
 /// The size of a file by kind of record; parts of records are counted separately.
 #[derive(Clone, Debug, Default)]
-pub struct RecordShares(pub BTreeMap<String, Share>);
+pub struct RecordShares(pub BTreeMap<String, SlimShare>);
 
 impl RecordShares {
-    fn add(&mut self, kind: &str, bytes: usize, left: usize) -> &mut Share {
+    fn add(&mut self, kind: &str, bytes: usize, left: usize) -> &mut SlimShare {
         if !self.0.contains_key(kind) {
-            self.0.insert(kind.to_string(), Share::default());
+            self.0.insert(kind.to_string(), SlimShare::default());
         }
         let share = self.0.entry(kind.to_string()).or_default();
         share.lines += 1;

@@ -3,7 +3,7 @@
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts};
-use crate::format::request::media::{Media, MediaKind};
+use crate::format::request::media::{MediaKind, RequestMedia};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::message::Role;
@@ -58,7 +58,7 @@ fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
             RequestContent::Text(text) if texts.is_empty() && raw == Some(text) => return text.to_vec(),
             RequestContent::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
             RequestContent::Other(part) => {
-                let media = Media::of(part);
+                let media = RequestMedia::of(part);
                 report.count_loss(
                     if media.is_some() {
                         Loss::Attachment
@@ -74,7 +74,7 @@ fn content(raw: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     quoted(&texts.join("\n\n"))
 }
 
-fn placeholder(media: &Media<'_>) -> String {
+fn placeholder(media: &RequestMedia<'_>) -> String {
     match (media.kind, &media.name) {
         (MediaKind::Image, _) => "[image]".to_string(),
         (MediaKind::Audio, _) => "[audio]".to_string(),

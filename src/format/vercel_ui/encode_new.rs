@@ -4,7 +4,7 @@ use super::part;
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::draft::text_part;
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Encodes an exchange, or a single message of any other role, as an element.
 pub fn element(annotated: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = Vec::new();
-    let mut waiting = Waiting::default();
+    let mut waiting = WaitingCalls::default();
     for annotated in annotated {
         match annotated.message.role() {
             Role::Tool => match waiting.take(annotated, report) {
@@ -57,9 +57,9 @@ pub fn role(annotated: &AnnotatedMessage<'_>) -> &'static str {
 
 /// Indexes of call parts without a result so far, by call id.
 #[derive(Default)]
-pub struct Waiting(HashMap<String, Vec<usize>>);
+pub struct WaitingCalls(HashMap<String, Vec<usize>>);
 
-impl Waiting {
+impl WaitingCalls {
     /// Adds a call at this part.
     pub fn add(&mut self, call: &[u8], part: usize) {
         let id = json::member_text(call, "id").unwrap_or_default();
@@ -123,7 +123,7 @@ fn content(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         _ if own => return Some(raw.to_vec()),
         _ => {}
     }
-    let Some(media) = Media::of(raw) else {
+    let Some(media) = RequestMedia::of(raw) else {
         report.count_loss(Loss::Part, 1);
         return None;
     };

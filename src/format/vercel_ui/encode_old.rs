@@ -1,11 +1,11 @@
 //! Encodes messages for version 4: text is in `content`, and all data in `parts`.
 
-use super::encode_new::{Waiting, first, result_text, role};
+use super::encode_new::{WaitingCalls, first, result_text, role};
 use super::part;
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::draft::text_part;
-use crate::format::request::media::Media;
+use crate::format::request::media::RequestMedia;
 use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, array};
@@ -33,7 +33,7 @@ pub fn element(annotated: &[AnnotatedMessage<'_>], report: &mut Report) -> Optio
         role: first(annotated).map_or("assistant", role),
         ..UiMessageDraft::default()
     };
-    let mut waiting = Waiting::default();
+    let mut waiting = WaitingCalls::default();
     let mut step = 0;
     for annotated in annotated {
         match annotated.message.role() {
@@ -139,7 +139,7 @@ fn encode_message_parts(annotated: &AnnotatedMessage<'_>, open: &mut UiMessageDr
 
 /// Encodes an attachment; for a model message, as a part.
 fn attach(raw: &[u8], open: &mut UiMessageDraft, report: &mut Report) {
-    let Some(media) = Media::of(raw) else {
+    let Some(media) = RequestMedia::of(raw) else {
         report.count_loss(Loss::Part, 1);
         return;
     };

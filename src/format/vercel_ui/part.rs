@@ -1,6 +1,6 @@
 //! Converts reasoning and attachments between the SDK's form and the native one.
 
-use crate::format::request::media::{Bytes, Media, MediaKind, address, kind_of};
+use crate::format::request::media::{Bytes, MediaKind, RequestMedia, address, kind_of};
 pub use crate::model::json::member_text as text;
 use crate::model::json::{self, ObjectBuilder, wrapped};
 use std::borrow::Cow;
@@ -75,7 +75,7 @@ pub fn file(mime: Option<Cow<'_, str>>, url: Cow<'_, str>, name: Option<Cow<'_, 
         Bytes::At(url, _) => Bytes::At(url, mime),
         here => here,
     };
-    let media = Media {
+    let media = RequestMedia {
         kind,
         bytes,
         name,
@@ -95,7 +95,7 @@ pub struct UiFile<'a> {
 }
 
 /// The file of a part; `None` if only its provider has the data.
-pub fn attachment<'a>(media: Media<'a>) -> Option<UiFile<'a>> {
+pub fn attachment<'a>(media: RequestMedia<'a>) -> Option<UiFile<'a>> {
     let url = media.url()?;
     let mime = match (media.bytes, media.kind) {
         (Bytes::Here(mime, _), _) | (Bytes::At(_, Some(mime)), _) => mime,

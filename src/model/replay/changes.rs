@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A member and its new value; `None` if it is unset.
-type MemberChange<'a> = (Cow<'a, str>, Option<Cow<'a, [u8]>>);
+type RecordChange<'a> = (Cow<'a, str>, Option<Cow<'a, [u8]>>);
 
 /// Member changes of one message: the last value of each member; `None` if it is removed.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
-    members: Vec<MemberChange<'a>>,
+    members: Vec<RecordChange<'a>>,
     places: HashMap<Cow<'a, str>, usize>,
     /// Whether the message has an id; unknown before the first edit.
     has_id: Option<bool>,

@@ -81,13 +81,13 @@ pub struct DirectoryCheckStats {
 }
 
 /// Collects the findings of a check.
-pub struct Findings<'f> {
+pub struct DirectoryFindings<'f> {
     pub check: &'f DirectoryCheckOptions,
     pub checked: DirectoryCheckStats,
     pub each: &'f mut dyn FnMut(DirectoryProblem),
 }
 
-impl Findings<'_> {
+impl DirectoryFindings<'_> {
     pub fn report(
         &mut self,
         file: &str,

@@ -9,7 +9,7 @@ mod session_file;
 mod system;
 
 pub use finding::{DirectoryCheckOptions, DirectoryCheckStats, DirectoryProblem, DirectoryProblemKind};
-pub use picoclaw::{Promoted, PromotionRequest, SidecarNames, promote};
+pub use picoclaw::{PromotedFile, PromotionRequest, SidecarNames, promote};
 pub use session_file::{FileChange, FileChanged, FileOptions, SessionFile};
 pub use system::{Compacted, Compaction, ForeignSystem};
 
@@ -19,7 +19,7 @@ use crate::format::Format;
 use crate::format::detect::{self, Detection, HEAD, Hints};
 use crate::model::message::Message;
 use crate::model::session::Session;
-use finding::Findings;
+use finding::DirectoryFindings;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -101,7 +101,7 @@ pub fn check(
         changed |= check.repair.is_some() && finding.remedy.is_some();
         each(finding);
     };
-    let mut findings = Findings {
+    let mut findings = DirectoryFindings {
         check,
         checked: DirectoryCheckStats::default(),
         each: &mut report,

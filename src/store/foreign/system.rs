@@ -1,6 +1,6 @@
 //! The operations that convo supports on the files of another system.
 
-use super::finding::Findings;
+use super::finding::DirectoryFindings;
 use super::session_file::{FileOptions, SessionFile};
 use crate::error::Result;
 use crate::format::detect::Detection;
@@ -50,7 +50,7 @@ pub trait ForeignSystem: Sync {
     fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> DirectoryMatch<'n>;
 
     /// Checks the sessions of a directory, and repairs what can be repaired.
-    fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()>;
+    fn check(&self, path: &Path, out: &mut DirectoryFindings<'_>) -> Result<()>;
 
     /// Opens a session file of this system's format; none if it is rewritten like a file of any other format.
     fn open<'o>(

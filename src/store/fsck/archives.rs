@@ -5,7 +5,7 @@ use super::{CreateStamp, FoundProblem, FsckOptions, Problem, SessionLinks, log, 
 use crate::error::{ErrorKind, Position, Result};
 use crate::store::gc::ARCHIVE;
 use crate::store::locked_log::LockedLog;
-use crate::store::run_file::{NewRun, Pieces};
+use crate::store::run_file::{NewRun, RunPieces};
 use crate::store::{Store, atomic, log_name, run_file};
 use std::collections::HashSet;
 
@@ -59,7 +59,7 @@ impl Store {
                 what: format!("the archive has no data of gc {event}"),
                 remedy: None,
             };
-            let file = folder.as_ref().map(|folder| Pieces::open(folder, &name));
+            let file = folder.as_ref().map(|folder| RunPieces::open(folder, &name));
             let file = match file.transpose() {
                 Err(error) if error.kind == ErrorKind::Unsafe => continue,
                 file => file?,
@@ -108,7 +108,7 @@ impl Store {
         let Some(folder) = self.directory().inner(place)? else {
             return Ok(());
         };
-        let file = Pieces::open(&folder, &locked.name)?;
+        let file = RunPieces::open(&folder, &locked.name)?;
         let mut rest = file.rest();
         if place == QUARANTINE {
             let changed = file.runs.iter().filter(|run| !run.sound);
@@ -134,6 +134,6 @@ impl Store {
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         run_file::append_runs(&quarantine, &locked.name, &runs)?;
         // The quarantine itself has grown.
-        Pieces::open(&folder, &locked.name)?.take(&rest, self.lock_timeout)
+        RunPieces::open(&folder, &locked.name)?.take(&rest, self.lock_timeout)
     }
 }

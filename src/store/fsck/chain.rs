@@ -6,7 +6,7 @@ use crate::error::{Error, Position, Result};
 use crate::format::lines::ByteLines;
 use crate::model::record::{Record, RecordKind as Line};
 use crate::store::log::{LogChain, Verdict};
-use crate::store::patched::{Edit, Patched, Reader};
+use crate::store::patched::{Edit, Patched, PatchedReader};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ struct Broken<'l> {
 }
 
 /// The lines from the beginning of one on.
-pub(super) fn lines_from<'p>(log: &'p Patched<'_>, place: Position) -> ByteLines<Reader<'p>> {
+pub(super) fn lines_from<'p>(log: &'p Patched<'_>, place: Position) -> ByteLines<PatchedReader<'p>> {
     log.lines(Position {
         line: place.line - 1,
         ..place

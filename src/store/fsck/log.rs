@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// The result of checking a log.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenIds {
     pub bytes: u64,
     /// A checksum of the bytes, if all were read.
     pub sum: Option<u32>,
@@ -47,9 +47,9 @@ pub(super) struct Moved<'f> {
     pub bytes: Patched<'f>,
 }
 
-impl Seen {
+impl SeenIds {
     /// The result for a log that could not be read.
-    pub fn unread(id: &str, shown: String, error: Error) -> Seen {
+    pub fn unread(id: &str, shown: String, error: Error) -> SeenIds {
         let found = FoundProblem {
             session: Some(id.to_string()),
             file: shown,
@@ -58,11 +58,11 @@ impl Seen {
             what: error.message,
             remedy: None,
         };
-        Seen {
+        SeenIds {
             unread: Some(error.kind),
             found: vec![found],
             is_clean: true,
-            ..Seen::default()
+            ..SeenIds::default()
         }
     }
 }
@@ -73,15 +73,15 @@ pub(super) fn check<'f>(
     bytes: &Patched<'f>,
     id: &str,
     shown: &str,
-) -> Result<(Seen, Option<RepairedLog<'f>>)> {
+) -> Result<(SeenIds, Option<RepairedLog<'f>>)> {
     let log = Log { bytes, id, shown };
     if let Some(version) = later_version(&log)? {
         let what = format!("unknown format version {version}");
-        let seen = Seen {
+        let seen = SeenIds {
             bytes: bytes.len(),
             found: vec![log.found(FIRST, Problem::Header, what, None)],
             is_clean: true,
-            ..Seen::default()
+            ..SeenIds::default()
         };
         return Ok((seen, None));
     }
@@ -115,7 +115,7 @@ pub(super) fn check<'f>(
     found.extend(problems.into_iter().map(of_line));
     found.retain(|found| found.problem != Problem::Checksum || !lines.reported.contains(&found.place.offset));
     found.sort_by_key(|found| found.place.offset);
-    let seen = Seen {
+    let seen = SeenIds {
         bytes: bytes.len(),
         sum: Some(damage.sum),
         unchecked: damage.unchecked,

@@ -250,7 +250,7 @@ impl Store {
                                 .join(log_name(id))
                                 .display()
                                 .to_string();
-                            Some(log::Seen::unread(id, shown, error))
+                            Some(log::SeenIds::unread(id, shown, error))
                         }
                         seen => seen?,
                     },
@@ -289,7 +289,7 @@ impl Store {
     }
 
     /// Checks a log between two changes; none when there is no such session.
-    fn examine(&self, id: &str, repair: bool) -> Result<Option<log::Seen>> {
+    fn examine(&self, id: &str, repair: bool) -> Result<Option<log::SeenIds>> {
         let id = key::checked_id(id)?;
         let Some(sessions) = self.sessions()? else {
             return Ok(None);
@@ -322,7 +322,7 @@ impl Store {
                     ErrorKind::InputOutput | ErrorKind::Unsafe | ErrorKind::Locked
                 ) =>
             {
-                return Ok(Some(log::Seen::unread(id, shown, error)));
+                return Ok(Some(log::SeenIds::unread(id, shown, error)));
             }
             Err(error) => return Err(error),
         };

@@ -2,7 +2,7 @@
 
 use super::bit_repair::unwind;
 use super::chain::{FIRST, lines_from};
-use super::log::{Moved, RepairedLog, Seen, check};
+use super::log::{Moved, RepairedLog, SeenIds, check};
 use super::{CreateStamp, quarantined};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::{self, HashWriter};
@@ -10,7 +10,7 @@ use crate::store::directory::Directory;
 use crate::store::locked_log::LockedLog;
 use crate::store::log::{Digits, LogChain, SEAL, digits_of, hex, seal};
 use crate::store::patched::{Edit, Patched};
-use crate::store::run_file::{NewRun, Pieces};
+use crate::store::run_file::{NewRun, RunPieces};
 use crate::store::{Store, atomic, replace_file, run_file, trash};
 use rustix::fs::OFlags;
 
@@ -25,7 +25,12 @@ pub(super) const QUARANTINE: &str = "quarantine";
 impl Store {
     /// Repairs a log, which is checked again under its lock; returns the result of that check. None when the log is
     /// gone.
-    pub(super) fn repair_log(&self, id: &str, stamp: CreateStamp<'_>, force: bool) -> Result<Option<Seen>> {
+    pub(super) fn repair_log(
+        &self,
+        id: &str,
+        stamp: CreateStamp<'_>,
+        force: bool,
+    ) -> Result<Option<SeenIds>> {
         let locked = match LockedLog::open(self, key::checked_id(id)?) {
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
             locked => locked?,
@@ -131,7 +136,7 @@ fn is_equal(locked: &LockedLog<'_>, folder: &Directory, name: &str) -> Result<bo
 
 /// Whether an interrupted repair has put all moved lines into the quarantine.
 fn is_quarantined(quarantine: &Directory, name: &str, copy: &str, runs: usize) -> Result<bool> {
-    let kept = Pieces::open(quarantine, name)?.runs;
+    let kept = RunPieces::open(quarantine, name)?.runs;
     let kept = kept
         .iter()
         .filter(|run| run.sound && run.text("copy").as_deref() == Some(copy));

@@ -13,9 +13,9 @@ use crate::model::view::View;
 use crate::store::directory::Directory;
 use crate::store::locked_log::LockedLog;
 use crate::store::log;
-use crate::store::run_file::{self, FileRun, Pieces};
+use crate::store::run_file::{self, FileRun, RunPieces};
 use crate::store::{Store, atomic, log_name, replace_file};
-use selection::{Merged, NewLog, ReducedLog, Rejoined, SourceLog};
+use selection::{MergedLines, NewLog, ReducedLog, Rejoined, SourceLog};
 use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
@@ -72,7 +72,7 @@ pub struct Archived {
 }
 
 impl Archived {
-    fn of(file: &Pieces<'_>, run: &FileRun) -> Result<Archived> {
+    fn of(file: &RunPieces<'_>, run: &FileRun) -> Result<Archived> {
         let mut lines = 0;
         file.each_line(run, &mut |line| {
             lines += u64::from(line.ends_with(b"\n"));
@@ -105,7 +105,7 @@ pub(super) fn known_by(session: &Session) -> String {
 }
 
 /// The runs of this log.
-fn log_runs<'r>(file: &'r Pieces<'_>, session: &Session) -> impl DoubleEndedIterator<Item = &'r FileRun> {
+fn log_runs<'r>(file: &'r RunPieces<'_>, session: &Session) -> impl DoubleEndedIterator<Item = &'r FileRun> {
     let own = known_by(session);
     let is_own = move |run: &&FileRun| run.text("log").is_none_or(|log| log == own);
     file.runs.iter().filter(is_own)
@@ -142,7 +142,7 @@ impl Store {
         }
         let file = archive
             .as_ref()
-            .map(|folder| Pieces::open(folder, &locked.name))
+            .map(|folder| RunPieces::open(folder, &locked.name))
             .transpose()?;
         let is_discarded = |run: &&FileRun| options.discard && is_old(run, options.until);
         let old = file.iter().flat_map(|file| log_runs(file, session));
@@ -242,7 +242,7 @@ impl Store {
         session: &Session,
         archive: &Directory,
     ) -> Result<()> {
-        let file = Pieces::open(archive, &locked.name)?;
+        let file = RunPieces::open(archive, &locked.name)?;
         let mut length = file.length;
         let whole = file.runs.last().map_or(0, |run| run.end);
         while let Some(run) = file.unfinished(whole..length, selection::BEGIN)? {
@@ -266,7 +266,7 @@ impl Store {
 
     /// Whether the archive is the only place of the lines of a run: the log knows this gc, or lacks one of them. Also
     /// returns a last line without newline, which may be part of one.
-    fn needs(session: &Session, file: &Pieces<'_>, run: &FileRun) -> Result<(bool, Vec<u8>)> {
+    fn needs(session: &Session, file: &RunPieces<'_>, run: &FileRun) -> Result<(bool, Vec<u8>)> {
         let event = run.text("id").unwrap_or_default();
         let is_known = session.live_events().into_iter().any(|index| {
             let record = session.record(index);
@@ -304,7 +304,7 @@ impl Store {
             return Ok((session, length));
         };
         let name = log_name(id);
-        let file = Pieces::open(&archive, &name)?;
+        let file = RunPieces::open(&archive, &name)?;
         let runs: Vec<&FileRun> = log_runs(&file, &session).collect();
         for run in runs.into_iter().rev().filter(|run| run.sound) {
             let Some(rejoined) = Rejoined::new(&session, &file, run) else {
@@ -313,8 +313,8 @@ impl Store {
             let (mut back, mut lines) = (Session::default(), rejoined.lines());
             while let Some(line) = lines.next()? {
                 let line = match line {
-                    Merged::Log(index) => session.full(index),
-                    Merged::Archived(line) => line,
+                    MergedLines::Log(index) => session.full(index),
+                    MergedLines::Archived(line) => line,
                 };
                 back.push_new(line.strip_suffix(b"\n").unwrap_or(line));
             }
@@ -341,7 +341,7 @@ impl Store {
             return Ok(Vec::new());
         };
         let name = log_name(key::checked_id(id)?);
-        let file = Pieces::open(&archive, &name)?;
+        let file = RunPieces::open(&archive, &name)?;
         let session = self.load_events(id, &mut Report::default())?;
         log_runs(&file, &session)
             .map(|run| Archived::of(&file, run))
@@ -364,7 +364,7 @@ impl Store {
             locked.sweep(Some(&archive));
             self.trim_archive(&locked, session, &archive)?;
         }
-        let file = Pieces::open(&archive, &locked.name)?;
+        let file = RunPieces::open(&archive, &locked.name)?;
         let is_it = |run: &&FileRun| run.text("id").is_some_and(|id| id == event);
         let run = log_runs(&file, session).find(is_it);
         let run = run.ok_or_else(none)?;

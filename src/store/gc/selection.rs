@@ -11,8 +11,8 @@ use crate::model::session::{Class, DerivedLine, Session};
 use crate::model::time::seconds;
 use crate::store::locked_log::{LineDigest, LockedLog};
 use crate::store::log::{self, LogChain, Pending};
-use crate::store::patched::{Patched, Reader};
-use crate::store::run_file::{FileRun, Pieces};
+use crate::store::patched::{Patched, PatchedReader};
+use crate::store::run_file::{FileRun, RunPieces};
 use crate::store::{atomic, run_file};
 use std::collections::HashSet;
 use std::io::Write;
@@ -238,7 +238,7 @@ pub(super) struct Rejoined<'p> {
 
 impl<'p> Rejoined<'p> {
     /// None if the log is not the result of that gc plus later lines.
-    pub fn new(session: &Session, file: &'p Pieces<'p>, run: &FileRun) -> Option<Rejoined<'p>> {
+    pub fn new(session: &Session, file: &'p RunPieces<'p>, run: &FileRun) -> Option<Rejoined<'p>> {
         Some(Rejoined {
             archived: file.bytes().slice(run.bytes.clone()),
             shown: file.shown(),
@@ -252,8 +252,8 @@ impl<'p> Rejoined<'p> {
     }
 
     /// The lines in order.
-    pub fn lines(&self) -> Merge<'_> {
-        Merge {
+    pub fn lines(&self) -> LineMerge<'_> {
+        LineMerge {
             archived: self.archived.lines(Position::default()),
             of: self,
             order: self.order.iter(),
@@ -271,8 +271,8 @@ impl<'p> Rejoined<'p> {
         let (mut again, mut lines) = (old.locked.again(), self.lines());
         while let Some(line) = lines.next()? {
             match line {
-                Merged::Log(index) => each(&log::strip(again.line(old.lines, index)?))?,
-                Merged::Archived(line) => each(line)?,
+                MergedLines::Log(index) => each(&log::strip(again.line(old.lines, index)?))?,
+                MergedLines::Archived(line) => each(line)?,
             }
         }
         each(event)
@@ -280,26 +280,26 @@ impl<'p> Rejoined<'p> {
 }
 
 /// A line of a merged log, without checksum.
-pub(super) enum Merged<'l> {
+pub(super) enum MergedLines<'l> {
     /// The index of a line of the log.
     Log(usize),
     Archived(&'l [u8]),
 }
 
 /// Reads the lines of a merged log.
-pub(super) struct Merge<'r> {
+pub(super) struct LineMerge<'r> {
     of: &'r Rejoined<'r>,
-    archived: ByteLines<Reader<'r>>,
+    archived: ByteLines<PatchedReader<'r>>,
     order: Iter<'r, u32>,
     bare: Vec<u8>,
 }
 
-impl Merge<'_> {
-    pub fn next(&mut self) -> Result<Option<Merged<'_>>> {
+impl LineMerge<'_> {
+    pub fn next(&mut self) -> Result<Option<MergedLines<'_>>> {
         let shown = &self.of.shown;
         Ok(match self.order.next() {
             None => None,
-            Some(number @ 1..) => Some(Merged::Log(*number as usize - 1)),
+            Some(number @ 1..) => Some(MergedLines::Log(*number as usize - 1)),
             Some(0) => {
                 let line = self
                     .archived
@@ -307,10 +307,12 @@ impl Merge<'_> {
                     .map_err(|error| Error::io(shown, error))?;
                 let missing = || Error::data(format!("{shown}: archived lines are missing"));
                 let (line, _) = line.ok_or_else(missing)?;
-                Some(Merged::Archived(match log::strip_into(line, &mut self.bare) {
-                    true => &self.bare,
-                    false => line,
-                }))
+                Some(MergedLines::Archived(
+                    match log::strip_into(line, &mut self.bare) {
+                        true => &self.bare,
+                        false => line,
+                    },
+                ))
             }
         })
     }

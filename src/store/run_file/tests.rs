@@ -63,7 +63,7 @@ fn a_truncated_run_hides_no_later_run() {
         }
         let file = [&first[..], &cut[..length]].concat();
         std::fs::write(folder.path().join("one"), &file).unwrap();
-        let pieces = Pieces::open(&directory, "one").unwrap();
+        let pieces = RunPieces::open(&directory, "one").unwrap();
         let rest = first.len() as u64..file.len() as u64;
         let found = pieces.unfinished(rest, b"{\"type\":\"archive\"").unwrap();
         let head = memchr::memchr(b'\n', &cut).unwrap() + 1;

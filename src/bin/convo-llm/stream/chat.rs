@@ -1,6 +1,6 @@
 //! Assembles streamed chunks of the OpenAI Chat API, each of which adds to the message.
 
-use super::{StreamStep, Text};
+use super::{StreamStep, StreamText};
 use convo::model::json::{self, Dialect, ObjectBuilder, array};
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ pub struct ChatAssembler {
     id: Option<Vec<u8>>,
     model: Option<Vec<u8>>,
     usage: Option<Vec<u8>>,
-    content: Text,
-    refusal: Text,
+    content: StreamText,
+    refusal: StreamText,
     /// Reasoning, under the member name that the service uses.
-    reasoning: Vec<(&'static str, Text)>,
+    reasoning: Vec<(&'static str, StreamText)>,
     details: Vec<Vec<u8>>,
     calls: Vec<StreamedCall>,
     /// The position in `calls` of each call index.
@@ -23,9 +23,9 @@ pub struct ChatAssembler {
 
 #[derive(Debug, Default)]
 struct StreamedCall {
-    id: Text,
-    name: Text,
-    arguments: Text,
+    id: StreamText,
+    name: StreamText,
+    arguments: StreamText,
 }
 
 fn is_text(raw: &&[u8]) -> bool {
@@ -57,7 +57,9 @@ impl ChatAssembler {
             if let Some(raw) = member(name).filter(is_text) {
                 match self.reasoning.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, text)) => text.push(Some(raw)),
-                    None => self.reasoning.push((name, Text(raw[1..raw.len() - 1].to_vec()))),
+                    None => self
+                        .reasoning
+                        .push((name, StreamText(raw[1..raw.len() - 1].to_vec()))),
                 }
             }
         }

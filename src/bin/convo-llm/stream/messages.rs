@@ -1,6 +1,6 @@
 //! Assembles streamed events of the Anthropic API: content blocks that begin, grow and end.
 
-use super::{StreamStep, Text};
+use super::{StreamStep, StreamText};
 use convo::model::json::{self, Dialect, Members, array};
 
 /// The reply assembled so far.
@@ -8,21 +8,21 @@ use convo::model::json::{self, Dialect, Members, array};
 pub struct MessagesAssembler {
     /// The initial message object.
     message: Option<Vec<u8>>,
-    blocks: Vec<Block>,
+    blocks: Vec<ContentBlock>,
     stop_reason: Option<Vec<u8>>,
     usage: Option<Vec<u8>>,
 }
 
 /// An unfinished content block.
 #[derive(Debug, Default)]
-struct Block {
+struct ContentBlock {
     index: Vec<u8>,
     /// The initial block object.
     raw: Vec<u8>,
-    text: Text,
-    thinking: Text,
-    signature: Text,
-    input: Text,
+    text: StreamText,
+    thinking: StreamText,
+    signature: StreamText,
+    input: StreamText,
     citations: Vec<Vec<u8>>,
 }
 
@@ -34,10 +34,10 @@ impl MessagesAssembler {
             "message_start" => self.message = member("message").map(<[u8]>::to_vec),
             "content_block_start" => {
                 let raw = member("content_block").unwrap_or(b"{}");
-                self.blocks.push(Block {
+                self.blocks.push(ContentBlock {
                     index: member("index").unwrap_or_default().to_vec(),
                     raw: raw.to_vec(),
-                    ..Block::default()
+                    ..ContentBlock::default()
                 });
                 return StreamStep::of(json::member(raw, "text"));
             }
@@ -75,7 +75,7 @@ impl MessagesAssembler {
             (Some(began), Some(ended)) => Some(over(began, ended)),
             (began, ended) => ended.clone().or(began.map(<[u8]>::to_vec)),
         };
-        let content = array(self.blocks.iter().map(Block::raw));
+        let content = array(self.blocks.iter().map(ContentBlock::raw));
         let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("content", Some(&content))];
         changes.extend(self.stop_reason.as_deref().map(|raw| ("stop_reason", Some(raw))));
         changes.extend(usage.as_deref().map(|raw| ("usage", Some(raw))));
@@ -96,7 +96,7 @@ fn over(object: &[u8], other: &[u8]) -> Vec<u8> {
     out
 }
 
-impl Block {
+impl ContentBlock {
     fn grow(&mut self, delta: &[u8]) {
         self.text.push(json::member(delta, "text"));
         self.thinking.push(json::member(delta, "thinking"));
@@ -115,7 +115,7 @@ impl Block {
             ("signature", &self.signature),
         ] {
             if !grown.is_empty() {
-                let mut whole = Text::default();
+                let mut whole = StreamText::default();
                 whole.push(json::member(&out, name));
                 whole.0.extend_from_slice(&grown.0);
                 out = json::with_members(&out, &[(name, Some(&whole.raw()))]).unwrap_or(out);

@@ -55,9 +55,9 @@ impl StreamStep {
 
 /// A string received in pieces, kept JSON-encoded because a character may be split across pieces.
 #[derive(Debug, Default)]
-struct Text(Vec<u8>);
+struct StreamText(Vec<u8>);
 
-impl Text {
+impl StreamText {
     /// Appends a JSON string; ignores any other value.
     fn push(&mut self, raw: Option<&[u8]>) {
         if let Some([b'"', inside @ .., b'"']) = raw {

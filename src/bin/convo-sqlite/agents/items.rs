@@ -3,7 +3,7 @@
 use super::super::database::{self, Database, number, utc};
 use super::super::session_lines::{self, NOWHERE, object};
 use super::NAME;
-use super::tables::Tables;
+use super::tables::AgentTables;
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
 use convo::format::request::{self, Api};
@@ -41,7 +41,7 @@ impl ItemRow {
 pub type TurnUsage = BTreeMap<i64, (Vec<u8>, i64)>;
 
 /// Reads the items of a session.
-pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<ItemRow>> {
+pub fn stored(database: &Database, tables: &AgentTables, id: &str) -> Result<Vec<ItemRow>> {
     let (from, key) = database.by(&tables.messages, "session_id")?;
     let time = match tables.written {
         "NULL" => "NULL".to_string(),

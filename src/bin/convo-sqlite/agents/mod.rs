@@ -21,7 +21,7 @@ use convo::format::report::Report;
 use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
-use tables::Tables;
+use tables::AgentTables;
 
 /// The definition of this system.
 pub const SESSIONS: DatabaseSystem = DatabaseSystem {
@@ -71,7 +71,7 @@ fn rows(database: &Database) -> Result<Vec<SystemRow>> {
 }
 
 /// Returns the tables of a row, and the id of its session in them.
-fn row_location(database: &Database, row: &SystemRow) -> Result<(Tables, String)> {
+fn row_location(database: &Database, row: &SystemRow) -> Result<(AgentTables, String)> {
     let all = tables::all(database)?;
     let several = all.len();
     let mut found = all.into_iter().filter_map(|tables| {

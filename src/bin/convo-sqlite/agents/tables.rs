@@ -4,7 +4,7 @@ use super::super::database::{self, Database, quoted, utc};
 use convo::error::Result;
 
 /// The tables of a session store.
-pub struct Tables {
+pub struct AgentTables {
     /// Table of sessions.
     pub sessions: String,
     /// Table of items.
@@ -15,7 +15,7 @@ pub struct Tables {
     pub written: &'static str,
 }
 
-impl Tables {
+impl AgentTables {
     /// Returns the name of a session in a database with this number of session stores.
     pub fn named(&self, id: &str, stores: usize) -> String {
         match stores {
@@ -34,7 +34,7 @@ impl Tables {
 }
 
 /// Returns every session store of a database: a table whose rows are items, and the table of sessions it refers to.
-pub fn all(database: &Database) -> Result<Vec<Tables>> {
+pub fn all(database: &Database) -> Result<Vec<AgentTables>> {
     let mut found = Vec::new();
     for messages in database.tables()? {
         let columns = database.columns(&messages)?;
@@ -47,7 +47,7 @@ pub fn all(database: &Database) -> Result<Vec<Tables>> {
         let sessions = referred.flatten().unwrap_or_else(|| "agent_sessions".to_string());
         let own = database.columns(&sessions)?;
         if own.iter().any(|column| column == "session_id") {
-            found.push(Tables {
+            found.push(AgentTables {
                 sessions,
                 created: column(&own),
                 written: column(&columns),
@@ -66,7 +66,7 @@ fn column(columns: &[String]) -> &'static str {
 }
 
 /// Returns the time of the last change of a session.
-pub fn changed(database: &Database, tables: &Tables, id: &str) -> Result<Option<String>> {
+pub fn changed(database: &Database, tables: &AgentTables, id: &str) -> Result<Option<String>> {
     if !database
         .columns(&tables.sessions)?
         .iter()

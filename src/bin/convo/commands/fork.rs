@@ -10,7 +10,7 @@ use crate::output::count_of;
 use crate::writing::{Export, write_records, write_to};
 use clap::Args;
 use convo::error::Result;
-use convo::filter::fork::{End, Fork as Planned};
+use convo::filter::fork::{Fork as Planned, ForkEnd};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::key::checked_id;
@@ -71,12 +71,12 @@ struct ForkEndArgs {
 }
 
 impl ForkEndArgs {
-    fn end(&self) -> End {
+    fn end(&self) -> ForkEnd {
         match (&self.at, &self.before, self.exchange) {
-            (Some(id), ..) => End::At(id.clone()),
-            (_, Some(id), _) => End::Before(id.clone()),
-            (.., Some(number)) => End::Exchange(usize::try_from(number).unwrap_or(usize::MAX)),
-            _ => End::Whole,
+            (Some(id), ..) => ForkEnd::At(id.clone()),
+            (_, Some(id), _) => ForkEnd::Before(id.clone()),
+            (.., Some(number)) => ForkEnd::Exchange(usize::try_from(number).unwrap_or(usize::MAX)),
+            _ => ForkEnd::Whole,
         }
     }
 }

@@ -15,7 +15,7 @@ use clap_complete::engine::{
     SubcommandCandidates, ValueCompleter,
 };
 use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
-use convo::check::{Api, Mode};
+use convo::check::{Api, RepairMode};
 use convo::error::Error;
 use convo::format::Format;
 use convo::home::written_program_names;
@@ -211,7 +211,9 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         "API" if arg.get_long() != Some("api") => {
             arg.add(ArgValueCandidates::new(|| named(&Api::ALL.map(Api::name))))
         }
-        "MODE" => arg.add(ArgValueCandidates::new(|| named(&Mode::ALL.map(Mode::name)))),
+        "MODE" => arg.add(ArgValueCandidates::new(|| {
+            named(&RepairMode::ALL.map(RepairMode::name))
+        })),
         "SUMMARIZER" if is_compact => {
             arg.add(ArgValueCandidates::new(|| programs(&["extract", "none", "cmd:"])))
         }

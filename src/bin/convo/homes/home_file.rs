@@ -6,7 +6,7 @@ use crate::errors::named;
 use crate::output::path_name;
 use crate::owner::refuse_other_owner;
 use convo::error::{Error, ErrorKind, Result};
-use convo::home::{Home, HomeFiles, Index, RunningMarkers, RunningSign, Transcript};
+use convo::home::{Home, HomeFiles, HomeIndex, RunningMarkers, RunningSign, Transcript};
 use convo::model::json;
 use std::fs::Metadata;
 use std::io::{BufRead, BufReader, Read};
@@ -125,7 +125,7 @@ const HEAD: u64 = 1 << 20;
 pub fn project_of(path: &Path) -> Option<String> {
     let HomeFile { home, transcript, .. } = HomeFile::of(path).ok()??;
     let id = transcript.id.as_deref().unwrap_or_default();
-    Index::of(&home).project(&home, &transcript.path, id, &Vec::new)
+    HomeIndex::of(&home).project(&home, &transcript.path, id, &Vec::new)
 }
 
 /// Returns the first working directory in a log.

@@ -22,7 +22,7 @@ use convo::error::{Error, ErrorKind};
 use convo::filter::overview::Overview;
 use convo::home::FileKind;
 use convo::home::{
-    Directories, Environment, Home, HomeFiles, Index, Retention, RunningMarkers, RunningSign, Sidecars,
+    Directories, Environment, Home, HomeFiles, HomeIndex, Retention, RunningMarkers, RunningSign, Sidecars,
     Transcript, orphans,
 };
 use convo::model::{threads, time};
@@ -215,9 +215,14 @@ pub fn listings_with(
         .filter_map(|(work, found)| Some((&work.transcript, found.as_ref().ok()?)))
         .collect();
     known.keep(&entries, &found);
-    let marks: Vec<(RunningMarkers, Index)> = listings
+    let marks: Vec<(RunningMarkers, HomeIndex)> = listings
         .iter()
-        .map(|listing| (RunningMarkers::of(&listing.home, now), Index::of(&listing.home)))
+        .map(|listing| {
+            (
+                RunningMarkers::of(&listing.home, now),
+                HomeIndex::of(&listing.home),
+            )
+        })
         .collect();
     let mut directories = Directories::default();
     for (work, result) in work.into_iter().zip(read) {
@@ -269,7 +274,7 @@ pub fn clock(context: &Context) -> SystemTime {
 /// Adds the sessions of a file. Branches and subagents in it belong to the preceding session.
 fn add(
     listing: &mut Listing,
-    (running, index): &(RunningMarkers, Index),
+    (running, index): &(RunningMarkers, HomeIndex),
     transcript: Transcript,
     parts: Vec<Overview>,
     directories: &mut Directories,
@@ -342,7 +347,7 @@ pub fn digits(time: &str) -> String {
 }
 
 /// Sets the data from other sessions and the indexes: projects, and the numbers of subagents in separate files.
-fn name_projects(listings: &mut [Listing], marks: &[(RunningMarkers, Index)]) {
+fn name_projects(listings: &mut [Listing], marks: &[(RunningMarkers, HomeIndex)]) {
     let known: BTreeSet<String> = listings
         .iter()
         .flat_map(|listing| {

@@ -36,7 +36,7 @@ pub struct ChangedSession<'c> {
 
 /// The hooks of a run.
 pub struct Hooks {
-    pub commands: config::Hooks,
+    pub commands: config::HookSettings,
     timeout: Duration,
     /// Hooks that ran; cached because a process can register signal handlers only a few times.
     programs: RwLock<BTreeMap<&'static str, ExternalProgram>>,
@@ -44,7 +44,7 @@ pub struct Hooks {
 
 impl Hooks {
     /// Creates the hooks from the configuration.
-    pub fn new(commands: config::Hooks, timeout: Duration) -> Hooks {
+    pub fn new(commands: config::HookSettings, timeout: Duration) -> Hooks {
         Hooks {
             commands,
             timeout,

@@ -8,7 +8,7 @@ use crate::output::path_name;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::LineJoiner;
 use convo::format::Format;
-use convo::format::packed::Objects;
+use convo::format::packed::PackedObjects;
 use convo::store::{Rewrite, write_atomically};
 use std::io::Write;
 use std::path::Path;
@@ -83,7 +83,7 @@ pub fn objects(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut objects = Objects::new(out);
+    let mut objects = PackedObjects::new(out);
     let done = write(&mut objects);
     let finished = objects.finish().map_err(|error| Error::io("cannot write", error));
     done.and(finished.map_err(Into::into))

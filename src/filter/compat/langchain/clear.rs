@@ -1,7 +1,7 @@
 //! `ClearToolUsesEdit`: over a limit, replaces all but the newest tool results with a placeholder.
 
 use super::super::choice::ViewChanges;
-use super::super::history::{History, MeasureFn, count};
+use super::super::history::{CompatHistory, MeasureFn, count};
 use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::Role;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -40,7 +40,7 @@ impl Default for ClearToolUses {
 /// Clears tool results. A result counts only if the nearest assistant message before it makes the call; others are
 /// unchanged.
 pub fn clear_tool_uses(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     options: &ClearToolUses,
     measure: MeasureFn<'_>,
 ) -> ViewChanges {
@@ -117,7 +117,7 @@ fn emptied(body: &[u8], content: &[u8]) -> Result<Vec<u8>, json::JsonError> {
 }
 
 /// Returns the message with empty arguments for the calls with these ids.
-fn without_arguments(history: &History<'_>, index: usize, ids: &HashSet<String>) -> Option<Vec<u8>> {
+fn without_arguments(history: &CompatHistory<'_>, index: usize, ids: &HashSet<String>) -> Option<Vec<u8>> {
     let calls = json::elements(history.message(index)?.tool_calls?, Dialect::Strict)?;
     let call = |raw: &&[u8]| {
         let id = json::member_text(raw, "id").unwrap_or_default();

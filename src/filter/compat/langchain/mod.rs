@@ -20,4 +20,4 @@ mod trim;
 pub use clear::{ClearToolUses, clear_tool_uses};
 pub use partial::TrimStrategy;
 pub use summarization::{KeepLimit, summarization};
-pub use trim::{MessageKind, Trim, trim};
+pub use trim::{LangchainTrim, MessageKind, trim};

@@ -1,6 +1,6 @@
 //! Shortens the message that crosses the limit: drops content parts first, then lines of its text.
 
-use super::super::history::{History, MeasureFn, count};
+use super::super::history::{CompatHistory, MeasureFn, count};
 use crate::model::json::{self, Dialect, array, quoted};
 
 /// Which end of the history is kept.
@@ -15,7 +15,7 @@ pub enum TrimStrategy {
 /// Returns the message with as much content as fits, keeping the end for the newest messages and the beginning for
 /// the oldest. None when not even one line fits.
 pub(super) fn shorten(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     message: usize,
     strategy: TrimStrategy,
     room: u64,

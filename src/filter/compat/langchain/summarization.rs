@@ -1,7 +1,7 @@
 //! `SummarizationMiddleware`: computes the cut between summarized and kept messages.
 
 use super::super::choice::{Precedence, ViewChanges};
-use super::super::history::{History, MeasureFn};
+use super::super::history::{CompatHistory, MeasureFn};
 use crate::error::{Error, Result};
 use crate::model::message::Role;
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ pub enum KeepLimit {
 ///
 /// Keeping nothing is wrong usage.
 pub fn summarization(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     keep: KeepLimit,
     rules: Precedence,
     measure: MeasureFn<'_>,
@@ -51,7 +51,7 @@ fn by_tokens(counts: &[u64], tokens: u64) -> usize {
 }
 
 /// Moves a cut at a tool result to the assistant message that made the call, or else after the results.
-fn with_owner(history: &History<'_>, cut: usize) -> usize {
+fn with_owner(history: &CompatHistory<'_>, cut: usize) -> usize {
     let is_result = |at: &usize| history.role(*at) == Role::Tool;
     let run = (cut..history.len()).take_while(is_result);
     let answered: HashSet<String> = run

@@ -2,7 +2,7 @@
 //! given kinds.
 
 use super::super::choice::{Precedence, ViewChanges};
-use super::super::history::{History, MeasureFn};
+use super::super::history::{CompatHistory, MeasureFn};
 use super::partial::{self, TrimStrategy};
 use crate::error::{Error, ErrorKind as Fault, Result};
 use crate::model::message::Role;
@@ -39,7 +39,7 @@ impl MessageKind {
 
 /// The options of `trim_messages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trim {
+pub struct LangchainTrim {
     /// `max_tokens`.
     pub max: u64,
     /// `strategy`.
@@ -60,8 +60,8 @@ pub struct Trim {
 ///
 /// Using `start_on` or `include_system` with [`TrimStrategy::First`] is wrong usage.
 pub fn trim(
-    history: &History<'_>,
-    options: &Trim,
+    history: &CompatHistory<'_>,
+    options: &LangchainTrim,
     rules: Precedence,
     measure: MeasureFn<'_>,
 ) -> Result<ViewChanges> {
@@ -136,7 +136,7 @@ fn take(room: &mut u64, count: u64) -> bool {
 }
 
 /// Moves the start inward to a valid cut, preferably at a message of a wanted kind; if none is left, at any message.
-fn whole_start(history: &History<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
+fn whole_start(history: &CompatHistory<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
     if history.is_whole(start) {
         return start;
     }
@@ -146,7 +146,7 @@ fn whole_start(history: &History<'_>, start: usize, end: usize, is: impl Fn(usiz
 }
 
 /// Moves the end inward in the same way.
-fn whole_end(history: &History<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
+fn whole_end(history: &CompatHistory<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
     if history.is_whole(end) {
         return end;
     }

@@ -13,7 +13,7 @@ mod payload;
 
 use super::super::compact::event::{InsertedSummary, ItemChange};
 use super::choice::{Precedence, ViewChanges};
-use super::history::History;
+use super::history::CompatHistory;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::json;
 use crate::model::retention::Overflow;
@@ -97,19 +97,19 @@ struct MemoryTurn {
 #[derive(Debug, Default)]
 struct PenguiflowMemory {
     summary: String,
-    pending: Zone,
-    recent: Zone,
+    pending: MemoryZone,
+    recent: MemoryZone,
     dropped: Vec<MemoryTurn>,
 }
 
 /// Turns and their total size.
 #[derive(Debug, Default)]
-struct Zone {
+struct MemoryZone {
     turns: VecDeque<MemoryTurn>,
     size: u64,
 }
 
-impl Zone {
+impl MemoryZone {
     fn push(&mut self, turn: MemoryTurn) {
         self.size += turn.size;
         self.turns.push_back(turn);
@@ -140,7 +140,7 @@ impl Zone {
 ///
 /// See [`PenguiflowOptions::check`].
 pub fn trim(
-    history: &History<'_>,
+    history: &CompatHistory<'_>,
     options: &PenguiflowOptions,
     rules: Precedence,
     shorten: &dyn Fn(&str, u64) -> String,
@@ -200,7 +200,11 @@ pub fn trim(
 
 /// The maximum size of a summary in code points (see [`quoted`]), given the kept turns: the smaller of its own limit
 /// and what the total leaves.
-pub fn maximum_summary(history: &History<'_>, options: &PenguiflowOptions, choice: &ViewChanges) -> u64 {
+pub fn maximum_summary(
+    history: &CompatHistory<'_>,
+    options: &PenguiflowOptions,
+    choice: &ViewChanges,
+) -> u64 {
     let mut memory = PenguiflowMemory::default();
     memory.read(history, options.digests);
     let stays = |turn: &MemoryTurn| {
@@ -218,7 +222,7 @@ pub fn maximum_summary(history: &History<'_>, options: &PenguiflowOptions, choic
 
 impl PenguiflowMemory {
     /// Assigns each turn to the zone in its metadata, and skips turns in the backlog.
-    fn read(&mut self, history: &History<'_>, digests: bool) {
+    fn read(&mut self, history: &CompatHistory<'_>, digests: bool) {
         let mut starts = history.exchanges();
         starts.push(history.len());
         for range in starts.windows(2) {

@@ -1,7 +1,7 @@
 //! PenguiFlow's size estimate: a quarter of the code points of its context, encoded as Python does with sorted
 //! members.
 
-use super::super::history::History;
+use super::super::history::CompatHistory;
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub(super) fn maximum_summary(recent: JsonList, total: u64) -> u64 {
 }
 
 /// Code points of an exchange as a turn: the user message, the last answer and the digest.
-pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> u64 {
+pub(super) fn turn(history: &CompatHistory<'_>, messages: &[usize], digests: bool) -> u64 {
     let read = || messages.iter().filter_map(|at| history.message(*at));
     let requested: Vec<String> = read()
         .filter(|message| message.role() == Role::User)
@@ -74,7 +74,7 @@ pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> 
 const OBSERVATION: usize = 400;
 
 /// Code points of PenguiFlow's digest of calls that have results; none without such a call.
-fn digest_of_calls(history: &History<'_>, messages: &[usize]) -> Option<u64> {
+fn digest_of_calls(history: &CompatHistory<'_>, messages: &[usize]) -> Option<u64> {
     let read = || messages.iter().filter_map(|at| history.message(*at));
     let calls = read().flat_map(|message| message.tool_calls());
     let names: HashMap<_, _> = calls.map(|call| (call.id, call.name)).collect();

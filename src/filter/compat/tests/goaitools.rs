@@ -1,5 +1,5 @@
 use super::super::goaitools::{CompactorLimit, Design, design, limit, processed_after};
-use super::super::{History, Precedence};
+use super::super::{CompatHistory, Precedence};
 use super::{Tally, indexes, json, kept, letters, lines, list, measure, result, session};
 use crate::filter::compact::digest;
 use crate::model::view::View;
@@ -11,7 +11,7 @@ use serde_json::{Value, from_str};
 fn run(all: &str, limits: &[CompactorLimit], forced: bool) -> (String, bool, String) {
     let session = session(&letters(all));
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let ours = limit(&history, limits, history.len(), forced, Precedence::Convo);
     let theirs = limit(&history, limits, history.len(), forced, Precedence::Theirs);
     let text = |choice| result(all, &history, choice);
@@ -165,7 +165,7 @@ fn designed_strategies_match_the_design_table() {
         let all = row["messages"].as_str().unwrap();
         let session = session(&letters(all));
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         let number = |name: &str| row[name].as_u64();
         let processed = number("processed_length").unwrap() as usize;
         let strategy = match row["strategy"].as_str().unwrap() {
@@ -259,7 +259,7 @@ fn scenarios_agree_with_goaitools() {
             };
             let session = session(&messages);
             let view = View::replay(&session);
-            let history = History::of(&session, &view);
+            let history = CompatHistory::of(&session, &view);
             let choice = limit(&history, &[limits], history.len(), false, Precedence::Convo);
             let left = lines(&session, &view, &choice);
             if left == *list(&state("state_out")["messages"]) {
@@ -278,7 +278,7 @@ fn unseen_messages_are_kept() {
     let all = "UAUAUA";
     let session = session(&letters(all));
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let choice = limit(
         &history,
         &[CompactorLimit::Messages(2)],
@@ -305,7 +305,7 @@ fn with_summary(all: &str, most: i64, rules: Precedence) -> (String, bool, bool)
     let mut session = session(&letters(all));
     session.push_new(br#"{"type":"summary","id":"evt_s","covers":null,"content":"old","before":null}"#);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let (at, _) = history.summaries().next().unwrap();
     let choice = limit(
         &history,
@@ -355,7 +355,7 @@ fn a_digest_counts_against_the_budget() {
     let all = "UCTAUCTAUA";
     let session = session(&letters(all));
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let run = |budget| {
         let choice = design(&history, Design::Budget(budget), true, 10, &measure("messages"));
         (result(all, &history, &choice), choice.fits)
@@ -372,7 +372,7 @@ fn a_late_result_is_not_separated_from_its_call() {
     messages.insert(3, result); // after the next question
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let run = |rules| {
         kept(
             &history,

@@ -1,7 +1,7 @@
 use super::super::langchain::{
-    ClearToolUses, KeepLimit, MessageKind, Trim, TrimStrategy, clear_tool_uses, summarization, trim,
+    ClearToolUses, KeepLimit, LangchainTrim, MessageKind, TrimStrategy, clear_tool_uses, summarization, trim,
 };
-use super::super::{History, Precedence, ViewChanges};
+use super::super::{CompatHistory, Precedence, ViewChanges};
 use super::{Tally, json, kept, lines, list, lost, measure, session};
 use crate::error::{ErrorKind as Fault, Result};
 use crate::model::view::View;
@@ -44,8 +44,8 @@ fn kinds(value: &Value) -> Vec<MessageKind> {
 fn run(messages: &[Value], options: &Value, rules: Precedence) -> (Result<ViewChanges>, Vec<Value>) {
     let session = session(messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
-    let options_of = Trim {
+    let history = CompatHistory::of(&session, &view);
+    let options_of = LangchainTrim {
         max: options["max_tokens"].as_u64().unwrap(),
         strategy: if options["strategy"] == "first" {
             TrimStrategy::First
@@ -140,7 +140,7 @@ fn clear_tool_uses_agrees_with_langchain() {
         let run = |min_gain: u64| {
             let session = session(input);
             let view = View::replay(&session);
-            let history = History::of(&session, &view);
+            let history = CompatHistory::of(&session, &view);
             let with = ClearToolUses {
                 trigger: options["trigger"].as_u64().unwrap(),
                 keep: options["keep"].as_u64().unwrap() as usize,
@@ -192,7 +192,7 @@ fn summarization_agrees_with_langchain() {
         let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
         let session = session(input);
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         let keep = &case["options"]["keep"];
         let most = keep[1].as_u64().unwrap();
         let keep = if keep[0] == "messages" {
@@ -273,7 +273,7 @@ fn a_cut_at_an_orphaned_result_moves_after_the_result() {
     let result = value!({"role": "tool", "tool_call_id": "nobody", "content": "r"});
     let session = session(&[user.clone(), user.clone(), result, user]);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let choice = summarization(
         &history,
         KeepLimit::Messages(2),
@@ -300,7 +300,7 @@ fn results_are_cleared_only_over_the_trigger_and_only_those_of_the_nearest_call(
     let messages = [call("a"), result("one two"), reply, result("late")];
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let run = |trigger: u64, inputs: bool| {
         let options = ClearToolUses {
             trigger,

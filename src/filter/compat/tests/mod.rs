@@ -11,7 +11,7 @@ mod plan;
 mod properties;
 
 use super::super::compact::event::{CompactionInfo, ItemChange, ViewEdit};
-use super::{History, ViewChanges};
+use super::{CompatHistory, ViewChanges};
 use crate::filter::Stamp;
 use crate::model::json::text;
 use crate::model::message::{Message, MessagePart, Role};
@@ -98,7 +98,7 @@ fn lines(session: &Session, view: &View, choice: &ViewChanges) -> Vec<Value> {
 }
 
 /// The indexes of the kept messages.
-fn kept(history: &History<'_>, choice: &ViewChanges) -> Vec<usize> {
+fn kept(history: &CompatHistory<'_>, choice: &ViewChanges) -> Vec<usize> {
     (0..history.len())
         .filter(|message| !choice.is_dropped(history.item(*message)))
         .collect()
@@ -237,7 +237,7 @@ fn letters(letters: &str) -> Vec<Value> {
 }
 
 /// The letters of the kept messages; D for inserted ones.
-fn result(letters: &str, history: &History<'_>, choice: &ViewChanges) -> String {
+fn result(letters: &str, history: &CompatHistory<'_>, choice: &ViewChanges) -> String {
     let all: Vec<char> = letters.chars().collect();
     let inserted = choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty());
     let kept = kept(history, choice).into_iter().map(|message| all[message]);

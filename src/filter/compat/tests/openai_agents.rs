@@ -1,5 +1,5 @@
 use super::super::openai_agents::{DUE, TrimOutputs, candidates, last_items, trim_outputs};
-use super::super::{History, Precedence, ViewChanges};
+use super::super::{CompatHistory, Precedence, ViewChanges};
 use super::{Tally, indexes, json, lines, list, lost, session};
 use crate::error::ErrorKind;
 use crate::model::view::View;
@@ -110,7 +110,7 @@ fn session_items_agree_with_openai_agents() {
             assert_eq!(items(&messages), input, "{id}");
             let session = session(&messages);
             let view = View::replay(&session);
-            let history = History::of(&session, &view);
+            let history = CompatHistory::of(&session, &view);
             let options = &case["options"];
             let of = |choice: &ViewChanges| items(&lines(&session, &view, choice));
             match case["op"].as_str().unwrap() {
@@ -209,7 +209,7 @@ fn outputs_become_previews() {
         };
         let session = session(&messages(input, false));
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         let choice = trim_outputs(&history, &options);
         if case["expected"]["error"] == "usage" {
             assert_eq!(choice.unwrap_err().kind, ErrorKind::Usage, "{id}");
@@ -254,7 +254,7 @@ fn a_preview_counts_characters_and_reports_bytes() {
     ];
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let choice = trim_outputs(&history, &TrimOutputs::default()).unwrap();
     let expected = format!("[convo: 1,000 of 1,400 bytes elided]\n{}", "ä".repeat(200));
     let left = lines(&session, &view, &choice);
@@ -274,7 +274,7 @@ fn instructions_and_open_calls_are_not_candidates() {
     ];
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let none = last_items(&history, Some(0), Precedence::Convo).unwrap();
     assert_eq!(lines(&session, &view, &none), messages[..1]);
     let (choice, number) = candidates(&history, Precedence::Convo);
@@ -290,7 +290,7 @@ fn an_open_loop_keeps_its_reasoning_or_is_dropped() {
     let run = |messages: &[Value], limit: i64| {
         let session = session(messages);
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         lines(
             &session,
             &view,

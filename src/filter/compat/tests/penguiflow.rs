@@ -1,5 +1,5 @@
 use super::super::penguiflow::{PenguiflowOptions, PenguiflowStrategy, estimate, trim};
-use super::super::{History, Precedence};
+use super::super::{CompatHistory, Precedence};
 use super::{Tally, json, kept, list, session};
 use crate::error::ErrorKind;
 use crate::filter::compact::event::ItemChange;
@@ -67,7 +67,7 @@ fn tail(text: &str, most: u64) -> String {
 fn after(state: &Value, options: &PenguiflowOptions, rules: Precedence) -> (Value, bool) {
     let (session, turns) = memory(state);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let choice = trim(&history, options, rules, &tail).unwrap();
     let stays = kept(&history, &choice);
     let item = |turn: usize| history.item(2 * turn);
@@ -327,7 +327,7 @@ fn calls_of_a_turn_count_against_the_budget() {
     let run = |text: &str, digests: bool| {
         let session = session(&tool(text));
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         let options = PenguiflowOptions {
             total: 100,
             summary: 10,

@@ -1,5 +1,5 @@
-use super::super::penguin::{CategoryLimits, Trim, trim};
-use super::super::{History, Precedence};
+use super::super::penguin::{CategoryLimits, PenguinTrim, trim};
+use super::super::{CompatHistory, Precedence};
 use super::{Tally, json, json_lines, kept, lines, list, lost, session};
 use crate::model::message::{Message, MessagePart};
 use crate::model::view::View;
@@ -78,7 +78,7 @@ fn category_trimming_agrees_with_penguin() {
             .collect();
         let session = session(&messages);
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         let names = [
             "SYSTEM",
             "CONTEXT",
@@ -92,9 +92,9 @@ fn category_trimming_agrees_with_penguin() {
         let shares = CategoryLimits::of(window);
         let budgets = names.map(|name| case["budgets"][name]["max"].as_u64().unwrap());
         assert_eq!(shares.most, budgets, "{name}");
-        let options = Trim {
+        let options = PenguinTrim {
             always: case["mode"] == "trim",
-            ..Trim::of(window)
+            ..PenguinTrim::of(window)
         };
         let expected = &case["expected"];
         let (choice, after) = trim(&history, &options, Precedence::Theirs, &tokens_of);
@@ -150,7 +150,7 @@ fn category_trimming_agrees_with_penguin() {
 }
 
 /// Whether a message group is split or a pending call is dropped.
-fn parts(history: &History<'_>, kept: &[usize]) -> bool {
+fn parts(history: &CompatHistory<'_>, kept: &[usize]) -> bool {
     let removed = |at: &usize| !kept.contains(at);
     let pending = history.pending();
     (0..history.len()).filter(removed).any(|removed| {
@@ -177,8 +177,8 @@ fn trimming_of_session_files_agrees_with_penguin() {
         let messages = of_file(&folder.join("conversations").join(file["file"].as_str().unwrap()));
         let session = session(&messages);
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
-        let options = Trim::of(file["window"].as_u64().unwrap());
+        let history = CompatHistory::of(&session, &view);
+        let options = PenguinTrim::of(file["window"].as_u64().unwrap());
         let (choice, _) = trim(&history, &options, Precedence::Theirs, &quarter);
         let ids: Vec<Value> = kept(&history, &choice)
             .iter()
@@ -204,7 +204,7 @@ fn image_replacement_agrees_with_penguin() {
     let messages = of_file(&file);
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     // Counts that depend on Python's formatting of values come from the recording.
     let recorded = json(&sample_data::path("penguin/token-counts.json"));
     let python: Vec<(&str, u64)> = list(&recorded["cases"]["02_multimodal"])
@@ -227,10 +227,10 @@ fn image_replacement_agrees_with_penguin() {
     let cases = json(&path);
     for case in list(&cases["cases"]) {
         let name = case["name"].as_str().unwrap();
-        let options = Trim {
+        let options = PenguinTrim {
             images: case["max_images"].as_u64().unwrap() as usize,
             always: case["mode"] == "trim",
-            ..Trim::of(case["window"].as_u64().unwrap())
+            ..PenguinTrim::of(case["window"].as_u64().unwrap())
         };
         for rules in [Precedence::Theirs, Precedence::Convo] {
             let (choice, _) = trim(&history, &options, rules, &quarter);
@@ -311,12 +311,12 @@ fn exchanges_are_dropped_whole_and_open_calls_kept() {
     ];
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
-    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &tokens_of);
+    let history = CompatHistory::of(&session, &view);
+    let (choice, _) = trim(&history, &PenguinTrim::of(1000), Precedence::Convo, &tokens_of);
     assert_eq!(kept(&history, &choice), [0, 3, 4]);
-    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Theirs, &tokens_of);
+    let (choice, _) = trim(&history, &PenguinTrim::of(1000), Precedence::Theirs, &tokens_of);
     assert_eq!(kept(&history, &choice), [0, 1, 3, 4]);
-    let (choice, _) = trim(&history, &Trim::of(10), Precedence::Convo, &tokens_of);
+    let (choice, _) = trim(&history, &PenguinTrim::of(10), Precedence::Convo, &tokens_of);
     assert_eq!((kept(&history, &choice), choice.fits), (vec![3, 4], false));
 }
 
@@ -339,8 +339,8 @@ fn dialog_lends_half_of_its_unused_budget() {
     let messages = plain(&[("user", "context", 600, 1), ("user", "dialog", 150, 2)]);
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
-    let (_, shares) = trim(&history, &Trim::of(1000), Precedence::Theirs, &tokens_of);
+    let history = CompatHistory::of(&session, &view);
+    let (_, shares) = trim(&history, &PenguinTrim::of(1000), Precedence::Theirs, &tokens_of);
     assert_eq!(shares.most[1..3], [425, 275]);
 }
 
@@ -353,7 +353,7 @@ fn the_oldest_by_time_is_dropped_not_the_first() {
     ]);
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
-    let (choice, _) = trim(&history, &Trim::of(1000), Precedence::Convo, &tokens_of);
+    let history = CompatHistory::of(&session, &view);
+    let (choice, _) = trim(&history, &PenguinTrim::of(1000), Precedence::Convo, &tokens_of);
     assert_eq!(kept(&history, &choice), [0, 2]);
 }

@@ -1,5 +1,5 @@
 use super::super::picoclaw::{PicoclawCut, cut, safe_boundary, sanitise};
-use super::super::{History, Precedence, ViewChanges};
+use super::super::{CompatHistory, Precedence, ViewChanges};
 use super::{Tally, indexes, json_lines, kept, letters, list, lost, session};
 use crate::model::json;
 use crate::model::message::Message;
@@ -53,7 +53,7 @@ fn cuts_agree_with_picoclaw() {
         let messages: Vec<Value> = list(&case["history"]).iter().map(native).collect();
         let session = session(&messages);
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         let counts: Vec<usize> = history
             .counts(&estimate)
             .iter()
@@ -142,7 +142,7 @@ const OTHER: [(&str, &str); 1] = [(
 fn run(all: &str, how: PicoclawCut, rules: Precedence) -> String {
     let session = session(&letters(all));
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let choice: ViewChanges = cut(&history, how, rules, &|_| 10);
     super::result(all, &history, &choice)
 }
@@ -165,7 +165,7 @@ fn the_newest_exchange_is_kept() {
 fn system_messages_are_valid_by_convo_rules() {
     let session = session(&letters("SUCTA"));
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     assert_eq!(kept(&history, &sanitise(&history, Precedence::Convo)).len(), 5);
     assert_eq!(
         kept(&history, &sanitise(&history, Precedence::Theirs)),
@@ -184,7 +184,7 @@ fn an_open_call_is_kept_with_the_question() {
     }]);
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     let run = |rules| kept(&history, &cut(&history, PicoclawCut::Force, rules, &|_| 1));
     assert_eq!(run(Precedence::Theirs), [0]);
     assert_eq!(run(Precedence::Convo), [0, 3]);
@@ -197,6 +197,6 @@ fn calls_without_an_id_are_invalid() {
     messages[2]["tool_call_id"] = "".into();
     let session = session(&messages);
     let view = View::replay(&session);
-    let history = History::of(&session, &view);
+    let history = CompatHistory::of(&session, &view);
     assert_eq!(kept(&history, &sanitise(&history, Precedence::Theirs)), [0, 3]);
 }

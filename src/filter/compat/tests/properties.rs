@@ -1,9 +1,11 @@
 //! Properties of every strategy on every history.
 use super::super::goaitools::{CompactorLimit, Design};
-use super::super::langchain::{ClearToolUses, KeepLimit, MessageKind, Trim, TrimStrategy as End};
+use super::super::langchain::{ClearToolUses, KeepLimit, LangchainTrim, MessageKind, TrimStrategy as End};
 use super::super::openai_agents::TrimOutputs;
 use super::super::picoclaw::PicoclawCut;
-use super::super::{CompatStrategy, CompatSystem, History, Precedence, ViewChanges, penguiflow, penguin};
+use super::super::{
+    CompatHistory, CompatStrategy, CompatSystem, Precedence, ViewChanges, penguiflow, penguin,
+};
 use super::{kept, letters, lines, session};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -17,7 +19,7 @@ fn count(message: &crate::model::message::Message<'_>) -> u64 {
 pub fn ways(number: u64) -> Vec<(&'static str, CompatStrategy)> {
     let few = (number % 7) as usize;
     let tokens = number * 3;
-    let trim = |strategy, include_system| Trim {
+    let trim = |strategy, include_system| LangchainTrim {
         max: tokens,
         strategy,
         start_on: if number.is_multiple_of(3) && strategy == End::Last {
@@ -84,7 +86,10 @@ pub fn ways(number: u64) -> Vec<(&'static str, CompatStrategy)> {
         ("summarise", CompatStrategy::Picoclaw(PicoclawCut::Summarise)),
         ("window", CompatStrategy::Picoclaw(PicoclawCut::Window(tokens))),
         ("sanitise", CompatStrategy::Sanitise),
-        ("shares", CompatStrategy::Penguin(penguin::Trim::of(tokens))),
+        (
+            "shares",
+            CompatStrategy::Penguin(penguin::PenguinTrim::of(tokens)),
+        ),
         ("zone", CompatStrategy::Penguiflow(zone)),
         ("rolling", CompatStrategy::Penguiflow(rolling)),
         (
@@ -99,7 +104,7 @@ pub fn ways(number: u64) -> Vec<(&'static str, CompatStrategy)> {
 }
 
 /// Applies every strategy.
-fn choices(history: &History<'_>, number: u64) -> Vec<(&'static str, ViewChanges)> {
+fn choices(history: &CompatHistory<'_>, number: u64) -> Vec<(&'static str, ViewChanges)> {
     let choose = |way: CompatStrategy| {
         way.choose(history, Precedence::Convo, &count, &|_, _| String::new())
             .unwrap()
@@ -142,7 +147,7 @@ proptest! {
     ) {
         let session = history_of(&all, late, thinks);
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         for (what, choice) in choices(&history, number) {
             // PicoClaw defines which histories are sound, and repairs broken ones.
             if what == "sanitise" {
@@ -164,7 +169,7 @@ proptest! {
     fn the_designed_strategies_and_convos_rules_keep_the_newest_exchange(all in "[SUACT]{1,24}", number in 0u64..60) {
         let session = session(&letters(&all));
         let view = View::replay(&session);
-        let history = History::of(&session, &view);
+        let history = CompatHistory::of(&session, &view);
         let newest = history.exchanges().last().copied().unwrap_or(history.len());
         let user = history.newest_user();
         for (what, choice) in choices(&history, number) {
@@ -186,7 +191,7 @@ proptest! {
         let messages = letters(&all);
         let first = session(&messages);
         let view = View::replay(&first);
-        let history = History::of(&first, &view);
+        let history = CompatHistory::of(&first, &view);
         for (index, (what, choice)) in choices(&history, number).into_iter().enumerate() {
             // Not idempotent: strategies that drop a share each time, or that still need a summary. Besides, `end_on`
             // yields to a message group dropped whole or to a separate system message, but not on the next run.
@@ -197,7 +202,7 @@ proptest! {
             let left = lines(&first, &view, &choice);
             let again = session(&left);
             let view = View::replay(&again);
-            let history = History::of(&again, &view);
+            let history = CompatHistory::of(&again, &view);
             let (_, second) = choices(&history, number).swap_remove(index);
             prop_assert!(!second.changes(), "{} of {}: {:?} then {:?}", what, all, left, kept(&history, &second));
         }

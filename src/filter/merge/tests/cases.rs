@@ -14,7 +14,7 @@ fn event(name: &str, id: &str, minute: u32, more: &str) -> String {
     format!("{{\"type\":\"{name}\",\"id\":\"{id}\",\"at\":\"2026-11-01T10:{minute:02}:00Z\",{more}}}\n")
 }
 
-fn united(base: &str, a: &str, b: &str) -> (String, Totals, Vec<Conflict>) {
+fn united(base: &str, a: &str, b: &str) -> (String, MergeTotals, Vec<Conflict>) {
     merged(base, a, b, &MergeOptions::default())
 }
 

@@ -1,13 +1,13 @@
 //! Properties of any sequence of turns, summaries and failures.
 
-use super::super::{Cost, Estimate, Part, RetentionState};
+use super::super::{Cost, Part, RetentionState, TurnEstimate};
 use crate::model::health::State;
 use crate::model::retention::{Memory, Overflow, Strategy as Way};
 use crate::model::time;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-const COST: Estimate = Estimate { shows_nothing: false };
+const COST: TurnEstimate = TurnEstimate { shows_nothing: false };
 
 #[derive(Clone, Debug)]
 enum Operation {

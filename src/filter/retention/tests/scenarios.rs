@@ -1,6 +1,6 @@
 //! Replays the recorded steps of PenguiFlow's memory, each from the state recorded before it.
 
-use super::super::{Cost, Enforced, Estimate, Part, RetentionState, turn_size};
+use super::super::{Cost, Enforced, Part, RetentionState, TurnEstimate, turn_size};
 use super::different::DIFFERENT;
 use crate::error::Error;
 use crate::format::DocumentSource;
@@ -107,7 +107,7 @@ struct Step<'s> {
     config: &'s Value,
     /// The clock, advanced by finished waits.
     now: f64,
-    cost: Estimate,
+    cost: TurnEstimate,
 }
 
 impl Step<'_> {
@@ -221,7 +221,7 @@ fn every_recorded_step_is_replayed() {
                 memory,
                 config: config_value,
                 now: step["not_in_state"]["clock"].as_f64().unwrap(),
-                cost: Estimate {
+                cost: TurnEstimate {
                     shows_nothing: memory.strategy == Strategy::None,
                 },
             };

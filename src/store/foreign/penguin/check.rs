@@ -10,7 +10,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use crate::store::directory::Directory;
 use crate::store::foreign::files::{bytes_of, copy_to_quarantine, files, folders};
-use crate::store::foreign::finding::{DirectoryProblemKind, Findings};
+use crate::store::foreign::finding::{DirectoryFindings, DirectoryProblemKind};
 use crate::store::{Rewrite, write_atomically};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -25,7 +25,7 @@ struct PenguinLinks {
 }
 
 /// Checks a directory and its subdirectories; `below` is its path relative to the checked directory.
-pub(super) fn check(path: &Path, below: &str, out: &mut Findings<'_>) -> Result<()> {
+pub(super) fn check(path: &Path, below: &str, out: &mut DirectoryFindings<'_>) -> Result<()> {
     let directory = Directory::open(path)?;
     let names = files(&directory)?;
     let mut links: BTreeMap<String, PenguinLinks> = BTreeMap::new();
@@ -70,7 +70,7 @@ fn one(
     name: &str,
     shown: &str,
     names: &BTreeSet<String>,
-    out: &mut Findings<'_>,
+    out: &mut DirectoryFindings<'_>,
 ) -> Result<Option<Session>> {
     let bytes = bytes_of(directory, name)?;
     let neighbor = |other: &str| {
@@ -207,7 +207,7 @@ fn index(
     below: &str,
     names: &BTreeSet<String>,
     sessions: &BTreeMap<String, PenguinLinks>,
-    out: &mut Findings<'_>,
+    out: &mut DirectoryFindings<'_>,
 ) -> Result<()> {
     let shown = format!("{below}{INDEX}");
     let unfinished = format!("{INDEX}{UNFINISHED}");
@@ -256,7 +256,7 @@ fn index(
 }
 
 /// Reports links to missing sessions, and links that only one side confirms.
-fn chain(below: &str, links: &BTreeMap<String, PenguinLinks>, out: &mut Findings<'_>) {
+fn chain(below: &str, links: &BTreeMap<String, PenguinLinks>, out: &mut DirectoryFindings<'_>) {
     for (id, own) in links {
         let shown = format!("{below}{id}.json");
         if let Some(from) = &own.from {

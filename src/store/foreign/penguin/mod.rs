@@ -4,7 +4,7 @@ mod check;
 mod file;
 mod index;
 
-use super::finding::Findings;
+use super::finding::DirectoryFindings;
 use super::session_file::{FileOptions, SessionFile};
 use super::system::{DirectoryMatch, ForeignSystem};
 use crate::error::Result;
@@ -42,7 +42,7 @@ impl ForeignSystem for Penguin {
         DirectoryMatch::Possible(names.iter().map(String::as_str).filter(is_own).collect())
     }
 
-    fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()> {
+    fn check(&self, path: &Path, out: &mut DirectoryFindings<'_>) -> Result<()> {
         check::check(path, "", out)
     }
 

@@ -2,10 +2,10 @@
 
 use super::pair::{Pair, PairRepair};
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::format::picoclaw::{self, CountedLine, LOG, LONGEST, SIDECAR, Sidecar};
+use crate::format::picoclaw::{self, CountedLine, LOG, LONGEST, PicoclawSidecar, SIDECAR};
 use crate::store::directory::Directory;
 use crate::store::foreign::files::{bytes_of, copy_to_quarantine, files, move_to_quarantine};
-use crate::store::foreign::finding::{DirectoryProblemKind, Findings};
+use crate::store::foreign::finding::{DirectoryFindings, DirectoryProblemKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ const OURS: &str = ".convo-";
 
 const WHOLE: Position = Position { line: 0, offset: 0 };
 
-pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
+pub(super) fn check(path: &Path, out: &mut DirectoryFindings<'_>) -> Result<()> {
     let directory = Directory::open(path)?;
     let names = files(&directory)?;
     for name in names
@@ -53,7 +53,7 @@ pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
 }
 
 /// Handles a file of a dead writer; it may contain unique data.
-fn temporary(directory: &Directory, name: &str, out: &mut Findings<'_>) -> Result<()> {
+fn temporary(directory: &Directory, name: &str, out: &mut DirectoryFindings<'_>) -> Result<()> {
     let what = "leftover of an interrupted write";
     if out.check.repair.is_some() {
         move_to_quarantine(directory, name)?;
@@ -68,8 +68,8 @@ fn read_sidecar(
     directory: &Directory,
     stem: &str,
     log: bool,
-    out: &mut Findings<'_>,
-) -> Result<Option<Sidecar>> {
+    out: &mut DirectoryFindings<'_>,
+) -> Result<Option<PicoclawSidecar>> {
     let name = format!("{stem}{SIDECAR}");
     let Some(bytes) = bytes_of(directory, &name)? else {
         let what = "missing sidecar: PicoClaw does not list the session";
@@ -83,7 +83,7 @@ fn read_sidecar(
         return Ok(None);
     };
     out.checked.bytes += bytes.len() as u64;
-    let sidecar = match Sidecar::read(&bytes) {
+    let sidecar = match PicoclawSidecar::read(&bytes) {
         Ok(sidecar) => sidecar,
         Err(why) => {
             let what = format!("unreadable ({why}): PicoClaw cannot use the session");
@@ -115,7 +115,12 @@ fn read_sidecar(
 }
 
 /// Checks a log against its sidecar.
-fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut Findings<'_>) -> Result<()> {
+fn one(
+    directory: &Directory,
+    stem: &str,
+    sidecar: Option<&PicoclawSidecar>,
+    out: &mut DirectoryFindings<'_>,
+) -> Result<()> {
     let name = format!("{stem}{LOG}");
     let Some(bytes) = bytes_of(directory, &name)? else {
         return Ok(());
@@ -124,7 +129,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
     let mut repair = PairRepair::default();
     let mut raw = 0;
     let (mut calls, mut results): (BTreeMap<String, Position>, Vec<(String, Position)>) = Default::default();
-    let skip = sidecar.map_or(0, Sidecar::skip);
+    let skip = sidecar.map_or(0, PicoclawSidecar::skip);
     for line in picoclaw::counted_lines(&bytes) {
         raw += 1;
         let CountedLine { place, size, .. } = line;
@@ -215,7 +220,13 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
 }
 
 /// Checks the line counts of the sidecar.
-fn check_counts(stem: &str, sidecar: &Sidecar, raw: u64, repair: &mut PairRepair, out: &mut Findings<'_>) {
+fn check_counts(
+    stem: &str,
+    sidecar: &PicoclawSidecar,
+    raw: u64,
+    repair: &mut PairRepair,
+    out: &mut DirectoryFindings<'_>,
+) {
     let name = format!("{stem}{SIDECAR}");
     if sidecar.skip() > raw {
         repair.bookkeeping = true;
@@ -252,7 +263,7 @@ fn orphans(
     name: &str,
     calls: BTreeMap<String, Position>,
     results: Vec<(String, Position)>,
-    out: &mut Findings<'_>,
+    out: &mut DirectoryFindings<'_>,
 ) {
     let answered: BTreeSet<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
     let mut orphans: Vec<(Position, String)> = Vec::new();

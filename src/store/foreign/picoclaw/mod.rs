@@ -7,9 +7,9 @@ mod pair;
 mod promote;
 
 pub use names::SidecarNames;
-pub use promote::{Promoted, PromotionRequest, promote};
+pub use promote::{PromotedFile, PromotionRequest, promote};
 
-use super::finding::Findings;
+use super::finding::DirectoryFindings;
 use super::session_file::{FileOptions, SessionFile};
 use super::system::{Compacted, Compaction, DirectoryMatch, ForeignSystem};
 use crate::error::Result;
@@ -40,7 +40,7 @@ impl ForeignSystem for Picoclaw {
         DirectoryMatch::Possible(names.iter().map(String::as_str).filter(is_own).collect())
     }
 
-    fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()> {
+    fn check(&self, path: &Path, out: &mut DirectoryFindings<'_>) -> Result<()> {
         check::check(path, out)
     }
 

@@ -3,7 +3,7 @@
 
 use super::pair::Pair;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::picoclaw::{LOG, SIDECAR, Sidecar, file_stem};
+use crate::format::picoclaw::{LOG, PicoclawSidecar, SIDECAR, file_stem};
 use crate::model::scope::signature;
 use crate::store::directory::Directory;
 use crate::store::foreign::files::{bytes_of, files};
@@ -17,7 +17,7 @@ pub struct SidecarNames {
     path: PathBuf,
     logs: BTreeSet<String>,
     /// Readable sidecars by file name, the order in which PicoClaw searches them.
-    sidecars: BTreeMap<String, Sidecar>,
+    sidecars: BTreeMap<String, PicoclawSidecar>,
     /// File names of unreadable sidecars, with the reason.
     unreadable: Vec<(String, String)>,
 }
@@ -33,7 +33,7 @@ impl SidecarNames {
             } else if let Some(stem) = name.strip_suffix(SIDECAR)
                 && let Some(bytes) = bytes_of(&directory, &name)?
             {
-                match Sidecar::read(&bytes) {
+                match PicoclawSidecar::read(&bytes) {
                     Ok(sidecar) => drop(sidecars.insert(stem.to_string(), sidecar)),
                     Err(why) => unreadable.push((name, why)),
                 }
@@ -78,13 +78,14 @@ impl SidecarNames {
 
     /// The keys of the sessions that list this name as an alias, except for their own key.
     fn claims(&self, alias: &str) -> Vec<String> {
-        let claiming =
-            |sidecar: &&Sidecar| sidecar.key() != alias && sidecar.aliases().iter().any(|own| own == alias);
+        let claiming = |sidecar: &&PicoclawSidecar| {
+            sidecar.key() != alias && sidecar.aliases().iter().any(|own| own == alias)
+        };
         let keys: BTreeSet<String> = self
             .sidecars
             .values()
             .filter(claiming)
-            .map(Sidecar::key)
+            .map(PicoclawSidecar::key)
             .collect();
         keys.into_iter().collect()
     }
@@ -125,7 +126,7 @@ impl SidecarNames {
     }
 
     /// The sidecar of the session with this key.
-    pub(super) fn sidecar(&self, key: &str) -> Option<&Sidecar> {
+    pub(super) fn sidecar(&self, key: &str) -> Option<&PicoclawSidecar> {
         self.sidecars.get(&file_stem(key))
     }
 

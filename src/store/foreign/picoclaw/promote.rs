@@ -22,7 +22,7 @@ const RECORD: &str = "promotions.jsonl";
 
 /// A completed promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Promoted {
+pub struct PromotedFile {
     /// The older name.
     pub from: String,
     /// Number of messages.
@@ -47,7 +47,7 @@ pub struct PromotionRequest<'a> {
 /// Copies the view and the summary of the first session found under an alias to another session, which must have an
 /// empty view and no summary ([`ErrorKind::No`]). Names of main sessions, which every session lists, are skipped. The
 /// promotion is recorded, so that each history is copied only once. None if there is no history.
-pub fn promote(path: &Path, requested: &PromotionRequest<'_>) -> Result<Option<Promoted>> {
+pub fn promote(path: &Path, requested: &PromotionRequest<'_>) -> Result<Option<PromotedFile>> {
     let names = SidecarNames::read(path)?;
     let target_key = names
         .resolve(requested.key)?
@@ -133,7 +133,7 @@ pub fn promote(path: &Path, requested: &PromotionRequest<'_>) -> Result<Option<P
         // The promotion was interrupted before it wrote the summary.
         target.change_summary(&source.summary, requested.now)?;
     }
-    Ok(Some(Promoted {
+    Ok(Some(PromotedFile {
         from: alias,
         messages: source.lines.len() as u64,
         summary: !source.summary.is_empty(),

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::errors::named;
 use crate::homes;
 use crate::output::path_name;
-use crate::programs::database::{self, Scratch};
+use crate::programs::database::{self, ScratchDirectory};
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::store::copies::Copies;
@@ -180,7 +180,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::
             ids.insert(stale.id.to_string(), nth);
         }
     }
-    let scratch = Scratch::default();
+    let scratch = ScratchDirectory::default();
     for (path, mut stale) in databases {
         let folder = scratch.folder()?;
         let ids: Vec<String> = stale.keys().take(FEW + 1).cloned().collect();
@@ -188,7 +188,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::
             true => Vec::new(),
             false => ids.iter().map(String::as_str).collect(),
         };
-        let mut take = |row: database::Row, records: Vec<u8>| {
+        let mut take = |row: database::DatabaseRow, records: Vec<u8>| {
             match stale.remove(&row.id) {
                 Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, &folder),
                 Some(nth) => work[nth].take_row(copies, at, &row, &records, &folder),

@@ -15,7 +15,7 @@ use std::path::Path;
 /// Below this number of sessions, one thread reads all.
 const FEW: usize = 64;
 
-type Key = (&'static str, String);
+type SessionKey = (&'static str, String);
 
 /// Returns the sessions of these homes and of the archive.
 pub fn all(
@@ -31,7 +31,7 @@ pub fn all(
             id.is_some_and(|id| selected.contains(&(program.to_string(), id.to_string())))
         })
     };
-    let mut groups: BTreeMap<Key, (Option<String>, Vec<HomePart>)> = BTreeMap::new();
+    let mut groups: BTreeMap<SessionKey, (Option<String>, Vec<HomePart>)> = BTreeMap::new();
     let mut unread = Vec::new();
     for home in &homes {
         let program = home.program.name;
@@ -139,7 +139,7 @@ pub fn all(
     }
     report_unread(context, &unread, "not archived");
     let groups: Vec<_> = groups.into_iter().collect();
-    let read = |((program, name), (id, parts)): &(Key, (Option<String>, Vec<HomePart>))| {
+    let read = |((program, name), (id, parts)): &(SessionKey, (Option<String>, Vec<HomePart>))| {
         ArchiveSession::new(copies, program, name, id.clone(), parts.clone())
     };
     Ok(match groups.len() < FEW {

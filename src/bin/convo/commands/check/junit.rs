@@ -1,6 +1,6 @@
 //! Writes results as JUnit XML: a suite for each session, a test case for each API and each rule.
 
-use super::problem::Problem;
+use super::problem::CheckProblem;
 use crate::context::Context;
 use crate::output::{in_line, path_name};
 use crate::writing::rewrite;
@@ -17,7 +17,7 @@ enum TestOutcome {
     Error(String),
 }
 
-struct Case {
+struct TestCase {
     name: String,
     outcome: TestOutcome,
 }
@@ -25,7 +25,7 @@ struct Case {
 struct Suite {
     name: String,
     class: String,
-    cases: Vec<Case>,
+    cases: Vec<TestCase>,
 }
 
 /// All results so far.
@@ -62,7 +62,7 @@ impl Junit {
     fn push(&mut self, name: &str, outcome: TestOutcome) {
         let name = name.to_string();
         if let Some(suite) = self.suites.last_mut() {
-            suite.cases.push(Case { name, outcome });
+            suite.cases.push(TestCase { name, outcome });
         }
     }
 
@@ -121,7 +121,7 @@ impl Junit {
 }
 
 /// Encodes the numbers of cases as attributes.
-fn figures<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
+fn figures<'c>(cases: impl Iterator<Item = &'c TestCase>) -> String {
     let (mut tests, mut failures, mut errors) = (0, 0, 0);
     for case in cases {
         tests += 1;
@@ -153,8 +153,8 @@ fn escaped(text: &str) -> String {
 
 /// Formats violations as lines.
 pub fn lines<'p>(
-    problems: impl IntoIterator<Item = Problem<'p>>,
-    mut line: impl FnMut(&Problem<'p>) -> String,
+    problems: impl IntoIterator<Item = CheckProblem<'p>>,
+    mut line: impl FnMut(&CheckProblem<'p>) -> String,
 ) -> Vec<String> {
     problems
         .into_iter()

@@ -19,7 +19,7 @@ use crate::prices::PriceArgs;
 use crate::provider_request;
 use crate::writing::report_dangling;
 use clap::Args;
-use convo::check::{Api, ApiViolation, CheckOptions, HistoryRule, Mode, RepairChange, Severity};
+use convo::check::{Api, ApiViolation, CheckOptions, HistoryRule, RepairChange, RepairMode, Severity};
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::filter::repair::{self, RepairOptions, Repaired};
@@ -31,7 +31,7 @@ use convo::model::session::Session;
 use convo::model::view::View;
 use junit::Junit;
 use options::RequestOptions;
-use problem::Problem;
+use problem::CheckProblem;
 use report::{CheckedSession, ItemLocations};
 use rules::{RuleCheck, RuleOptions};
 use std::io::Write;
@@ -81,7 +81,7 @@ pub struct Check {
     /// result is dropped.
     #[arg(long, value_name = "MODE", value_parser = mode, help_heading = "Check")]
     #[arg(num_args = 0..=1, require_equals = true)]
-    fix: Option<Option<Mode>>,
+    fix: Option<Option<RepairMode>>,
     #[command(flatten)]
     rules: RuleOptions,
     #[command(flatten)]
@@ -114,8 +114,8 @@ fn api_of(format: Format, session: &Session) -> Option<Api> {
     }
 }
 
-fn mode(name: &str) -> Result<Mode, String> {
-    Mode::from_name(name).ok_or_else(|| "expected drop, stub or text".to_string())
+fn mode(name: &str) -> Result<RepairMode, String> {
+    RepairMode::from_name(name).ok_or_else(|| "expected drop, stub or text".to_string())
 }
 
 /// Options of the check.
@@ -227,7 +227,7 @@ impl Check {
             .rules
             .map(|rules| RuleCheck::new(rules, session, &view, against.prices));
         let mut places = ItemLocations::new(session, &view);
-        let mut print = |problem: &Problem<'_>| match self.changing.json {
+        let mut print = |problem: &CheckProblem<'_>| match self.changing.json {
             true => report::finding(label, session, problem, places.of(problem.item)),
             false => report::line(label, problem, places.of(problem.item)),
         };
@@ -242,7 +242,7 @@ impl Check {
         if self.junit.is_some() {
             junit.session(label, session.header_text("id").as_deref());
             for checked in &checked {
-                let counts = |problem: &Problem<'_>| strict || problem.level == Severity::Error;
+                let counts = |problem: &CheckProblem<'_>| strict || problem.level == Severity::Error;
                 junit.case(
                     checked.name(),
                     junit::lines(checked.each().filter(counts), &mut print),
@@ -284,7 +284,7 @@ impl Check {
         inputs: &[Input],
         api: Api,
         options: &CheckOptions,
-        mode: Option<Mode>,
+        mode: Option<RepairMode>,
     ) -> anyhow::Result<()> {
         let how = RepairOptions {
             api,

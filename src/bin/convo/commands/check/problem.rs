@@ -3,7 +3,7 @@
 use convo::check::Severity;
 
 /// A violation as it is reported.
-pub struct Problem<'c> {
+pub struct CheckProblem<'c> {
     /// The API, `structure`, or `rules`.
     pub api: &'static str,
     pub rule: &'c str,

@@ -1,6 +1,6 @@
 //! Reports the findings of a check as text and as JSON.
 
-use super::problem::Problem;
+use super::problem::CheckProblem;
 use super::rules::{RULES, RuleCheck};
 use crate::flat_tables::{self, FirstViolation, Row, SessionOrigin, SessionViolations};
 use crate::output::{count_of, in_line};
@@ -77,8 +77,8 @@ impl CheckedSession {
     }
 
     /// Returns the violations.
-    pub fn each(&self) -> impl Iterator<Item = Problem<'_>> {
-        self.findings.iter().map(|finding| Problem {
+    pub fn each(&self) -> impl Iterator<Item = CheckProblem<'_>> {
+        self.findings.iter().map(|finding| CheckProblem {
             api: self.name(),
             rule: finding.rule.id,
             level: finding.level,
@@ -205,7 +205,7 @@ impl<'s> ItemLocations<'s> {
 }
 
 /// Formats a violation as a line of text.
-pub fn line(label: &str, problem: &Problem<'_>, (line, id): Location) -> String {
+pub fn line(label: &str, problem: &CheckProblem<'_>, (line, id): Location) -> String {
     let place = if line > 0 {
         format!("{line}:")
     } else {
@@ -213,7 +213,7 @@ pub fn line(label: &str, problem: &Problem<'_>, (line, id): Location) -> String 
     };
     let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
     let fix = problem.fix.map(|fix| format!("; fix: {fix}"));
-    let Problem {
+    let CheckProblem {
         rule, level, message, ..
     } = problem;
     let text = format!(
@@ -225,7 +225,7 @@ pub fn line(label: &str, problem: &Problem<'_>, (line, id): Location) -> String 
 }
 
 /// Encodes a violation as a JSON object.
-pub fn finding(label: &str, session: &Session, problem: &Problem<'_>, (line, id): Location) -> String {
+pub fn finding(label: &str, session: &Session, problem: &CheckProblem<'_>, (line, id): Location) -> String {
     let mut row = serde_json::json!({
         "schema": "convo.check/1", "input": label, "session": session.header_text("id"), "rule": problem.rule,
         "level": problem.level.name(), "api": problem.api, "id": id, "message": problem.message,
@@ -283,13 +283,13 @@ pub fn row(
 ) -> String {
     let failed = rules.map_or(0, RuleCheck::errors);
     let of_apis = checked.iter().flat_map(CheckedSession::each);
-    let problems: Vec<Problem<'_>> = of_apis
+    let problems: Vec<CheckProblem<'_>> = of_apis
         .chain(rules.into_iter().flat_map(RuleCheck::each))
         .collect();
     let count = |level: Severity| problems.iter().filter(|problem| problem.level == level).count() as u64;
     let has_repair =
-        |problem: &&Problem<'_>| HistoryRule::of(problem.rule).is_some_and(HistoryRule::has_repair);
-    let is_error = |problem: &&Problem<'_>| problem.level == Severity::Error;
+        |problem: &&CheckProblem<'_>| HistoryRule::of(problem.rule).is_some_and(HistoryRule::has_repair);
+    let is_error = |problem: &&CheckProblem<'_>| problem.level == Severity::Error;
     let first = problems.iter().find(is_error).or(problems.first());
     let violations = SessionViolations {
         api: checked.iter().find_map(|checked| checked.api).map(Api::name),

@@ -1,6 +1,6 @@
 //! Reads rule files and checks sessions against them.
 
-use super::problem::Problem;
+use super::problem::CheckProblem;
 use crate::config;
 use crate::output::{count_of, path_name};
 use clap::Args;
@@ -83,7 +83,7 @@ impl<'r> RuleCheck<'r> {
     }
 
     /// Returns each rule with its violations.
-    pub fn each_rule(&self) -> impl Iterator<Item = (&str, Vec<Problem<'_>>)> {
+    pub fn each_rule(&self) -> impl Iterator<Item = (&str, Vec<CheckProblem<'_>>)> {
         self.results.iter().map(|(rule, violations)| {
             let problem = |violation| problem(rule, violation);
             (rule.name.as_str(), violations.iter().map(problem).collect())
@@ -91,7 +91,7 @@ impl<'r> RuleCheck<'r> {
     }
 
     /// Returns the violations.
-    pub fn each(&self) -> impl Iterator<Item = Problem<'_>> {
+    pub fn each(&self) -> impl Iterator<Item = CheckProblem<'_>> {
         self.each_rule().flat_map(|(_, problems)| problems)
     }
 
@@ -119,8 +119,8 @@ impl<'r> RuleCheck<'r> {
     }
 }
 
-fn problem<'r>(rule: &'r SessionRule, violation: &'r Violation) -> Problem<'r> {
-    Problem {
+fn problem<'r>(rule: &'r SessionRule, violation: &'r Violation) -> CheckProblem<'r> {
+    CheckProblem {
         api: RULES,
         rule: &rule.name,
         level: Severity::Error,

@@ -8,7 +8,7 @@ use crate::args::Window;
 use convo::error::{Error, Result};
 use convo::filter::compact::CompactOptions;
 use convo::filter::compat::goaitools::CompactorLimit;
-use convo::filter::compat::langchain::{ClearToolUses, KeepLimit, Trim, TrimStrategy as End};
+use convo::filter::compat::langchain::{ClearToolUses, KeepLimit, LangchainTrim, TrimStrategy as End};
 use convo::filter::compat::openai_agents::TrimOutputs;
 use convo::filter::compat::picoclaw::PicoclawCut;
 use convo::filter::compat::{
@@ -232,7 +232,7 @@ impl Builder<'_> {
         })
     }
 
-    fn trim(&self, max: u64) -> std::result::Result<Trim, String> {
+    fn trim(&self, max: u64) -> std::result::Result<LangchainTrim, String> {
         let settings = self.settings;
         let roles = |name| settings.list(name, langchain::MessageKind::from_name);
         let include_system = settings.has("include-system");
@@ -243,7 +243,7 @@ impl Builder<'_> {
         if end == End::First && (include_system || settings.has("start-on")) {
             return Err("keep-end=first conflicts with start-on and include-system".to_string());
         }
-        Ok(Trim {
+        Ok(LangchainTrim {
             max,
             strategy: end,
             start_on: roles("start-on"),
@@ -270,7 +270,7 @@ impl Builder<'_> {
         }
     }
 
-    fn shares(&self) -> std::result::Result<penguin::Trim, String> {
+    fn shares(&self) -> std::result::Result<penguin::PenguinTrim, String> {
         let (strategy, settings, options) = (self.strategy, self.settings, self.options);
         let is_share = strategy.fitting.is_share();
         let window = match (options.budget, strategy.fitting.window) {
@@ -280,8 +280,8 @@ impl Builder<'_> {
             (Some(budget), _) => budget,
             (None, window) => penguin::CategoryLimits::window_of(window.map_or(0, |Window(tokens)| tokens)),
         };
-        let defaults = penguin::Trim::of(window);
-        Ok(penguin::Trim {
+        let defaults = penguin::PenguinTrim::of(window);
+        Ok(penguin::PenguinTrim {
             images: settings.parsed("max-images").unwrap_or(defaults.images),
             always: settings.has("always"),
             ..defaults

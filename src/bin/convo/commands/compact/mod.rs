@@ -25,7 +25,7 @@ use convo::filter::compact::{self, CompactOptions, CompactionOutcome};
 use convo::filter::compat::{self as systems, CompatStrategy, CompatSystem, Precedence};
 use convo::model::session::Session;
 use convo::tokens::{Counter, Tokenizer};
-use settings::{CompactSettings, Keys};
+use settings::{CompactSettings, SettingKeys};
 use std::ffi::OsString;
 use std::sync::{PoisonError, RwLock};
 use strategy_args::StrategyArgs;
@@ -76,7 +76,7 @@ pub struct Compact {
     #[command(flatten)]
     strategy: StrategyArgs,
     #[command(flatten)]
-    _keys: Keys,
+    _keys: SettingKeys,
     /// Report each decision on standard error
     #[arg(long, help_heading = "Output")]
     explain: bool,

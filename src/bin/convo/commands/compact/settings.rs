@@ -174,11 +174,11 @@ impl Args for CompactSettings {
 
 /// The arguments that accept the settings; parsed before all others, but listed in help after the strategies.
 #[derive(Clone, Copy, Debug)]
-pub struct Keys;
+pub struct SettingKeys;
 
-impl FromArgMatches for Keys {
-    fn from_arg_matches(_: &ArgMatches) -> Result<Keys, Error> {
-        Ok(Keys)
+impl FromArgMatches for SettingKeys {
+    fn from_arg_matches(_: &ArgMatches) -> Result<SettingKeys, Error> {
+        Ok(SettingKeys)
     }
 
     fn update_from_arg_matches(&mut self, _: &ArgMatches) -> Result<(), Error> {
@@ -186,7 +186,7 @@ impl FromArgMatches for Keys {
     }
 }
 
-impl Args for Keys {
+impl Args for SettingKeys {
     fn augment_args(command: Command) -> Command {
         let long = |head: &str, fits: &dyn Fn(SettingOption) -> bool| {
             let lines = SETTINGS.iter().filter(|own| fits(own.of)).map(Setting::line);
@@ -235,6 +235,6 @@ impl Args for Keys {
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        Keys::augment_args(command)
+        SettingKeys::augment_args(command)
     }
 }

@@ -47,7 +47,7 @@ pub struct Count {
     window: Option<Window>,
     /// Break tokens down by role, category, tool or exchange
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
-    by: Option<Grouping>,
+    by: Option<CountGrouping>,
     /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -62,7 +62,7 @@ pub struct Count {
 
 /// The groups that tokens are broken down by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Grouping {
+enum CountGrouping {
     /// Sender role
     Role,
     /// Category
@@ -73,22 +73,22 @@ enum Grouping {
     Exchange,
 }
 
-impl Grouping {
+impl CountGrouping {
     const fn by(self) -> GroupBy {
         match self {
-            Grouping::Role => GroupBy::Role,
-            Grouping::Category => GroupBy::Category,
-            Grouping::Tool => GroupBy::Tool,
-            Grouping::Exchange => GroupBy::Exchange,
+            CountGrouping::Role => GroupBy::Role,
+            CountGrouping::Category => GroupBy::Category,
+            CountGrouping::Tool => GroupBy::Tool,
+            CountGrouping::Exchange => GroupBy::Exchange,
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
-            Grouping::Role => "role",
-            Grouping::Category => "category",
-            Grouping::Tool => "tool",
-            Grouping::Exchange => "exchange",
+            CountGrouping::Role => "role",
+            CountGrouping::Category => "category",
+            CountGrouping::Tool => "tool",
+            CountGrouping::Exchange => "exchange",
         }
     }
 }
@@ -130,7 +130,7 @@ impl Run for Count {
                 };
                 text(&rows, out)?;
                 if let Some(columns) = columns() {
-                    let by = self.by.unwrap_or(Grouping::Role);
+                    let by = self.by.unwrap_or(CountGrouping::Role);
                     let name = counter.tokenizer().name();
                     let groups = usage.groups(by.by());
                     let colored = context.output.colored();
@@ -257,7 +257,7 @@ impl Count {
         session: &Session,
         label: &str,
         usage: &TokenUsage<'_>,
-        by: Grouping,
+        by: CountGrouping,
     ) -> Vec<CountRow> {
         let mut rows = vec![title(session, label)];
         let groups = usage.groups(by.by());
@@ -323,7 +323,7 @@ impl Count {
             line["window"] = window.into();
             line["used"] = (total.view.tokens as f64 / window as f64).into();
         }
-        if self.by == Some(Grouping::Exchange) {
+        if self.by == Some(CountGrouping::Exchange) {
             let figure = |figure: TokenFigure| serde_json::json!({"messages": figure.messages, "tokens": figure.tokens});
             let exchanges = usage.groups(GroupBy::Exchange).into_iter().map(|group| {
                 let first = group.first.and_then(|index| session.id(index));

@@ -13,12 +13,12 @@ pub struct Objects {
     line: Vec<u8>,
     /// Position of the next object.
     place: Position,
-    rest: Option<Rest>,
+    rest: Option<RemainingObjects>,
     begun: bool,
 }
 
 /// The unread objects of an input that was read to its end.
-struct Rest {
+struct RemainingObjects {
     bytes: Vec<u8>,
     at: usize,
     /// Whether every line is one object, because an earlier one was not JSON.
@@ -67,7 +67,7 @@ impl Objects {
             let mut bytes = std::mem::take(&mut self.line);
             let read = self.input.read_to_end(&mut bytes);
             read.map_err(|error| Error::io("cannot read", error))?;
-            self.rest = Some(Rest {
+            self.rest = Some(RemainingObjects {
                 bytes,
                 at: 0,
                 lines: false,
@@ -78,7 +78,7 @@ impl Objects {
     }
 }
 
-impl Rest {
+impl RemainingObjects {
     fn next(&mut self, place: &mut Position) -> Option<(&[u8], Position)> {
         let start = json::skip_space(&self.bytes, self.at);
         self.pass(start, place);

@@ -66,7 +66,7 @@ pub struct Merge {
     #[command(flatten)]
     git: Git,
     #[command(flatten)]
-    writing: Destination,
+    writing: MergeDestination,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -112,7 +112,7 @@ struct Git {
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
-struct Destination {
+struct MergeDestination {
     #[command(flatten)]
     packing: PackArgs,
     /// Write to FILE, replacing it atomically

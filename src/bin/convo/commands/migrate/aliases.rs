@@ -1,7 +1,7 @@
 //! Adopts the names that sessions have in their source as aliases of the store.
 
 use super::inspect::{ExaminedFile, FoundSession};
-use super::plan::Step;
+use super::plan::MigrationStep;
 use crate::context::Context;
 use crate::errors::named;
 use convo::error::ErrorKind::{Data, Exists, NotFound, Unsafe};
@@ -16,7 +16,7 @@ pub fn claim(
     context: &Context,
     store: &Store,
     examined: &[ExaminedFile],
-    steps: &[Step],
+    steps: &[MigrationStep],
 ) -> anyhow::Result<()> {
     let mut claims: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for step in steps.iter().filter(|step| step.outcome.is_complete()) {
@@ -58,7 +58,7 @@ pub fn claim(
 
 /// Lets the keys of migrated sessions name the last session of their chain, as in the store from which they were
 /// exported. A key that names another session is not changed.
-fn claim_keys(context: &Context, store: &Store, examined: &[ExaminedFile], steps: &[Step]) {
+fn claim_keys(context: &Context, store: &Store, examined: &[ExaminedFile], steps: &[MigrationStep]) {
     let complete = steps.iter().filter(|step| step.outcome.is_complete());
     // A session whose link was moved to the metadata may not be the one that the key means.
     let found: Vec<&FoundSession> = complete

@@ -4,8 +4,8 @@
 use super::inspect::ExaminedFile;
 use super::outside_log::aliases_by_id;
 use super::pages;
-use super::target_state::{TargetState, Update};
-use super::transfer::{Recent, session};
+use super::target_state::{TargetState, TargetUpdate};
+use super::transfer::{RecentFiles, session};
 use crate::errors::named;
 use crate::input::regular;
 use crate::writing::secrets;
@@ -63,7 +63,7 @@ impl Foreign {
     pub fn make(
         &mut self,
         examined: &mut [ExaminedFile],
-        recent: &Recent<'_>,
+        recent: &RecentFiles<'_>,
         strict: bool,
         threads: usize,
         memory: &AtomicI64,
@@ -115,7 +115,7 @@ impl Foreign {
         &self,
         examined: &ExaminedFile,
         nth: usize,
-        recent: &Recent<'_>,
+        recent: &RecentFiles<'_>,
         report: &mut Report,
     ) -> Result<(Session, Vec<FolderFile>)> {
         let session = session(examined, nth, recent)?;
@@ -152,7 +152,7 @@ impl Foreign {
         &self,
         (file, nth): (usize, usize),
         examined: &ExaminedFile,
-        recent: &Recent<'_>,
+        recent: &RecentFiles<'_>,
     ) -> Result<Vec<FolderFile>> {
         let built = self.generated_files(file, nth)?;
         if let Some(files) = &built.files {
@@ -177,7 +177,7 @@ impl Foreign {
         &self,
         at: (usize, usize),
         examined: &ExaminedFile,
-        recent: &Recent<'_>,
+        recent: &RecentFiles<'_>,
     ) -> Result<TargetState> {
         let (mut missing, mut older) = (0, 0);
         let files = self.again(at, examined, recent)?;
@@ -197,7 +197,7 @@ impl Foreign {
             }
         }
         Ok(if older > 0 {
-            TargetState::Grown(Update::default())
+            TargetState::Grown(TargetUpdate::default())
         } else if missing == 0 {
             TargetState::There
         } else {
@@ -210,7 +210,7 @@ impl Foreign {
         &self,
         at: (usize, usize),
         examined: &ExaminedFile,
-        recent: &Recent<'_>,
+        recent: &RecentFiles<'_>,
         lock_timeout: Duration,
     ) -> Result<()> {
         for file in self.again(at, examined, recent)? {
@@ -254,7 +254,7 @@ impl Foreign {
         batch: &'b Batch,
         at: (usize, usize),
         examined: &ExaminedFile,
-        recent: &Recent<'_>,
+        recent: &RecentFiles<'_>,
     ) -> Result<Staged<'b>> {
         let mut files = Vec::new();
         for file in self.again(at, examined, recent)? {

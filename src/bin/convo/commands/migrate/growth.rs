@@ -1,7 +1,7 @@
 //! Computes the lines that a source has gained since it was stored.
 
 use super::candidates::Candidates;
-use super::session_lines::{SessionLine, Sort, entries};
+use super::session_lines::{LineSort, SessionLine, entries};
 use convo::error::Result;
 use convo::filter::Stamp;
 use convo::format::Format;
@@ -25,7 +25,7 @@ pub enum Growth {
 }
 
 /// A stored session and the current content of its source.
-pub struct Sources<'s> {
+pub struct GrowthSources<'s> {
     /// The stored session, including the lines that `gc` moved to the archive.
     pub stored: &'s Session,
     pub new: &'s Session,
@@ -63,7 +63,7 @@ pub fn source_format(header: &[(String, Vec<u8>)]) -> Option<Format> {
     Format::from_name(&name)
 }
 
-impl Sources<'_> {
+impl GrowthSources<'_> {
     /// Compares the stored session with its source.
     pub fn growth(&self) -> Result<Growth> {
         let (stored, new) = (entries(self.stored), entries(self.new));
@@ -75,20 +75,20 @@ impl Sources<'_> {
             .collect();
         let replaced = self.replaced(&updates);
         let stored_messages = stored.iter().filter(|entry| {
-            entry.sort != Sort::Passthrough
+            entry.sort != LineSort::Passthrough
                 && !updates.contains(&entry.index)
                 && !replaced.contains(&entry.index)
         });
         let sequence: Vec<&SessionLine<'_>> = new
             .iter()
-            .filter(|entry| entry.sort != Sort::Passthrough)
+            .filter(|entry| entry.sort != LineSort::Passthrough)
             .collect();
         let walked = self.walk(stored_messages, &sequence, &stored);
         let added = &sequence[walked.matched..];
         if walked.is_unproven && !added.is_empty() {
             return Ok(Growth::Diverged); // the added lines may be lines that were discarded here
         }
-        let events = added.iter().filter(|entry| entry.sort == Sort::Event);
+        let events = added.iter().filter(|entry| entry.sort == LineSort::Event);
         let events: HashSet<String> = events.filter_map(|entry| entry.id()).collect();
         let (restated, local): (Vec<&SessionLine<'_>>, Vec<&SessionLine<'_>>) = walked
             .local
@@ -119,17 +119,17 @@ impl Sources<'_> {
         }
         // Passthrough records are added in the order of the source.
         let mut known: HashMap<&[u8], usize> = HashMap::new();
-        for entry in stored.iter().filter(|entry| entry.sort == Sort::Passthrough) {
+        for entry in stored.iter().filter(|entry| entry.sort == LineSort::Passthrough) {
             *known.entry(&entry.body).or_default() += 1;
         }
         let first = added.first().map_or(usize::MAX, |entry| entry.index);
         for entry in new {
             let is_new = match (entry.sort, known.get_mut(&*entry.body)) {
-                (Sort::Passthrough, Some(left)) if *left > 0 => {
+                (LineSort::Passthrough, Some(left)) if *left > 0 => {
                     *left -= 1;
                     false
                 }
-                (Sort::Passthrough, _) => true,
+                (LineSort::Passthrough, _) => true,
                 _ => entry.index >= first,
             };
             if is_new {
@@ -218,7 +218,7 @@ impl Sources<'_> {
                 }
             }
             match entry.sort {
-                Sort::Event => walked.local.push(entry),
+                LineSort::Event => walked.local.push(entry),
                 _ => walked.rest.push(entry),
             }
         }
@@ -330,7 +330,7 @@ impl Sources<'_> {
     }
 }
 
-/// The result of [`Sources::walk`].
+/// The result of [`GrowthSources::walk`].
 #[derive(Default)]
 struct WalkResult<'e, 's> {
     /// Number of new lines that are stored.
@@ -356,5 +356,5 @@ fn members(object: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 /// Whether a record reports lines that no archive has.
 fn is_discard(entry: &SessionLine<'_>) -> bool {
-    entry.sort == Sort::Event && json::member(&entry.body, "discarded") == Some(b"true")
+    entry.sort == LineSort::Event && json::member(&entry.body, "discarded") == Some(b"true")
 }

@@ -36,14 +36,14 @@ use convo::model::threads::in_parallel;
 use convo::store::make_folders;
 use export_dir::Foreign;
 use inspect::ExaminedFile;
-use plan::{MigrationOutcome, Step};
+use plan::{MigrationOutcome, MigrationStep};
 use report::{ReportOptions, file_count, report_empty_directory};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use stored::Source;
+use stored::StoredSource;
 use target::Target;
-use transfer::Recent;
+use transfer::RecentFiles;
 
 /// Import sessions into the store, or convert files in bulk
 ///
@@ -176,8 +176,10 @@ impl Run for Migrate {
         let mut target = self.target(context, &sources)?;
         let memory = AtomicI64::new(MEMORY);
         let mut examined = self.examine(context, &sources, &memory);
-        let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
-        let recent = Recent::new(store.then(|| context.store()).transpose()?, &self.reading);
+        let store = sources
+            .iter()
+            .any(|source| matches!(source, StoredSource::Stored(_)));
+        let recent = RecentFiles::new(store.then(|| context.store()).transpose()?, &self.reading);
         let strict = self.reading.strict;
         match &mut target {
             Some(Target::Foreign(foreign)) => {
@@ -237,7 +239,7 @@ impl Migrate {
     }
 
     /// Returns the sources of all operands without duplicates, and files that a killed run did not rename.
-    fn sources(&self, context: &Context) -> anyhow::Result<(Vec<Source>, Vec<PathBuf>)> {
+    fn sources(&self, context: &Context) -> anyhow::Result<(Vec<StoredSource>, Vec<PathBuf>)> {
         let (mut sources, mut left) = (Vec::new(), Vec::new());
         if self.all || self.paths.iter().any(|path| path == Path::new(ALL)) {
             let mut ids: Vec<String> = context
@@ -247,7 +249,7 @@ impl Migrate {
                 .map(|entry| entry.id)
                 .collect();
             ids.sort();
-            sources.extend(ids.into_iter().map(Source::Stored));
+            sources.extend(ids.into_iter().map(StoredSource::Stored));
         }
         let follow = match self.follow {
             true => Follow::All,
@@ -260,7 +262,7 @@ impl Migrate {
             };
             let found = match named_in_store {
                 Ok(Some(id)) => {
-                    sources.push(Source::Stored(id));
+                    sources.push(StoredSource::Stored(id));
                     continue;
                 }
                 Ok(None) => operands::path(context, path)
@@ -275,7 +277,7 @@ impl Migrate {
                     if found.sessions.is_empty() && found.left.is_empty() {
                         report_empty_directory(context, path, found.marked, !self.no_recursive);
                     }
-                    sources.extend(found.sessions.into_iter().map(Source::File));
+                    sources.extend(found.sessions.into_iter().map(StoredSource::File));
                     left.extend(found.left);
                 }
                 Err(error) => report_and_continue(context, Err(named(error, &path_name(path)).into()), 2)?,
@@ -287,7 +289,11 @@ impl Migrate {
     }
 
     /// Opens the target; none in a dry run without a store, where every session is new.
-    fn target<'c>(&self, context: &'c Context, sources: &[Source]) -> anyhow::Result<Option<Target<'c>>> {
+    fn target<'c>(
+        &self,
+        context: &'c Context,
+        sources: &[StoredSource],
+    ) -> anyhow::Result<Option<Target<'c>>> {
         if let Some(folder) = &self.out {
             if !self.dry_run {
                 make_folders(folder, 0o777).map_err(|error| Error {
@@ -301,7 +307,9 @@ impl Migrate {
                     packs: self.packing.pack,
                 }));
             }
-            let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
+            let store = sources
+                .iter()
+                .any(|source| matches!(source, StoredSource::Stored(_)));
             let store = store.then(|| context.store()).transpose()?;
             let foreign = Foreign::new(self.format(), folder.clone(), self.page()?, store)?;
             return Ok(Some(Target::Foreign(foreign)));
@@ -325,13 +333,13 @@ impl Migrate {
     }
 
     /// Reads every source; the results are in the order of the sources.
-    fn examine(&self, context: &Context, sources: &[Source], memory: &AtomicI64) -> Vec<ExaminedFile> {
+    fn examine(&self, context: &Context, sources: &[StoredSource], memory: &AtomicI64) -> Vec<ExaminedFile> {
         let done = AtomicUsize::new(0);
         in_parallel(self.threads(), sources, |source| {
             let strict = self.reading.strict;
             let examined = match source {
-                Source::Stored(id) => stored::examine(context.store(), id, strict, memory),
-                Source::File(file) => inspect::examine(file, &self.reading, memory),
+                StoredSource::Stored(id) => stored::examine(context.store(), id, strict, memory),
+                StoredSource::File(file) => inspect::examine(file, &self.reading, memory),
             };
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(100) {
@@ -347,8 +355,8 @@ impl Migrate {
         context: &Context,
         examined: &[ExaminedFile],
         target: &Target<'_>,
-        recent: &Recent<'_>,
-        steps: &mut [Step],
+        recent: &RecentFiles<'_>,
+        steps: &mut [MigrationStep],
     ) -> anyhow::Result<()> {
         let new: Vec<usize> = (0..steps.len())
             .filter(|step| steps[*step].outcome.is_new())
@@ -361,7 +369,7 @@ impl Migrate {
         for group in new.chunks(GROUP) {
             let batch = target.batch()?;
             let results = in_parallel(self.threads(), group, |step| {
-                let Step { file, nth, .. } = steps[*step];
+                let MigrationStep { file, nth, .. } = steps[*step];
                 target.stage(&batch, (file, nth), &examined[file], recent)
             });
             let (mut staged, mut order) = (Vec::new(), Vec::new());
@@ -386,7 +394,7 @@ impl Migrate {
         let grown = |step: &usize| steps[*step].outcome == MigrationOutcome::Updated;
         let grown: Vec<usize> = (0..steps.len()).filter(grown).collect();
         let results = in_parallel(self.threads(), &grown, |step| {
-            let Step {
+            let MigrationStep {
                 file, nth, update, ..
             } = &steps[*step];
             match (target, update) {
@@ -415,7 +423,7 @@ impl Migrate {
     }
 
     /// Renames the sources whose sessions are complete in the target, and files that a killed run did not rename.
-    fn mark(&self, context: &Context, examined: &[ExaminedFile], steps: &[Step], left: &[PathBuf]) {
+    fn mark(&self, context: &Context, examined: &[ExaminedFile], steps: &[MigrationStep], left: &[PathBuf]) {
         if !self.mark {
             if !left.is_empty() {
                 let note = "already imported and renamed; skipped (rename the rest with --mark)";

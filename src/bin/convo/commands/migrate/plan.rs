@@ -2,8 +2,8 @@
 
 use super::inspect::{ExaminedFile, FoundSession, Refusal};
 use super::target::Target;
-use super::target_state::{TargetState, Update};
-use super::transfer::Recent;
+use super::target_state::{TargetState, TargetUpdate};
+use super::transfer::RecentFiles;
 use super::update;
 use crate::context::Context;
 use crate::output::path_name;
@@ -69,16 +69,16 @@ impl MigrationOutcome {
 }
 
 /// One session of one file.
-pub struct Step {
+pub struct MigrationStep {
     pub file: usize,
     pub nth: usize,
     pub outcome: MigrationOutcome,
     pub error: Option<Error>,
     /// The update, if the outcome is [`MigrationOutcome::Updated`].
-    pub update: Option<Update>,
+    pub update: Option<TargetUpdate>,
 }
 
-impl Step {
+impl MigrationStep {
     /// Records an error: a name that was taken in the meantime is a conflict, everything else a failure.
     pub fn fail(&mut self, error: Error) {
         self.outcome = if error.kind == ErrorKind::Exists {
@@ -102,10 +102,10 @@ struct IdClaim<'e> {
 pub fn decide(
     examined: &[ExaminedFile],
     target: Option<&Target<'_>>,
-    recent: &Recent<'_>,
+    recent: &RecentFiles<'_>,
     context: &Context,
     updates: bool,
-) -> Vec<Step> {
+) -> Vec<MigrationStep> {
     let mut claims: HashMap<&str, IdClaim<'_>> = HashMap::new();
     let mut steps = Vec::new();
     for (file, examined) in examined.iter().enumerate() {
@@ -115,7 +115,7 @@ pub fn decide(
             } else {
                 MigrationOutcome::Migrated
             };
-            let mut step = Step {
+            let mut step = MigrationStep {
                 file,
                 nth,
                 outcome,
@@ -215,7 +215,11 @@ pub fn decide(
 }
 
 /// Returns the name that a session claims in the target, and the hash that identifies equal sessions.
-fn claimed<'s>(found: &'s FoundSession, step: &Step, target: Option<&'s Target<'_>>) -> (&'s str, &'s str) {
+fn claimed<'s>(
+    found: &'s FoundSession,
+    step: &MigrationStep,
+    target: Option<&'s Target<'_>>,
+) -> (&'s str, &'s str) {
     match target {
         Some(Target::Foreign(foreign)) => foreign
             .generated_files(step.file, step.nth)
@@ -225,7 +229,7 @@ fn claimed<'s>(found: &'s FoundSession, step: &Step, target: Option<&'s Target<'
 }
 
 /// The steps of one file; steps are in the order of the files.
-pub fn of_file(steps: &[Step], file: usize) -> &[Step] {
+pub fn of_file(steps: &[MigrationStep], file: usize) -> &[MigrationStep] {
     let start = steps.partition_point(|step| step.file < file);
     let end = steps.partition_point(|step| step.file <= file);
     &steps[start..end]
@@ -250,8 +254,8 @@ struct SessionReport<'e> {
 /// Builds the row of a file from the steps of its sessions.
 pub fn row<'e>(
     examined: &'e ExaminedFile,
-    steps: &[Step],
-    files: &dyn Fn(&Step) -> &'e [String],
+    steps: &[MigrationStep],
+    files: &dyn Fn(&MigrationStep) -> &'e [String],
 ) -> FileRow<'e> {
     let outcome = match &examined.found {
         Err(Refusal::NotASession(_)) => MigrationOutcome::NotASession,

@@ -1,7 +1,7 @@
 //! Reports a run: one line per source, its damage and losses, and a summary.
 
 use super::inspect::{ExaminedFile, Refusal};
-use super::plan::{self, MigrationOutcome, Step};
+use super::plan::{self, MigrationOutcome, MigrationStep};
 use crate::args::TimeOptions;
 use crate::context::Context;
 use crate::input::file_discovery;
@@ -52,8 +52,8 @@ impl ReportOptions<'_> {
     pub fn all<'n>(
         &self,
         examined: &'n [ExaminedFile],
-        steps: &[Step],
-        names: &dyn Fn(&Step) -> &'n [String],
+        steps: &[MigrationStep],
+        names: &dyn Fn(&MigrationStep) -> &'n [String],
     ) -> anyhow::Result<()> {
         let context = self.context;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -115,7 +115,7 @@ impl ReportOptions<'_> {
                     .map_err(|error| Error::io("cannot write", error))?)
             }),
         };
-        let is_change = |step: &Step| {
+        let is_change = |step: &MigrationStep| {
             matches!(
                 step.outcome,
                 MigrationOutcome::Migrated | MigrationOutcome::Updated
@@ -140,7 +140,7 @@ impl ReportOptions<'_> {
     }
 
     /// Prints the errors of a file and its sessions.
-    fn errors(&self, examined: &ExaminedFile, steps: &[Step]) {
+    fn errors(&self, examined: &ExaminedFile, steps: &[MigrationStep]) {
         let label = path_name(&examined.path);
         let tell = |error: &Error, place: Position| {
             let reported = Error::new(error.kind, error.message.clone()).at(&label, place);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum LineSort {
     Message,
     Event,
     /// A passthrough record or a damaged line, whose position has no meaning.
@@ -18,7 +18,7 @@ pub enum Sort {
 /// A line of a session after its header.
 pub struct SessionLine<'s> {
     pub body: Cow<'s, [u8]>,
-    pub sort: Sort,
+    pub sort: LineSort,
     /// Line index in its session.
     pub index: usize,
 }
@@ -37,10 +37,10 @@ pub fn entries(session: &Session) -> Vec<SessionLine<'_>> {
         let sort = match session.class(index) {
             Class::Blank => return None,
             Class::Header if index == 0 => return None,
-            Class::Message(_) => Sort::Message,
-            Class::Unreadable => Sort::Passthrough,
-            _ if record.event().is_some_and(|event| event.name() == "foreign") => Sort::Passthrough,
-            _ => Sort::Event,
+            Class::Message(_) => LineSort::Message,
+            Class::Unreadable => LineSort::Passthrough,
+            _ if record.event().is_some_and(|event| event.name() == "foreign") => LineSort::Passthrough,
+            _ => LineSort::Event,
         };
         let body = log::strip(stored(&record));
         Some(SessionLine { body, sort, index })

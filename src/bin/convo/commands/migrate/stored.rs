@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The source of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
+pub enum StoredSource {
     /// A file.
     File(PathBuf),
     /// The id of a stored session.

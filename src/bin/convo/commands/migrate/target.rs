@@ -2,7 +2,7 @@
 
 use super::export_dir::Foreign;
 use super::inspect::ExaminedFile;
-use super::transfer::{self, Recent};
+use super::transfer::{self, RecentFiles};
 use crate::errors::named;
 use crate::input::regular;
 use convo::error::Result;
@@ -37,7 +37,7 @@ impl Target<'_> {
         batch: &'b Batch,
         (file, nth): (usize, usize),
         examined: &ExaminedFile,
-        recent: &Recent<'_>,
+        recent: &RecentFiles<'_>,
     ) -> Result<Staged<'b>> {
         match self {
             Target::Foreign(foreign) => foreign.stage(batch, (file, nth), examined, recent),

@@ -6,13 +6,13 @@ pub enum TargetState {
     New,
     There,
     /// The target has the beginning of the session; the update appends the rest.
-    Grown(Update),
+    Grown(TargetUpdate),
     Other,
 }
 
 /// The lines to append.
 #[derive(Debug, Default)]
-pub struct Update {
+pub struct TargetUpdate {
     pub lines: Vec<Vec<u8>>,
     /// Expected size of the session in bytes before the append.
     pub length: u64,

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Returns a session, starting with its header.
-pub fn session(examined: &ExaminedFile, nth: usize, recent: &Recent<'_>) -> Result<Session> {
+pub fn session(examined: &ExaminedFile, nth: usize, recent: &RecentFiles<'_>) -> Result<Session> {
     let found = of(examined, nth)?;
     let mut session = Session::default();
     let mut push = |line: &[u8]| match discarded(line) {
@@ -40,7 +40,7 @@ pub fn stage<'b>(
     batch: &'b Batch,
     examined: &ExaminedFile,
     nth: usize,
-    recent: &Recent<'_>,
+    recent: &RecentFiles<'_>,
 ) -> Result<Staged<'b>> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
@@ -68,7 +68,7 @@ pub fn stage_packed<'b>(
     batch: &'b Batch,
     examined: &ExaminedFile,
     nth: usize,
-    recent: &Recent<'_>,
+    recent: &RecentFiles<'_>,
 ) -> Result<Staged<'b>> {
     let failed = |error| Error::io("cannot write", error).kind(ErrorKind::InputOutput);
     batch.stage_written(&of(examined, nth)?.id, |out| {
@@ -118,7 +118,7 @@ fn target_lines<'f, L: AsRef<[u8]>>(
 pub fn each_line(
     examined: &ExaminedFile,
     nth: usize,
-    recent: &Recent<'_>,
+    recent: &RecentFiles<'_>,
     mut each: impl FnMut(&[u8]) -> bool,
 ) -> Result<()> {
     let found = of(examined, nth)?;
@@ -150,7 +150,7 @@ pub fn of(examined: &ExaminedFile, nth: usize) -> Result<&FoundSession> {
 
 /// Caches the last document that was read again: a document too large for memory may contain thousands of sessions.
 /// Threads share the cache; one reads a document while the others wait.
-pub struct Recent<'c> {
+pub struct RecentFiles<'c> {
     last: RwLock<Option<Last>>,
     /// The store, to read stored sessions again.
     pub store: Option<&'c Store>,
@@ -161,10 +161,10 @@ pub struct Recent<'c> {
 type Last = (PathBuf, Arc<Again>);
 type Again = OnceLock<Result<Arc<Vec<FoundSession>>>>;
 
-impl<'c> Recent<'c> {
+impl<'c> RecentFiles<'c> {
     /// Returns an empty cache.
     pub fn new(store: Option<&'c Store>, reading: &'c InputArgs) -> Self {
-        Recent {
+        RecentFiles {
             last: RwLock::default(),
             store,
             reading,

@@ -1,11 +1,11 @@
 //! Compares a session with its target, and appends to a stored session the lines that its source has gained.
 
 use super::archived::discarded;
-use super::growth::{Growth, Sources, source_format, source_hash};
+use super::growth::{Growth, GrowthSources, source_format, source_hash};
 use super::inspect::{self, ExaminedFile, stored};
 use super::target::Target;
-use super::target_state::{TargetState, Update};
-use super::transfer::{self, Recent};
+use super::target_state::{TargetState, TargetUpdate};
+use super::transfer::{self, RecentFiles};
 use crate::context::Context;
 use crate::edit::{EventIds, LineDestination};
 use crate::input::regular;
@@ -27,7 +27,7 @@ pub fn compare_target(
     target: &Target<'_>,
     (file, nth): (usize, usize),
     examined: &ExaminedFile,
-    recent: &Recent<'_>,
+    recent: &RecentFiles<'_>,
     context: &Context,
 ) -> Result<TargetState> {
     if let Target::Foreign(foreign) = target {
@@ -89,7 +89,7 @@ fn compare(
     target: &Target<'_>,
     examined: &ExaminedFile,
     nth: usize,
-    recent: &Recent<'_>,
+    recent: &RecentFiles<'_>,
     context: &Context,
 ) -> Result<TargetState> {
     let found = transfer::of(examined, nth)?;
@@ -123,7 +123,7 @@ fn compare(
         )
     };
     let event_ids = EventIds::new(context, &stored, place);
-    let sources = Sources {
+    let sources = GrowthSources {
         stored: &stored,
         new: &new,
         converted: found.made && examined.format != Some(Format::Native),
@@ -132,13 +132,13 @@ fn compare(
     };
     Ok(match sources.growth()? {
         Growth::None => TargetState::There,
-        Growth::Lines(lines) => TargetState::Grown(Update { lines, length }),
+        Growth::Lines(lines) => TargetState::Grown(TargetUpdate { lines, length }),
         Growth::Diverged => TargetState::Other,
     })
 }
 
 /// Appends the lines atomically, unless the session has changed in the meantime.
-pub fn apply(update: &Update, target: &Target<'_>, id: &str, context: &Context) -> Result<()> {
+pub fn apply(update: &TargetUpdate, target: &Target<'_>, id: &str, context: &Context) -> Result<()> {
     let changed = || {
         Error::new(ErrorKind::Locked, "stored session modified by another program")
             .hint("run the command again")

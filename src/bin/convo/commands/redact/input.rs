@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Opens and reads inputs.
-pub struct Sources;
+pub struct RedactSources;
 
-impl Sources {
+impl RedactSources {
     pub fn stdin() -> Result<Box<dyn BufRead>> {
         use std::io::IsTerminal;
         if io::stdin().is_terminal() {

@@ -20,7 +20,7 @@ use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::LineJoiner;
 use convo::store::{FileStat, Rewrite, sync_file};
-use input::{InputLine, LineVisitor, Sources, each_line};
+use input::{InputLine, LineVisitor, RedactSources, each_line};
 use options::RedactOptions;
 use pass::{Pass, PassSettings};
 use report::RedactionReport;
@@ -150,11 +150,11 @@ impl Redact {
     fn each(&self, context: &Context, input: &Input, take: LineVisitor<'_>) -> anyhow::Result<()> {
         let label = input.label();
         match input {
-            Input::Name(_) | Input::Row(..) => Sources::stored(context, input, take),
-            Input::Stdin => each_line(Sources::stdin()?, take).map_err(|error| at(error, &label)),
+            Input::Name(_) | Input::Row(..) => RedactSources::stored(context, input, take),
+            Input::Stdin => each_line(RedactSources::stdin()?, take).map_err(|error| at(error, &label)),
             Input::Path(path) => {
                 let file = regular::open(path).map_err(|error| named(error, &label))?;
-                each_line(Sources::file(file), take).map_err(|error| at(error, &label))
+                each_line(RedactSources::file(file), take).map_err(|error| at(error, &label))
             }
         }
     }
@@ -191,8 +191,10 @@ impl Redact {
         let file = open()?;
         let facts = FileStat::of(&file).map_err(|error| named(Error::io("cannot read", error), &label))?;
         let mut pass = Pass::new(settings, &label);
-        each_line(Sources::file(file), &mut |line| Ok(pass.take(line).map(drop)?))
-            .map_err(|error| at(error, &label))?;
+        each_line(RedactSources::file(file), &mut |line| {
+            Ok(pass.take(line).map(drop)?)
+        })
+        .map_err(|error| at(error, &label))?;
         if self.dry_run {
             pass.report_damage(context);
             plan.extend(pass.findings);
@@ -212,7 +214,7 @@ impl Redact {
             homes::remove_cache()?;
             let mut again = Pass::new(settings, &label);
             rewrite(path, &options, &label, |out| {
-                each_line(Sources::file(open()?), &mut |line| {
+                each_line(RedactSources::file(open()?), &mut |line| {
                     let bytes = again.take(line)?;
                     Ok(write_line(out, line, bytes)?)
                 })

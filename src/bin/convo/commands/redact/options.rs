@@ -16,7 +16,7 @@ pub struct RedactOptions {
     ///
     /// definite: the shape alone proves it. likely: also values that a word next to them suggests, such as a password.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
-    level: Option<LevelName>,
+    level: Option<RedactLevel>,
     /// Also email, phone, ip, home, card, iban, or all
     ///
     /// Personal data: mail addresses, phone numbers, public IP addresses, the names in home directories, numbers of cards and
@@ -97,7 +97,7 @@ enum DropOrRefuse {
 
 /// How certain a finding must be.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum LevelName {
+enum RedactLevel {
     Definite,
     Likely,
 }
@@ -121,7 +121,7 @@ impl RedactOptions {
         }
         let mut options = RedactorOptions {
             level: match self.level {
-                Some(LevelName::Definite) => Certainty::Definite,
+                Some(RedactLevel::Definite) => Certainty::Definite,
                 _ => Certainty::Likely,
             },
             personal: personal(&self.personal)?,

@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 const MAXIMUM: usize = 1 << 20;
 
 /// A database with columns that name the project.
-pub struct Database {
+pub struct RelocatedDatabase {
     pub path: PathBuf,
     /// The columns, and their numbers of matching rows.
     pub counts: Vec<(String, u64)>,
@@ -31,15 +31,15 @@ pub struct Database {
 ///
 /// # Errors
 /// Returns the errors of the plugin.
-pub fn read(context: &Context, path: &Path, names: [&str; 2]) -> Result<Option<Database>> {
+pub fn read(context: &Context, path: &Path, names: [&str; 2]) -> Result<Option<RelocatedDatabase>> {
     let counts = run_plugin(context, path, path, names, true)?;
-    Ok((!counts.is_empty()).then(|| Database {
+    Ok((!counts.is_empty()).then(|| RelocatedDatabase {
         path: path.to_path_buf(),
         counts,
     }))
 }
 
-impl Database {
+impl RelocatedDatabase {
     /// Fails if a program has the database open; changes nothing.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use convo::error::{Error, ErrorKind, Result};
 use convo::home::relocation::{HomePlan, rewrite};
 use convo::home::{Home, RunningMarkers, RunningSign};
 use convo::store::changes::{Changes, Journal, JournalEntry, Journals};
-use databases::Database;
+use databases::RelocatedDatabase;
 use report::{RelocationReport, RelocationRow};
 use serde_json::json;
 use std::path::{Component, Path, PathBuf};
@@ -131,7 +131,7 @@ impl Run for Relocate {
                         false => database.sync(context)?,
                     }
                 }
-                plans.push(Planned {
+                plans.push(PlannedRelocation {
                     home,
                     plan,
                     databases,
@@ -157,7 +157,7 @@ impl Run for Relocate {
                 let write = |out: &mut dyn std::io::Write| copy.write(out);
                 changes.writes.push((database.path.clone(), Box::new(write)));
             }
-            for Planned { plan, .. } in &plans {
+            for PlannedRelocation { plan, .. } in &plans {
                 changes.makes.extend(plan.makes.iter().cloned());
                 changes.moves.extend(plan.moves.iter().cloned());
                 changes.removes.extend(plan.removes.iter().cloned());
@@ -178,10 +178,10 @@ impl Run for Relocate {
 }
 
 /// The changes in a home.
-struct Planned {
+struct PlannedRelocation {
     home: Home,
     plan: HomePlan,
-    databases: Vec<Database>,
+    databases: Vec<RelocatedDatabase>,
 }
 
 impl Relocate {

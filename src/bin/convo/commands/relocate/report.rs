@@ -1,6 +1,6 @@
 //! The report of a relocation.
 
-use super::{Context, Database, HomePlan, TimeOptions, path_name};
+use super::{Context, HomePlan, RelocatedDatabase, TimeOptions, path_name};
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use serde_json::json;
@@ -18,7 +18,11 @@ pub struct RelocationRow {
 
 impl RelocationRow {
     /// Returns the changes in a home.
-    pub fn all(program: &'static str, plan: &HomePlan, databases: &[Database]) -> Vec<RelocationRow> {
+    pub fn all(
+        program: &'static str,
+        plan: &HomePlan,
+        databases: &[RelocatedDatabase],
+    ) -> Vec<RelocationRow> {
         let row = |path: &PathBuf| RelocationRow {
             program,
             path: path.clone(),

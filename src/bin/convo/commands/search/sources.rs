@@ -9,10 +9,10 @@ use crate::input::input_source::{stdin, with_path_hint};
 use crate::input::open::refuse_terminal;
 use crate::input::operands;
 use crate::output::path_name;
-use crate::programs::database::Row;
+use crate::programs::database::DatabaseRow;
 use convo::error::{Error, ErrorKind};
 use convo::format::Format;
-use convo::home::{FileKind, Home, HomeProgram, Index};
+use convo::home::{FileKind, Home, HomeIndex, HomeProgram};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -213,13 +213,17 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<SearchSource>) -> O
     let files = home.files();
     let why = homes::unread(home, &files.transcripts);
     files.problems.iter().for_each(|(path, why)| failed(path, why));
-    let index = Index::of(home);
+    let index = HomeIndex::of(home);
     let (databases, files): (Vec<_>, Vec<_>) = files.transcripts.into_iter().partition(homes::is_database);
     let first = sources.len();
     for file in databases.iter().filter(|_| why.is_none()) {
         match homes::rows(file) {
             Ok(rows) => sources.push(SearchSource {
-                modified: rows.iter().filter_map(Row::updated).max().or(Some(file.modified)),
+                modified: rows
+                    .iter()
+                    .filter_map(DatabaseRow::updated)
+                    .max()
+                    .or(Some(file.modified)),
                 is_found: true,
                 home: Some(HomeEntry {
                     program,

@@ -6,7 +6,7 @@ use crate::terminal::measure::size;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use convo::format::Format;
-use convo::format::slim::{RecordShares, Share};
+use convo::format::slim::{RecordShares, SlimShare};
 
 /// The result for one input.
 pub struct SlimRow {
@@ -47,8 +47,8 @@ impl SlimRow {
     }
 
     /// Returns the kinds, largest first.
-    fn kinds(shares: &RecordShares) -> Vec<(&str, &Share)> {
-        let mut kinds: Vec<(&str, &Share)> = shares
+    fn kinds(shares: &RecordShares) -> Vec<(&str, &SlimShare)> {
+        let mut kinds: Vec<(&str, &SlimShare)> = shares
             .0
             .iter()
             .map(|(kind, share)| (kind.as_str(), share))

@@ -28,7 +28,7 @@ pub struct SummaryTask {
     at_most: Option<u64>,
     /// Summarize these messages: FIRST..LAST, FIRST.. or ..LAST
     #[arg(long, alias = "cover", value_name = "IDS", value_parser = parse_ends, hide_short_help = true, help_heading = "Selection")]
-    range: Option<Ends>,
+    range: Option<RangeEnds>,
     #[command(flatten)]
     pub trigger: Trigger,
     /// Extend the previous summary (on), or redo it from its messages (off)
@@ -52,7 +52,7 @@ pub struct SummaryTask {
 
 /// First and last message; either can be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ends([Option<String>; 2]);
+pub struct RangeEnds([Option<String>; 2]);
 
 impl SummaryTask {
     /// Refuses options that have no effect; `--request` and `--apply` use no built-in summarizer.
@@ -76,7 +76,7 @@ impl SummaryTask {
             keep_last: self.keep_last,
             share: self.at_most,
             unseen: goaitools::unseen,
-            cover: self.range.clone().map(|Ends(ends)| ends),
+            cover: self.range.clone().map(|RangeEnds(ends)| ends),
             rolling: self.rolling == "on" && !self.no_rolling,
             summary_budget: self.summary.summary_budget,
             min_gain: self.trigger.min_gain,
@@ -95,12 +95,12 @@ fn exchanges(text: &str) -> Result<usize, String> {
     }
 }
 
-fn parse_ends(text: &str) -> Result<Ends, String> {
+fn parse_ends(text: &str) -> Result<RangeEnds, String> {
     let wrong = "expected FIRST..LAST, FIRST.. or ..LAST, with message ids";
     let (first, last) = text.split_once("..").ok_or(wrong)?;
     let end = |id: &str| (!id.is_empty()).then(|| id.to_string());
     match [end(first), end(last)] {
         [None, None] => Err(wrong.to_string()),
-        ends => Ok(Ends(ends)),
+        ends => Ok(RangeEnds(ends)),
     }
 }

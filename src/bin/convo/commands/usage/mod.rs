@@ -64,7 +64,7 @@ pub struct Usage {
         hide_possible_values = true
     )]
     #[arg(help_heading = "Output")]
-    by: Vec<Grouping>,
+    by: Vec<UsageGrouping>,
     /// Use UTC days [default: the local time zone]
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     utc: bool,
@@ -123,7 +123,7 @@ fn page(name: &str) -> Result<Format, &'static str> {
 
 /// What rows are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Grouping {
+enum UsageGrouping {
     Day,
     Week,
     Month,
@@ -142,17 +142,17 @@ enum Cost {
     None,
 }
 
-impl Grouping {
+impl UsageGrouping {
     const fn key(self) -> GroupKey {
         match self {
-            Grouping::Day => GroupKey::Day,
-            Grouping::Week => GroupKey::Week,
-            Grouping::Month => GroupKey::Month,
-            Grouping::Model => GroupKey::Model,
-            Grouping::Project => GroupKey::Project,
-            Grouping::Session => GroupKey::Session,
-            Grouping::Program => GroupKey::Program,
-            Grouping::Tool => GroupKey::Tool,
+            UsageGrouping::Day => GroupKey::Day,
+            UsageGrouping::Week => GroupKey::Week,
+            UsageGrouping::Month => GroupKey::Month,
+            UsageGrouping::Model => GroupKey::Model,
+            UsageGrouping::Project => GroupKey::Project,
+            UsageGrouping::Session => GroupKey::Session,
+            UsageGrouping::Program => GroupKey::Program,
+            UsageGrouping::Tool => GroupKey::Tool,
         }
     }
 }
@@ -166,7 +166,7 @@ impl Run for Usage {
         let mut ledger = Ledger::default();
         // For each session of the ledger, the beginning of its row, if it has one.
         let mut origins: Vec<Option<SessionOrigin>> = Vec::new();
-        ledger.by_tool = self.by.contains(&Grouping::Tool);
+        ledger.by_tool = self.by.contains(&UsageGrouping::Tool);
         let mut explained: BTreeMap<String, RequestCount> = BTreeMap::new();
         let reading = InputSettings {
             include_branches: true,

@@ -15,7 +15,7 @@ pub use repair::PairRepair;
 pub use shown::PairView;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::picoclaw::{self, LOG, SIDECAR, Sidecar};
+use crate::format::picoclaw::{self, LOG, PicoclawSidecar, SIDECAR};
 use crate::format::report::Report;
 use crate::format::{DocumentSource, Format, convert};
 use crate::model::session::Session;
@@ -38,7 +38,7 @@ pub struct Pair {
     file: File,
     facts: FileStat,
     bytes: Vec<u8>,
-    sidecar: Sidecar,
+    sidecar: PicoclawSidecar,
     /// The sidecar's file; none if there is none.
     known: Option<(FileStat, Vec<u8>)>,
     timeout: Duration,
@@ -87,7 +87,7 @@ impl Pair {
             file,
             facts,
             bytes,
-            sidecar: Sidecar::new(stem),
+            sidecar: PicoclawSidecar::new(stem),
             known: None,
             timeout,
             force: false,
@@ -108,13 +108,13 @@ impl Pair {
         let name = self.sidecar_name();
         let shown = self.directory.shown(&name);
         let Some(file) = self.directory.file(&name, OFlags::RDONLY)? else {
-            (self.sidecar, self.known) = (Sidecar::new(&self.stem), None);
+            (self.sidecar, self.known) = (PicoclawSidecar::new(&self.stem), None);
             return Ok(());
         };
         let facts =
             FileStat::of(&file).map_err(|error| Error::io(&shown, error).kind(ErrorKind::InputOutput))?;
         let bytes = read_all(&file, &shown)?;
-        self.sidecar = Sidecar::read(&bytes).map_err(|why| {
+        self.sidecar = PicoclawSidecar::read(&bytes).map_err(|why| {
             let what = format!("{shown}: unreadable ({why}); the view is unknown");
             let hint = "nothing was changed; repair it, or move it away to show all lines";
             Error::data(what).hint(hint)

@@ -2,7 +2,7 @@
 
 use super::Pair;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::picoclaw::{self, LOG, Sidecar};
+use crate::format::picoclaw::{self, LOG, PicoclawSidecar};
 use crate::store::atomic;
 use crate::store::directory::Directory;
 use std::path::Path;
@@ -21,7 +21,7 @@ impl Pair {
         }
         let mut pair = Pair::open(&directory.path().join(log), timeout)?;
         if pair.known.is_none() {
-            pair.sidecar = Sidecar::new(key);
+            pair.sidecar = PicoclawSidecar::new(key);
         } else if pair.sidecar.key() != key && !pair.sidecar.key().is_empty() {
             let what = format!("the file belongs to the key '{}'", pair.sidecar.key());
             return Err(Error::new(ErrorKind::Exists, what));
