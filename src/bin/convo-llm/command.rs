@@ -131,7 +131,7 @@ fn text(bytes: Vec<u8>) -> String {
 
 /// Writes the arguments and reads both outputs in separate threads, so that no order of reads and writes blocks.
 fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
-    let (tell_given, given) = channel();
+    let (sender, given) = channel();
     let (send_stderr, stderr) = channel();
     if let Some(mut input) = child.stdin.take() {
         let line = format!("{arguments}\n");
@@ -142,7 +142,7 @@ fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
             let _ = output.take(MAXIMUM + 1).read_to_end(&mut bytes);
-            tell_given.send(bytes)
+            sender.send(bytes)
         });
     }
     if let Some(output) = child.stderr.take() {

@@ -53,9 +53,9 @@ impl ApiKey {
 }
 
 /// Finds the key: in the given file, in CONVO_LLM_KEY, or in the service's usual variable.
-pub fn find(file: Option<&Path>, usual: Option<&str>, tell: &dyn Fn(&str)) -> Result<Option<ApiKey>> {
+pub fn find(file: Option<&Path>, usual: Option<&str>, warn: &dyn Fn(&str)) -> Result<Option<ApiKey>> {
     if let Some(path) = file {
-        return of_file(path, tell).map(Some);
+        return of_file(path, warn).map(Some);
     }
     for name in ["CONVO_LLM_KEY"].into_iter().chain(usual) {
         if let Some(text) = variable(name) {
@@ -68,7 +68,7 @@ pub fn find(file: Option<&Path>, usual: Option<&str>, tell: &dyn Fn(&str)) -> Re
 /// Maximum size of a key file in bytes.
 const MAXIMUM: u64 = 64 * 1024;
 
-fn of_file(path: &Path, tell: &dyn Fn(&str)) -> Result<ApiKey> {
+fn of_file(path: &Path, warn: &dyn Fn(&str)) -> Result<ApiKey> {
     let name = path.to_string_lossy().into_owned();
     let failed = |error| Error::io(format!("cannot read the key in {name}"), error).kind(ErrorKind::Config);
     let about = std::fs::metadata(path).map_err(failed)?;
@@ -80,7 +80,7 @@ fn of_file(path: &Path, tell: &dyn Fn(&str)) -> Result<ApiKey> {
     }
     // Only a warning, because secrets mounted into a container are often readable by everyone.
     if about.is_file() && about.permissions().mode() & 0o077 != 0 {
-        tell(&format!(
+        warn(&format!(
             "{name}: other users can read this key; restrict it with: chmod 600 {name}"
         ));
     }

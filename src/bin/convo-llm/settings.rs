@@ -66,8 +66,8 @@ const OPENAI: &str = "https://api.openai.com/v1";
 const ANTHROPIC: &str = "https://api.anthropic.com";
 
 impl LlmSettings {
-    /// Merges command line, environment and config file. `tell` receives warnings.
-    pub fn new(arguments: &LlmArguments, tell: &dyn Fn(&str)) -> Result<LlmSettings> {
+    /// Merges command line, environment and config file. `warn` receives warnings.
+    pub fn new(arguments: &LlmArguments, warn: &dyn Fn(&str)) -> Result<LlmSettings> {
         let table = table()?;
         let (requested, waiting) = (&arguments.model, &arguments.waiting);
         let model = text(&requested.model, "MODEL", table.model).ok_or_else(|| {
@@ -87,7 +87,7 @@ impl LlmSettings {
         let key_file = key_file
             .or(variable("CONVO_LLM_KEY_FILE").map(PathBuf::from))
             .or(table.key_file);
-        let key = key::find(key_file.as_deref(), place.own_key, tell)?;
+        let key = key::find(key_file.as_deref(), place.own_key, warn)?;
         let host = place.url.host().unwrap_or_default();
         if key.is_none() && matches!(host, "api.openai.com" | "api.anthropic.com") {
             let error = Error::new(ErrorKind::Config, format!("{host}: no API key"));

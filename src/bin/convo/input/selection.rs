@@ -82,7 +82,7 @@ pub struct SessionSelection<'r> {
     session: Option<WantedSession<'r>>,
     branch: Option<WantedSession<'r>>,
     /// Whether branches and sidechains are distinguished from their session, and whether they are skipped.
-    tells_apart: bool,
+    knows_branches: bool,
     leaves_out: bool,
     counts_all: bool,
     /// Whether branches of the current session may be selected.
@@ -103,11 +103,11 @@ impl<'r> SessionSelection<'r> {
             ..
         } = reading.into();
         let session = args.session.as_deref().map(WantedSession::new);
-        let tells_apart = args.branch.is_some() || !format.is_lines();
+        let knows_branches = args.branch.is_some() || !format.is_lines();
         SessionSelection {
             branch: args.branch.as_deref().map(WantedSession::new),
-            tells_apart,
-            leaves_out: tells_apart && session.is_none() && !args.all_branches && !include_branches,
+            knows_branches,
+            leaves_out: knows_branches && session.is_none() && !args.all_branches && !include_branches,
             counts_all: args.all_branches,
             chosen: false,
             session,
@@ -129,7 +129,7 @@ impl<'r> SessionSelection<'r> {
 
     /// Decides about the next session.
     pub fn take(&mut self, session: Session) -> Selected {
-        if self.session.is_none() && !self.tells_apart {
+        if self.session.is_none() && !self.knows_branches {
             return Selected::Wanted(session);
         }
         let wanted = self.is_wanted(names_of(&session), Lineage::of(&session));
@@ -186,7 +186,7 @@ impl<'r> SessionSelection<'r> {
 
     /// How a session relates to an earlier one; none if it is independent.
     fn aside(&mut self, lineage: Option<Lineage>, id: Option<&str>) -> Option<SideBranch> {
-        if !self.tells_apart {
+        if !self.knows_branches {
             return None;
         }
         let of = |lineage: Lineage| {

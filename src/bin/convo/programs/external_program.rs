@@ -187,10 +187,10 @@ impl ExternalProgram {
                 return Err(failed(format!("cannot run: {}", reason(&error))));
             }
         };
-        let heard = start_io(&mut child, request.to_vec());
+        let receiver = start_io(&mut child, request.to_vec());
         let mut running = ProgramProcess {
             child,
-            heard,
+            receiver,
             interrupt: &self.interrupt,
             interrupted: None,
             status: None,
@@ -250,32 +250,32 @@ impl ExternalProgram {
 
 /// Writes the request and reads both outputs in separate threads, so that no order or amount of output blocks.
 fn start_io(child: &mut Child, request: Vec<u8>) -> Receiver<ReaderEvent> {
-    let (tell, heard) = channel();
+    let (sender, receiver) = channel();
     if let Some(mut input) = child.stdin.take() {
         // A program need not read the whole request; only its answer counts.
         std::thread::spawn(move || input.write_all(&request));
     }
     if let Some(output) = child.stdout.take() {
-        let tell = tell.clone();
+        let sender = sender.clone();
         std::thread::spawn(move || {
-            let end = forward_output(output, &tell);
-            tell.send(ReaderEvent::End(end))
+            let end = forward_output(output, &sender);
+            sender.send(ReaderEvent::End(end))
         });
     }
     if let Some(stderr) = child.stderr.take() {
-        std::thread::spawn(move || tell.send(ReaderEvent::Stderr(tail(stderr))));
+        std::thread::spawn(move || sender.send(ReaderEvent::Stderr(tail(stderr))));
     }
-    heard
+    receiver
 }
 
 /// Passes on a stream in blocks until the receiver is gone.
-fn forward_output(mut stream: impl Read, tell: &Sender<ReaderEvent>) -> io::Result<()> {
+fn forward_output(mut stream: impl Read, sender: &Sender<ReaderEvent>) -> io::Result<()> {
     let mut buffer = vec![0; BLOCK];
     loop {
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(read) => {
-                if tell.send(ReaderEvent::Part(buffer[..read].to_vec())).is_err() {
+                if sender.send(ReaderEvent::Part(buffer[..read].to_vec())).is_err() {
                     return Ok(());
                 }
             }
@@ -300,7 +300,7 @@ fn tail(mut stream: impl Read) -> Vec<u8> {
 /// A started program.
 struct ProgramProcess<'l> {
     child: Child,
-    heard: Receiver<ReaderEvent>,
+    receiver: Receiver<ReaderEvent>,
     interrupt: &'l Interrupt,
     interrupted: Option<Interrupted>,
     status: Option<ExitStatus>,
@@ -339,16 +339,16 @@ impl ProgramProcess<'_> {
             }
             if self.open == 0 {
                 std::thread::sleep(pause.min(left));
-            } else if let Ok(heard) = self.heard.recv_timeout(pause.min(left)) {
-                self.handle(heard);
+            } else if let Ok(receiver) = self.receiver.recv_timeout(pause.min(left)) {
+                self.handle(receiver);
                 continue;
             }
             pause = (pause * 2).min(Duration::from_millis(20));
         }
     }
 
-    fn handle(&mut self, heard: ReaderEvent) {
-        match heard {
+    fn handle(&mut self, receiver: ReaderEvent) {
+        match receiver {
             ReaderEvent::Part(part) => {
                 if self.answer.len() <= self.most {
                     self.answer.extend_from_slice(&part);

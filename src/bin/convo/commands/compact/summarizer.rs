@@ -61,8 +61,8 @@ impl<'r> CompactionWriter<'r> {
         reported: &mut dyn FnMut(&CompactionOutcome) -> convo::Result<()>,
     ) -> convo::Result<Plan> {
         let reported = RefCell::new(reported);
-        let tell = |outcome: &CompactionOutcome| (*reported.borrow_mut())(outcome);
-        let done = |outcome: CompactionOutcome| tell(&outcome).map(|()| outcome.plan);
+        let report_outcome = |outcome: &CompactionOutcome| (*reported.borrow_mut())(outcome);
+        let done = |outcome: CompactionOutcome| report_outcome(&outcome).map(|()| outcome.plan);
         let (context, strategy, dry_run) = (self.context, self.strategy, self.dry_run);
         let (drafted, request_options) = (&self.draft, &self.request_options);
         let ask = || {

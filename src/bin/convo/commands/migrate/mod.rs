@@ -432,12 +432,13 @@ impl Migrate {
             }
             return;
         }
-        let tell = |path: &Path, result: convo::Result<()>| {
+        let report_outcome = |path: &Path, result: convo::Result<()>| {
             if let Err(error) = result {
                 context.output.error(&named(error, &path_name(path)));
             }
         };
-        left.iter().for_each(|file| tell(file, mark_source::one(file)));
+        left.iter()
+            .for_each(|file| report_outcome(file, mark_source::one(file)));
         let listed: HashSet<&Path> = examined.iter().map(|one| one.path.as_path()).collect();
         for (file, examined) in examined.iter().enumerate() {
             let mut own = plan::of_file(steps, file).iter().peekable();
@@ -447,7 +448,7 @@ impl Migrate {
                 && own.all(|step| step.outcome.is_complete());
             if safe {
                 let marked = mark_source::source(&examined.path, |path| listed.contains(path));
-                tell(&examined.path, marked);
+                report_outcome(&examined.path, marked);
             }
         }
     }

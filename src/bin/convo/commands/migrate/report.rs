@@ -142,7 +142,7 @@ impl ReportOptions<'_> {
     /// Prints the errors of a file and its sessions.
     fn errors(&self, examined: &ExaminedFile, steps: &[MigrationStep]) {
         let label = path_name(&examined.path);
-        let tell = |error: &Error, place: Position| {
+        let report_error = |error: &Error, place: Position| {
             let reported = Error::new(error.kind, error.message.clone()).at(&label, place);
             self.context.output.error(&Error {
                 hint: error.hint.clone(),
@@ -150,11 +150,11 @@ impl ReportOptions<'_> {
             });
         };
         for error in steps.iter().filter_map(|step| step.error.as_ref()) {
-            tell(error, Position::default());
+            report_error(error, Position::default());
         }
         if let Err(refusal) = &examined.found {
             let (Refusal::NotASession(error) | Refusal::Damaged(error) | Refusal::Failed(error)) = refusal;
-            tell(
+            report_error(
                 error,
                 error.at.as_ref().map(|(_, place)| *place).unwrap_or_default(),
             );

@@ -17,7 +17,7 @@ pub struct FailureReport<'r> {
     trying: &'r RetryArgs,
     edit: EditRequest<'r>,
     /// The error to report once the plan is carried out, with the id of a stored session.
-    untold: RefCell<Option<(Option<String>, Error)>>,
+    unreported: RefCell<Option<(Option<String>, Error)>>,
 }
 
 impl<'r> FailureReport<'r> {
@@ -26,7 +26,7 @@ impl<'r> FailureReport<'r> {
             context,
             trying,
             edit,
-            untold: RefCell::default(),
+            unreported: RefCell::default(),
         }
     }
 
@@ -79,11 +79,11 @@ impl<'r> FailureReport<'r> {
         let stored = (event_ids.place() == LineDestination::Store).then(|| id.clone());
         // A stored session that grew meanwhile is planned again.
         let again =
-            stored.is_some() && matches!(&*self.untold.borrow(), Some((known, _)) if *known == stored);
+            stored.is_some() && matches!(&*self.unreported.borrow(), Some((known, _)) if *known == stored);
         if !again {
             self.report_queued_error();
         }
-        *self.untold.borrow_mut() = Some((stored, named(error, &id)));
+        *self.unreported.borrow_mut() = Some((stored, named(error, &id)));
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl<'r> FailureReport<'r> {
 
     /// Reports the queued error, after the record of the failure is durable.
     pub fn report_queued_error(&self) {
-        if let Some((_, error)) = self.untold.take() {
+        if let Some((_, error)) = self.unreported.take() {
             self.context.output.error(&error);
         }
     }
