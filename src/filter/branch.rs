@@ -50,7 +50,7 @@ pub fn complete_branch(before: &[Session], branch: Session) -> Session {
 /// The id of the branch point; none when the session is not a branch.
 fn branch_point(session: &Session) -> Option<String> {
     let lineage = Lineage::of(session)?;
-    (lineage.aside() == Some(SideBranch::Branch))
+    (lineage.side_branch() == Some(SideBranch::Branch))
         .then_some(lineage.at)
         .flatten()
 }

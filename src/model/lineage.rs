@@ -52,7 +52,7 @@ impl Lineage {
     }
 
     /// The kind of side branch; `None` for an independent session, such as a fork.
-    pub fn aside(&self) -> Option<SideBranch> {
+    pub fn side_branch(&self) -> Option<SideBranch> {
         SideBranch::from_name(&self.kind)
     }
 }

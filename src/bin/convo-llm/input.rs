@@ -103,7 +103,7 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     let mut others = 0;
     while let Some(other) = sessions.next(&mut report).map_err(named)? {
         // Branches and sidechains follow their session.
-        others += usize::from(!is_aside(&other));
+        others += usize::from(!is_side_branch(&other));
     }
     for finding in &report.findings {
         if finding.damage {
@@ -123,8 +123,8 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
 }
 
 /// Whether a session is a branch or a sidechain of another.
-fn is_aside(session: &Session) -> bool {
-    Lineage::of(session).is_some_and(|lineage| lineage.aside().is_some())
+fn is_side_branch(session: &Session) -> bool {
+    Lineage::of(session).is_some_and(|lineage| lineage.side_branch().is_some())
 }
 
 fn named(mut error: Error) -> Error {

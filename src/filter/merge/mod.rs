@@ -64,7 +64,7 @@ fn only_id(sessions: &[Session]) -> Option<String> {
     let is_branch = |session: &&Session| {
         let first = (!session.is_empty()).then(|| session.record(0));
         let lineage = first.and_then(|first| Lineage::of_header(first.body));
-        lineage.and_then(|lineage| lineage.aside()) == Some(SideBranch::Branch)
+        lineage.and_then(|lineage| lineage.side_branch()) == Some(SideBranch::Branch)
     };
     let mut roots = sessions.iter().filter(|session| !is_branch(session));
     let id = roots.next()?.header_text("id")?;

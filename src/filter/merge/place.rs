@@ -243,7 +243,7 @@ impl<'s> Merging<'s, '_> {
         };
         let shared = (0..gap.start).rev().find(is_common);
         let (parent, at) = match (shared, &a.lineage) {
-            (None, Some(lineage)) if lineage.aside().is_some() => {
+            (None, Some(lineage)) if lineage.side_branch().is_some() => {
                 (lineage.parent.clone(), lineage.at.clone())
             }
             (shared, _) => (a.name.clone(), shared.and_then(|line| a.session.id(line))),

@@ -65,7 +65,7 @@ impl<'s> SidePart<'s> {
     }
 
     pub fn is_branch(&self) -> bool {
-        self.lineage.as_ref().and_then(Lineage::aside) == Some(SideBranch::Branch)
+        self.lineage.as_ref().and_then(Lineage::side_branch) == Some(SideBranch::Branch)
     }
 
     /// The number of headers at the beginning.
@@ -163,7 +163,7 @@ impl<'s> MergeSide<'s> {
         let is_root = |part: &SidePart<'_>| {
             part.lineage
                 .as_ref()
-                .is_none_or(|lineage| lineage.aside().is_none())
+                .is_none_or(|lineage| lineage.side_branch().is_none())
         };
         let by_name = place(&|part| part.name == other.name);
         by_name.or_else(|| place(&is_root).filter(|_| !other.is_branch()))

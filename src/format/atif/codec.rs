@@ -66,12 +66,12 @@ impl Codec for Atif {
         let list = json::member(about, "subagent_trajectories");
         let nested = json::items(list).into_iter().map(|document| {
             let id = text(document, "trajectory_id");
-            let aside = SideSession {
+            let side = SideSession {
                 kind: "sidechain",
                 at: id.as_deref().and_then(|id| decode::referring_message(steps, id)),
                 id: id.or_else(|| text(document, "session_id")),
             };
-            (aside, document.to_vec())
+            (side, document.to_vec())
         });
         nested.collect()
     }

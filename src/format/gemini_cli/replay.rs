@@ -30,7 +30,7 @@ struct LogReplay<'a> {
     by_id: HashMap<Cow<'a, str>, usize>,
     /// The description of the session, by name.
     about: Vec<(Cow<'a, str>, &'a [u8])>,
-    asides: Vec<OtherLine>,
+    others: Vec<OtherLine>,
 }
 
 /// The result of a log's lines, starting at `start`.
@@ -39,22 +39,22 @@ pub fn replay(bytes: &[u8], start: Position) -> Parsed {
     for (full, place) in placed_lines(bytes, start) {
         replay.line(full, place);
     }
-    let mut asides = std::mem::take(&mut replay.asides);
+    let mut others = std::mem::take(&mut replay.others);
     // Messages before the line may have been removed since.
     let left = replay.live.len();
-    asides
+    others
         .iter_mut()
-        .for_each(|aside| aside.before = aside.before.min(left));
-    asides.sort_by_key(|aside| aside.before);
-    let mut asides = asides.into_iter().peekable();
+        .for_each(|other| other.before = other.before.min(left));
+    others.sort_by_key(|other| other.before);
+    let mut others = others.into_iter().peekable();
     let mut parts: Vec<ElementPart> = Vec::new();
     for (nth, live) in replay.live.iter().enumerate() {
-        while let Some(aside) = asides.next_if(|aside| aside.before <= nth) {
-            parts.push(part(Vec::new(), aside.place, aside.state));
+        while let Some(other) = others.next_if(|other| other.before <= nth) {
+            parts.push(part(Vec::new(), other.place, other.state));
         }
         parts.push(part(json::compact(live.raw).0, live.place, ElementState::Element));
     }
-    parts.extend(asides.map(|aside| part(Vec::new(), aside.place, aside.state)));
+    parts.extend(others.map(|other| part(Vec::new(), other.place, other.state)));
     for (nth, part) in parts.iter_mut().enumerate() {
         part.at = nth;
     }
@@ -106,15 +106,15 @@ impl<'a> LogReplay<'a> {
                 }
                 self.describe(body);
             }
-            LogOperation::Unreadable => self.aside(ElementState::Damaged(full.to_vec()), place),
+            LogOperation::Unreadable => self.other(ElementState::Damaged(full.to_vec()), place),
             LogOperation::Unrecognized => {
-                self.aside(ElementState::Unrecognized(body.trim_ascii().to_vec()), place)
+                self.other(ElementState::Unrecognized(body.trim_ascii().to_vec()), place)
             }
         }
     }
 
-    fn aside(&mut self, state: ElementState, place: Position) {
-        self.asides.push(OtherLine {
+    fn other(&mut self, state: ElementState, place: Position) {
+        self.others.push(OtherLine {
             state,
             place,
             before: self.live.len(),

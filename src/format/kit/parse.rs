@@ -249,13 +249,13 @@ fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
         is_reported,
         ..
     } = parsed;
-    let asides = assembly.others.into_iter().enumerate();
-    let asides = asides.map(|(nth, aside)| Some((nth + 1, aside)));
-    let sessions = std::iter::once(None).chain(asides).map(|aside| Parsed {
+    let sides = assembly.others.into_iter().enumerate();
+    let sides = sides.map(|(nth, side)| Some((nth + 1, side)));
+    let sessions = std::iter::once(None).chain(sides).map(|side| Parsed {
         layout,
         about: about.clone(),
         is_reported,
-        aside,
+        side,
         ..Parsed::default()
     });
     let mut all: Vec<Parsed> = sessions.collect();

@@ -33,7 +33,7 @@ pub struct Parsed {
     /// The session id in its rows.
     pub row: Option<String>,
     /// For a side session: its number in the log.
-    pub aside: Option<(usize, SideSession)>,
+    pub side: Option<(usize, SideSession)>,
 }
 
 /// A side session in the same log.

@@ -167,7 +167,7 @@ fn add_nested<C: Codec>(
     let nested = codec.nested(about, &elements);
     let parent = codec.info(about).id;
     all.push(parsed);
-    for (aside, bytes) in nested {
+    for (side, bytes) in nested {
         let value = SplitValue {
             value: 0..bytes.len(),
             bytes,
@@ -176,7 +176,7 @@ fn add_nested<C: Codec>(
         };
         if let Some(mut inner) = document(codec, &value, report) {
             *count += 1;
-            inner.aside = Some((*count, aside));
+            inner.side = Some((*count, side));
             inner.row = parent.clone();
             add_nested(codec, inner, count, all, report);
         }
@@ -246,11 +246,11 @@ impl<C: Codec> CodecSessions<C> {
             self.tail = [lead, bytes].concat();
             return Ok(true);
         }
-        let is_many = parsed.len() > 1 && parsed.iter().all(|parsed| parsed.aside.is_none());
+        let is_many = parsed.len() > 1 && parsed.iter().all(|parsed| parsed.side.is_none());
         for parsed in parsed {
             let name = InputName {
                 name: self.name.as_deref(),
-                nth: self.count - parsed.aside.as_ref().map_or(0, |(nth, _)| *nth),
+                nth: self.count - parsed.side.as_ref().map_or(0, |(nth, _)| *nth),
                 is_many,
                 is_displayed: self.is_displayed,
             };
@@ -325,7 +325,7 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Vec<Reparse
     };
     let parsed = parsed.map(|parsed| by_session(codec, parsed)).unwrap_or_default();
     let sessions = with_nested(codec, parsed, &mut report).into_iter().map(|parsed| {
-        let is_nested = origin.value.is_some() && parsed.aside.is_some();
+        let is_nested = origin.value.is_some() && parsed.side.is_some();
         let codec = variant_of(codec, &parsed);
         let about = parsed.about.clone();
         let name = (InputName::default(), &Sidecar::default());

@@ -53,7 +53,7 @@ pub fn session<C: Codec>(
         source.further.push(part.further);
         states.push((part.place, part.state));
     }
-    source.is_aside = parsed.aside.is_some();
+    source.is_side_session = parsed.side.is_some();
     let outline = codec.numbered_outline(input.nth + 1, &raws);
     for what in codec.remarks(&outline, parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
         report.note(Position::default(), what);
@@ -172,7 +172,7 @@ fn header<C: Codec>(
 ) -> Vec<u8> {
     let mut info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
     codec.add_info(outline, &mut info);
-    sidecar.complete(&mut info, parsed.aside.is_some());
+    sidecar.complete(&mut info, parsed.side.is_some());
     let mut metadata = ObjectBuilder::default();
     let source = format::DocumentSource {
         name: input.name,
@@ -181,17 +181,17 @@ fn header<C: Codec>(
     let numbered = || format!("{}#{}", source.name_or_hash(), input.nth + 1);
     let mut id = parsed.row.clone().or(info.id.take());
     id = id.or_else(|| input.is_many.then(numbered));
-    if let Some((nth, aside)) = &parsed.aside {
+    if let Some((nth, side)) = &parsed.side {
         let parent = id.unwrap_or_else(|| match input.nth {
             0 => source.name_or_hash(),
             _ => numbered(),
         });
-        id = Some(aside.id.clone().unwrap_or_else(|| format!("{parent}.{nth}")));
+        id = Some(side.id.clone().unwrap_or_else(|| format!("{parent}.{nth}")));
         info.created = None;
         info.lineage = Some(LineageInfo {
-            kind: aside.kind,
+            kind: side.kind,
             parent,
-            at: aside.at.clone(),
+            at: side.at.clone(),
         });
     }
     info.workspace.add_to(&mut metadata);

@@ -18,7 +18,7 @@ pub struct Sidecar {
 
 impl Sidecar {
     /// Adds information that the input lacks about its main session or a side session.
-    pub fn complete(&self, info: &mut SessionInfo, is_aside: bool) {
+    pub fn complete(&self, info: &mut SessionInfo, is_side_session: bool) {
         let (own, other) = (&mut info.workspace, &self.info.workspace);
         for (own, other) in [
             (&mut own.cwd, &other.cwd),
@@ -28,7 +28,7 @@ impl Sidecar {
             *own = own.take().or_else(|| other.clone());
         }
         info.id = info.id.take().or_else(|| self.info.id.clone());
-        if !is_aside {
+        if !is_side_session {
             info.title = info.title.take().or_else(|| self.info.title.clone());
             info.created = info.created.take().or_else(|| self.info.created.clone());
             info.lineage = info.lineage.take().or_else(|| self.info.lineage.clone());

@@ -18,7 +18,7 @@ pub struct Source {
     /// Indexes of their further lines.
     pub further: Vec<Vec<usize>>,
     /// Whether it is a side session of a log.
-    pub is_aside: bool,
+    pub is_side_session: bool,
     /// Maps messages to elements.
     pub elements: ElementMap,
     /// Elements that are summaries, with the lines of their events.

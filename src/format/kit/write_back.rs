@@ -58,7 +58,7 @@ pub fn write_back<C: Editor>(
     let all = sources.iter().flat_map(|own| own.source.by_line());
     let mut all: Vec<(usize, &[u8])> = all.collect();
     let count = all.len();
-    let edits = match sources.iter().any(|own| own.source.is_aside) {
+    let edits = match sources.iter().any(|own| own.source.is_side_session) {
         false => edits,
         // A line may refer to a line of another session.
         true => {
@@ -162,10 +162,10 @@ fn check_sessions<C: Codec>(
     raws: &[Vec<u8>],
     edits: &[ElementEdit],
 ) -> Result<()> {
-    let mut is_aside = HashMap::new();
+    let mut is_side_session = HashMap::new();
     for own in sources.iter().map(|own| &own.source) {
         for nth in own.elements.of.values() {
-            is_aside.extend(own.places(*nth).into_iter().map(|at| (at, own.is_aside)));
+            is_side_session.extend(own.places(*nth).into_iter().map(|at| (at, own.is_side_session)));
         }
     }
     let lines: Vec<&[u8]> = edits.iter().map(|edit| edit.element(raws)).collect();
@@ -174,7 +174,7 @@ fn check_sessions<C: Codec>(
         let now = session.get(nth).is_some_and(|session| *session > 0);
         match edit {
             ElementEdit::Keep(at) | ElementEdit::Replace(at, _) => {
-                is_aside.get(at).is_none_or(|then| *then == now)
+                is_side_session.get(at).is_none_or(|then| *then == now)
             }
             ElementEdit::Insert(_) => true,
         }
@@ -227,7 +227,7 @@ fn edits_of<C: Editor>(
             let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
             instructions = edits.instructions(report)?;
             let mut list = codec.edit(&edits, &mut context, report);
-            if source.is_aside {
+            if source.is_side_session {
                 move_after_messages(&edits, &mut list);
             }
             let list = link::<C>(&source.raws, list);
@@ -248,7 +248,7 @@ fn edits_of<C: Editor>(
         let at = match &edit {
             ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => source.places(*nth),
             // Lines after the last one of a side session would become part of the main session.
-            ElementEdit::Insert(_) if ends.is_none_or(|ends| nth > ends) && !source.is_aside => {
+            ElementEdit::Insert(_) if ends.is_none_or(|ends| nth > ends) && !source.is_side_session => {
                 vec![usize::MAX]
             }
             ElementEdit::Insert(_) => vec![anchor],

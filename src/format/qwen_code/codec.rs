@@ -84,9 +84,12 @@ impl Codec for QwenCode {
         let fork = lines
             .iter()
             .find_map(|line| text(json::member(line, "forkedFrom")?, "sessionId"));
-        let is_aside = |line: &&[u8]| json::member(line, "isSidechain") == Some(b"true");
-        let is_sidechain =
-            lines.iter().any(is_aside) && lines.iter().filter(|line| message(line).is_some()).all(is_aside);
+        let is_side_session = |line: &&[u8]| json::member(line, "isSidechain") == Some(b"true");
+        let is_sidechain = lines.iter().any(is_side_session)
+            && lines
+                .iter()
+                .filter(|line| message(line).is_some())
+                .all(is_side_session);
         let agent = lines.iter().find_map(|line| text(line, "agentId"));
         let created = lines.iter().find_map(|line| json::text(timestamp(line)?));
         Outline {

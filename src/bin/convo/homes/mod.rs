@@ -284,9 +284,9 @@ fn add(
     let is_many = transcript.id.is_none() && parts.iter().filter(is_alone).count() > 1;
     for overview in parts {
         match read::side_branch(&overview) {
-            Some(aside) if listing.sessions.len() > first => {
+            Some(side_branch) if listing.sessions.len() > first => {
                 if let Some(session) = listing.sessions.last_mut() {
-                    match aside {
+                    match side_branch {
                         convo::model::lineage::SideBranch::Branch => session.branches += 1,
                         convo::model::lineage::SideBranch::Sidechain => session.subagents += 1,
                     }

@@ -161,9 +161,9 @@ impl<'r> SessionSelection<'r> {
     }
 
     fn is_wanted(&mut self, names: [Option<String>; 2], lineage: Option<Lineage>) -> bool {
-        let aside = self.aside(lineage, names[0].as_deref());
+        let side_branch = self.side_branch(lineage, names[0].as_deref());
         if let Some(branch) = &mut self.branch {
-            return match aside {
+            return match side_branch {
                 None => {
                     let session = self.session.as_mut();
                     self.chosen = session.is_none_or(|session| session.is(&names, true));
@@ -173,11 +173,11 @@ impl<'r> SessionSelection<'r> {
             };
         }
         if let Some(session) = &mut self.session {
-            return session.is(&names, self.counts_all || aside.is_none());
+            return session.is(&names, self.counts_all || side_branch.is_none());
         }
-        match aside.filter(|_| self.leaves_out) {
-            Some(aside) => {
-                *self.left.entry(aside).or_default() += 1;
+        match side_branch.filter(|_| self.leaves_out) {
+            Some(side_branch) => {
+                *self.left.entry(side_branch).or_default() += 1;
                 false
             }
             None => true,
@@ -185,23 +185,23 @@ impl<'r> SessionSelection<'r> {
     }
 
     /// How a session relates to an earlier one; none if it is independent.
-    fn aside(&mut self, lineage: Option<Lineage>, id: Option<&str>) -> Option<SideBranch> {
+    fn side_branch(&mut self, lineage: Option<Lineage>, id: Option<&str>) -> Option<SideBranch> {
         if !self.knows_branches {
             return None;
         }
         let of = |lineage: Lineage| {
-            let aside = lineage.aside()?;
+            let side_branch = lineage.side_branch()?;
             let known = |parent: &String| self.family.contains(parent);
             let extra = lineage.parent.as_ref().map_or(!self.family.is_empty(), known);
-            extra.then_some(aside)
+            extra.then_some(side_branch)
         };
-        let aside = lineage.and_then(of);
-        if aside.is_none() {
+        let side_branch = lineage.and_then(of);
+        if side_branch.is_none() {
             self.family.clear();
             self.before.clear();
         }
         self.family.insert(id.unwrap_or_default().to_string());
-        aside
+        side_branch
     }
 
     /// Whether no further session can be selected.

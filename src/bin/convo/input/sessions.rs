@@ -330,8 +330,8 @@ fn report_skipped(
     }
     if reading.exports {
         let mut report = Report::default();
-        for (aside, count) in left {
-            let loss = match aside {
+        for (side_branch, count) in left {
+            let loss = match side_branch {
                 SideBranch::Branch => Loss::Branch,
                 SideBranch::Sidechain => Loss::Sidechain,
             };
@@ -344,7 +344,7 @@ fn report_skipped(
     }
     let counts: Vec<String> = left
         .iter()
-        .map(|(aside, count)| branch_count(*aside, *count))
+        .map(|(side_branch, count)| branch_count(*side_branch, *count))
         .collect();
     let what = format!(
         "skipped {}; include them with --all-branches, or read one with --branch N",
@@ -354,9 +354,9 @@ fn report_skipped(
     Ok(())
 }
 
-fn branch_count(aside: SideBranch, count: u64) -> String {
+fn branch_count(side_branch: SideBranch, count: u64) -> String {
     let ending = |one: &'static str, more: &'static str| if count == 1 { one } else { more };
-    match aside {
+    match side_branch {
         SideBranch::Branch => format!("{count} {}", ending("branch", "branches")),
         SideBranch::Sidechain => format!("{count} {}", ending("sidechain", "sidechains")),
     }

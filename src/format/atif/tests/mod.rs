@@ -111,14 +111,14 @@ fn trajectories_within_a_document_are_sidechains() {
     let reference = r#""content": "dry", "subagent_trajectory_ref": [{"trajectory_id": "sub"}]"#;
     let document = document.replace(r#""content": "dry""#, reference);
     let file = opened(FORMAT, &document);
-    let [main, aside] = &file.sessions[..] else {
+    let [main, side] = &file.sessions[..] else {
         panic!()
     };
     assert_eq!(shown(main).len(), 9);
-    assert_eq!(shown(aside), ["Count.", "Two."]);
-    assert_eq!(header(aside)["id"], "sub");
+    assert_eq!(shown(side), ["Count.", "Two."]);
+    assert_eq!(header(side)["id"], "sub");
     assert_eq!(
-        header(aside)["metadata"]["lineage"],
+        header(side)["metadata"]["lineage"],
         json!({"kind": "sidechain", "parent": "orchard", "at": "step_3_r1"})
     );
     hold(FORMAT, &document);

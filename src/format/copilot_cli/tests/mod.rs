@@ -107,10 +107,10 @@ fn a_call_without_a_requesting_message_becomes_one() {
 #[test]
 fn subagents_and_rewinds_are_separate_sessions() {
     let answer = |text: &str| json!({"content": text, "toolRequests": []});
-    let aside = json!({"content": "Two bulbs.", "toolRequests": [], "parentToolCallId": "c1"});
+    let side = json!({"content": "Two bulbs.", "toolRequests": [], "parentToolCallId": "c1"});
     let log = [
         LOG,
-        &event("f1", "e12", "assistant.message", aside),
+        &event("f1", "e12", "assistant.message", side),
         &event("f2", "f1", "user.message", json!({"content": "Both."})),
         &event("f3", "f2", "assistant.message", answer("Replacing.")),
         &event(
@@ -123,21 +123,21 @@ fn subagents_and_rewinds_are_separate_sessions() {
     ];
     let log = log.concat();
     let file = opened(FORMAT, &log);
-    let [main, aside, branch] = &file.sessions[..] else {
+    let [main, side, branch] = &file.sessions[..] else {
         panic!()
     };
     assert_eq!(shown(main).last().unwrap(), "One.");
     assert_eq!(
-        (shown(aside), shown(branch)),
+        (shown(side), shown(branch)),
         (
             vec!["Two bulbs.".to_string()],
             vec!["Both.".to_string(), "Replacing.".to_string()]
         )
     );
-    assert_eq!(header(aside)["id"], "c1");
+    assert_eq!(header(side)["id"], "c1");
     let lineage = |session| header(session)["metadata"]["lineage"].clone();
     assert_eq!(
-        lineage(aside),
+        lineage(side),
         json!({"kind": "sidechain", "parent": "s1", "at": "e09"})
     );
     assert_eq!(

@@ -214,8 +214,8 @@ fn a_new_message_is_a_record_that_names_the_last_one() {
 
 #[test]
 fn a_file_of_a_subagent_is_a_sidechain() {
-    let aside = json!({"isSidechain": true, "agentId": "7", "message": {"role": "user", "parts": [{"text": "Look."}]}});
-    let file = opened(FORMAT, line("d1", "", "user", aside));
+    let side = json!({"isSidechain": true, "agentId": "7", "message": {"role": "user", "parts": [{"text": "Look."}]}});
+    let file = opened(FORMAT, line("d1", "", "user", side));
     let about = header(&file.sessions[0]);
     assert_eq!(about["id"], "agent-7");
     assert_eq!(

@@ -75,7 +75,7 @@ impl Merge {
             let (mut lines, mut branches, mut others) = (Vec::new(), Vec::new(), 0);
             for session in &merged.sessions {
                 let header = session.first().and_then(|line| Lineage::of_header(&line.bytes));
-                let is_branch = header.and_then(|lineage| lineage.aside()) == Some(SideBranch::Branch);
+                let is_branch = header.and_then(|lineage| lineage.side_branch()) == Some(SideBranch::Branch);
                 match (session.first().map(|line| line.from), is_branch) {
                     (Some(LineSource::A), _) => lines = new_lines(session),
                     (_, true) => branches.push(session),
