@@ -28,7 +28,7 @@ impl IdGenerator {
     }
 
     /// A new id that is not in `taken`, to which it is added. `nth` is the first number to try, and is incremented.
-    pub(super) fn fresh(
+    pub(super) fn new_id(
         &self,
         prefix: &str,
         about: &str,
@@ -61,7 +61,7 @@ mod tests {
             IdGenerator::new("t").digits("c1", "OC02", 0)
         );
         let (mut nth, mut taken) = (0, HashSet::from([format!("x{}", ids.digits("c1", "OC03", 0))]));
-        let id = ids.fresh("x", "c1", "OC03", &mut nth, &mut taken);
+        let id = ids.new_id("x", "c1", "OC03", &mut nth, &mut taken);
         assert_eq!((id, nth), (format!("x{}", ids.digits("c1", "OC03", 1)), 2));
     }
 }

@@ -126,11 +126,11 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }
 
-/// Whether rewriting a cache of `size` bytes is worthwhile: `fresh` files with `bytes` bytes were read, of `all`
+/// Whether rewriting a cache of `size` bytes is worthwhile: `changed` files with `bytes` bytes were read, of `all`
 /// files; `known` entries were in the cache.
-pub fn is_worthwhile(fresh: usize, bytes: u64, all: usize, known: usize, size: usize) -> bool {
+pub fn is_worthwhile(changed: usize, bytes: u64, all: usize, known: usize, size: usize) -> bool {
     // Reading a file costs about as much as writing a few hundred entries, or its own size.
-    let is_worth = fresh > 0 && (fresh * 512 >= all || bytes >= size as u64);
+    let is_worth = changed > 0 && (changed * 512 >= all || bytes >= size as u64);
     is_worth || known.saturating_sub(all) * 4 > all
 }
 

@@ -131,11 +131,11 @@ impl Store {
 
     /// Rewrites the cache if enough has changed. Errors are ignored, because they only cost time.
     fn keep_overviews<T>(&self, found: &[OverviewResult<'_, T>], known: usize, size: usize) {
-        let fresh = found.iter().filter_map(|found| match found {
+        let changed = found.iter().filter_map(|found| match found {
             OverviewResult::Read(overview, Some(_)) => Some(overview.bytes),
             _ => None,
         });
-        if !is_worthwhile(fresh.clone().count(), fresh.sum(), found.len(), known, size) {
+        if !is_worthwhile(changed.clone().count(), changed.sum(), found.len(), known, size) {
             return;
         }
         let mut writer = CacheWriter::new(VERSION, size);

@@ -197,14 +197,14 @@ pub(super) fn repeated(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, 
                 let known = ids.entry(id.clone()).or_default();
                 if bad.contains(&part) {
                     let nth = next.entry(id.clone()).or_default();
-                    let fresh = history.ids.fresh("toolu_", &id, rule.id, nth, &mut taken);
+                    let new_id = history.ids.new_id("toolu_", &id, rule.id, nth, &mut taken);
                     history.record_change(
                         rule,
                         index,
                         format!("gave a later call {} a new id", short_id(&id)),
                     );
-                    changed.insert(part, fresh.clone());
-                    known.push(fresh);
+                    changed.insert(part, new_id.clone());
+                    known.push(new_id);
                 } else {
                     known.push(id);
                 }
@@ -227,12 +227,12 @@ fn follow(history: &mut AnthropicHistory<'_, '_>, index: usize, ids: &HashMap<St
     let mut changed = HashMap::new();
     for (part, id) in piece.facts.results() {
         let nth = answered.entry(id).or_default();
-        if let Some(fresh) = ids
+        if let Some(new_id) = ids
             .get(id)
             .and_then(|ids| ids.get(*nth))
-            .filter(|fresh| *fresh != id)
+            .filter(|new_id| *new_id != id)
         {
-            changed.insert(part, fresh.clone());
+            changed.insert(part, new_id.clone());
         }
         *nth += 1;
     }

@@ -170,14 +170,14 @@ fn repeated(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&Api
                 continue;
             }
             let nth = next.entry(id.clone()).or_default();
-            let fresh = history.ids.fresh("call_", &id, rule.id, nth, &mut taken);
+            let new_id = history.ids.new_id("call_", &id, rule.id, nth, &mut taken);
             history.record_change(
                 rule,
                 index,
                 format!("gave the second call {} a new id", short_id(&id)),
             );
-            known.push(fresh.clone());
-            changed.push(Some(fresh));
+            known.push(new_id.clone());
+            changed.push(Some(new_id));
         }
         rename_calls(history, index, &changed);
         let mut answered: HashMap<String, usize> = HashMap::new();
@@ -185,11 +185,11 @@ fn repeated(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&Api
             let id = history.pieces[result].facts.answers.clone();
             let nth = answered.entry(id.clone()).or_default();
             if *nth > 0
-                && let Some(fresh) = ids.get(&id).and_then(|ids| ids.get(*nth))
+                && let Some(new_id) = ids.get(&id).and_then(|ids| ids.get(*nth))
             {
                 let raw = set(
                     &history.pieces[result].raw,
-                    &[("tool_call_id", Some(&quoted(fresh)))],
+                    &[("tool_call_id", Some(&quoted(new_id)))],
                 );
                 history.replace(result, raw);
             }

@@ -198,10 +198,10 @@ fn repeated(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&Api
             .split_once('_')
             .map_or(String::new(), |(kind, _)| format!("{kind}_"));
         let nth = next.entry(id.clone()).or_default();
-        let fresh = history.ids.fresh(&prefix, &id, rule.id, nth, &mut taken);
+        let new_id = history.ids.new_id(&prefix, &id, rule.id, nth, &mut taken);
         let raw = set(
             &history.pieces[finding.index].raw,
-            &[("id", Some(&quoted(&fresh)))],
+            &[("id", Some(&quoted(&new_id)))],
         );
         history.replace(finding.index, raw);
         history.record_change(

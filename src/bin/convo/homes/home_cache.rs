@@ -118,7 +118,7 @@ impl HomeCache {
 
     /// Writes the cache if it saves time. `found` contains all files.
     pub fn keep(&self, entries: &CacheEntries<'_>, found: &[(&Transcript, &FileSessions<'_>)]) {
-        let fresh = found
+        let changed = found
             .iter()
             .filter(|(_, found)| matches!(found.state, CacheState::Fresh(..)));
         let size = |file: &Transcript| match file.kind {
@@ -126,9 +126,9 @@ impl HomeCache {
             FileKind::Database => file.bytes.max(MINIMUM),
             _ => file.bytes,
         };
-        let bytes = fresh.clone().map(|(file, _)| size(file)).sum();
+        let bytes = changed.clone().map(|(file, _)| size(file)).sum();
         let is_small = self.0.is_empty() && bytes < MINIMUM;
-        if is_small || !is_worthwhile(fresh.count(), bytes, found.len(), entries.len(), self.0.len()) {
+        if is_small || !is_worthwhile(changed.count(), bytes, found.len(), entries.len(), self.0.len()) {
             return;
         }
         let Some(place) = cache_location() else { return };
