@@ -18,13 +18,13 @@ pub(super) struct SourceFile<'a> {
     pub name: &'a str,
     pub document: PenguinDocument<'a>,
     /// The bytes of a backup; `None` for the file itself.
-    pub spare: Option<&'a [u8]>,
+    pub backup: Option<&'a [u8]>,
 }
 
 impl SourceFile<'_> {
     /// The position, if it is in the file itself; positions in backups would be mistaken for it.
     fn position_in_file(&self, place: Position) -> Position {
-        self.spare.map_or(place, |_| Position::default())
+        self.backup.map_or(place, |_| Position::default())
     }
 }
 
@@ -107,7 +107,7 @@ impl<'c> DocumentMerge<'c> {
             if share.messages == 0 && file != base {
                 continue;
             }
-            let whose = candidate.spare.map_or("it", |_| candidate.name);
+            let whose = candidate.backup.map_or("it", |_| candidate.name);
             merge.salvaged.push((candidate.name, share.messages));
             let count = match (reported.is_empty(), share.messages) {
                 (_, 0) => "no message".to_string(),
@@ -129,7 +129,7 @@ impl<'c> DocumentMerge<'c> {
         for &file in &order {
             let candidate = &candidates[file];
             if shares[file].messages > 0 || file == base || filled.contains(&file) {
-                merge.used.extend(candidate.spare);
+                merge.used.extend(candidate.backup);
                 report_omitted(candidate, report);
             }
             if !shares[file].different.is_empty() {
@@ -283,7 +283,7 @@ fn alike(one: &[u8], other: &[u8]) -> bool {
 /// Reports the omitted ranges of a damaged file after its first fault.
 fn report_omitted(candidate: &SourceFile<'_>, report: &mut Report) {
     let gaps = candidate.document.gaps();
-    if let (Some(_), Some((at, why))) = (candidate.spare, candidate.document.first_fault()) {
+    if let (Some(_), Some((at, why))) = (candidate.backup, candidate.document.first_fault()) {
         let what = format!("{} is also damaged, in line {}: {why}", candidate.name, at.line);
         report.damage(Position::default(), what);
     }

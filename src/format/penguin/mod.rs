@@ -161,7 +161,7 @@ fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<Session> 
                 candidates.push(SourceFile {
                     name: source.name.unwrap_or(PIPE),
                     document,
-                    spare: None,
+                    backup: None,
                 });
             }
             for (name, bytes) in &spares {
@@ -169,7 +169,7 @@ fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<Session> 
                     candidates.push(SourceFile {
                         name,
                         document,
-                        spare: Some(bytes),
+                        backup: Some(bytes),
                     });
                 }
             }
@@ -211,17 +211,17 @@ fn backups(
     };
     let mut found = Vec::new();
     for ending in endings {
-        let spare = format!("{name}{ending}");
-        match (source.neighbor)(&spare) {
-            Ok(Some(bytes)) => found.push((spare, bytes)),
+        let backup = format!("{name}{ending}");
+        match (source.neighbor)(&backup) {
+            Ok(Some(bytes)) => found.push((backup, bytes)),
             Ok(None) => {}
             Err(error) if needed => report.damage(
                 Position::default(),
-                format!("cannot read {spare}: {}", reason(&error)),
+                format!("cannot read {backup}: {}", reason(&error)),
             ),
             Err(error) => report.note(
                 Position::default(),
-                format!("cannot read {spare}: {}", reason(&error)),
+                format!("cannot read {backup}: {}", reason(&error)),
             ),
         }
     }
@@ -238,7 +238,7 @@ fn message_count(messages: usize) -> String {
 
 /// Reports a complete backup with more messages than were read: a save that was not renamed into place.
 fn report_newer_backup(
-    spare: &str,
+    backup: &str,
     copy: &PenguinDocument<'_>,
     read: &PenguinDocument<'_>,
     report: &mut Report,
@@ -248,7 +248,7 @@ fn report_newer_backup(
         let count = message_count(copy.messages());
         report.note(
             Position::default(),
-            format!("{spare} is complete and has {count}, {more} more; not read"),
+            format!("{backup} is complete and has {count}, {more} more; not read"),
         );
     }
 }

@@ -203,19 +203,19 @@ pub fn empty_directory(path: &Path, recursive: bool) -> Error {
 /// gone, and a renamed one exists. A session of which only backups remain has its backups renamed instead.
 pub fn is_left(name: &str, there: &dyn Fn(&str) -> bool) -> bool {
     let marked = |name: &str| there(&format!("{name}{}", MARK));
-    let spare = without_backup_suffix(name);
-    let Some(primary) = spare.map(str::to_string).or_else(|| log_name(name)) else {
+    let backup = without_backup_suffix(name);
+    let Some(primary) = backup.map(str::to_string).or_else(|| log_name(name)) else {
         return false;
     };
     if there(&primary) {
-        return spare.is_some() && is_left(&primary, there);
+        return backup.is_some() && is_left(&primary, there);
     }
     let spares = || {
         BACKUP_SUFFIXES
             .iter()
             .any(|ending| marked(&format!("{primary}{ending}")))
     };
-    marked(&primary) || (spare.is_some() && spares())
+    marked(&primary) || (backup.is_some() && spares())
 }
 
 fn file_name(path: &Path) -> Option<&str> {

@@ -96,8 +96,8 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
         && (head.is_empty() || (name.ends_with(".json") && foreign::is_lost(head)))
     {
         for ending in BACKUP_SUFFIXES {
-            if let Ok(mut spare) = regular::open(&path.with_file_name(format!("{name}{ending}")))
-                && let Ok((copy, whole)) = self::head(&mut spare, detect::HEAD)
+            if let Ok(mut backup) = regular::open(&path.with_file_name(format!("{name}{ending}")))
+                && let Ok((copy, whole)) = self::head(&mut backup, detect::HEAD)
                 && !copy.is_empty()
             {
                 let copied = detect::detect(&copy, whole, hints);

@@ -288,7 +288,7 @@ proptest! {
     fn damaged_documents_are_read_or_refused(
         text in valid(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..6),
-        spare in valid(),
+        backup in valid(),
     ) {
         let mut bytes = text.into_bytes();
         for (index, byte, how) in changes {
@@ -302,7 +302,7 @@ proptest! {
             }
         }
         holds_for(&[("", &bytes)]);
-        holds_for(&[("", &bytes), (".bak", spare.as_bytes())]);
-        holds_for(&[("", spare.as_bytes()), (".temp", &bytes)]);
+        holds_for(&[("", &bytes), (".bak", backup.as_bytes())]);
+        holds_for(&[("", backup.as_bytes()), (".temp", &bytes)]);
     }
 }

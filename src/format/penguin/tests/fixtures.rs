@@ -267,9 +267,12 @@ fn the_collection_has_its_expected_counts() {
                     *expected["best"].as_array().unwrap(),
                     "{case}"
                 );
-                let spare = expected["newer_copy"].as_str().unwrap_or(".json.bak");
+                let backup = expected["newer_copy"].as_str().unwrap_or(".json.bak");
                 assert!(
-                    report.findings.iter().any(|finding| finding.what.contains(spare)),
+                    report
+                        .findings
+                        .iter()
+                        .any(|finding| finding.what.contains(backup)),
                     "{case}"
                 );
                 files += 1;

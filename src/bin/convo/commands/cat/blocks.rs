@@ -85,7 +85,7 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
             let mut checkers = Checkers::new(scope);
             let most = (2 * checkers.channels.len() * BLOCK_SIZE) as u64;
             let mut read = self.place.offset;
-            let mut spare = vec![];
+            let mut unused = vec![];
             let mut next = Ok(Some((first, AfterBlock::More)));
             while let Ok(Some((block, after))) = next {
                 let begin = read;
@@ -96,9 +96,9 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
                     && let Some((block, sound)) = checkers.receive()
                 {
                     self.write(&block, sound)?;
-                    spare.push(block);
+                    unused.push(block);
                 }
-                let mut block = spare.pop().unwrap_or_default();
+                let mut block = unused.pop().unwrap_or_default();
                 next = match after {
                     AfterBlock::End => Ok(None),
                     _ => self

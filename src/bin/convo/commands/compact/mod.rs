@@ -139,7 +139,7 @@ impl Run for Compact {
                 }
                 planned => planned,
             };
-            failure.spare(session, event_ids, planned)
+            failure.keep_unchanged(session, event_ids, planned)
         };
         // A counter program counts one text after another.
         let is_external = counting.requested(context)?.is_some_and(Tokenizer::is_external);

@@ -169,7 +169,7 @@ impl Summarize {
         let failure = FailureReport::new(context, &self.trying, edit);
         let done = edit::run(context, inputs, edit, |session, event_ids| {
             let planned = plan(session, event_ids, &failure);
-            failure.spare(session, event_ids, planned)
+            failure.keep_unchanged(session, event_ids, planned)
         });
         failure.report_queued_error();
         done

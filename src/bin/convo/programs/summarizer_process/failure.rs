@@ -89,7 +89,7 @@ impl<'r> FailureReport<'r> {
 
     /// Handles a failed change: the session is kept unchanged, and the others are processed. A stream passes it on
     /// unchanged, so that its readers need not handle the failure.
-    pub fn spare(
+    pub fn keep_unchanged(
         &self,
         session: &Session,
         event_ids: &EventIds<'_>,
