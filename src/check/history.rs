@@ -117,7 +117,7 @@ impl Fixed {
 /// The elements, and pending changes.
 pub(super) struct History<'a, 'o, P: Provider> {
     pub(super) pieces: Vec<HistoryElement<'a, P::Facts>>,
-    pub(super) how: &'o Repair<'o>,
+    pub(super) repair: &'o Repair<'o>,
     pub(super) ids: IdGenerator,
     /// Instructions that were moved out of the history.
     pub(super) system: Vec<Vec<u8>>,
@@ -288,18 +288,18 @@ fn raws_in(range: &std::ops::Range<usize>) -> String {
 
 /// Repairs rule by rule. After each rule, all elements are checked again, because a repair may resolve other
 /// violations.
-pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &CheckOptions, how: &Repair<'_>) -> Fixed {
+pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &CheckOptions, repair: &Repair<'_>) -> Fixed {
     let pieces = history_elements::<P>(elements);
     let mut history: History<'_, '_, P> = History {
         removed: vec![false; pieces.len()],
         pieces,
-        how,
-        ids: IdGenerator::new(how.session),
+        repair,
+        ids: IdGenerator::new(repair.session),
         system: Vec::new(),
         inserted: Vec::new(),
         changes: Vec::new(),
     };
-    let least = if how.warnings {
+    let least = if repair.warnings {
         Severity::Warn
     } else {
         Severity::Error

@@ -65,12 +65,12 @@ const ROUNDS: usize = 8;
 /// Plans the repair of a session's view as one event, however many passes it takes.
 pub fn plan(
     session: &Session,
-    how: &RepairOptions<'_>,
+    options: &RepairOptions<'_>,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Repaired> {
     let view = View::replay(session);
     let id = session.header_text("id").unwrap_or_default();
-    let (mut reshaping, mut fixed) = once(session, &view, how, &id)?;
+    let (mut reshaping, mut fixed) = once(session, &view, options, &id)?;
     if fixed.changes.is_empty() {
         let plan = Plan::Nothing("nothing to repair".to_string());
         return Ok(Repaired { plan, fixed });
@@ -87,7 +87,7 @@ pub fn plan(
         let mut after = session.clone();
         after.push_new(&reshaping.event(session, &view, &about, &between)?);
         let shown = View::replay(&after);
-        let (more, next) = once(&after, &shown, how, &id)?;
+        let (more, next) = once(&after, &shown, options, &id)?;
         fixed.left = next.left;
         if next.changes.is_empty() || more.is_empty() {
             break;
@@ -115,19 +115,24 @@ pub fn plan(
 }
 
 /// Makes one pass over a view.
-fn once(session: &Session, view: &View, how: &RepairOptions<'_>, id: &str) -> Result<(ViewEdit, Fixed)> {
-    let request = request::elements(how.api, session, view, &mut Report::default())?;
+fn once(session: &Session, view: &View, options: &RepairOptions<'_>, id: &str) -> Result<(ViewEdit, Fixed)> {
+    let request = request::elements(options.api, session, view, &mut Report::default())?;
     let raws: Vec<&[u8]> = request
         .elements
         .iter()
         .map(|element| element.raw.as_slice())
         .collect();
     let repair = Repair {
-        mode: how.mode,
-        warnings: how.warnings,
+        mode: options.mode,
+        warnings: options.warnings,
         session: id,
     };
-    let fixed = check::fix(how.api, &raws, &options_for(&request, how.options), &repair);
+    let fixed = check::fix(
+        options.api,
+        &raws,
+        &options_for(&request, options.options),
+        &repair,
+    );
     if fixed.changes.is_empty() {
         return Ok((ViewEdit::of(view), fixed));
     }
@@ -138,7 +143,7 @@ fn once(session: &Session, view: &View, how: &RepairOptions<'_>, id: &str) -> Re
         );
         return Err(error.hint("insert the missing parts with --fix=stub"));
     }
-    let reshaping = reshaping(how.api, session, view, &request, &fixed, id);
+    let reshaping = reshaping(options.api, session, view, &request, &fixed, id);
     Ok((reshaping, fixed))
 }
 

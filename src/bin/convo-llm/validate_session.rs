@@ -26,7 +26,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
         stateless: api == Api::OpenaiResponses,
         ..CheckOptions::default()
     };
-    let how = RepairOptions {
+    let options = RepairOptions {
         api,
         options: &options,
         mode: None,
@@ -39,7 +39,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
                 at: event::EPOCH.to_string(),
             })
         };
-        let Repaired { plan, fixed } = repair::plan(&session, &how, stamp)?;
+        let Repaired { plan, fixed } = repair::plan(&session, &options, stamp)?;
         if let Some(left) = fixed.errors().next() {
             let what = format!("invalid for {}: {}: {}", api.name(), left.rule.id, left.message);
             return Err(Error::data(what).hint("locate the violations with: convo check"));

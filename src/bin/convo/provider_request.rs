@@ -67,7 +67,7 @@ pub fn sendable(
     strict: bool,
 ) -> anyhow::Result<Session> {
     let options = CheckOptions::default();
-    let how = RepairOptions {
+    let options = RepairOptions {
         api,
         options: &options,
         mode: None,
@@ -77,7 +77,7 @@ pub fn sendable(
     let tries = TRIES + usize::from(session.excerpt().is_some());
     for _ in 0..tries {
         let stamp = |content: &str| context.derived("evt_", &session, content);
-        let planned = repair::plan(&session, &how, stamp);
+        let planned = repair::plan(&session, &options, stamp);
         // A repair generates unused ids, which requires all ids of the log: an excerpt lacks some.
         if session.excerpt().is_some() && !planned.as_ref().is_ok_and(is_fine) {
             session = load_session(context, label, strict)?;

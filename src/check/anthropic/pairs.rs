@@ -66,7 +66,7 @@ fn result_of(facts: &AnthropicFacts, part: usize) -> &str {
 fn unpaired(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     let index = findings[0].index;
     let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
-    let text = history.how.mode == Some(RepairMode::Text) && rule.id == "AN03";
+    let text = history.repair.mode == Some(RepairMode::Text) && rule.id == "AN03";
     for finding in findings {
         let id = short_id(result_of(&history.pieces[index].facts, finding.part));
         let what = if text { "converted to text" } else { "dropped" };
@@ -103,7 +103,7 @@ pub(super) fn open(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, find
             continue;
         };
         let message = history.ids.message(id, rule.id, *nth);
-        let dropping = history.how.mode == Some(RepairMode::Drop);
+        let dropping = history.repair.mode == Some(RepairMode::Drop);
         for (_, id, _) in &missing {
             let what = if dropping {
                 "dropped the call"

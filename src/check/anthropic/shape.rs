@@ -106,7 +106,7 @@ pub(super) fn beginning(rule: TableRule, history: &mut AnthropicHistory<'_, '_>)
         .pieces
         .iter()
         .position(|piece| own(piece.facts.role, &piece.facts.blocks));
-    match first.filter(|_| history.how.mode != Some(RepairMode::Stub)) {
+    match first.filter(|_| history.repair.mode != Some(RepairMode::Stub)) {
         Some(first) => {
             for index in (0..first)
                 .filter(|index| history.pieces[*index].facts.role != AnthropicRole::System)

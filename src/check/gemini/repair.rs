@@ -102,7 +102,7 @@ fn beginning(rule: TableRule, history: &mut TurnHistory<'_, '_>) {
         piece.facts.role == GeminiRole::User
             && (piece.facts.parts.is_empty() || piece.facts.parts.iter().any(own))
     });
-    match first.filter(|_| history.how.mode != Some(RepairMode::Stub)) {
+    match first.filter(|_| history.repair.mode != Some(RepairMode::Stub)) {
         Some(first) => {
             for index in 0..first {
                 history.remove(index);

@@ -79,7 +79,7 @@ fn gather(rule: TableRule, history: &mut TurnHistory<'_, '_>, turn: Range<usize>
 
 /// Removes responses from a turn, or turns them into text.
 fn without(rule: TableRule, history: &mut TurnHistory<'_, '_>, index: usize, bad: &HashSet<usize>) {
-    let text = history.how.mode == Some(RepairMode::Text);
+    let text = history.repair.mode == Some(RepairMode::Text);
     let raw = history.pieces[index].raw.clone();
     // If valid responses remain, text must follow them in a separate turn.
     let is_separate = history.pieces[index]
@@ -217,7 +217,7 @@ pub(super) fn equalize_counts(
         let open = calls.iter().zip(&places).filter(|(_, place)| place.is_none());
         let open: Vec<(usize, String)> = open.map(|((part, call), _)| (*part, call.name.clone())).collect();
         let none = responses.is_empty();
-        let dropping = history.how.mode == Some(RepairMode::Drop);
+        let dropping = history.repair.mode == Some(RepairMode::Drop);
         if dropping {
             let raw = history.pieces[index].raw.clone();
             let bad: HashSet<usize> = open.iter().map(|(part, _)| *part).collect();

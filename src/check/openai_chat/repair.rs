@@ -45,7 +45,7 @@ fn orphans(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiV
             finding.index,
             short_id(&history.pieces[finding.index].facts.answers),
         );
-        if history.how.mode != Some(RepairMode::Text) {
+        if history.repair.mode != Some(RepairMode::Text) {
             history.remove(index);
             history.record_change(rule, index, format!("dropped the result for the call {id}"));
             continue;
@@ -89,7 +89,7 @@ fn open(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViol
             *count += 1;
         }
         let Some(parts) = parts.get(&index) else { continue };
-        if history.how.mode == Some(RepairMode::Drop) {
+        if history.repair.mode == Some(RepairMode::Drop) {
             without(rule, history, index, parts, &ids);
             continue;
         }

@@ -40,7 +40,7 @@ fn orphans(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiV
     for finding in findings {
         let piece = &history.pieces[finding.index];
         let call = short_id(&piece.facts.call);
-        if history.how.mode == Some(RepairMode::Text) {
+        if history.repair.mode == Some(RepairMode::Text) {
             let output = json::member(&piece.raw, "output").unwrap_or_default();
             let mut message = ObjectBuilder::default();
             message.text("role", "user").text("content", &result_text(output));
@@ -75,7 +75,7 @@ fn open(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViol
             continue;
         }
         // A screenshot cannot be replaced by text.
-        if history.how.mode == Some(RepairMode::Drop) || CALLS[kind] == "computer_call" {
+        if history.repair.mode == Some(RepairMode::Drop) || CALLS[kind] == "computer_call" {
             history.remove(index);
             // Also remove reasoning to which no other item belongs.
             if !history

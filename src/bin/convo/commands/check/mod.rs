@@ -286,7 +286,7 @@ impl Check {
         options: &CheckOptions,
         mode: Option<RepairMode>,
     ) -> anyhow::Result<()> {
-        let how = RepairOptions {
+        let options = RepairOptions {
             api,
             options,
             mode,
@@ -297,7 +297,8 @@ impl Check {
             ..EditRequest::new(&self.reading, &self.changing)
         };
         edit::run(context, inputs, edit, |session, event_ids| {
-            let Repaired { plan, fixed } = repair::plan(session, &how, |content| event_ids.event(content))?;
+            let Repaired { plan, fixed } =
+                repair::plan(session, &options, |content| event_ids.event(content))?;
             let left: Vec<&ApiViolation> = fixed.errors().collect();
             if !left.is_empty() {
                 context.output.note_status(ErrorKind::No);

@@ -40,7 +40,7 @@ impl DirectoryCheck<'_> {
             None => system_of(path)?
                 .ok_or_else(|| unknown("not a directory of a known system: contains no session"))?,
         };
-        let how = DirectoryCheckOptions {
+        let options = DirectoryCheckOptions {
             repair: self.repair.then(|| context.clock.now()),
             lock_timeout: context.lock_timeout(),
             force: self.force,
@@ -48,7 +48,7 @@ impl DirectoryCheck<'_> {
         let (mut found, mut mendable, mut failed) = (0, false, None);
         // Repairs are reported after they are done.
         let mut repaired = Vec::new();
-        let checked = check(path, system, &how, &mut |finding| {
+        let checked = check(path, system, &options, &mut |finding| {
             found += 1;
             mendable |= finding.remedy.is_some();
             match self.repair {
@@ -76,7 +76,10 @@ impl DirectoryCheck<'_> {
         let mut left = found;
         if self.repair && mendable {
             left = 0;
-            let again = DirectoryCheckOptions { repair: None, ..how };
+            let again = DirectoryCheckOptions {
+                repair: None,
+                ..options
+            };
             check(path, system, &again, &mut |_| left += 1).map_err(|error| error.kind(ErrorKind::Unsure))?;
         }
         let mut words = format!(

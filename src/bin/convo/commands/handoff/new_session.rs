@@ -101,7 +101,7 @@ pub fn repair_orphans(session: &mut Session, target: Format, now: &str) -> Resul
         levels: others.map(|rule| (rule, Severity::Warn)).collect(),
         ..CheckOptions::default()
     };
-    let how = RepairOptions {
+    let options = RepairOptions {
         api: target.sent_to().unwrap_or(Api::OpenaiChat),
         options: &options,
         mode: None,
@@ -113,7 +113,7 @@ pub fn repair_orphans(session: &mut Session, target: Format, now: &str) -> Resul
             at: now.to_string(),
         })
     };
-    let repaired = repair::plan(session, &how, stamp);
+    let repaired = repair::plan(session, &options, stamp);
     let repaired = repaired.map_err(|error| error.hint("turn calls and results into text with --flatten"))?;
     let Plan::Lines(lines, words) = repaired.plan else {
         return Ok(None);

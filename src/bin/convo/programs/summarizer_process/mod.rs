@@ -10,7 +10,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::edit::retention;
 use crate::edit::{self, EditRequest, EventIds, LineDestination};
-use crate::programs::external_program::{ExternalProgram, RunOptions as How};
+use crate::programs::external_program::{ExternalProgram, RunOptions};
 use crate::programs::summarizer::MAXIMUM;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
@@ -191,14 +191,14 @@ impl<'r> Summarizer<'r> {
         counter: Counter,
         id: &str,
     ) -> Result<(String, Option<String>), String> {
-        let how = How {
+        let options = RunOptions {
             timeout: self.trying.timeout(),
             most: MAXIMUM,
             listen: &mut |_| {},
         };
         let answered = self
             .program
-            .ask(&[line, b"\n"].concat(), how)
+            .ask(&[line, b"\n"].concat(), options)
             .map_err(|failure| {
                 if let Some(interrupted) = failure.interrupted {
                     interrupted.end_program();
