@@ -77,7 +77,7 @@ pub fn open(kinds: Kinds, input: Input) -> Result<Box<dyn SessionReader>> {
         values: Entries::open(input.head, input.rest)?,
         ready: VecDeque::new(),
         made: 0,
-        lead: Vec::new(),
+        before: Vec::new(),
         reported_ids: HashSet::new(),
         losses: BTreeMap::new(),
         rest: None,
@@ -95,7 +95,7 @@ struct Collection {
     /// Number of values read.
     made: usize,
     /// Bytes between the last value and the next.
-    lead: Vec<u8>,
+    before: Vec<u8>,
     /// Notes that were already reported.
     reported_ids: HashSet<String>,
     /// Losses, reported once after the last session.
@@ -112,7 +112,7 @@ impl Collection {
             return Ok(false);
         };
         if self.returns {
-            self.lead.extend_from_slice(value.lead);
+            self.before.extend_from_slice(value.before);
         }
         if !value.bytes.is_empty() {
             self.made += 1;
@@ -134,7 +134,7 @@ impl Collection {
             }
             if self.returns {
                 let origin = Arc::new(SourceBytes {
-                    lead: std::mem::take(&mut self.lead),
+                    before: std::mem::take(&mut self.before),
                     bytes: value.bytes.to_vec(),
                     value: Some(0..value.bytes.len()),
                 });
@@ -145,7 +145,7 @@ impl Collection {
             self.ready.extend(sessions);
         }
         if self.returns {
-            self.lead.extend_from_slice(value.ending);
+            self.before.extend_from_slice(value.ending);
         }
         Ok(true)
     }
@@ -200,8 +200,8 @@ impl SessionReader for Collection {
     fn tail(&self) -> &[u8] {
         match &self.rest {
             Some(rest) => rest,
-            None if self.lead.is_empty() => self.values.tail(),
-            None => &self.lead,
+            None if self.before.is_empty() => self.values.tail(),
+            None => &self.before,
         }
     }
 }

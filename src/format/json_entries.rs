@@ -17,7 +17,7 @@ type Rest = Box<dyn Read>;
 #[derive(Debug)]
 pub struct JsonEntry<'v> {
     /// Bytes between the previous value and this one.
-    pub lead: &'v [u8],
+    pub before: &'v [u8],
     /// The value; empty on an empty line.
     pub bytes: &'v [u8],
     /// Its position.
@@ -97,7 +97,7 @@ impl Entries {
     pub fn next(&mut self) -> Result<Option<JsonEntry<'_>>> {
         Ok(match self {
             Entries::Array(elements) => elements.next_element()?.map(|element| JsonEntry {
-                lead: element.lead,
+                before: element.before,
                 bytes: element.bytes,
                 place: element.place,
                 ending: b"",
@@ -128,7 +128,7 @@ fn on_line(line: &[u8], place: Position) -> JsonEntry<'_> {
     let start = mark + json::skip_space(&line[mark..], 0);
     let end = line.trim_ascii_end().len().max(start);
     JsonEntry {
-        lead: &line[..start],
+        before: &line[..start],
         bytes: &line[start..end],
         place: Position {
             offset: place.offset + start as u64,
@@ -180,7 +180,7 @@ impl InMemoryInput {
         self.line += count(&self.bytes[from..end]);
         self.at = end;
         Some(JsonEntry {
-            lead: &self.bytes[from..start],
+            before: &self.bytes[from..start],
             bytes: &self.bytes[start..end],
             place,
             ending: b"",
@@ -245,7 +245,7 @@ mod tests {
         let mut values = Entries::open(Vec::new(), Box::new(Cursor::new(text.as_bytes().to_vec()))).unwrap();
         let (mut found, mut bytes) = (Vec::new(), Vec::new());
         while let Some(value) = values.next().unwrap() {
-            bytes.extend([value.lead, value.bytes, value.ending].concat());
+            bytes.extend([value.before, value.bytes, value.ending].concat());
             if !value.bytes.is_empty() {
                 let text = String::from_utf8(value.bytes.to_vec()).unwrap();
                 found.push((text, value.place.line, value.place.offset));

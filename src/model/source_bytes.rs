@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SourceBytes {
     /// The bytes between the previous section and this one, such as a comma.
-    pub lead: Vec<u8>,
+    pub before: Vec<u8>,
     /// The bytes of the section.
     pub bytes: Vec<u8>,
     /// The range in `bytes` that was read as a JSON value; `None` if the section was read as lines.

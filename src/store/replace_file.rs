@@ -23,7 +23,7 @@ pub struct Rewrite {
     /// Keep the old file under its name with this suffix.
     pub backup: Option<OsString>,
     /// Keep the old file under its name with this suffix, replacing an existing file.
-    pub backup: Option<OsString>,
+    pub previous: Option<OsString>,
     /// Proceed even if the file has other hard links, an owner that cannot be preserved, or is open in another
     /// program.
     pub force: bool,
@@ -43,7 +43,7 @@ impl Default for Rewrite {
     fn default() -> Self {
         Rewrite {
             backup: None,
-            backup: None,
+            previous: None,
             force: false,
             read: None,
             is_new: false,
@@ -108,7 +108,7 @@ pub fn write_atomically(
         .as_deref()
         .map(|suffix| back_up(&directory, name, suffix, &facts))
         .transpose()?;
-    let spared = options.backup.as_deref().map_or(Ok(()), |suffix| {
+    let spared = options.previous.as_deref().map_or(Ok(()), |suffix| {
         let dressed = |new: &File| copy_metadata(new, &facts, path, true);
         let link = hidden_link(name);
         foreign_backup::keep(
@@ -278,7 +278,7 @@ fn is_backed_up(directory: &Directory, name: &OsStr, facts: &FileStat, options: 
     let mut others = vec![OsString::from(hidden(name)), hidden_link(name).into()];
     others.extend(
         options
-            .backup
+            .previous
             .as_deref()
             .map(|suffix| foreign_backup::name_of(name, suffix)),
     );

@@ -13,7 +13,7 @@ use std::io::Read;
 #[derive(Debug)]
 pub struct JsonElement<'a> {
     /// Bytes between the previous element and this one: white space, a comma, the opening bracket.
-    pub lead: &'a [u8],
+    pub before: &'a [u8],
     /// Its bytes.
     pub bytes: &'a [u8],
     /// Its position.
@@ -71,19 +71,19 @@ impl<R: Read> ElementReader<R> {
     pub fn next_element(&mut self) -> Result<Option<JsonElement<'_>>> {
         self.pass(self.given);
         self.given = 0;
-        let Some(lead) = self.next_start()? else {
+        let Some(before) = self.next_start()? else {
             return Ok(None);
         };
-        let length = match self.element(lead)? {
+        let length = match self.element(before)? {
             Some(length) => length,
-            None => return Err(self.broken(lead, "the array ends inside an element")),
+            None => return Err(self.broken(before, "the array ends inside an element")),
         };
         self.state = ScanState::Behind;
-        self.given = lead + length;
-        let place = self.place(lead);
-        let (lead, rest) = self.window.bytes().split_at(lead);
+        self.given = before + length;
+        let place = self.place(before);
+        let (before, rest) = self.window.bytes().split_at(before);
         Ok(Some(JsonElement {
-            lead,
+            before,
             bytes: &rest[..length],
             place,
         }))

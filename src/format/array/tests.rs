@@ -24,7 +24,7 @@ fn read(text: &[u8], step: usize) -> (Vec<String>, Option<String>, bool) {
     let fault = loop {
         match reader.next_element() {
             Ok(Some(element)) => {
-                all.extend_from_slice(element.lead);
+                all.extend_from_slice(element.before);
                 let before = memchr::memchr_iter(b'\n', &all).count() as u64;
                 assert_eq!(
                     element.place,

@@ -26,7 +26,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
     };
-    written(out.write_all(&origin.lead))?;
+    written(out.write_all(&origin.before))?;
     if sessions.iter().all(|returned| !returned.changed) {
         return written(out.write_all(&origin.bytes));
     }

@@ -158,7 +158,7 @@ struct SectionReader {
     /// Remaining sessions of the last section.
     ready: VecDeque<Session>,
     /// Bytes between the last section that became a session and the next, such as a damaged line.
-    lead: Vec<u8>,
+    before: Vec<u8>,
     /// Notes that were already reported.
     noted: HashSet<String>,
     done: bool,
@@ -173,7 +173,7 @@ impl SectionReader {
             pieces,
             made: 0,
             ready: VecDeque::new(),
-            lead: Vec::new(),
+            before: Vec::new(),
             noted: HashSet::new(),
             done: false,
         }
@@ -182,13 +182,13 @@ impl SectionReader {
     /// Appends the bytes after the last section to those of sections without a session.
     fn end(&mut self) {
         self.done = true;
-        self.lead.extend_from_slice(self.pieces.tail());
+        self.before.extend_from_slice(self.pieces.tail());
     }
 
     /// Reads the sessions of the next section; `false` at the end.
     fn read_section(&mut self, report: &mut Report) -> Result<bool> {
         let Some(JsonEntry {
-            lead,
+            before,
             bytes: piece,
             place,
             ending,
@@ -219,15 +219,15 @@ impl SectionReader {
             }
         };
         if self.returns {
-            self.lead.extend_from_slice(lead);
+            self.before.extend_from_slice(before);
             if sessions.is_empty() {
-                self.lead.extend_from_slice(piece);
+                self.before.extend_from_slice(piece);
             }
         }
         if !sessions.is_empty() {
             let origin = self.returns.then(|| {
                 Arc::new(SourceBytes {
-                    lead: std::mem::take(&mut self.lead),
+                    before: std::mem::take(&mut self.before),
                     bytes: piece.to_vec(),
                     value: Some(0..piece.len()),
                 })
@@ -241,7 +241,7 @@ impl SectionReader {
             }));
         }
         if self.returns {
-            self.lead.extend_from_slice(ending);
+            self.before.extend_from_slice(ending);
         }
         Ok(true)
     }
@@ -299,6 +299,6 @@ impl SessionReader for SectionReader {
     }
 
     fn tail(&self) -> &[u8] {
-        &self.lead
+        &self.before
     }
 }

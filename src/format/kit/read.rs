@@ -78,7 +78,7 @@ pub fn read_document<C: Codec>(
     let extra = (name, &Sidecar::default());
     let (mut session, _) = session(codec, extra, source.bytes, parsed, report);
     session.set_origin(Arc::new(SourceBytes {
-        lead: Vec::new(),
+        before: Vec::new(),
         bytes: value.bytes,
         value: Some(value.value),
     }));
@@ -241,9 +241,9 @@ impl<C: Codec> CodecSessions<C> {
                 (parsed, value.bytes, Some(value.value))
             }
         };
-        let lead = std::mem::take(&mut self.tail);
+        let before = std::mem::take(&mut self.tail);
         if parsed.is_empty() {
-            self.tail = [lead, bytes].concat();
+            self.tail = [before, bytes].concat();
             return Ok(true);
         }
         let is_many = parsed.len() > 1 && parsed.iter().all(|parsed| parsed.side.is_none());
@@ -261,7 +261,7 @@ impl<C: Codec> CodecSessions<C> {
         }
         if self.returns {
             let origin = Arc::new(SourceBytes {
-                lead,
+                before,
                 bytes,
                 value: range,
             });

@@ -26,11 +26,11 @@ pub fn write_back<C: Editor>(
     };
     let bytes = &origin.bytes;
     if !sessions.iter().any(|session| session.changed) {
-        return written(out.write_all(&[&origin.lead[..], bytes].concat()));
+        return written(out.write_all(&[&origin.before[..], bytes].concat()));
     }
     let mut sources = read::reparse(codec, origin);
     check_source(&sources, sessions)?;
-    written(out.write_all(&origin.lead))?;
+    written(out.write_all(&origin.before))?;
     let mut edits: Vec<(usize, ElementEdit)> = Vec::new();
     let mut instructions = None;
     for (own, returned) in sources.iter().zip(sessions) {

@@ -17,7 +17,7 @@ pub fn write_back(
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
     };
-    written(out.write_all(&origin.lead))?;
+    written(out.write_all(&origin.before))?;
     if sessions.iter().all(|session| !session.changed) {
         return written(out.write_all(&origin.bytes));
     }

@@ -339,16 +339,16 @@ impl ProgramProcess<'_> {
             }
             if self.open == 0 {
                 std::thread::sleep(pause.min(left));
-            } else if let Ok(receiver) = self.receiver.recv_timeout(pause.min(left)) {
-                self.handle(receiver);
+            } else if let Ok(event) = self.receiver.recv_timeout(pause.min(left)) {
+                self.handle(event);
                 continue;
             }
             pause = (pause * 2).min(Duration::from_millis(20));
         }
     }
 
-    fn handle(&mut self, receiver: ReaderEvent) {
-        match receiver {
+    fn handle(&mut self, event: ReaderEvent) {
+        match event {
             ReaderEvent::Part(part) => {
                 if self.answer.len() <= self.most {
                     self.answer.extend_from_slice(&part);

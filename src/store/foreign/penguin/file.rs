@@ -102,7 +102,7 @@ impl SessionFile for Document<'_> {
                 .backup
                 .filter(|suffix| *suffix != COPY || !self.whole)
                 .map(Into::into),
-            backup: self.whole.then(|| COPY.into()),
+            previous: self.whole.then(|| COPY.into()),
             read: Some(self.facts),
             force: self.options.force,
             lock_timeout: self.options.lock_timeout,

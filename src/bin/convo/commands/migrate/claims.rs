@@ -24,11 +24,11 @@ pub fn move_links_to_metadata(examined: &mut [ExaminedFile], store: &Store) {
         })
     };
     let doubtful = |found: &FoundSession| parent(&found.header).is_some_and(|parent| !is_known(&parent));
-    let asides: Vec<Option<Vec<u8>>> = all()
+    let side_branches: Vec<Option<Vec<u8>>> = all()
         .map(|found| doubtful(found).then(|| unlinked_header(&found.header)).flatten())
         .collect();
     let found = examined.iter_mut().flat_map(|one| one.found.iter_mut().flatten());
-    for (found, header) in found.zip(asides) {
+    for (found, header) in found.zip(side_branches) {
         found.instead = header;
     }
 }
