@@ -185,12 +185,12 @@ fn start_with_context(pieces: &[Option<CutTraits>], begins: &mut [bool]) {
             .is_some_and(|piece| piece.traits.role == Role::Assistant)
     };
     let since = pieces.iter().rposition(is_reply).map_or(0, |newest| newest + 1);
-    let happened = |piece: &Option<CutTraits>| {
+    let is_context = |piece: &Option<CutTraits>| {
         piece.as_ref().is_some_and(|piece| {
             piece.traits.role == Role::User && piece.traits.category == Category::Context
         })
     };
-    let news = pieces[since..].iter().position(happened).map(|at| since + at);
+    let news = pieces[since..].iter().position(is_context).map(|at| since + at);
     let question = (since..begins.len()).find(|index| begins[*index]);
     if let (Some(news), Some(question)) = (news, question)
         && news < question

@@ -54,9 +54,9 @@ impl Outline {
         for index in &live {
             keeps[*index] |= is_meta(session, *index);
         }
-        if let Some((event, stands)) = state.standing {
+        if let Some((event, position)) = state.standing {
             keeps[event] = true;
-            if let SummaryPosition::Behind(line) | SummaryPosition::Before(line) = stands {
+            if let SummaryPosition::Behind(line) | SummaryPosition::Before(line) = position {
                 keeps[line] = true;
             }
             for id in covered_ends(session, event) {

@@ -250,9 +250,9 @@ impl Checkpoint {
         let at = |number: usize| index(number as u64);
         let standing = match self.standing {
             None => None,
-            Some((event, stands)) => Some((
+            Some((event, position)) => Some((
                 index(event)?,
-                match stands {
+                match position {
                     SummaryPosition::First => SummaryPosition::First,
                     SummaryPosition::Behind(line) => SummaryPosition::Behind(at(line)?),
                     SummaryPosition::Before(line) => SummaryPosition::Before(at(line)?),

@@ -65,7 +65,7 @@ pub fn plan(
         )),
         _ => None,
     };
-    let spoken = sum_up(&work, &mut choice, options, limit);
+    let is_summarized = sum_up(&work, &mut choice, options, limit);
     let now = size(&work, &choice.reshaping);
     let smallest = (!choice.fits).then_some(now.tokens);
     if let Some(smallest) = smallest
@@ -83,7 +83,7 @@ pub fn plan(
     if !choice.changes() {
         return unchanged(&format!("{} would keep all messages", system.name()));
     }
-    if !spoken || now.tokens >= was.tokens {
+    if !is_summarized || now.tokens >= was.tokens {
         return unchanged(NO_GAIN);
     }
     let about = CompactionInfo {
@@ -142,9 +142,9 @@ fn sum_up(
         span.room = u64::try_from(share).unwrap_or(0); // smaller than before, because encoded > most
         found = summary_of_span(work, &options.style, &span);
     }
-    let spoken = found.is_some();
+    let is_summarized = found.is_some();
     choice.reshaping.summary = found.map(|(summary, _)| summary);
-    spoken
+    is_summarized
 }
 
 /// The messages and tokens that remain.

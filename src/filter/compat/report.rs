@@ -62,8 +62,8 @@ pub(super) fn of(
             let ids: Vec<String> = part.iter().map(|at| work.id(*at)).collect();
             let level = part.iter().map(|at| level(*at)).max().unwrap_or_default();
             for (at, id) in part.iter().zip(&ids).filter(|(at, _)| choice.is_dropped(**at)) {
-                let stands = summed.contains(at) || digested.contains(at);
-                let list = if stands {
+                let is_summarized = summed.contains(at) || digested.contains(at);
+                let list = if is_summarized {
                     &mut report.summarized
                 } else {
                     &mut report.dropped

@@ -119,7 +119,7 @@ fn items_to_copy(
         open: Vec::new(),
         left: 0,
     };
-    let mut happened = Vec::new();
+    let mut context_messages = Vec::new();
     for (place, item) in view.items.iter().enumerate() {
         let (Some(traits), Some(message)) = (item.traits(session), item.message(session)) else {
             continue;
@@ -131,7 +131,7 @@ fn items_to_copy(
         }
         match (traits.category, traits.role) {
             _ if place >= start => taken.open.push(place),
-            (Category::Context, Role::User) => happened.push(place),
+            (Category::Context, Role::User) => context_messages.push(place),
             (_, Role::Assistant | Role::Tool) => {} // dropped with its exchange
             (Category::System | Category::Context, _) => taken.standing.push(place),
             _ => {}
@@ -149,11 +149,11 @@ fn items_to_copy(
             return Ok(None);
         };
         let most = usize::try_from(room / 2).unwrap_or(usize::MAX);
-        let left = happened.len().saturating_sub(most);
+        let left = context_messages.len().saturating_sub(most);
         taken.left = left as u64;
-        happened.drain(..left);
+        context_messages.drain(..left);
     }
-    taken.standing.extend(happened);
+    taken.standing.extend(context_messages);
     taken.standing.sort_unstable();
     Ok(Some(taken))
 }

@@ -164,12 +164,12 @@ proptest! {
         let last = chain.last_mut().unwrap();
         let before = last.clone();
         let next = go_on(last);
-        let texts = |session: &Session, stands: bool| -> Vec<String> {
+        let texts = |session: &Session, is_standing: bool| -> Vec<String> {
             let view = View::replay(session);
             let wanted = |item: &&Item| {
                 let traits = item.traits(session).unwrap();
                 let is_marker = chain::marks(&item.message(session).unwrap()).is_some();
-                !is_marker && stands == matches!(traits.category, crate::model::message::Category::System | crate::model::message::Category::Context)
+                !is_marker && is_standing == matches!(traits.category, crate::model::message::Category::System | crate::model::message::Category::Context)
             };
             view.items.iter().filter(wanted).map(|item| item.message(session).unwrap().text().into_owned()).collect()
         };

@@ -282,11 +282,11 @@ impl<T: Clone> RetentionState<T> {
     /// [`ErrorKind::No`] when the total is exceeded and the policy is `error`.
     pub fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let Memory { total, overflow, .. } = self.memory;
-        let spoken = cost.summary_size(&self.summary);
+        let summary_size = cost.summary_size(&self.summary);
         let mut enforced = Enforced {
             dropped: Vec::new(),
             fits: true,
-            tokens: self.tokens_with(spoken, cost),
+            tokens: self.tokens_with(summary_size, cost),
         };
         if total == 0 || enforced.tokens <= total {
             return Ok(enforced);
@@ -300,12 +300,12 @@ impl<T: Clone> RetentionState<T> {
         if shows
             && cost.summary(&self.summary) > self.memory.summary
             && let Some(shorter) = cost.shorten(&self.summary, self.memory.summary)
-            && cost.summary_size(&shorter) < spoken
+            && cost.summary_size(&shorter) < summary_size
         {
             self.summary = shorter;
         }
-        let spoken = cost.summary_size(&self.summary);
-        enforced.tokens = self.tokens_with(spoken, cost);
+        let summary_size = cost.summary_size(&self.summary);
+        enforced.tokens = self.tokens_with(summary_size, cost);
         while enforced.tokens > total {
             // If no turn is kept in full, the newest one is among the waiting turns.
             let floor = usize::from(self.recent.is_empty());
@@ -318,7 +318,7 @@ impl<T: Clone> RetentionState<T> {
             };
             let Some(oldest) = entries.pop() else { break };
             enforced.dropped.push(oldest.turn);
-            enforced.tokens = self.tokens_with(spoken, cost);
+            enforced.tokens = self.tokens_with(summary_size, cost);
         }
         if enforced.tokens > total && shows && !self.summary.is_empty() {
             let without = self.tokens_with(0, cost);

@@ -123,8 +123,8 @@ impl ChunkPacking<'_> {
     fn tokens(&self, at: usize) -> u64 {
         let message = self.work.original(at);
         message.map_or(0, |message| {
-            let spoken = text_with_calls(&message, self.tool_max);
-            self.work.counter.tokenizer().count(&spoken) + AROUND
+            let full_text = text_with_calls(&message, self.tool_max);
+            self.work.counter.tokenizer().count(&full_text) + AROUND
         })
     }
 }

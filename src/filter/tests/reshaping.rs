@@ -28,8 +28,8 @@ fn expected(session: &Session, view: &View, plan: &ViewEdit) -> Vec<String> {
         let Some(item) = view.items.get(at) else { break };
         match (item, &plan.fates[at]) {
             (Item::Summary(_), ItemChange::Stays) => {
-                let stands = plan.summary.is_none();
-                shown.extend(stands.then(|| format!("summary {}", item.summary(session).unwrap())));
+                let is_standing = plan.summary.is_none();
+                shown.extend(is_standing.then(|| format!("summary {}", item.summary(session).unwrap())));
             }
             (_, ItemChange::Stays) => shown.push(text(item.body(session))),
             (_, ItemChange::Goes) => {}

@@ -256,7 +256,7 @@ impl<'s> CodexLogWriter<'s> {
             .items
             .iter()
             .any(|item| matches!(item, Item::Summary(index) if *index == line));
-        let stands = self
+        let is_current = self
             .view
             .items
             .iter()
@@ -266,7 +266,7 @@ impl<'s> CodexLogWriter<'s> {
             .iter()
             .map(|item| self.view.items[*item].body(self.session));
         let same = were.iter().map(|(_, body)| body.as_slice()).eq(now);
-        if same && (!is_summary || stands) {
+        if same && (!is_summary || is_current) {
             return slot.clone();
         }
         let Some(payload) = items::payload(slot) else {

@@ -147,12 +147,12 @@ impl PenguiflowState {
                 self.unplaced.push(index);
                 continue;
             }
-            let happened = message.role() == Role::User && message.category() == Category::Context;
-            if closed || cuts.begins(index) && !waits || happened && answered {
+            let is_context = message.role() == Role::User && message.category() == Category::Context;
+            if closed || cuts.begins(index) && !waits || is_context && answered {
                 exchanges.push(Vec::new());
                 waits = true;
             }
-            waits &= happened;
+            waits &= is_context;
             answered = message.role() == Role::Assistant && message.tool_calls().is_empty();
             if let Some(exchange) = exchanges.last_mut() {
                 exchange.push(index);

@@ -129,15 +129,15 @@ impl<'r> PenguinMessages<'r> {
         Some(reading.time)
     }
 
-    /// The line for an element of `messages`, without a line ending. `stands` marks the active summary, which becomes
+    /// The line for an element of `messages`, without a line ending. `is_current` marks the active summary, which becomes
     /// an event.
-    pub fn line(&mut self, raw: &[u8], place: Position, stands: bool) -> Vec<u8> {
+    pub fn line(&mut self, raw: &[u8], place: Position, is_current: bool) -> Vec<u8> {
         let (object, numbers) = self.clean(raw, place);
         let [tokens] = values(&object, ["tokens"]);
         self.sums.add(tokens);
         if object.first() == Some(&b'{') {
             let [metadata] = values(&object, ["metadata"]);
-            return match metadata.and_then(native_metadata::summary).filter(|_| stands) {
+            return match metadata.and_then(native_metadata::summary).filter(|_| is_current) {
                 Some(event) => self.summary(&object, event, place),
                 None => self.message(&object, numbers, place),
             };

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 /// Builds a history of these letters whose messages have text to summarize.
-fn spoken(all: &str) -> Session {
+fn session_of(all: &str) -> Session {
     let mut session = Session::default();
     for (at, mut message) in letters(all).into_iter().enumerate() {
         if message["content"].is_string() {
@@ -70,7 +70,7 @@ fn shown(session: &Session) -> Vec<String> {
 
 #[test]
 fn the_event_names_the_system_and_the_summarized_messages() {
-    let session = spoken("SUCTAUCTAUA");
+    let session = session_of("SUCTAUCTAUA");
     let way = CompatStrategy::Summarization(KeepLimit::Messages(2));
     let outcome = run(&session, &way);
     let Plan::Lines(lines, reported) = &outcome.plan else {
@@ -100,7 +100,7 @@ fn the_event_names_the_system_and_the_summarized_messages() {
 
 #[test]
 fn the_previous_summary_is_included() {
-    let mut session = spoken("UAUAUAUA");
+    let mut session = session_of("UAUAUAUA");
     let way = CompatStrategy::Summarization(KeepLimit::Messages(2));
     session = after(&session, &run(&session, &way));
     for line in letters("UA") {
@@ -138,7 +138,7 @@ fn a_strategy_never_grows_the_view() {
 
 #[test]
 fn an_unreachable_limit_is_refused_except_with_best_effort() {
-    let session = spoken("SUAUA");
+    let session = session_of("SUAUA");
     let way = CompatStrategy::Picoclaw(PicoclawCut::Window(3));
     let error = run_with(&session, &way, &CompactOptions::default()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::No);
@@ -175,7 +175,7 @@ fn an_unreachable_limit_is_refused_except_with_best_effort() {
 
 #[test]
 fn a_share_is_dropped_once_until_a_new_message() {
-    let session = spoken("UAUAUAUA");
+    let session = session_of("UAUAUAUA");
     let way = CompatStrategy::Picoclaw(PicoclawCut::Force);
     let half = after(&session, &run(&session, &way));
     assert_eq!(shown(&half), ["m4", "m5", "m6", "m7"]);
@@ -205,7 +205,7 @@ fn a_share_is_dropped_once_until_a_new_message() {
 
 #[test]
 fn a_strategy_waits_for_its_trigger() {
-    let session = spoken("UAUAUA");
+    let session = session_of("UAUAUA");
     let outcome = run(&session, &CompatStrategy::Candidates);
     assert_eq!(
         outcome.plan,
@@ -229,7 +229,7 @@ fn the_report_states_the_level_of_each_atom() {
         rows.map(|row| format!("{} {} {}", row.ids.join("+"), row.level.name(), row.reason))
             .collect::<Vec<_>>()
     };
-    let session = spoken("SUCTAUAUA");
+    let session = session_of("SUCTAUAUA");
     let way = CompatStrategy::Design {
         design: Design::KeepLast(2),
         digests: true,
@@ -276,7 +276,7 @@ proptest! {
     fn reports_match_the_result_and_strategies_are_idempotent(
         all in "[SUACT]{0,20}", number in 0u64..120
     ) {
-        let session = spoken(&all);
+        let session = session_of(&all);
         let options = CompactOptions { best_effort: true, ..CompactOptions::default() };
         for (what, way) in ways(number) {
             let Ok(first) = run_with(&session, &way, &options) else {

@@ -341,8 +341,8 @@ impl Append {
         if let Some(time) = time {
             message.text("timestamp", time);
         }
-        let happened = self.event.as_ref().map(|_| Category::Context);
-        if let Some(category) = self.category.or(happened) {
+        let event_category = self.event.as_ref().map(|_| Category::Context);
+        if let Some(category) = self.category.or(event_category) {
             message.text("category", category.name());
         }
         if !self.meta.is_empty() {
